@@ -1,0 +1,162 @@
+"""The architecture on one page: what each stage takes and gives.
+
+    benchmark -> media -> selection -> prompting -> model -> scoring -> statistics -> report
+
+Only models wait for the outside world. Judges, diagnostics and construction steps are *flows*:
+generators that yield what they want asked and are sent the answer. `running/drive.py` is the one
+place where flows meet models.
+"""
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.media.clip import Clip
+from vidence.records import Item, Outcome, Prompt, Record, Reply, Sampling, Score
+
+MadeT = TypeVar("MadeT")
+
+# A flow yields the prompts it wants answered together and is sent their replies in the same order.
+Flow: TypeAlias = Generator[Sequence[Prompt], Sequence[Reply], MadeT]
+
+
+class AskingRules(Record):
+    """How a benchmark's paper wants its questions asked; every field can be overridden in a plan.
+
+    `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline` is the
+    aggregate that the paper prints: ``micro`` (mean over items) or ``macro:TAG`` (mean over the
+    values of that tag). `prompts` names a set of templates.
+    """
+
+    selector: str = "midpoints"
+    n_frames: int = 16
+    style: str = "direct"
+    prompts: str = "plain"
+    layout: str = "images"
+    frame_times: bool = False
+    size: str = "short:720"
+    jpeg_quality: int = 85
+    reader: str = "robust"
+    headline: str = "micro"
+    sampling: Sampling = Sampling()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Loaded:
+    """The questions of one benchmark as found in one folder or file.
+
+    `media_root` is the folder that relative media paths start from. `revision` names the release
+    where the files tell, `content_hash` is the SHA-256 over the question files. `problems` are
+    lines that were left out, each with file, line and reason.
+    """
+
+    items: tuple[Item, ...]
+    media_root: Path
+    content_hash: str
+    revision: str = ""
+    problems: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Benchmark(Protocol):
+    """What to ask."""
+
+    name: str
+    version: int
+    citation: str
+    licence: str
+    splits: tuple[str, ...]
+    rules: AskingRules
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read the questions from `data` (a file or a folder); the first of `splits` is the default.
+
+        Raises:
+            DataError: nothing usable there, or with `strict` a single bad line.
+            UsageError: a split that does not exist or is not public.
+        """
+        ...
+
+
+class Selector(Protocol):
+    """Which frames to show."""
+
+    version: int
+
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
+        """Positions in `clip`, in the order in which they are shown; a rule may repeat a position."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """One prompt on its way to a model: the prompt, how to draw the reply, and the image bytes.
+
+    `sample` tells apart several replies to the same prompt. `item_id` and `item` are for models
+    that answer from records or rules (replay, baselines); others ignore them.
+    """
+
+    item_id: str
+    prompt: Prompt
+    sampling: Sampling
+    images: Mapping[str, bytes] = field(default_factory=dict)
+    sample: int = 0
+
+
+class Model(Protocol):
+    """Who answers; the only stage that waits on the outside world.
+
+    `identity` is what makes two models the same for the reply memory: provider, name, address,
+    options, content of local files; never a secret. `looks` is False for models that need no
+    frames (replay, baselines): then no media is opened. `by_item` is True where the reply depends
+    on the id of the item and not only on the prompt. `max_in_flight` caps concurrency (None: no cap).
+    """
+
+    identity: str
+    looks: bool
+    by_item: bool
+    max_in_flight: int | None
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer one request.
+
+        Raises:
+            TransientModelError: not this time; worth another try.
+            RejectedRequestError: this request will never be answered.
+            AccessError: no request of this run will be answered.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Let go of connections and weights."""
+        ...
+
+
+class Scorer(Protocol):
+    """What a reply is worth, by rules alone."""
+
+    name: str
+    version: int
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The answer that the reply gives, or why none can be read."""
+        ...
+
+    def mark(self, item: Item, outcome: Outcome) -> Score:
+        """Right or wrong."""
+        ...
+
+
+class Judge(Protocol):
+    """What a reply is worth, by asking a model."""
+
+    name: str
+    version: int
+
+    def judge(self, item: Item, reply: Reply) -> Flow[Score]:
+        """Yield what to ask, be sent the replies, return the score."""
+        ...

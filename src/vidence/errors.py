@@ -1,0 +1,102 @@
+"""What can go wrong, as one tree.
+
+An error is raised when the *run* (or the command) cannot go on. What went wrong with one item is
+data: an `Outcome` (see `records.py`). Every message gives the value seen, what was expected, and
+what to do.
+
+    VidenceError
+    ├── UsageError                 the caller asked for something that makes no sense
+    │   └── UnknownNameError       no such benchmark, model, selector, reader, ...
+    ├── DataError                  a file of questions or answers is not what it should be
+    │   └── MissingMediaError      videos that the questions name are not there
+    ├── MediaError                 a video or an image cannot be read
+    │   └── DecodeTimeoutError     ... within its deadline
+    ├── ModelError                 a model did not answer
+    │   ├── TransientModelError    ... this time (429, 5xx, time-out); worth another try
+    │   ├── RejectedRequestError   ... and will not answer this request
+    │   └── AccessError            ... and will answer no request (wrong key, no such model)
+    ├── StoreError                 a run folder or the reply memory cannot be used
+    └── BudgetSpentError           the spending limit of the run is reached
+"""
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class VidenceError(Exception):
+    """The root of every error that vidence raises on purpose."""
+
+
+class UsageError(VidenceError):
+    """The caller asked for something that makes no sense; the message says what would."""
+
+
+class UnknownNameError(UsageError):
+    """No thing of that kind has this name."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
+        self.kind = kind
+        self.name = name
+        self.known = tuple(sorted(known))
+        near = difflib.get_close_matches(name, self.known, n=1, cutoff=0.5)
+        hint = f" Did you mean {near[0]!r}?" if near else ""
+        super().__init__(f"there is no {kind} named {name!r}.{hint} Known: {', '.join(self.known)}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, str, tuple[str, ...]]]:
+        return (UnknownNameError, (self.kind, self.name, self.known))
+
+
+class DataError(VidenceError):
+    """A file of questions or answers is not what it should be."""
+
+
+class MissingMediaError(DataError):
+    """Videos or images that the questions name are not there."""
+
+    def __init__(self, message: str, missing: Iterable[Path] = ()) -> None:
+        self.missing = tuple(missing)
+        super().__init__(message)
+
+
+class MediaError(VidenceError):
+    """A video or an image cannot be read; the message names the file and, where known, the frame."""
+
+
+class DecodeTimeoutError(MediaError):
+    """A decoder did not finish before its deadline and was killed."""
+
+
+class ModelError(VidenceError):
+    """A model did not answer."""
+
+
+class TransientModelError(ModelError):
+    """A model did not answer this time (429, 5xx, broken connection, time-out).
+
+    `retry_after_s` is the wait that the server asked for, in seconds, or None.
+    `is_overload` tells a server that has too much to do from one that is broken.
+    """
+
+    def __init__(
+        self, message: str, *, retry_after_s: float | None = None, is_overload: bool = False
+    ) -> None:
+        self.retry_after_s = retry_after_s
+        self.is_overload = is_overload
+        super().__init__(message)
+
+
+class RejectedRequestError(ModelError):
+    """The server will not answer this request however often it is sent (most 4xx)."""
+
+
+class AccessError(ModelError):
+    """The server will answer no request of this run: wrong key, no such model, no such route."""
+
+
+class StoreError(VidenceError):
+    """A run folder or the reply memory cannot be used: older format, in use, disk full, damaged."""
+
+
+class BudgetSpentError(VidenceError):
+    """The spending limit of the run is reached; what was answered is kept."""

@@ -1,0 +1,1 @@
+"""Bytes to exact frames with their times."""

@@ -1,0 +1,60 @@
+"""The frames of one question's media as one sequence, for selectors."""
+
+from dataclasses import dataclass
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.records import FrameRef
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clip:
+    """Every frame that could be shown, in order: the item's media one after the other.
+
+    Shapes: `times_s`, `media_indices`, `frame_indices` are all (n_frames,).
+    Units: `times_s` is presentation time in seconds from the first frame of its own file; `fps` is
+    the mean frame rate in frames per second, 0 where there is only one frame.
+    """
+
+    times_s: NDArray[np.float64]
+    media_indices: NDArray[np.int64]
+    frame_indices: NDArray[np.int64]
+    fps: float
+
+    def __post_init__(self) -> None:
+        if not (self.times_s.shape == self.media_indices.shape == self.frame_indices.shape):
+            raise ValueError(
+                f"times {self.times_s.shape}, media {self.media_indices.shape} and frames "
+                f"{self.frame_indices.shape} must have one shape"
+            )
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames there are."""
+        return len(self.times_s)
+
+    @property
+    def duration_s(self) -> float:
+        """The time that the frames cover, each lasting 1/fps, in seconds."""
+        return self.n_frames / self.fps if self.fps > 0 else 0.0
+
+    def ref(self, position: int) -> FrameRef:
+        """The frame at a position of the sequence."""
+        return FrameRef(
+            media_index=int(self.media_indices[position]),
+            frame_index=int(self.frame_indices[position]),
+            time_s=float(self.times_s[position]),
+        )
+
+    @classmethod
+    def of_times(cls, times_s: NDArray[np.float64], *, fps: float, first_index: int = 0) -> Self:
+        """The clip of a single video whose frames have these times."""
+        n = len(times_s)
+        return cls(
+            times_s=np.asarray(times_s, np.float64),
+            media_indices=np.zeros(n, np.int64),
+            frame_indices=np.arange(first_index, first_index + n, dtype=np.int64),
+            fps=fps,
+        )

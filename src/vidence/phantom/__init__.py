@@ -1,0 +1,1 @@
+"""Planted truth: videos whose evidence is known."""

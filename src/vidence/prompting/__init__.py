@@ -1,0 +1,1 @@
+"""What to say: templates in files, filled for one question."""

@@ -1,0 +1,280 @@
+"""The values that travel between the stages. Frozen; unknown fields are refused."""
+
+from typing import Literal, TypeAlias, dataclass_transform
+
+import msgspec
+
+
+@dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
+class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """A frozen value that can be stored as JSON and read back."""
+
+
+# --------------------------------------------------------------------------- what is asked
+
+
+class Media(Record, omit_defaults=True):
+    """A video, an image, or a folder of numbered images that a question is about.
+
+    `path` is relative to the folder of the data unless it is absolute. `start_s`, `end_s` cut a
+    span ``[start_s, end_s)`` out of a video, in seconds of presentation time.
+    """
+
+    path: str | None = None
+    url: str | None = None
+    kind: Literal["video", "image", "frames"] = "video"
+    start_s: float | None = None
+    end_s: float | None = None
+    sha256: str | None = None
+
+
+class Evidence(Record, omit_defaults=True):
+    """A span ``[start_s, end_s)`` of the video that the answer rests on.
+
+    `referred` evidence is named by the question, `proactive` evidence has to be looked for
+    (HumanPCR, section 3), `oracle` evidence comes from the making of the question (HERBench).
+    """
+
+    kind: Literal["referred", "proactive", "oracle"] = "referred"
+    start_s: float | None = None
+    end_s: float | None = None
+    frames: tuple[int, ...] = ()
+    note: str = ""
+
+
+class Provenance(Record, omit_defaults=True):
+    """Where an item comes from and under which terms it may be used."""
+
+    source: str = ""
+    licence: str = ""
+    revision: str = ""
+    maker: str = ""
+
+
+class Item(Record, omit_defaults=True):
+    """One question about some media: one line of the format ``vidence-item/1``.
+
+    For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
+    `choices` holds bare texts without letters.
+    """
+
+    item_id: str
+    benchmark: str = ""
+    media: tuple[Media, ...] = ()
+    question: str
+    choices: tuple[str, ...] = ()
+    answer: str
+    answer_kind: Literal["choice", "text"] = "choice"
+    tags: dict[str, str] = {}
+    evidence: tuple[Evidence, ...] = ()
+    rationale: str = ""
+    hints: tuple[str, ...] = ()
+    knowledge: tuple[str, ...] = ()
+    provenance: Provenance | None = None
+
+    @property
+    def video_id(self) -> str:
+        """What questions about the same media share; the unit by which scores are clustered."""
+        names = [m.path or m.url or "" for m in self.media]
+        return "|".join(names) if any(names) else self.item_id
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of the choices, ``A`` first."""
+        return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
+
+
+# --------------------------------------------------------------------------- what is shown and said
+
+
+class FrameRef(Record):
+    """One frame of one of the item's media.
+
+    `frame_index` counts frames in the order of presentation, from 0; `time_s` is the presentation
+    time in seconds from the first frame of the file.
+    """
+
+    media_index: int = 0
+    frame_index: int
+    time_s: float
+
+
+class Selection(Record):
+    """The frames chosen for one question, in the order in which they are shown."""
+
+    selector: str
+    version: int
+    frames: tuple[FrameRef, ...]
+    n_candidates: int
+    note: str = ""
+
+
+class TextPart(Record, tag="text"):
+    """Words."""
+
+    text: str
+
+
+class ImagePart(Record, tag="image"):
+    """An encoded image, named by the SHA-256 of its bytes.
+
+    `frames` are the positions in the item's selection that it shows: one, or several in a montage.
+    """
+
+    digest: str
+    width_px: int
+    height_px: int
+    media_type: str = "image/jpeg"
+    frames: tuple[int, ...] = ()
+
+
+class VideoPart(Record, tag="video"):
+    """A whole video file, sent as it is."""
+
+    path: str
+    digest: str
+    media_type: str = "video/mp4"
+
+
+Part: TypeAlias = TextPart | ImagePart | VideoPart
+
+
+class Prompt(Record):
+    """What one question looks like when it is sent; images are named, not held.
+
+    `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is
+    not sent. `template` names the template file and the digest of its text.
+    """
+
+    parts: tuple[Part, ...]
+    choices: tuple[str, ...] = ()
+    system: str = ""
+    template: str = ""
+
+    @property
+    def text(self) -> str:
+        """The words of the prompt, without its images."""
+        return "\n".join(p.text for p in self.parts if isinstance(p, TextPart))
+
+    @property
+    def letters(self) -> tuple[str, ...]:
+        """The letters of the choices, ``A`` first."""
+        return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
+
+
+class Sampling(Record):
+    """How a reply is drawn. None leaves a setting to the server.
+
+    `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
+    """
+
+    temperature: float | None = 0.0
+    top_p: float | None = None
+    max_tokens: int | None = 1024
+    seed: int | None = None
+    want_choice_logps: bool = False
+
+
+# --------------------------------------------------------------------------- what came back
+
+
+class Usage(Record):
+    """Tokens that a reply was billed for, where the model says so."""
+
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class Reply(Record):
+    """What a model said.
+
+    `choice_logps` maps choice letters to natural-log probabilities at the first position of the
+    answer (not renormalised over the letters); letters that the model did not report are absent.
+    `finish` is ``length`` when the reply was cut off at `max_tokens`.
+    """
+
+    text: str
+    reasoning: str = ""
+    finish: Literal["stop", "length", "refusal", "other"] = "stop"
+    refusal: str = ""
+    model: str = ""
+    usage: Usage = Usage()
+    latency_s: float = 0.0
+    choice_logps: dict[str, float] | None = None
+
+
+class Answered(Record, tag="answered"):
+    """An answer was read: a letter for choices, a text otherwise; `rule` says how it was found."""
+
+    answer: str
+    rule: str = ""
+
+
+class Unreadable(Record, tag="unreadable"):
+    """The model replied, and no answer could be read from it."""
+
+    reason: str
+
+
+class Refused(Record, tag="refused"):
+    """The model declined to answer."""
+
+    reason: str
+
+
+class Failed(Record, tag="failed"):
+    """There is no reply to read: media that cannot be decoded, a server that did not answer.
+
+    `error` is the name of the error class, `stage` the stage in which it happened.
+    """
+
+    stage: Literal["media", "selection", "prompting", "model", "scoring"]
+    error: str
+    message: str
+
+
+Outcome: TypeAlias = Answered | Unreadable | Refused | Failed
+
+
+class Score(Record):
+    """How one outcome was marked.
+
+    `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
+    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``).
+    """
+
+    outcome: Outcome
+    value: float | None
+    scorer: str
+    scorer_version: int
+
+
+class Trial(Record):
+    """One question put to one model once. `repeat` counts from 0."""
+
+    item_id: str
+    repeat: int = 0
+    selection: Selection | None = None
+    prompt: Prompt | None = None
+    reply: Reply | None = None
+    score: Score
+    is_remembered: bool = False
+
+
+# --------------------------------------------------------------------------- what it amounts to
+
+
+class Estimate(Record):
+    """A figure with its uncertainty; every figure in a report is one of these.
+
+    ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed
+    (a single cluster), and `method` says so.
+    """
+
+    value: float
+    low: float
+    high: float
+    level: float
+    n: int
+    n_clusters: int
+    method: str

@@ -1,0 +1,1 @@
+"""Asking at scale, and remembering."""
