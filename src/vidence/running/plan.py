@@ -1,0 +1,208 @@
+"""One run as one record, readable from TOML."""
+
+import importlib.metadata
+import platform
+import subprocess
+import tomllib
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+import tomli_w
+
+from vidence import __version__
+from vidence.errors import StoreError, UsageError
+from vidence.records import Record, Sampling
+
+PLAN_FILE = "plan.toml"
+FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
+
+
+class Plan(Record):
+    """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
+
+    Units: `timeout_s` and `decode_timeout_s` in seconds; `price_in`, `price_out` in US dollars per
+    million tokens; `max_cost` in US dollars. `attempts` counts the first try. `limit` takes the
+    first items, `sample` draws that many with `seed`. `memory` is the file of the reply memory
+    (empty: the one in the user's cache folder).
+    """
+
+    format: Literal["vidence-plan/1"] = FORMAT
+    benchmark: str
+    data: str
+    split: str
+    model: str
+    selector: str
+    n_frames: int
+    style: str
+    prompts: str
+    prompts_dir: str | None = None
+    layout: str
+    frame_times: bool
+    size: str
+    jpeg_quality: int
+    sampling: Sampling
+    reader: str
+    headline: str
+    where: dict[str, str] = msgspec.field(default_factory=dict)
+    limit: int | None = None
+    sample: int | None = None
+    seed: int = 0
+    repeats: int = 1
+    strict: bool = False
+    allow_missing: bool = False
+    recorded_only: bool = False
+    concurrency: int = 16
+    timeout_s: float = 180.0
+    attempts: int = 6
+    decode_timeout_s: float = 300.0
+    max_cost: float | None = None
+    price_in: float = 0.0
+    price_out: float = 0.0
+    memory: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"):
+            if getattr(self, name) <= 0:
+                raise UsageError(f"{name} is {getattr(self, name)}; expected more than 0")
+        if self.limit is not None and self.sample is not None:
+            raise UsageError("limit and sample exclude each other: give one of them")
+        if self.max_cost is not None and not (self.price_in or self.price_out):
+            raise UsageError(
+                "max_cost needs prices: give price_in and price_out in US dollars per million tokens"
+            )
+        if not 1 <= self.jpeg_quality <= 100:
+            raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to 100")
+
+
+class Facts(Record):
+    """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
+
+    vidence: str
+    git_revision: str
+    python: str
+    platform: str
+    libraries: dict[str, str]
+    benchmark_version: int
+    benchmark_revision: str
+    content_hash: str
+    prompts_digest: str
+    selector_version: int
+    model_identity: str
+    citation: str
+    licence: str
+    n_items: int
+    n_planned: int
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
+    started_at: str
+
+
+# What must not have changed when a run is taken up again, and how to say it.
+MUST_AGREE = {
+    "content_hash": "the question files have changed",
+    "benchmark_version": "this version of vidence reads the benchmark differently",
+    "prompts_digest": "the prompt templates have changed",
+    "selector_version": "this version of vidence selects frames differently",
+    "model_identity": "the model is a different one (its files or address changed)",
+}
+
+
+class _PlanFile(Record):
+    plan: Plan
+    facts: Facts
+
+
+def _without_none(value: object) -> object:
+    if isinstance(value, dict):
+        return {k: _without_none(v) for k, v in value.items() if v is not None}
+    if isinstance(value, list):
+        return [_without_none(v) for v in value]
+    return value
+
+
+def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
+    """Write plan and facts to ``plan.toml``, whole or not at all."""
+    built = _without_none(msgspec.to_builtins({"plan": plan, "facts": facts}))
+    # TOML has no null, and None is not the default of every field: what is absent must be told apart.
+    if isinstance(built, dict):
+        for name in ("temperature", "max_tokens"):
+            if getattr(plan.sampling, name) is None:
+                built["plan"]["sampling"][name] = "unset"
+        text = tomli_w.dumps(built)
+        temporary = folder / (PLAN_FILE + ".new")
+        try:
+            temporary.write_text(text, encoding="utf-8")
+            temporary.replace(folder / PLAN_FILE)
+        except OSError as error:
+            raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
+
+
+def read_plan(folder: Path) -> tuple[Plan, Facts]:
+    """Read ``plan.toml`` of a run folder.
+
+    Raises:
+        StoreError: no such file, not TOML, or written by another format of vidence.
+    """
+    path = folder / PLAN_FILE
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise StoreError(f"{folder} is not a run folder: {path.name} is missing") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"{path} is not readable as TOML: {error}") from error
+    found = raw.get("plan", {}).get("format") if isinstance(raw.get("plan"), dict) else None
+    if found != FORMAT:
+        raise StoreError(
+            f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
+            "use the version that wrote it, or run again into a new folder"
+        )
+    sampling = raw["plan"].get("sampling", {})
+    for name in ("temperature", "max_tokens"):
+        if sampling.get(name) == "unset":
+            sampling[name] = None
+    try:
+        whole = msgspec.convert(raw, _PlanFile)
+    except msgspec.ValidationError as error:
+        raise StoreError(f"{path}: {error}") from error
+    return whole.plan, whole.facts
+
+
+def library_versions() -> dict[str, str]:
+    """The versions of the libraries that can change a number."""
+    names = ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2")
+    versions: dict[str, str] = {}
+    for name in names:
+        try:
+            versions[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return versions
+
+
+def git_revision() -> str:
+    """The git revision that vidence runs from, with ``+`` where the tree is changed; empty outside git."""
+    here = Path(__file__)
+    try:
+        if _git(here.parent, "ls-files", here.name) == "":
+            return ""
+        return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12")
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
+def _git(folder: Path, *words: str) -> str:
+    command = ["git", *words]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5, check=True)  # noqa: S603 - fixed words
+    return done.stdout.strip()
+
+
+def machine_facts() -> dict[str, object]:
+    """Version, revision, Python, platform and libraries, for `Facts`."""
+    return {
+        "vidence": __version__,
+        "git_revision": git_revision(),
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "libraries": library_versions(),
+    }

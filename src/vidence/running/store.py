@@ -1,0 +1,286 @@
+"""Everything asked and answered: the trials of a run, and the memory of replies, in SQLite.
+
+A row that was written survives ``kill -9`` (write-ahead log). Trials are only ever appended; of
+several rows for one question and repeat the last one counts.
+"""
+
+import hashlib
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Self
+
+import msgspec
+
+from vidence.contracts import Request
+from vidence.errors import StoreError
+from vidence.records import (
+    Failed,
+    ImagePart,
+    Item,
+    Prompt,
+    Record,
+    Reply,
+    Score,
+    Selection,
+    TextPart,
+    Trial,
+)
+
+TRIALS_FILE = "trials.sqlite"
+RUN_FORMAT = "vidence-run/1"
+MEMORY_FORMAT = "vidence-memory/1"
+
+_RUN_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS items (
+    position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS selections (digest BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS trials (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, repeat INTEGER NOT NULL,
+    is_failed INTEGER NOT NULL, selection BLOB, json BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat, is_failed);
+"""
+_MEMORY_TABLES = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+"""
+
+
+class _TrialRow(Record):
+    prompt: Prompt | None
+    reply: Reply | None
+    score: Score
+    is_remembered: bool
+
+
+@contextmanager
+def _translated(path: Path) -> Iterator[None]:
+    """SQLite's errors as `StoreError`s that name the file and say what to do."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        text = str(error)
+        advice = "delete or move the file and run again"
+        if "full" in text:
+            advice = "make room; `vidence resume` goes on where it stopped"
+        elif "locked" in text:
+            advice = "another process holds it for too long; wait or stop that process"
+        elif "unable to open" in text or "readonly" in text:
+            advice = "check that the folder exists and may be written to"
+        raise StoreError(f"{path}: {text}; {advice}") from error
+
+
+def _open(path: Path, *, tables: str, file_format: str) -> sqlite3.Connection:
+    with _translated(path):
+        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=NORMAL")
+            _check_format(connection, path, tables=tables, file_format=file_format)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _check_format(connection: sqlite3.Connection, path: Path, *, tables: str, file_format: str) -> None:
+    known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'meta'").fetchone()
+    if known:
+        row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
+        found = row[0] if row else None
+        if found is not None and found != file_format:
+            raise StoreError(
+                f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
+                "use the version that wrote it, or start with a new file"
+            )
+    connection.execute("BEGIN IMMEDIATE")
+    for statement in filter(str.strip, tables.split(";")):
+        connection.execute(statement)
+    connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
+    connection.execute("COMMIT")
+
+
+class TrialStore:
+    """The questions of one run and what came of them: ``DIR/trials.sqlite``.
+
+    Opened for writing it holds a lock on the folder until `close`, or until the process dies.
+    """
+
+    def __init__(self, folder: Path, *, is_writer: bool = False) -> None:
+        self.path = folder / TRIALS_FILE
+        self._lock: sqlite3.Connection | None = None
+        if not is_writer and not self.path.exists():
+            raise StoreError(f"{folder} is not a run folder: {TRIALS_FILE} is missing")
+        if is_writer:
+            self._lock = _lock_folder(folder)
+        try:
+            self._db = _open(self.path, tables=_RUN_TABLES, file_format=RUN_FORMAT)
+        except BaseException:
+            self._unlock()
+            raise
+        self._encoder = msgspec.json.Encoder()
+        self._rows = msgspec.json.Decoder(_TrialRow)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+    def close(self) -> None:
+        """Let go of the file and of the lock."""
+        self._db.close()
+        self._unlock()
+
+    def put_items(self, items: Iterable[Item]) -> None:
+        """Keep the questions of the run, in their order; those that are there already stay."""
+        rows = ((i, item.item_id, self._encoder.encode(item)) for i, item in enumerate(items))
+        with _translated(self.path):
+            self._db.execute("BEGIN IMMEDIATE")
+            self._db.executemany("INSERT OR IGNORE INTO items VALUES (?, ?, ?)", rows)
+            self._db.execute("COMMIT")
+
+    def items(self) -> tuple[Item, ...]:
+        """The questions of the run, in their order."""
+        decoder = msgspec.json.Decoder(Item)
+        with _translated(self.path):
+            rows = self._db.execute("SELECT json FROM items ORDER BY position")
+            return tuple(decoder.decode(json) for (json,) in rows)
+
+    def add(self, trial: Trial) -> None:
+        """Append one trial; it is on disk when this returns."""
+        row = _TrialRow(
+            prompt=trial.prompt, reply=trial.reply, score=trial.score, is_remembered=trial.is_remembered
+        )
+        digest: bytes | None = None
+        is_failed = isinstance(trial.score.outcome, Failed)
+        with _translated(self.path):
+            if trial.selection is not None:
+                json = self._encoder.encode(trial.selection)
+                digest = hashlib.sha256(json).digest()[:16]
+                self._db.execute("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
+            self._db.execute(
+                "INSERT INTO trials (item_id, repeat, is_failed, selection, json) VALUES (?, ?, ?, ?, ?)",
+                (trial.item_id, trial.repeat, is_failed, digest, self._encoder.encode(row)),
+            )
+
+    def answered(self) -> set[tuple[str, int]]:
+        """Item id and repeat of every trial that did not fail; these are never asked again."""
+        with _translated(self.path):
+            rows = self._db.execute("SELECT item_id, repeat FROM trials WHERE is_failed = 0")
+            return {(item_id, repeat) for item_id, repeat in rows}
+
+    def trials(self) -> Iterator[Trial]:
+        """The last trial of every question and repeat, in the order of the questions."""
+        selections = msgspec.json.Decoder(Selection)
+        seen: dict[bytes, Selection] = {}
+        query = (
+            "SELECT t.item_id, t.repeat, t.selection, s.json, t.json FROM trials t "
+            "JOIN items i ON i.item_id = t.item_id LEFT JOIN selections s ON s.digest = t.selection "
+            "WHERE t.seq IN (SELECT MAX(seq) FROM trials GROUP BY item_id, repeat) "
+            "ORDER BY i.position, t.repeat"
+        )
+        with _translated(self.path):
+            for item_id, repeat, digest, selection_json, json in self._db.execute(query):
+                if digest is not None and digest not in seen:
+                    seen[digest] = selections.decode(selection_json)
+                row = self._rows.decode(json)
+                yield Trial(
+                    item_id=item_id,
+                    repeat=repeat,
+                    selection=seen[digest] if digest is not None else None,
+                    prompt=row.prompt,
+                    reply=row.reply,
+                    score=row.score,
+                    is_remembered=row.is_remembered,
+                )
+
+
+def _lock_folder(folder: Path) -> sqlite3.Connection:
+    """An exclusive transaction as a lock: it works on every system and ends with the process."""
+    path = folder / "lock.sqlite"
+    with _translated(path):
+        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+        try:
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.OperationalError as error:
+            connection.close()
+            if "locked" in str(error):
+                raise StoreError(
+                    f"another process is running in {folder}; wait until it ends, or choose another --out"
+                ) from error
+            raise
+    return connection
+
+
+class Memory:
+    """Replies under the hash of what was asked; several runs and processes may share one file."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
+        self._db = _open(path, tables=_MEMORY_TABLES, file_format=MEMORY_FORMAT)
+        self._decoder = msgspec.json.Decoder(Reply)
+        self._encoder = msgspec.json.Encoder()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def get(self, key: bytes) -> Reply | None:
+        """The reply to what was asked under this key, or None."""
+        with _translated(self.path):
+            row = self._db.execute("SELECT json FROM replies WHERE key = ?", (key,)).fetchone()
+        return self._decoder.decode(row[0]) if row else None
+
+    def put(self, key: bytes, reply: Reply) -> None:
+        """Keep a reply; it is on disk when this returns. The first reply under a key stays."""
+        with _translated(self.path):
+            self._db.execute(
+                "INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, self._encoder.encode(reply))
+            )
+
+
+def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
+    """The hash of what is sent: model, way of drawing, words, exact image bytes, sample.
+
+    Names of templates, positions of frames and the id of the item (unless the model reads it) are
+    not sent and do not count. The choices count where their log-probabilities are asked for.
+    """
+    prompt = request.prompt
+    parts: list[object] = []
+    for part in prompt.parts:
+        match part:
+            case TextPart():
+                parts.append(part.text)
+            case ImagePart():
+                parts.append([part.media_type, part.digest])
+            case _:
+                parts.append({"video": part.digest})
+    reads_choices = request.sampling.want_choice_logps or by_item
+    sent = [
+        identity,
+        msgspec.to_builtins(request.sampling),
+        prompt.system,
+        parts,
+        prompt.choices if reads_choices else (),
+        request.sample,
+        request.item_id if by_item else "",
+    ]
+    return hashlib.sha256(msgspec.json.encode(sent, order="sorted")).digest()
