@@ -24,7 +24,7 @@ MadeT = TypeVar("MadeT")
 Flow: TypeAlias = Generator[Sequence[Prompt], Sequence[Reply], MadeT]
 
 
-class AskingRules(Record):
+class AskingRules(Record, kw_only=True):
     """How a benchmark's paper wants its questions asked; every field can be overridden in a plan.
 
     `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline` is the

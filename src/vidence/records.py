@@ -13,7 +13,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 # --------------------------------------------------------------------------- what is asked
 
 
-class Media(Record, omit_defaults=True):
+class Media(Record, omit_defaults=True, kw_only=True):
     """A video, an image, or a folder of numbered images that a question is about.
 
     `path` is relative to the folder of the data unless it is absolute. `start_s`, `end_s` cut a
@@ -28,7 +28,7 @@ class Media(Record, omit_defaults=True):
     sha256: str | None = None
 
 
-class Evidence(Record, omit_defaults=True):
+class Evidence(Record, omit_defaults=True, kw_only=True):
     """A span ``[start_s, end_s)`` of the video that the answer rests on.
 
     `referred` evidence is named by the question, `proactive` evidence has to be looked for
@@ -42,7 +42,7 @@ class Evidence(Record, omit_defaults=True):
     note: str = ""
 
 
-class Provenance(Record, omit_defaults=True):
+class Provenance(Record, omit_defaults=True, kw_only=True):
     """Where an item comes from and under which terms it may be used."""
 
     source: str = ""
@@ -51,7 +51,7 @@ class Provenance(Record, omit_defaults=True):
     maker: str = ""
 
 
-class Item(Record, omit_defaults=True):
+class Item(Record, omit_defaults=True, kw_only=True):
     """One question about some media: one line of the format ``vidence-item/1``.
 
     For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
@@ -87,7 +87,7 @@ class Item(Record, omit_defaults=True):
 # --------------------------------------------------------------------------- what is shown and said
 
 
-class FrameRef(Record):
+class FrameRef(Record, kw_only=True):
     """One frame of one of the item's media.
 
     `frame_index` counts frames in the order of presentation, from 0; `time_s` is the presentation
@@ -99,7 +99,7 @@ class FrameRef(Record):
     time_s: float
 
 
-class Selection(Record):
+class Selection(Record, kw_only=True):
     """The frames chosen for one question, in the order in which they are shown."""
 
     selector: str
@@ -109,13 +109,13 @@ class Selection(Record):
     note: str = ""
 
 
-class TextPart(Record, tag="text"):
+class TextPart(Record, tag="text", kw_only=True):
     """Words."""
 
     text: str
 
 
-class ImagePart(Record, tag="image"):
+class ImagePart(Record, tag="image", kw_only=True):
     """An encoded image, named by the SHA-256 of its bytes.
 
     `frames` are the positions in the item's selection that it shows: one, or several in a montage.
@@ -128,7 +128,7 @@ class ImagePart(Record, tag="image"):
     frames: tuple[int, ...] = ()
 
 
-class VideoPart(Record, tag="video"):
+class VideoPart(Record, tag="video", kw_only=True):
     """A whole video file, sent as it is."""
 
     path: str
@@ -139,7 +139,7 @@ class VideoPart(Record, tag="video"):
 Part: TypeAlias = TextPart | ImagePart | VideoPart
 
 
-class Prompt(Record):
+class Prompt(Record, kw_only=True):
     """What one question looks like when it is sent; images are named, not held.
 
     `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is
@@ -162,7 +162,7 @@ class Prompt(Record):
         return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
 
 
-class Sampling(Record):
+class Sampling(Record, kw_only=True):
     """How a reply is drawn. None leaves a setting to the server.
 
     `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
@@ -178,14 +178,14 @@ class Sampling(Record):
 # --------------------------------------------------------------------------- what came back
 
 
-class Usage(Record):
+class Usage(Record, kw_only=True):
     """Tokens that a reply was billed for, where the model says so."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
-class Reply(Record):
+class Reply(Record, kw_only=True):
     """What a model said.
 
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
@@ -203,26 +203,26 @@ class Reply(Record):
     choice_logps: dict[str, float] | None = None
 
 
-class Answered(Record, tag="answered"):
+class Answered(Record, tag="answered", kw_only=True):
     """An answer was read: a letter for choices, a text otherwise; `rule` says how it was found."""
 
     answer: str
     rule: str = ""
 
 
-class Unreadable(Record, tag="unreadable"):
+class Unreadable(Record, tag="unreadable", kw_only=True):
     """The model replied, and no answer could be read from it."""
 
     reason: str
 
 
-class Refused(Record, tag="refused"):
+class Refused(Record, tag="refused", kw_only=True):
     """The model declined to answer."""
 
     reason: str
 
 
-class Failed(Record, tag="failed"):
+class Failed(Record, tag="failed", kw_only=True):
     """There is no reply to read: media that cannot be decoded, a server that did not answer.
 
     `error` is the name of the error class, `stage` the stage in which it happened.
@@ -236,7 +236,7 @@ class Failed(Record, tag="failed"):
 Outcome: TypeAlias = Answered | Unreadable | Refused | Failed
 
 
-class Score(Record):
+class Score(Record, kw_only=True):
     """How one outcome was marked.
 
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
@@ -249,7 +249,7 @@ class Score(Record):
     scorer_version: int
 
 
-class Trial(Record):
+class Trial(Record, kw_only=True):
     """One question put to one model once. `repeat` counts from 0."""
 
     item_id: str
@@ -264,7 +264,7 @@ class Trial(Record):
 # --------------------------------------------------------------------------- what it amounts to
 
 
-class Estimate(Record):
+class Estimate(Record, kw_only=True):
     """A figure with its uncertainty; every figure in a report is one of these.
 
     ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed
