@@ -14,7 +14,8 @@ what to do.
     ├── ModelError                 a model did not answer
     │   ├── TransientModelError    ... this time (429, 5xx, time-out); worth another try
     │   ├── RejectedRequestError   ... and will not answer this request
-    │   └── AccessError            ... and will answer no request (wrong key, no such model)
+    │   ├── AccessError            ... and will answer no request (wrong key, no such model)
+    │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
     └── BudgetSpentError           the spending limit of the run is reached
 """
@@ -92,6 +93,10 @@ class RejectedRequestError(ModelError):
 
 class AccessError(ModelError):
     """The server will answer no request of this run: wrong key, no such model, no such route."""
+
+
+class ServerDownError(ModelError):
+    """Nobody is answered any more; the run stops, with everything kept."""
 
 
 class StoreError(VidenceError):

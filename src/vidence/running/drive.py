@@ -1,0 +1,135 @@
+"""The one place where flows meet a model: memory, retries, limits, spending."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+
+import anyio
+
+from vidence.contracts import Flow, MadeT, Model, Request
+from vidence.errors import ModelError, TransientModelError
+from vidence.records import Prompt, Reply
+from vidence.running.events import Listener, Waiting
+from vidence.running.limits import DownDetector, Limits
+from vidence.running.store import Memory, memory_key
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A reply, and whether it came out of the memory instead of the model."""
+
+    reply: Reply
+    is_remembered: bool
+
+
+class Asker:
+    """Puts requests to one model: looks into the memory first, retries, keeps within limits.
+
+    The same request asked twice at the same time is sent once. A reply is in the memory before
+    anybody sees it.
+    """
+
+    def __init__(self, model: Model, *, memory: Memory, limits: Limits, on_event: Listener) -> None:
+        self._model = model
+        self._memory = memory
+        self._limits = limits
+        self._on_event = on_event
+        self._in_flight: dict[bytes, anyio.Event] = {}
+        self._down = DownDetector(most=limits.in_flight.allowed + 4)
+
+    async def ask(self, request: Request) -> Asked:
+        """The reply to a request, remembered or new.
+
+        Raises:
+            TransientModelError: no reply after all tries (`ServerDownError`: nobody gets one).
+            RejectedRequestError: the model will not answer this request.
+            AccessError: the model will answer no request.
+            BudgetSpentError: the limit of spending is reached.
+        """
+        key = memory_key(request, identity=self._model.identity, by_item=self._model.by_item)
+        while (running := self._in_flight.get(key)) is not None:
+            await running.wait()
+        remembered = self._memory.get(key)
+        if remembered is not None:
+            return Asked(reply=remembered, is_remembered=True)
+        done = self._in_flight[key] = anyio.Event()
+        try:
+            reply = await self._send(request)
+            self._memory.put(key, reply)
+        finally:
+            del self._in_flight[key]
+            done.set()
+        return Asked(reply=reply, is_remembered=False)
+
+    async def _send(self, request: Request) -> Reply:
+        n_tries = 0
+        while True:
+            self._limits.budget.check()
+            try:
+                async with self._limits.in_flight.slot():
+                    reply = await self._reply_in_time(request)
+            except TransientModelError as error:
+                n_tries += 1
+                if error.is_overload:
+                    self._limits.in_flight.on_overload(error.retry_after_s)
+                if n_tries >= self._limits.attempts:
+                    self._down.on_failure(error)
+                    raise
+                wait_s = self._limits.backoff.wait_s(n_tries, error.retry_after_s)
+                self._on_event(
+                    Waiting(reason=str(error), wait_s=wait_s, n_allowed=self._limits.in_flight.allowed)
+                )
+                await anyio.sleep(wait_s)
+            else:
+                self._limits.in_flight.on_reply()
+                self._down.on_reply()
+                self._limits.budget.add(reply)
+                return reply
+
+    async def _reply_in_time(self, request: Request) -> Reply:
+        try:
+            with anyio.fail_after(self._limits.timeout_s):
+                return await self._model.reply(request)
+        except TimeoutError as error:
+            raise TransientModelError(
+                f"no reply within {self._limits.timeout_s:g} s; --timeout sets how long to wait"
+            ) from error
+
+
+async def drive(flow: Flow[MadeT], ask: Callable[[Prompt], Awaitable[Reply]]) -> MadeT:
+    """Run a flow to its end: ask what it yields, send it the replies, return what it made.
+
+    What is yielded together is asked at the same time. An error of the model is thrown into the
+    flow, which may handle it; otherwise it comes out here.
+    """
+    try:
+        wanted = next(flow)
+        while True:
+            try:
+                replies = await _ask_all(wanted, ask)
+            except ModelError as error:
+                wanted = flow.throw(error)
+            else:
+                wanted = flow.send(replies)
+    except StopIteration as stop:
+        made: MadeT = stop.value
+        return made
+
+
+async def _ask_all(wanted: Sequence[Prompt], ask: Callable[[Prompt], Awaitable[Reply]]) -> Sequence[Reply]:
+    if len(wanted) == 1:
+        return (await ask(wanted[0]),)
+    replies: dict[int, Reply] = {}
+    errors: list[ModelError] = []
+
+    async def one(position: int) -> None:
+        try:
+            replies[position] = await ask(wanted[position])
+        except ModelError as error:
+            errors.append(error)
+
+    async with anyio.create_task_group() as group:
+        for position in range(len(wanted)):
+            group.start_soon(one, position)
+    if errors:
+        raise errors[0]
+    return [replies[i] for i in range(len(wanted))]

@@ -1,0 +1,43 @@
+"""What a progress display needs to know; the command line draws it, everybody else may ignore it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from vidence.records import Trial
+
+
+@dataclass(frozen=True, kw_only=True)
+class Started:
+    """A run begins: how many trials are planned, and how many of them an earlier session answered."""
+
+    n_planned: int
+    n_answered_before: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """One trial is stored. `cost` is in US dollars, 0 where no price is known or the reply was remembered."""
+
+    trial: Trial
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Waiting:
+    """The model did not answer and will be asked again in `wait_s` seconds."""
+
+    reason: str
+    wait_s: float
+    n_allowed: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediaTrouble:
+    """Something is wrong with a video; the run goes on."""
+
+    message: str
+
+
+Event: TypeAlias = Started | Tried | Waiting | MediaTrouble
+Listener: TypeAlias = Callable[[Event], None]

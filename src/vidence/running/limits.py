@@ -1,0 +1,146 @@
+"""How much at once, how long to wait, how much to spend."""
+
+import math
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+import anyio
+import numpy as np
+
+from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError
+from vidence.records import Reply
+
+
+class AdaptiveLimit:
+    """How many requests may be in flight: halved when the server is overloaded, then grown again.
+
+    Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves, at most
+    once per `settle_s` seconds, because the requests in flight report the same overload. A server
+    that says how long to wait is left alone for that long by everybody.
+    """
+
+    def __init__(self, most: int, *, clock: Callable[[], float], settle_s: float = 1.0) -> None:
+        self._most = most
+        self._allowed = float(most)
+        self._clock = clock
+        self._settle_s = settle_s
+        self._last_cut_s = -math.inf
+        self._quiet_until_s = -math.inf
+        self._slots = anyio.CapacityLimiter(most)
+
+    @property
+    def allowed(self) -> int:
+        """How many requests may be in flight now."""
+        return max(1, int(self._allowed))
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncIterator[None]:
+        """Wait for a place, and for the end of a wait that the server asked for."""
+        async with self._slots:
+            while (wait_s := self._quiet_until_s - self._clock()) > 0:
+                await anyio.sleep(wait_s)
+            yield
+
+    def on_reply(self) -> None:
+        """A request was answered: allow a little more."""
+        self._allowed = min(float(self._most), self._allowed + 1.0 / self._allowed)
+        self._slots.total_tokens = self.allowed
+
+    def on_overload(self, retry_after_s: float | None) -> None:
+        """The server has too much to do: allow half, and keep quiet for as long as it asked."""
+        now_s = self._clock()
+        if retry_after_s is not None:
+            self._quiet_until_s = max(self._quiet_until_s, now_s + retry_after_s)
+        if now_s - self._last_cut_s >= self._settle_s:
+            self._last_cut_s = now_s
+            self._allowed = max(1.0, self._allowed / 2)
+            self._slots.total_tokens = self.allowed
+
+
+@dataclass(kw_only=True)
+class Backoff:
+    """How long to wait before the next try: exponential with full jitter, never less than asked for.
+
+    Units: seconds. `most_s` caps the wait that we choose, not one that the server asks for.
+    """
+
+    rng: np.random.Generator
+    first_s: float = 0.5
+    most_s: float = 30.0
+
+    def wait_s(self, n_tries: int, retry_after_s: float | None) -> float:
+        """The wait after `n_tries` tries that failed."""
+        ceiling = min(self.most_s, self.first_s * 2.0 ** (n_tries - 1))
+        chosen = float(self.rng.uniform(ceiling / 2, ceiling))
+        return chosen if retry_after_s is None else retry_after_s + float(self.rng.uniform(0, 0.1 * ceiling))
+
+
+@dataclass(kw_only=True)
+class Budget:
+    """Tokens and money of one session. Prices are US dollars per million tokens."""
+
+    price_in: float = 0.0
+    price_out: float = 0.0
+    max_cost: float | None = None
+    input_tokens: int = field(default=0, init=False)
+    output_tokens: int = field(default=0, init=False)
+
+    @property
+    def cost(self) -> float:
+        """What was spent in this session, in US dollars."""
+        return (self.input_tokens * self.price_in + self.output_tokens * self.price_out) / 1e6
+
+    def price(self, reply: Reply) -> float:
+        """What one reply costs, in US dollars."""
+        usage = reply.usage
+        tokens_in, tokens_out = usage.input_tokens or 0, usage.output_tokens or 0
+        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
+
+    def add(self, reply: Reply) -> None:
+        """Count the tokens of a reply that was paid for."""
+        self.input_tokens += reply.usage.input_tokens or 0
+        self.output_tokens += reply.usage.output_tokens or 0
+
+    def check(self) -> None:
+        """Raise `BudgetSpentError` when the limit is reached."""
+        if self.max_cost is not None and self.cost >= self.max_cost:
+            raise BudgetSpentError(
+                f"spent {self.cost:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
+                "what was answered is kept, and `vidence resume` with a higher --max-cost goes on"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Limits:
+    """Everything that keeps a run from asking too much. `attempts` counts the first try."""
+
+    in_flight: AdaptiveLimit
+    backoff: Backoff
+    budget: Budget
+    attempts: int
+    timeout_s: float
+
+
+class DownDetector:
+    """Ends a run whose server answers nobody, instead of trying for days.
+
+    Counts questions that failed after all their tries, with no reply in between.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._n_in_a_row = 0
+
+    def on_reply(self) -> None:
+        """Somebody was answered."""
+        self._n_in_a_row = 0
+
+    def on_failure(self, error: TransientModelError) -> None:
+        """A question failed after all its tries; raise when there were too many of them in a row."""
+        self._n_in_a_row += 1
+        if self._n_in_a_row >= self._most:
+            raise ServerDownError(
+                f"{self._n_in_a_row} questions in a row got no answer after all their tries; the last "
+                f"error was: {error}. Check the server; `vidence resume` goes on from here"
+            ) from error

@@ -1,0 +1,256 @@
+"""From what a user asked for to a plan, and from a plan to everything that a run needs."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.catalog import Spec, find, parse_spec
+from vidence.contracts import Benchmark, Loaded, Model, Scorer, Selector
+from vidence.errors import MissingMediaError, StoreError, UsageError
+from vidence.media.locate import missing
+from vidence.media.sizes import Size
+from vidence.prompting.compose import Prompter
+from vidence.prompting.templates import Templates
+from vidence.records import Item, Sampling
+from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
+
+_DRAWN = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}
+
+
+def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[str, object]) -> Plan:
+    """The plan for a benchmark: what its paper prescribes, overridden by what the user wishes.
+
+    Args:
+        benchmark_name: a name from the catalog.
+        data: the file or folder of questions.
+        model: a model spec; ``temperature``, ``top_p``, ``max_tokens`` and ``seed`` in it are moved
+            to the plan's sampling.
+        wishes: fields of `Plan`, and fields of `Sampling` under their own names; None is no wish.
+
+    Raises:
+        UsageError: an unknown name or an impossible value.
+    """
+    benchmark = open_benchmark(benchmark_name)
+    spec, drawn = _without_sampling(parse_spec(model))
+    given = {k: v for k, v in wishes.items() if v is not None}
+    sampling = msgspec.to_builtins(benchmark.rules.sampling)
+    for name in Sampling.__struct_fields__:
+        if name in given and name in drawn and given[name] != drawn[name]:
+            raise UsageError(
+                f"{name} is {drawn[name]} in the model spec and {given[name]} as a flag; give one"
+            )
+    sampling |= drawn
+    sampling |= {k: given.pop(k) for k in Sampling.__struct_fields__ if k in given}
+    fields = msgspec.to_builtins(benchmark.rules) | given
+    fields |= {
+        "benchmark": benchmark_name,
+        "data": str(data.resolve()),
+        "split": given.get("split") or benchmark.splits[0],
+        "model": spec,
+        "sampling": sampling,
+    }
+    try:
+        return msgspec.convert(fields, Plan)
+    except msgspec.ValidationError as error:
+        raise UsageError(f"these settings make no plan: {error}") from error
+
+
+def _without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
+    drawn: dict[str, object] = {}
+    kept: list[str] = []
+    for key, text in spec.options.items():
+        if key not in _DRAWN:
+            kept.append(f"{key}={text.replace('%', '%25').replace('&', '%26')}")
+            continue
+        try:
+            drawn[key] = _DRAWN[key](text)
+        except ValueError as error:
+            raise UsageError(f"{key}={text!r} in the model spec is not a number") from error
+    head = f"{spec.name}:{spec.argument}" if spec.argument else spec.name
+    return head + ("?" + "&".join(kept) if kept else ""), drawn
+
+
+def open_benchmark(name: str) -> Benchmark:
+    """The benchmark of that name."""
+    benchmark: Benchmark = find("benchmark", name).create()
+    return benchmark
+
+
+def open_model(spec_text: str) -> Model:
+    """The model that a spec names."""
+    spec = parse_spec(spec_text)
+    model: Model = find("model", spec.name).create(spec.argument, spec.options)
+    return model
+
+
+def open_selector(spec_text: str) -> Selector:
+    """The selector that a spec names, such as ``midpoints`` or ``fps:2``."""
+    spec = parse_spec(spec_text)
+    if spec.options:
+        raise UsageError(f"selectors take no options, got {spec_text!r}; expected name or name:argument")
+    selector: Selector = find("selector", spec.name).create(spec.argument)
+    return selector
+
+
+def open_reader(name: str) -> Scorer:
+    """The reader of that name."""
+    reader: Scorer = find("reader", name).create()
+    return reader
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Everything that a run needs, checked, before anything is asked."""
+
+    plan: Plan
+    facts: Facts
+    items: tuple[Item, ...]
+    media_root: Path
+    model: Model
+    selector: Selector
+    prompter: Prompter
+    reader: Scorer
+    text_reader: Scorer
+
+    def reader_for(self, item: Item) -> Scorer:
+        """Choices are read by the plan's reader; free answers wait for a judge."""
+        return self.reader if item.answer_kind == "choice" else self.text_reader
+
+
+def prepare(plan: Plan, *, now: datetime) -> Prepared:
+    """Open and check everything that a plan names.
+
+    Raises:
+        DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
+        UsageError: an unknown name or an impossible value.
+    """
+    benchmark = open_benchmark(plan.benchmark)
+    selector, reader = open_selector(plan.selector), open_reader(plan.reader)
+    Size.parse(plan.size)
+    templates = Templates.load(
+        plan.prompts, override=Path(plan.prompts_dir) if plan.prompts_dir is not None else None
+    )
+    prompter = Prompter(templates, style=plan.style, layout=plan.layout, frame_times=plan.frame_times)
+    model = open_model(plan.model)
+    loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
+    items, notes = choose_items(loaded, plan, model=model)
+    facts = msgspec.convert(
+        machine_facts()
+        | {
+            "benchmark_version": benchmark.version,
+            "benchmark_revision": loaded.revision,
+            "content_hash": loaded.content_hash,
+            "prompts_digest": templates.digest,
+            "selector_version": selector.version,
+            "model_identity": model.identity,
+            "citation": benchmark.citation,
+            "licence": benchmark.licence,
+            "n_items": len(loaded.items),
+            "n_planned": len(items) * plan.repeats,
+            "notes": (*loaded.notes, *notes),
+            "problems": loaded.problems,
+            "started_at": now.isoformat(timespec="seconds"),
+        },
+        Facts,
+    )
+    return Prepared(
+        plan=plan,
+        facts=facts,
+        items=items,
+        media_root=loaded.media_root,
+        model=model,
+        selector=selector,
+        prompter=prompter,
+        reader=reader,
+        text_reader=open_reader("needs-judge"),
+    )
+
+
+def choose_items(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    notes: list[str] = []
+    items = _filtered(loaded.items, plan.where)
+    if plan.recorded_only:
+        items = _recorded(items, model)
+        notes.append(f"only the {len(items)} questions that have a recorded reply are asked")
+    if plan.limit is not None:
+        items = items[: plan.limit]
+    if plan.sample is not None and plan.sample < len(items):
+        rng = np.random.default_rng(plan.seed)
+        drawn = np.sort(rng.choice(len(items), plan.sample, replace=False))
+        items = [items[i] for i in drawn]
+    if model.looks:
+        items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
+        notes += left_out
+    if not items:
+        raise UsageError("no question is left to ask; loosen --where, --limit or --sample")
+    return tuple(items), tuple(notes)
+
+
+def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
+    kept = list(items)
+    for tag, value in where.items():
+        values = sorted({i.tags[tag] for i in items if tag in i.tags})
+        if not values:
+            tags = sorted({t for i in items for t in i.tags})
+            raise UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
+        if value not in values:
+            raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
+        kept = [i for i in kept if i.tags.get(tag) == value]
+    return kept
+
+
+def _recorded(items: Sequence[Item], model: Model) -> list[Item]:
+    recorded_ids = getattr(model, "recorded_ids", None)
+    if recorded_ids is None:
+        raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
+    known = recorded_ids()
+    return [i for i in items if i.item_id in known]
+
+
+def _with_media(
+    items: Sequence[Item], media_root: Path, *, allow_missing: bool
+) -> tuple[list[Item], list[str]]:
+    absent = missing(media_root, items)
+    if not absent:
+        return list(items), []
+    gone = set(absent)
+    kept = [i for i in items if not gone.intersection(missing(media_root, [i]))]
+    listed = "\n  ".join(str(p) for p in absent[:20])
+    more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
+    found = (
+        f"{len(absent)} files that {len(items) - len(kept)} of {len(items)} questions need are missing:"
+        f"\n  {listed}{more}"
+    )
+    if not allow_missing:
+        raise MissingMediaError(
+            f"{found}\nPut them there, or go on without these questions with --allow-missing", absent
+        )
+    return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
+
+
+def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
+    """Refuse to go on with a run whose questions, prompts, selector or model have changed."""
+    for name, what in MUST_AGREE.items():
+        if getattr(before, name) != getattr(now, name):
+            raise StoreError(
+                f"{folder}: {what} since this run began ({name}: {getattr(before, name)!r} then, "
+                f"{getattr(now, name)!r} now); run again into a new folder"
+            )
+
+
+def run_name(plan: Plan) -> str:
+    """A folder name for a plan: what is asked, who answers, and a short hash of the rest.
+
+    The same command gives the same name, so that repeating it goes on with the run.
+    """
+    spec = parse_spec(plan.model)
+    words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
+    clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
+    digest = hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()
+    return f"{clean[:60].strip('-')}-{digest[:8]}"
