@@ -1,0 +1,148 @@
+"""A request as the body that OpenAI-compatible servers read.
+
+A clip's frames go out with every question about it, so each image is turned into base64 once, and
+the finished text is copied into the bodies as it is.
+"""
+
+import base64
+from collections import OrderedDict
+from pathlib import Path
+
+import anyio
+import anyio.to_thread
+import msgspec
+
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, UsageError
+from vidence.records import ImagePart, Part, Record, Sampling, TextPart, VideoPart
+
+DATA_URL_MEMORY_BYTES = 64 * 2**20
+
+OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens"}) | {
+    "max_completion_tokens",
+    "seed",
+    "logprobs",
+    "top_logprobs",
+}
+
+
+class BodyRules(Record, kw_only=True):
+    """What a server's bodies have in common; `extra` is added to each as it is."""
+
+    model: str
+    max_tokens_field: str
+    image_detail: str = ""
+    top_logprobs: int = 20
+    extra: dict[str, object] = msgspec.field(default_factory=dict)
+
+
+def _as_json_string(media_type: str, content: bytes) -> bytes:
+    start = msgspec.json.encode(f"data:{media_type};base64,")[:-1]
+    return b"".join((start, base64.b64encode(content), b'"'))
+
+
+class DataUrls:
+    """Data URLs, ready to be copied into a body; the last used ones are kept, up to `max_bytes`."""
+
+    def __init__(self, max_bytes: int = DATA_URL_MEMORY_BYTES) -> None:
+        self.max_bytes = max_bytes
+        self.n_bytes = 0
+        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._reading_video = anyio.Lock()
+
+    def _find(self, digest: str, media_type: str) -> bytes | None:
+        url = self._kept.get((digest, media_type))
+        if url is not None:
+            self._kept.move_to_end((digest, media_type))
+        return url
+
+    def _keep(self, digest: str, media_type: str, url: bytes) -> None:
+        self._kept[digest, media_type] = url
+        self.n_bytes += len(url)
+        while self.n_bytes > self.max_bytes:
+            _, oldest = self._kept.popitem(last=False)
+            self.n_bytes -= len(oldest)
+
+    def of_image(self, part: ImagePart, request: Request) -> msgspec.Raw:
+        """The URL of one image of the request.
+
+        Raises:
+            UsageError: the request does not carry the image that its prompt names.
+        """
+        url = self._find(part.digest, part.media_type)
+        if url is None:
+            if part.digest not in request.images:
+                raise UsageError(
+                    f"the prompt of item {request.item_id!r} names image {part.digest}, whose bytes "
+                    "are not in Request.images; whoever makes the request must put them there"
+                )
+            url = _as_json_string(part.media_type, request.images[part.digest])
+            self._keep(part.digest, part.media_type, url)
+        return msgspec.Raw(url)
+
+    async def of_video(self, part: VideoPart) -> msgspec.Raw:
+        """The URL of a whole file; read in a thread, once for questions that start together.
+
+        Raises:
+            RejectedRequestError: the file cannot be read.
+        """
+        async with self._reading_video:
+            url = self._find(part.digest, part.media_type)
+            if url is None:
+                url = await anyio.to_thread.run_sync(_read_video, part)
+                self._keep(part.digest, part.media_type, url)
+        return msgspec.Raw(url)
+
+
+def _read_video(part: VideoPart) -> bytes:
+    try:
+        return _as_json_string(part.media_type, Path(part.path).read_bytes())
+    except OSError as error:
+        raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
+
+
+async def _content(part: Part, request: Request, *, urls: DataUrls, detail: str) -> dict[str, object]:
+    match part:
+        case TextPart():
+            return {"type": "text", "text": part.text}
+        case ImagePart():
+            image: dict[str, object] = {"url": urls.of_image(part, request)}
+            if detail:
+                image["detail"] = detail
+            return {"type": "image_url", "image_url": image}
+        case VideoPart():
+            return {"type": "video_url", "video_url": {"url": await urls.of_video(part)}}
+
+
+def _settings(sampling: Sampling, rules: BodyRules, *, sample: int) -> dict[str, object]:
+    fields: dict[str, object | None] = {
+        "temperature": sampling.temperature,
+        "top_p": sampling.top_p,
+        rules.max_tokens_field: sampling.max_tokens,
+        # The same seed for every sample would give the same reply several times.
+        "seed": None if sampling.seed is None else sampling.seed + sample,
+    }
+    return {name: value for name, value in fields.items() if value is not None}
+
+
+async def chat_body(request: Request, rules: BodyRules, urls: DataUrls) -> bytes:
+    """The body of ``POST /chat/completions``; text and images stay in the order of the prompt.
+
+    Raises:
+        UsageError: an image is missing.
+        RejectedRequestError: a video file cannot be read.
+    """
+    prompt = request.prompt
+    content: object
+    if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):
+        content = prompt.parts[0].text  # read by servers that know nothing of parts, too
+    else:
+        content = [await _content(p, request, urls=urls, detail=rules.image_detail) for p in prompt.parts]
+    messages: list[dict[str, object]] = [{"role": "user", "content": content}]
+    if prompt.system:
+        messages.insert(0, {"role": "system", "content": prompt.system})
+    body: dict[str, object] = {"model": rules.model, "messages": messages}
+    body |= _settings(request.sampling, rules, sample=request.sample)
+    if request.sampling.want_choice_logps and prompt.choices:
+        body |= {"logprobs": True, "top_logprobs": rules.top_logprobs}
+    return msgspec.json.encode(body | rules.extra)

@@ -1,0 +1,156 @@
+"""What OpenAI-compatible servers send back, read as a `Reply`."""
+
+from collections.abc import Collection
+
+import msgspec
+
+from vidence.errors import TransientModelError
+from vidence.models._finish import finish_of
+from vidence.models._http import Answer, Server, fault
+from vidence.records import Reply, Usage
+
+# How tokenizers that give raw vocabulary entries write a space or a line end.
+_BLANKS = " \t\r\n\u0120\u2581\u010a"
+
+
+class _Piece(msgspec.Struct):
+    """One part of a content that comes as a list."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: str | list[_Piece] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _Likely(msgspec.Struct):
+    token: str
+    logprob: float | None = None
+
+
+class _Position(msgspec.Struct):
+    token: str
+    logprob: float | None = None
+    top_logprobs: list[_Likely] | None = None
+
+
+class _Logprobs(msgspec.Struct):
+    content: list[_Position] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _ErrorCode(msgspec.Struct):
+    code: int | str | None = None
+
+
+class _Body(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    error: _ErrorCode | str | None = None
+
+
+def _decode(answer: Answer, server: Server) -> _Body:
+    hint = f"is {server.address} the address of an OpenAI-compatible API?"
+    try:
+        answer.body.decode()
+        return msgspec.json.decode(answer.body, type=_Body)
+    except UnicodeDecodeError as error:
+        raise TransientModelError(
+            f"{server.address} sent a reply that is not UTF-8 "
+            f"(byte {error.start} of {len(answer.body)}); {hint}"
+        ) from error
+    except msgspec.ValidationError as error:
+        raise TransientModelError(
+            f"{server.address} sent JSON that is no chat completion: {error}; {hint}"
+        ) from error
+    except msgspec.DecodeError as error:
+        start = " ".join(server.hide_key(answer.body[:200].decode(errors="replace")).split())
+        raise TransientModelError(
+            f"{server.address} sent a reply that is not JSON ({error}): {start!r}; {hint}"
+        ) from error
+
+
+def _no_choices(body: _Body, answer: Answer, server: Server) -> Exception:
+    """Some gateways report an error with status 200 and the true status in the body."""
+    if isinstance(body.error, _ErrorCode) and isinstance(body.error.code, int):
+        code = body.error.code
+        if 400 <= code < 600:
+            return fault(Answer(status=code, headers=answer.headers, body=answer.body), server)
+    said = fault(Answer(status=502, headers=answer.headers, body=answer.body), server)
+    return TransientModelError(f"a reply without choices: {said}")
+
+
+def choice_logps(logprobs: _Logprobs | None, letters: Collection[str]) -> dict[str, float] | None:
+    """Log-probabilities of the letters at the first token that is not blank; None if not reported.
+
+    A letter can be written as several tokens (with and without a space before it); the most likely
+    one counts.
+    """
+    positions = (logprobs.content if logprobs else None) or []
+    first = next((p for p in positions if p.token.strip(_BLANKS)), None)
+    if first is None or not first.top_logprobs:
+        return None
+    logps: dict[str, float] = {}
+    for likely in (*first.top_logprobs, _Likely(token=first.token, logprob=first.logprob)):
+        letter = likely.token.strip(_BLANKS)
+        if letter in letters and likely.logprob is not None:
+            logps[letter] = max(likely.logprob, logps.get(letter, likely.logprob))
+    return logps
+
+
+def _texts(message: _Message) -> tuple[str, str]:
+    """The text and the refusal."""
+    pieces = message.content if isinstance(message.content, list) else []
+    text = message.content if isinstance(message.content, str) else ""
+    text += "".join(p.text or "" for p in pieces if p.type in {"text", "output_text", ""})
+    refusal = "".join(p.refusal or "" for p in pieces)
+    return text, message.refusal or refusal
+
+
+def read_reply(answer: Answer, server: Server, *, letters: Collection[str], latency_s: float) -> Reply:
+    """The reply in an answer of status 200.
+
+    Args:
+        answer: what came back.
+        server: who sent it, for messages.
+        letters: those whose log-probabilities were asked for; empty if none were.
+        latency_s: how long it took, in seconds.
+
+    Raises:
+        TransientModelError: not UTF-8, not JSON, no chat completion, no choices.
+        ModelError: an error dressed as an answer.
+    """
+    body = _decode(answer, server)
+    if not body.choices:
+        raise _no_choices(body, answer, server)
+    choice = body.choices[0]
+    if choice.finish_reason == "error":
+        raise TransientModelError(f"{server.address} broke off its reply with finish_reason 'error'")
+    text, refusal = _texts(choice.message)
+    usage = body.usage or _Usage()
+    return Reply(
+        text=text,
+        reasoning=choice.message.reasoning_content or choice.message.reasoning or "",
+        finish="refusal" if refusal else finish_of(choice.finish_reason),
+        refusal=refusal,
+        model=body.model or "",
+        usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
+        latency_s=latency_s,
+        choice_logps=choice_logps(choice.logprobs, letters) if letters else None,
+    )
