@@ -1,0 +1,171 @@
+"""What a score is worth: what guessing and simple rules get, and how far a score lies above them."""
+
+import re
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike
+
+from vidence.errors import UsageError
+from vidence.records import Estimate
+from vidence.statistics._inputs import as_values
+from vidence.statistics.intervals import mean
+
+# A sign counts only where no word or number ends before it: "5-6" and "take-2" have no minus.
+NUMBER = re.compile(
+    r"""(?: (?<![\w.)]) [-+\u2212] )?
+        (?: \d{1,3} (?:,\d{3})+ (?!\d) (?:\.\d+)?   # 1,000 and 1,000.5
+          | \d+ (?:\.\d+)?                          # 12 and 1.5
+          | (?<!\w) \.\d+ )                         # .5
+    """,
+    re.VERBOSE,
+)
+
+
+def guess_rate(n_choices: Sequence[int]) -> float:
+    """The accuracy to expect of blind guessing: the mean of 1 / n_choices over the items.
+
+    Raises:
+        UsageError: no items, or an item without choices.
+
+    Source: ours.
+    Departs: no.
+
+    >>> guess_rate([4, 4, 2])
+    0.3333333333333333
+    """
+    if not len(n_choices) or min(n_choices) < 1:
+        raise UsageError("the guess rate needs items with at least one choice each; leave open questions out")
+    return float(np.mean(1 / np.asarray(n_choices, np.float64)))
+
+
+def letter_index(letter: str) -> int:
+    """The position of a choice letter, 0 for ``A``.
+
+    Source: ours.
+    Departs: no.
+
+    Raises:
+        UsageError: not one of the letters A to Z.
+    """
+    if len(letter) != 1 or not "A" <= letter <= "Z":
+        raise UsageError(f"{letter!r} is no choice letter; expected one of A to Z")
+    return ord(letter) - ord("A")
+
+
+def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None = None) -> dict[str, float]:
+    """The accuracy of always answering A, of always answering B, and so on.
+
+    Args:
+        answers: the right letter of each item.
+        n_choices: how many choices each item has; without it the letters end at the last right one.
+            An item that does not have the letter counts as wrong.
+
+    Returns:
+        An accuracy for each letter, ``A`` first.
+
+    Raises:
+        UsageError: no items, an answer that is no letter of its item, or not one count for each answer.
+
+    Source: ours.
+    Departs: no.
+
+    >>> constant_letter(["A", "C", "C", "C"])
+    {'A': 0.25, 'B': 0.0, 'C': 0.75}
+    """
+    if not len(answers):
+        raise UsageError("no answers; expected the right letter of at least one item")
+    right = [letter_index(answer) for answer in answers]
+    counts = [i + 1 for i in right] if n_choices is None else list(n_choices)
+    if len(counts) != len(right):
+        raise UsageError(f"{len(counts)} counts of choices for {len(right)} answers; expected one for each")
+    for answer, i, count in zip(answers, right, counts, strict=True):
+        if i >= count:
+            raise UsageError(f"the answer {answer!r} is not among {count} choices")
+    shares = np.bincount(right, minlength=max(counts)) / len(right)
+    return {chr(ord("A") + i): float(share) for i, share in enumerate(shares)}
+
+
+def longest_choice(choices: Sequence[str]) -> int:
+    """The position of the choice with the most characters; of equals the first.
+
+    Blanks at the ends do not count.
+
+    Raises:
+        UsageError: no choices.
+
+    Source: ours.
+    Departs: no.
+
+    >>> longest_choice(["red", "light blue", "green"])
+    1
+    """
+    if not choices:
+        raise UsageError("no choices; expected at least one")
+    lengths = [len(choice.strip()) for choice in choices]
+    return lengths.index(max(lengths))
+
+
+def numeric_median(choices: Sequence[str]) -> int | None:
+    """The position of the choice with the median number; None unless every choice has exactly one number.
+
+    Numbers are written in digits: ``12``, ``-3``, ``1,000``, ``2.5``, with or without words around them.
+    "2-3", "10:30" and "1/2" hold two numbers. Of an even count the lower of the two middle ones; of
+    equal numbers the first choice that has it.
+
+    Raises:
+        UsageError: no choices.
+
+    Source: ours.
+    Departs: no.
+
+    >>> numeric_median(["3 times", "1 time", "2 times"])
+    2
+    >>> numeric_median(["3", "four", "5"]) is None
+    True
+    """
+    if not choices:
+        raise UsageError("no choices; expected at least one")
+    found = [NUMBER.findall(choice) for choice in choices]
+    if any(len(numbers) != 1 for numbers in found):
+        return None
+    values = [float(numbers[0].replace(",", "").replace("\u2212", "-")) for numbers in found]
+    return values.index(sorted(values)[(len(values) - 1) // 2])
+
+
+def margin(
+    values: ArrayLike,
+    baseline: ArrayLike,
+    *,
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    level: float = 0.95,
+    n_boot: int = 2000,
+) -> Estimate:
+    """How far a score lies above a baseline on the same items, with a cluster bootstrap interval.
+
+    The score beats the baseline at this level when the interval lies above 0. A binomial test against
+    chance would take questions about one video for independent ones and see more than there is.
+
+    Args:
+        values: one score for each item, shape (n,).
+        baseline: what the baseline gets on each: 1 / n_choices for guessing, 1.0 or 0.0 for a rule.
+            A letter that was picked because it is best on these items is a hard baseline.
+        clusters: the name of the cluster of each item, n of them.
+        rng: where the draws come from.
+        level: coverage of the interval.
+        n_boot: how many draws.
+
+    Raises:
+        UsageError: as for `mean`, or not one baseline for each value.
+
+    Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); the interval as
+        for `intervals.mean`.
+    Departs: a bootstrap interval in place of the normal one.
+    """
+    ours, theirs = as_values(values), as_values(baseline)
+    if len(ours) != len(theirs):
+        raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
+    found = mean(ours - theirs, clusters=clusters, rng=rng, level=level, n_boot=n_boot)
+    return msgspec.structs.replace(found, method=found.method.replace("mean", "mean difference", 1))
