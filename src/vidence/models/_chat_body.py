@@ -17,6 +17,7 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Record, Sampling, TextPart, VideoPart
 
 DATA_URL_MEMORY_BYTES = 64 * 2**20
+MOST_TOP_LOGPROBS = 20  # the protocol's limit
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens"}) | {
     "max_completion_tokens",
@@ -32,7 +33,7 @@ class BodyRules(Record, kw_only=True):
     model: str
     max_tokens_field: str
     image_detail: str = ""
-    top_logprobs: int = 20
+    top_logprobs: int = MOST_TOP_LOGPROBS
     extra: dict[str, object] = msgspec.field(default_factory=dict)
 
 

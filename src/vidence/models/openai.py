@@ -16,7 +16,7 @@ from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import AccessError, UsageError
 from vidence.models import _options
-from vidence.models._chat_body import OWN_FIELDS, BodyRules, DataUrls, chat_body
+from vidence.models._chat_body import MOST_TOP_LOGPROBS, OWN_FIELDS, BodyRules, DataUrls, chat_body
 from vidence.models._chat_reply import read_reply
 from vidence.models._http import Caller, Server, check_address, fault
 from vidence.records import Record, Reply
@@ -30,16 +30,16 @@ class Options(Record, kw_only=True):
 
     `base_url` defaults to the environment variable OPENAI_BASE_URL, then to OpenAI. `api_key_env`
     names the variable that holds the key. `timeout_s` is the longest wait for one whole reply, in
-    seconds. `extra` is a JSON object added to each request; it is stored with the run.
+    seconds; a run has its own, usually shorter one. `extra` is a JSON object added to each request; it is stored with the run.
     """
 
     base_url: str = ""
     api_key_env: str = "OPENAI_API_KEY"
-    timeout_s: float = 120.0
+    timeout_s: float = 600.0
     max_in_flight: int | None = None
     image_detail: str = ""
     max_tokens_field: str = ""
-    top_logprobs: int = 20
+    top_logprobs: int = MOST_TOP_LOGPROBS
     extra: dict[str, object] = msgspec.field(default_factory=dict)
 
 
@@ -100,6 +100,7 @@ def _identity(server: Server, rules: BodyRules) -> str:
         "base_url": server.address,
         "image_detail": rules.image_detail,
         "max_tokens_field": rules.max_tokens_field,
+        "top_logprobs": "" if rules.top_logprobs == MOST_TOP_LOGPROBS else str(rules.top_logprobs),
         "extra": extra if rules.extra else "",
     }
     return f"openai:{rules.model}?" + "&".join(f"{k}={v}" for k, v in changes_the_reply.items() if v)

@@ -37,15 +37,15 @@ class Options(Record, kw_only=True):
     """What can be set behind the ``?`` of the spec.
 
     `fail` is the status to fail with: 429 (too many requests), 500 (broken), 400 (this request is
-    refused), 401 (no access). `fail_share` is the share of tries that fail, drawn from `seed`, the
-    item, the sample and the number of the try, so that it does not depend on the order of requests.
+    refused), 401 (no access). `fail_share` is the share of tries that fail, drawn from `fail_seed`,
+    the item, the sample and the number of the try, so that it does not depend on the order of requests.
     With ``looks=no`` no frame is read.
     """
 
     delay_s: float = 0.0
     fail: str = ""
     fail_share: float = 1.0
-    seed: int = 0
+    fail_seed: int = 0
     looks: bool = True
 
 
@@ -53,7 +53,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "delay_s": _options.number_from_zero,
     "fail": _options.one_of(*_FAULTS),
     "fail_share": _options.share,
-    "seed": int,
+    "fail_seed": int,
     "looks": _options.yes_or_no,
 }
 
@@ -96,7 +96,7 @@ class ScriptedModel:
             return
         key = (request.item_id, request.sample)
         self._n_tries[key] += 1
-        if _is_drawn(options.fail_share, options.seed, *key, self._n_tries[key]):
+        if _is_drawn(options.fail_share, options.fail_seed, *key, self._n_tries[key]):
             raise _FAULTS[options.fail](
                 f"scripted failure {options.fail} for item {request.item_id!r}, "
                 f"try {self._n_tries[key]}, as asked for with fail={options.fail}"
