@@ -20,6 +20,13 @@ from vidence.records import Item, Sampling
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}
+_SAMPLING_FLAGS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+    "model_seed": "seed",
+    "want_choice_logps": "want_choice_logps",
+}
 
 
 def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[str, object]) -> Plan:
@@ -30,7 +37,8 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
         data: the file or folder of questions.
         model: a model spec; ``temperature``, ``top_p``, ``max_tokens`` and ``seed`` in it are moved
             to the plan's sampling.
-        wishes: fields of `Plan`, and fields of `Sampling` under their own names; None is no wish.
+        wishes: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
+            plan has a seed of its own); None is no wish.
 
     Raises:
         UsageError: an unknown name or an impossible value.
@@ -38,14 +46,11 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     benchmark = open_benchmark(benchmark_name)
     spec, drawn = _without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
-    sampling = msgspec.to_builtins(benchmark.rules.sampling)
-    for name in Sampling.__struct_fields__:
-        if name in given and name in drawn and given[name] != drawn[name]:
-            raise UsageError(
-                f"{name} is {drawn[name]} in the model spec and {given[name]} as a flag; give one"
-            )
-    sampling |= drawn
-    sampling |= {k: given.pop(k) for k in Sampling.__struct_fields__ if k in given}
+    flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
+    for name in flags.keys() & drawn.keys():
+        if flags[name] != drawn[name]:
+            raise UsageError(f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one")
+    sampling = msgspec.to_builtins(benchmark.rules.sampling) | drawn | flags
     fields = msgspec.to_builtins(benchmark.rules) | given
     fields |= {
         "benchmark": benchmark_name,

@@ -1,0 +1,60 @@
+# Two commands do all the set-up: `make demo` for users, `make test` for developers.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.PHONY: install demo test check bench docs clean
+.DEFAULT_GOAL := help
+
+help: ## what there is
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+$(BIN)/python:
+	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'vidence needs Python 3.11 or newer, this is ' + sys.version.split()[0] + '; say make PYTHON=python3.12 ...')"
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(BIN)/python
+	$(PIP) --editable .
+	@touch $@
+
+$(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
+	$(PIP) --constraint constraints/test.txt --editable '.[transformers]' --group test
+	@touch $@
+
+$(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed
+	$(PIP) --group check
+	@touch $@
+
+$(VENV)/.docs-installed: pyproject.toml $(VENV)/.installed
+	$(PIP) --group docs
+	@touch $@
+
+install: $(VENV)/.installed ## install into .venv
+	@echo "installed; try: $(BIN)/vidence demo"
+
+demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offline
+	$(BIN)/vidence demo --out demo-out
+
+test: $(VENV)/.test-installed ## install what the tests need, and run them
+	$(BIN)/python -m pytest -q --cov=vidence --cov-report=
+	$(BIN)/python scripts/coverage_floor.py
+
+check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, imports, sizes, docs
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python scripts/sizes.py
+	$(BIN)/python scripts/fragments.py
+	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+
+docs: $(VENV)/.docs-installed ## build the documentation into build/site
+	$(BIN)/mkdocs build --strict --site-dir build/site
+
+bench: $(VENV)/.installed ## measure, and write bench/RESULTS.md
+	$(PIP) psutil
+	$(BIN)/python bench/run.py
+
+clean: ## remove what was built
+	rm -rf $(VENV) build demo-out .mypy_cache .ruff_cache .pytest_cache

@@ -1,0 +1,91 @@
+"""``vidence doctor``: what is installed, what each extra would add, what is wrong."""
+
+import importlib.metadata
+import importlib.util
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from vidence.cli.surroundings import cache_root
+
+# What each extra makes possible, and the modules that show that it is there.
+EXTRAS = {
+    "openai": ("openai: models on any OpenAI-compatible server", ("httpx2",)),
+    "transformers": ("transformers: models from local weights or the hub", ("torch", "transformers")),
+    "anthropic": ("the SDK for Claude models", ("anthropic",)),
+    "gemini": ("the SDK for Gemini models", ("google.genai",)),
+    "select": ("frame selection by similarity", ("torch", "transformers")),
+    "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
+    "ray": ("work on a cluster", ("ray",)),
+    "studio": ("the web application", ("starlette", "uvicorn")),
+}
+KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME")
+
+
+@click.command()
+def doctor() -> int:
+    """Look over this installation; the exit code is 1 when something is wrong."""
+    click.echo(f"vidence {importlib.metadata.version('vidence')} on Python {sys.version.split()[0]}")
+    troubles = [*_libraries(), *_cache(), *_decoding()]
+    click.echo("\nextras (pip install 'vidence[NAME]'):")
+    for name, (purpose, modules) in EXTRAS.items():
+        absent = [m for m in modules if not _is_there(m)]
+        state = "installed" if not absent else f"not installed (lacks {', '.join(absent)})"
+        click.echo(f"  {name:<13} {state:<42} {purpose}")
+    click.echo("\nenvironment (only whether it is set; values are never shown):")
+    for key in KEYS:
+        click.echo(f"  {key:<18} {'set' if os.environ.get(key) else 'not set'}")
+    for trouble in troubles:
+        click.echo(f"\nwrong: {trouble}")
+    click.echo("\nnothing is wrong" if not troubles else "")
+    return 1 if troubles else 0
+
+
+def _is_there(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:  # the parent package is absent
+        return False
+
+
+def _libraries() -> list[str]:
+    found = []
+    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
+        try:
+            click.echo(f"  {name:<10} {importlib.metadata.version(name)}")
+        except importlib.metadata.PackageNotFoundError:
+            found.append(f"{name} is not installed; run: pip install --force-reinstall vidence")
+    return found
+
+
+def _cache() -> list[str]:
+    folder = cache_root()
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = folder / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+    except OSError as error:
+        return [f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"]
+    free_gb = shutil.disk_usage(folder).free / 2**30
+    click.echo(f"\ncache: {folder} ({free_gb:.1f} GB free)")
+    return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []
+
+
+def _decoding() -> list[str]:
+    """Render a clip with planted codes, decode it, and read the codes again."""
+    import tempfile
+
+    from vidence.errors import VidenceError
+    from vidence.phantom.selfcheck import decodes_exactly
+
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            n_right, n_asked = decodes_exactly(Path(folder))
+        except VidenceError as error:
+            return [f"decoding failed: {error}"]
+    click.echo(f"decoding: {n_right} of {n_asked} frames of a test clip are exact")
+    return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]

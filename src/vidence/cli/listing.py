@@ -1,0 +1,34 @@
+"""``vidence list`` and ``vidence schema``."""
+
+import json
+
+import click
+
+from vidence.catalog import FOLDERS, names
+
+_PLURALS = {f"{kind}s": kind for kind in FOLDERS}
+
+
+@click.command("list")
+@click.argument("kind", required=False, type=click.Choice([*_PLURALS, "prompts"]))
+def list_names(*, kind: str | None) -> None:
+    """The names that can be used, of one KIND or of all."""
+    for plural in [kind] if kind else [*_PLURALS, "prompts"]:
+        found = _prompt_sets() if plural == "prompts" else names(_PLURALS[plural])
+        click.echo(f"{plural}: {', '.join(found)}" if kind is None else "\n".join(found))
+
+
+def _prompt_sets() -> tuple[str, ...]:
+    from vidence.prompting.templates import sets
+
+    return sets()
+
+
+@click.command()
+def schema() -> None:
+    """Print the JSON Schema of one line of the item format."""
+    import msgspec
+
+    from vidence.records import Item
+
+    click.echo(json.dumps(msgspec.json.schema(Item), indent=2))

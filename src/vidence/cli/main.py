@@ -1,0 +1,80 @@
+"""The command and its help. Each command's code is imported when the command is used."""
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from vidence import __version__
+from vidence.errors import VidenceError
+
+# What each command is for, and the module of this folder that defines it as `command`.
+COMMANDS = {
+    "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
+    "run": ("run", "Put a benchmark to a model."),
+    "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+    "report": ("report", "Tables, a page, CSV or JSON from run folders; --reader reads replies again."),
+    "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),
+    "probe": ("probe", "What a video file claims, and what it really holds."),
+    "schema": ("listing", "The JSON Schema of the item format."),
+    "doctor": ("doctor", "What is installed, what each extra would add, what is wrong."),
+}
+INTERRUPTED = 130
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name.replace("list", "list_names"))
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """The list in the help, without importing any command."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_text) for name, (_, help_text) in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        from vidence.errors import UnknownNameError
+
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            raise UnknownNameError("command", args[0], COMMANDS)
+        return super().resolve_command(ctx, args)
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="vidence")
+def app() -> None:
+    """Ask video models questions, and say how sure the score is.
+
+    \b
+    vidence demo
+    vidence run table --data questions.jsonl --model openai:gpt-4.1
+    vidence report runs/...
+    """
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run the command line; errors of vidence become one message and exit code 2."""
+    try:
+        code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
+    except VidenceError as error:
+        click.echo(f"vidence: {error}", err=True)
+        sys.exit(2)
+    except click.ClickException as error:
+        error.show()
+        sys.exit(error.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("vidence: stopped", err=True)
+        sys.exit(INTERRUPTED)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)
+    sys.exit(code if isinstance(code, int) else 0)

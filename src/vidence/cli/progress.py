@@ -1,0 +1,83 @@
+"""A run as it goes: rate, time left, outcomes, spend. Quiet when nobody watches."""
+
+from collections import Counter
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+
+from vidence.records import Answered, Failed, Refused, Unreadable
+from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
+
+_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
+_MOST_TROUBLES = 20
+
+
+class Display:
+    """Draws the events of a run; on anything but a terminal only troubles and nothing else."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._outcomes: Counter[str] = Counter()
+        self._cost = 0.0
+        self._n_troubles = 0
+        self._waiting = ""
+        self._progress = Progress(
+            TextColumn("[bold]asking"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[rate]}"),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task("asking", total=None, rate="", note="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Draw one event."""
+        match event:
+            case Started():
+                self._progress.update(
+                    self._task, total=event.n_planned, completed=event.n_answered_before
+                )
+            case Tried():
+                self._waiting = ""
+                self._cost += event.cost
+                self._outcomes[_NAMES[type(event.trial.score.outcome)]] += 1
+                self._progress.advance(self._task)
+                self._draw_note()
+            case Waiting():
+                self._waiting = f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+                self._draw_note()
+            case MediaTrouble():
+                self._say_trouble(event.message)
+
+    def _draw_note(self) -> None:
+        speed = self._progress.tasks[0].finished_speed or self._progress.tasks[0].speed
+        counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
+        spent = f", ${self._cost:.2f}" if self._cost else ""
+        self._progress.update(
+            self._task,
+            rate=f"{speed:.1f}/s" if speed else "",
+            note=f"{counts}{spent} {self._waiting}".strip(),
+        )
+
+    def _say_trouble(self, message: str) -> None:
+        self._n_troubles += 1
+        if self._n_troubles <= _MOST_TROUBLES:
+            self._console.print(f"[yellow]media:[/] {message}", markup=True, highlight=False, soft_wrap=True)
+        elif self._n_troubles == _MOST_TROUBLES + 1:
+            self._console.print("[yellow]media:[/] more troubles; the report counts them", highlight=False)

@@ -1,0 +1,183 @@
+"""``vidence run`` and ``vidence resume``."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+from rich.console import Console
+
+from vidence.cli.progress import Display
+from vidence.cli.surroundings import now, surroundings
+from vidence.errors import UsageError, VidenceError
+from vidence.running.events import Listener
+from vidence.running.plan import Plan, read_plan
+from vidence.running.prepare import make_plan, run_name
+from vidence.running.session import Summary
+
+FAILED_ITEMS = 3
+F = TypeVar("F", bound=Callable[..., Any])
+
+# One row per flag of `run`: (flags, field of the plan, settings of click.option)
+_FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
+    (("--split",), "split", {"help": "Which part of the benchmark (default: its first split)."}),
+    (("--selector",), "selector", {"help": "How frames are chosen: midpoints, fps:1, all, none, ..."}),
+    (("--frames",), "n_frames", {"type": int, "help": "Frames per question."}),
+    (("--style",), "style", {"type": click.Choice(["direct", "cot"]), "help": "Answer at once, or think first."}),
+    (("--prompt-set",), "prompts", {"help": "Named set of templates (default: the benchmark's)."}),
+    (("--prompts",), "prompts_dir", {"help": "Folder with template files that replace those of the set."}),
+    (("--layout",), "layout", {"help": "images, montage:4x2 (columns x rows), or video (the file as it is)."}),
+    (("--frame-times/--no-frame-times",), "frame_times", {"default": None, "help": "Write each frame's time."}),
+    (("--size",), "size", {"help": "native, short:720 or long:448 (pixels; frames are never enlarged)."}),
+    (("--jpeg-quality",), "jpeg_quality", {"type": int, "help": "1 to 100."}),
+    (("--temperature",), "temperature", {"type": float, "help": "0 is greedy."}),
+    (("--top-p",), "top_p", {"type": float, "help": "Nucleus sampling."}),
+    (("--max-tokens",), "max_tokens", {"type": int, "help": "Longest reply."}),
+    (("--model-seed",), "model_seed", {"type": int, "help": "Seed that is sent to the model."}),
+    (
+        ("--choice-logps",),
+        "want_choice_logps",
+        {"is_flag": True, "default": None, "help": "Ask for the letters' log-probabilities."},
+    ),
+    (("--reader",), "reader", {"help": "How the letter is read from a reply (default: robust)."}),
+    (("--limit",), "limit", {"type": int, "help": "Only the first N questions."}),
+    (("--sample",), "sample", {"type": int, "help": "N questions drawn with --seed."}),
+    (("--seed",), "seed", {"type": int, "help": "Seed of the sample and of waiting times (default 0)."}),
+    (("--repeats",), "repeats", {"type": int, "help": "Ask each question K times."}),
+    (("--strict",), "strict", {"is_flag": True, "default": None, "help": "Stop at the first bad line of the data."}),
+    (
+        ("--allow-missing",),
+        "allow_missing",
+        {"is_flag": True, "default": None, "help": "Leave out questions whose media are missing."},
+    ),
+    (
+        ("--recorded-only",),
+        "recorded_only",
+        {"is_flag": True, "default": None, "help": "With replay: ask only what has a recorded reply."},
+    ),
+    (("--concurrency",), "concurrency", {"type": int, "help": "Requests in flight at most (default 16)."}),
+    (("--timeout",), "timeout_s", {"type": float, "help": "Seconds to wait for one reply (default 180)."}),
+    (("--attempts",), "attempts", {"type": int, "help": "Tries per question (default 6)."}),
+    (("--decode-timeout",), "decode_timeout_s", {"type": float, "help": "Seconds for one video (default 300)."}),
+    (("--max-cost",), "max_cost", {"type": float, "help": "Stop at this many US dollars; needs prices."}),
+    (("--price-in",), "price_in", {"type": float, "help": "US dollars per million tokens read."}),
+    (("--price-out",), "price_out", {"type": float, "help": "US dollars per million tokens written."}),
+    (("--memory",), "memory", {"help": "File of the reply memory (default: in the cache folder)."}),
+)
+
+
+def _plan_flags(function: F) -> F:
+    for flags, name, settings in reversed(_FLAGS):
+        function = click.option(*flags, name, **settings)(function)
+    return function
+
+
+@click.command()
+@click.argument("benchmark")
+@click.option("--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions.")
+@click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
+@_plan_flags
+@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
+@click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own).")
+@click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+def run(
+    *,
+    benchmark: str,
+    data: Path,
+    model: str,
+    where: tuple[str, ...],
+    replay_columns: str | None,
+    out: Path | None,
+    page: bool,
+    **wishes: object,
+) -> int:
+    """Put BENCHMARK to a model and report the score.
+
+    What a flag does not say, the benchmark's own protocol does. The same command again goes on with
+    the same run; nothing is asked twice.
+    """
+    tags = dict(_pair(text, "--where") for text in where)
+    spec = _with_columns(model, replay_columns) if replay_columns else model
+    plan = make_plan(benchmark, data=data, model=spec, wishes=wishes | {"where": tags})
+    folder = out if out is not None else Path("runs") / run_name(plan)
+    return _go(plan, folder, page=page)
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
+@click.option("--concurrency", type=int, help="Requests in flight at most.")
+@click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, page: bool) -> int:
+    """Take the run in FOLDER up where it stopped; failed questions are asked again."""
+    import msgspec
+
+    plan, _ = read_plan(folder)
+    changes = {"max_cost": max_cost, "concurrency": concurrency}
+    plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
+    return _go(plan, folder, page=page)
+
+
+def _pair(text: str, flag: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key:
+        raise UsageError(f"{flag} {text!r} is not TAG=VALUE")
+    return key, value
+
+
+def _with_columns(model: str, columns: str) -> str:
+    if not model.startswith("replay:"):
+        raise UsageError(f"--replay-columns goes with replay:FILE, not with {model!r}")
+    pairs = [_pair(text, "--replay-columns") for text in columns.split(",")]
+    return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in pairs)
+
+
+def _go(plan: Plan, folder: Path, *, page: bool) -> int:
+    console = Console(stderr=True)
+    console.print(f"[bold]{plan.benchmark}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
+    with Display(console) as display:
+        summary = run_plan(plan, folder, on_event=display)
+    from vidence.cli.report import show
+
+    show([folder], page=folder / "report.html" if page else None)
+    _say_summary(summary, folder, console)
+    return FAILED_ITEMS if summary.n_failed else 0
+
+
+def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
+    """Run a plan to its end; after Ctrl-C say how to go on."""
+    import anyio
+
+    from vidence.running.evaluate import run as evaluate
+
+    async def go() -> Summary:
+        return await evaluate(plan, folder, surroundings=surroundings(), now=now(), on_event=on_event)
+
+    try:
+        return anyio.run(go)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; what was answered is kept. Go on with: vidence resume {folder}", err=True)
+        raise
+    except VidenceError:
+        if (folder / "plan.toml").exists():
+            click.echo(f"the run in {folder} did not finish; what was answered is kept", err=True)
+        raise
+
+
+def _say_summary(summary: Summary, folder: Path, console: Console) -> None:
+    lines = []
+    if summary.n_answered_before:
+        lines.append(f"{summary.n_answered_before} of {summary.n_planned} were answered before")
+    if summary.n_remembered:
+        lines.append(f"{summary.n_remembered} replies came from the memory")
+    if summary.input_tokens or summary.output_tokens:
+        money = f", ${summary.cost:.4f}" if summary.cost else ""
+        lines.append(f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")
+    if summary.n_failed:
+        lines.append(
+            f"[red]{summary.n_failed} questions failed[/]; they count as wrong. "
+            f"Ask them again with: vidence resume {folder}"
+        )
+    for line in lines:
+        console.print(line, highlight=False, soft_wrap=True)

@@ -1,0 +1,42 @@
+"""What the command line takes from the machine: the cache folder, the number of cores, the clock."""
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+
+import platformdirs
+
+from vidence.errors import UsageError
+from vidence.running.evaluate import Surroundings
+
+CACHE_VARIABLE = "VIDENCE_CACHE"
+CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
+
+
+def cache_root() -> Path:
+    """The folder for decoded frames and remembered replies: VIDENCE_CACHE, or the user's cache folder."""
+    named = os.environ.get(CACHE_VARIABLE)
+    return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
+
+
+def surroundings() -> Surroundings:
+    """Cache and workers of this machine.
+
+    Raises:
+        UsageError: VIDENCE_CACHE_GB is not a number.
+    """
+    text = os.environ.get(CACHE_SIZE_VARIABLE, "20")
+    try:
+        size_gb = float(text)
+    except ValueError as error:
+        raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
+    return Surroundings(
+        cache_root=cache_root(),
+        cache_max_bytes=int(size_gb * 2**30),
+        n_workers=max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1),
+    )
+
+
+def now() -> datetime:
+    """The time, with its zone."""
+    return datetime.now(tz=UTC)
