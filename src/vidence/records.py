@@ -84,6 +84,11 @@ class Item(Record, omit_defaults=True, kw_only=True):
         return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
 
 
+def item_schema() -> dict[str, object]:
+    """The JSON Schema of an `Item`, that is of one line of the format ``vidence-item/1``."""
+    return msgspec.json.schema(Item)
+
+
 # --------------------------------------------------------------------------- what is shown and said
 
 

@@ -1,0 +1,79 @@
+"""A user's own questions: JSON lines, a JSON list, or CSV; plain or gzipped.
+
+One line is one item of the format ``vidence-item/1`` (docs/item-format.md). Paths of media start
+from the folder of the file.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from vidence.benchmarks import _csv, _decode, _files
+from vidence.benchmarks._checks import Fault, lettered
+from vidence.benchmarks._files import QuestionFile
+from vidence.benchmarks._gather import Gathering
+from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.errors import DataError
+from vidence.records import Item
+
+_SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
+_EXPECTED = "a file of questions ending in .jsonl, .json or .csv, or one of these with .gz"
+
+
+class Table:
+    """The questions of one file in the item format."""
+
+    name = "table"
+    version = 1
+    citation = "none: the user's own questions"
+    licence = "the user's own; each item may state one in its provenance"
+    splits: tuple[str, ...] = ("all",)
+    rules = AskingRules()
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read the file `data`, or the only such file in the folder `data`.
+
+        Bad lines are left out and listed in `problems` as ``file:line: field: reason``.
+
+        Raises:
+            DataError: nothing usable there, or with `strict` a single bad line.
+            UsageError: a split other than ``all``.
+        """
+        _files.check_split(self.name, split, self.splits)
+        file = _files.read(_only_table(data))
+        gathering = Gathering(file, strict=strict)
+        for line, found in _rows(file):
+            gathering.add(line, lettered(found) if isinstance(found, Item) else found)
+        return gathering.loaded(media_root=file.path.parent)
+
+
+def create() -> Benchmark:
+    """The benchmark ``table``."""
+    return Table()
+
+
+def _only_table(data: Path) -> Path:
+    if not data.is_dir():
+        return _files.locate(data, (), what=_EXPECTED)
+    tables = sorted(path for path in data.iterdir() if _kind(path) in _SUFFIXES and path.is_file())
+    if len(tables) != 1:
+        names = ", ".join(path.name for path in tables) or "none"
+        raise DataError(
+            f"the folder {data} holds {len(tables)} files of questions ({names}); name {_EXPECTED}"
+        )
+    return tables[0]
+
+
+def _kind(path: Path) -> str:
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def _rows(file: QuestionFile) -> Iterator[tuple[str, Item | Fault]]:
+    if _kind(file.path) == ".csv":
+        return _csv.rows(file)
+    first = file.content.lstrip()[:1]
+    if first not in (b"[", b"{") and _kind(file.path) not in _SUFFIXES:
+        raise DataError(
+            f"{file.path} is neither JSON nor CSV by its name or first letter; expected {_EXPECTED}"
+        )
+    objects = _files.elements(file) if first == b"[" else _files.lines(file)
+    return ((line, _decode.item(text)) for line, text in objects)
