@@ -33,14 +33,14 @@ def _span(clip: Clip, evidence: Evidence, item_id: str) -> _rules.Positions:
 
 def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[_rules.Positions]:
     """The frames that the annotation names by index, one by one."""
-    found = {int(index): position for position, index in enumerate(clip.frame_indices)}
-    absent = [index for index in evidence.frames if index not in found]
-    if absent:
+    wanted, there = np.asarray(evidence.frames, np.int64), clip.frame_indices
+    absent = np.flatnonzero(~np.isin(wanted, there))
+    if len(absent):
         raise DataError(
-            f"item {item_id!r}: evidence names frame {absent[0]}, but its video has frames "
-            f"{min(found)} to {max(found)}; correct the frames, or choose another selector"
+            f"item {item_id!r}: evidence names frame {wanted[absent[0]]}, but its video has frames "
+            f"{there[0]} to {there[-1]}; correct the frames, or choose another selector"
         )
-    return [np.array([found[index]], np.int64) for index in evidence.frames]
+    return list(np.searchsorted(there, wanted).astype(np.int64)[:, None])
 
 
 def groups(clip: Clip, item: Item) -> list[_rules.Positions]:

@@ -1,0 +1,72 @@
+"""Index rules against what the papers' released code gives."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from vidence import catalog
+from vidence.errors import UsageError
+from vidence.media.clip import Clip
+from vidence.records import Item
+from vidence.selection import _candidates
+
+pytestmark = pytest.mark.parity
+
+ITEM = Item(item_id="q1", question="?", answer="A")
+SELECTORS = {
+    "herbench_uniform": "herbench-uniform",
+    "mmvu_api": "mmvu-api",
+    "mmvu_vllm": "mmvu-vllm",
+    "perceptioncomp": "perceptioncomp",
+    "frag": "frag",
+}
+CANDIDATES: dict[str, Callable[[int, float], NDArray[np.int64]]] = {
+    "aks_1fps": _candidates.aks_1fps,
+    "bolt_1fps": lambda n, fps: _candidates.bolt(n, fps, rate=1),
+    "bolt_2fps": lambda n, fps: _candidates.bolt(n, fps, rate=2),
+    "herbench_blip_2fps": _candidates.herbench_blip_2fps,
+}
+
+
+@pytest.fixture(scope="module")
+def vectors(checks_dir: Path) -> dict[str, list[dict[str, Any]]]:
+    path = checks_dir / "sampling" / "uniform_and_candidate_indices.json"
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to the folder of check files")
+    content: dict[str, list[dict[str, Any]]] = json.loads(path.read_text())
+    return content
+
+
+@pytest.mark.parametrize("rule", SELECTORS)
+def test_uniform_rule_equals_the_released_code(rule: str, vectors: dict[str, list[dict[str, Any]]]) -> None:
+    selector = catalog.find("selector", SELECTORS[rule]).create()
+    rows = [row for row in vectors["uniform"] if row[rule] is not None]
+    assert rows
+    for row in rows:
+        clip = Clip.of_times(np.arange(row["total_frames"]) / 30, fps=30.0)
+        chosen = selector.select(clip, ITEM, n_frames=row["k"]).tolist()
+        assert chosen == row[rule], (row["total_frames"], row["k"])
+
+
+def test_rows_without_a_value_are_one_frame_of_mmvu(vectors: dict[str, list[dict[str, Any]]]) -> None:
+    # The released code draws a frame there and then takes the first whatever it drew.
+    without = [row["k"] for row in vectors["uniform"] if any(row[rule] is None for rule in SELECTORS)]
+    assert set(without) <= {1}
+
+
+@pytest.mark.parametrize("rule", CANDIDATES)
+def test_candidate_rule_equals_the_released_code(rule: str, vectors: dict[str, list[dict[str, Any]]]) -> None:
+    assert vectors["candidates"]
+    for row in vectors["candidates"]:
+        n_total, fps, expected = row["total_frames"], row["fps"], row[rule]
+        if isinstance(expected, str):
+            assert "ZeroDivisionError" in expected
+            with pytest.raises(UsageError):
+                CANDIDATES[rule](n_total, fps)
+        else:
+            assert CANDIDATES[rule](n_total, fps).tolist() == expected, (n_total, fps)
