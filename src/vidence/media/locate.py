@@ -1,75 +1,41 @@
 """Where the media of questions lie, and which of them are absent."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from vidence.errors import MissingMediaError
+from vidence.errors import DataError
 from vidence.records import Item, Media
 
-_LISTED = 10
 
-
-@dataclass(frozen=True, kw_only=True)
-class Missing:
-    """What the questions name and the disk lacks.
-
-    `paths` are the absent files and folders, `urls` the addresses of media that name no file;
-    `item_ids` are the questions that need one of either. All are in the order of the questions,
-    each once. False where nothing is missing.
-    """
-
-    paths: tuple[Path, ...]
-    urls: tuple[str, ...]
-    item_ids: tuple[str, ...]
-
-    def __bool__(self) -> bool:
-        return bool(self.item_ids)
-
-    def error(self) -> MissingMediaError:
-        """An error that lists what is missing and says what to do."""
-        names = [str(path) for path in self.paths] + list(self.urls)
-        shown = "\n".join(f"  {name}" for name in names[:_LISTED])
-        more = f"\n  and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
-        fetch = "; download addresses to files and name these as path" if self.urls else ""
-        return MissingMediaError(
-            f"{len(self.item_ids)} questions need {len(names)} media that are not there:\n{shown}{more}\n"
-            f"put them there{fetch}, or go on without these questions (--allow-missing)",
-            self.paths,
-        )
-
-
-def resolve(media_root: Path, media: Media) -> Path | None:
-    """The file of a video or image, or the folder of numbered images; None where only a URL is known.
+def resolve(media_root: Path, media: Media) -> Path:
+    """The file of a video or image, or the folder of numbered images.
 
     An absolute path stands for itself; a relative one starts from `media_root` and may leave it.
+    Nothing is downloaded: a medium that has only a URL is expected in `media_root` under the host and
+    path of the URL, where ``wget -x`` puts it.
+
+    Raises:
+        DataError: the medium has neither path nor URL.
+
+    >>> resolve(Path("data"), Media(url="https://example.org/clips/a.mp4")).as_posix()
+    'data/example.org/clips/a.mp4'
     """
-    return media_root / media.path if media.path else None
+    if media.path:
+        return media_root / media.path
+    if not media.url:
+        raise DataError("a medium has neither path nor url; expected the path of a file")
+    url = urlsplit(media.url)
+    query = f"?{url.query}" if url.query else ""
+    return media_root / url.netloc / f"{url.path.lstrip('/')}{query}"
 
 
-def missing(media_root: Path, items: Sequence[Item]) -> Missing:
-    """Which media of the items are not on disk; every path is looked at once."""
-    seen: dict[Media, bool] = {}
-    paths: dict[Path, None] = {}
-    urls: dict[str, None] = {}
-    item_ids: dict[str, None] = {}
-    for item in items:
-        for media in item.media:
-            if media not in seen:
-                seen[media] = _is_there(media_root, media)
-            if seen[media]:
-                continue
-            item_ids[item.item_id] = None
-            path = resolve(media_root, media)
-            if path is None:
-                urls[media.url or ""] = None
-            else:
-                paths[path] = None
-    return Missing(paths=tuple(paths), urls=tuple(urls), item_ids=tuple(item_ids))
+def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
+    """The files and folders that the items need and that are not there, each once, in their order.
 
-
-def _is_there(media_root: Path, media: Media) -> bool:
-    path = resolve(media_root, media)
-    if path is None:
-        return False
-    return path.is_dir() if media.kind == "frames" else path.is_file()
+    Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
+    for a folder of images.
+    """
+    needed = {(resolve(media_root, media), media.kind): None for item in items for media in item.media}
+    absent = (path for path, kind in needed if not (path.is_dir() if kind == "frames" else path.is_file()))
+    return tuple(dict.fromkeys(absent))
