@@ -1,8 +1,8 @@
 """Answers that need no look at the video: ``baseline:random|constant|longest|median``.
 
 Their scores belong beside every model's. Where a rule does not apply (no choices; ``median`` where
-no choice is a number) the reply has no text, so that it is unreadable under every reader, and its
-`reasoning` says why. They give no log-probabilities: they hold no beliefs.
+not every choice holds exactly one number) the reply has no text, so that it is unreadable under
+every reader, and its `reasoning` says why. They give no log-probabilities: they hold no beliefs.
 """
 
 import hashlib
@@ -45,7 +45,7 @@ class BaselineModel:
         elif (letter := self._rule(request)) is not None:
             return Reply(text=letter, model=self.identity)
         else:
-            reason = "no choice is a number"
+            reason = "not every choice holds exactly one number"
         return Reply(text="", reasoning=f"{self.identity} does not apply: {reason}", model=self.identity)
 
     async def close(self) -> None:

@@ -30,7 +30,8 @@ class Options(Record, kw_only=True):
 
     `base_url` defaults to the environment variable OPENAI_BASE_URL, then to OpenAI. `api_key_env`
     names the variable that holds the key. `timeout_s` is the longest wait for one whole reply, in
-    seconds; a run has its own, usually shorter one. `extra` is a JSON object added to each request; it is stored with the run.
+    seconds; a run has its own, usually shorter one. `extra` is a JSON object added to each request;
+    it is stored with the run.
     """
 
     base_url: str = ""
