@@ -17,14 +17,15 @@ def percent(data: coverage.Coverage, folder: str) -> float:
 def main() -> int:
     """Compare every folder with its floor."""
     data = coverage.Coverage()
-    data.combine(keep=True) if not data.config.parallel else None
     data.load()
     failed = False
     for folder, floor in FLOORS.items():
         found = percent(data, folder)
         name = folder or "everything"
         failed |= found < floor
-        print(f"coverage of {name}: {found:.2f} %, at least {floor:g} %{'  <-- too low' if found < floor else ''}")
+        print(
+            f"coverage of {name}: {found:.2f} %, at least {floor:g} %{'  <-- too low' if found < floor else ''}"
+        )
     if failed:
         data.report(skip_covered=True, show_missing=True)
     return int(failed)

@@ -34,7 +34,9 @@ def complaints(path: Path) -> list[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             length = function_length(node)
             if length > MOST_FUNCTION_LINES:
-                found.append(f"{name}:{node.lineno}: {node.name} has {length} lines, at most {MOST_FUNCTION_LINES}")
+                found.append(
+                    f"{name}:{node.lineno}: {node.name} has {length} lines, at most {MOST_FUNCTION_LINES}"
+                )
     return found
 
 

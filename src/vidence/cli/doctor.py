@@ -69,7 +69,9 @@ def _cache() -> list[str]:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        return [f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"]
+        return [
+            f"the cache folder {folder} cannot be written to ({error}); set VIDENCE_CACHE to one that can"
+        ]
     free_gb = shutil.disk_usage(folder).free / 2**30
     click.echo(f"\ncache: {folder} ({free_gb:.1f} GB free)")
     return [f"only {free_gb:.2f} GB are free for the cache in {folder}"] if free_gb < 1 else []

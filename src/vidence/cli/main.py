@@ -52,7 +52,7 @@ class _Commands(click.Group):
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vidence")
 def app() -> None:
-    """Ask video models questions, and say how sure the score is.
+    r"""Ask video models questions, and say how sure the score is.
 
     \b
     vidence demo

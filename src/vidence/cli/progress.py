@@ -5,7 +5,14 @@ from types import TracebackType
 from typing import Self
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
@@ -50,9 +57,7 @@ class Display:
         """Draw one event."""
         match event:
             case Started():
-                self._progress.update(
-                    self._task, total=event.n_planned, completed=event.n_answered_before
-                )
+                self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
             case Tried():
                 self._waiting = ""
                 self._cost += event.cost
@@ -60,7 +65,9 @@ class Display:
                 self._progress.advance(self._task)
                 self._draw_note()
             case Waiting():
-                self._waiting = f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+                self._waiting = (
+                    f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+                )
                 self._draw_note()
             case MediaTrouble():
                 self._say_trouble(event.message)

@@ -23,11 +23,23 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
     (("--split",), "split", {"help": "Which part of the benchmark (default: its first split)."}),
     (("--selector",), "selector", {"help": "How frames are chosen: midpoints, fps:1, all, none, ..."}),
     (("--frames",), "n_frames", {"type": int, "help": "Frames per question."}),
-    (("--style",), "style", {"type": click.Choice(["direct", "cot"]), "help": "Answer at once, or think first."}),
+    (
+        ("--style",),
+        "style",
+        {"type": click.Choice(["direct", "cot"]), "help": "Answer at once, or think first."},
+    ),
     (("--prompt-set",), "prompts", {"help": "Named set of templates (default: the benchmark's)."}),
     (("--prompts",), "prompts_dir", {"help": "Folder with template files that replace those of the set."}),
-    (("--layout",), "layout", {"help": "images, montage:4x2 (columns x rows), or video (the file as it is)."}),
-    (("--frame-times/--no-frame-times",), "frame_times", {"default": None, "help": "Write each frame's time."}),
+    (
+        ("--layout",),
+        "layout",
+        {"help": "images, montage:4x2 (columns x rows), or video (the file as it is)."},
+    ),
+    (
+        ("--frame-times/--no-frame-times",),
+        "frame_times",
+        {"default": None, "help": "Write each frame's time."},
+    ),
     (("--size",), "size", {"help": "native, short:720 or long:448 (pixels; frames are never enlarged)."}),
     (("--jpeg-quality",), "jpeg_quality", {"type": int, "help": "1 to 100."}),
     (("--temperature",), "temperature", {"type": float, "help": "0 is greedy."}),
@@ -44,7 +56,11 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
     (("--sample",), "sample", {"type": int, "help": "N questions drawn with --seed."}),
     (("--seed",), "seed", {"type": int, "help": "Seed of the sample and of waiting times (default 0)."}),
     (("--repeats",), "repeats", {"type": int, "help": "Ask each question K times."}),
-    (("--strict",), "strict", {"is_flag": True, "default": None, "help": "Stop at the first bad line of the data."}),
+    (
+        ("--strict",),
+        "strict",
+        {"is_flag": True, "default": None, "help": "Stop at the first bad line of the data."},
+    ),
     (
         ("--allow-missing",),
         "allow_missing",
@@ -58,7 +74,11 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
     (("--concurrency",), "concurrency", {"type": int, "help": "Requests in flight at most (default 16)."}),
     (("--timeout",), "timeout_s", {"type": float, "help": "Seconds to wait for one reply (default 180)."}),
     (("--attempts",), "attempts", {"type": int, "help": "Tries per question (default 6)."}),
-    (("--decode-timeout",), "decode_timeout_s", {"type": float, "help": "Seconds for one video (default 300)."}),
+    (
+        ("--decode-timeout",),
+        "decode_timeout_s",
+        {"type": float, "help": "Seconds for one video (default 300)."},
+    ),
     (("--max-cost",), "max_cost", {"type": float, "help": "Stop at this many US dollars; needs prices."}),
     (("--price-in",), "price_in", {"type": float, "help": "US dollars per million tokens read."}),
     (("--price-out",), "price_out", {"type": float, "help": "US dollars per million tokens written."}),
@@ -74,12 +94,18 @@ def _plan_flags(function: F) -> F:
 
 @click.command()
 @click.argument("benchmark")
-@click.option("--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions.")
+@click.option(
+    "--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions."
+)
 @click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
 @_plan_flags
 @click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
-@click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file.")
-@click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own).")
+@click.option(
+    "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name of its own)."
+)
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 def run(
     *,

@@ -33,7 +33,9 @@ def surroundings() -> Surroundings:
     return Surroundings(
         cache_root=cache_root(),
         cache_max_bytes=int(size_gb * 2**30),
-        n_workers=max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1),
+        n_workers=max(
+            1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        ),
     )
 
 

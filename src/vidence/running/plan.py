@@ -18,7 +18,7 @@ PLAN_FILE = "plan.toml"
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
-class Plan(Record):
+class Plan(Record, kw_only=True):
     """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
 
     Units: `timeout_s` and `decode_timeout_s` in seconds; `price_in`, `price_out` in US dollars per
@@ -75,7 +75,7 @@ class Plan(Record):
             raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to 100")
 
 
-class Facts(Record):
+class Facts(Record, kw_only=True):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
     vidence: str
@@ -108,7 +108,7 @@ MUST_AGREE = {
 }
 
 
-class _PlanFile(Record):
+class _PlanFile(Record, kw_only=True):
     plan: Plan
     facts: Facts
 

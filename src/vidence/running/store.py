@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WI
 """
 
 
-class _TrialRow(Record):
+class _TrialRow(Record, kw_only=True):
     prompt: Prompt | None
     reply: Reply | None
     score: Score

@@ -1,0 +1,237 @@
+"""vidence against the floor and against its targets, on the loads on which the peers were measured.
+
+Each function measures one thing and returns rows (what, measured, target). Ratios are taken within
+one run, because machines are shared and noisy.
+"""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import clips
+import measure
+from measure import Stub, Taken
+
+HERE = Path(__file__).parent
+VIDENCE = Path(sys.executable).parent / "vidence"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One figure beside its target; `holds` is None where there is none."""
+
+    what: str
+    measured: str
+    target: str = ""
+    holds: bool | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """Where the bench works and against which server."""
+
+    folder: Path
+    stub: Stub
+
+    def fresh(self, name: str) -> Path:
+        """An empty folder."""
+        path = self.folder / name
+        shutil.rmtree(path, ignore_errors=True)
+        path.mkdir(parents=True)
+        return path
+
+    def command(self, questions: Path, out: Path, *more: str) -> list[str]:
+        """``vidence run`` on a load."""
+        model = f"openai:stub?base_url={self.stub.address}/v1"
+        fixed = ["--data", str(questions), "--model", model, "--out", str(out), "--no-page"]
+        return [str(VIDENCE), "run", "table", *fixed, "--frames", "16", "--size", "short:720", *more]
+
+    def ask(self, questions: Path, *more: str, cache: Path, memory: str = "memory") -> Taken:
+        """Run once with this cache of frames and a reply memory of its own."""
+        out = self.fresh("run")
+        memory_file = self.fresh(memory) / "replies.sqlite"
+        command = self.command(questions, out, "--memory", str(memory_file), *more)
+        taken = measure.run(command, env={"VIDENCE_CACHE": str(cache)}, stub=self.stub)
+        if taken.returncode != 0:
+            raise RuntimeError(f"{command} gave {taken.returncode}:\n{taken.output[-3000:]}")
+        return taken
+
+    def floor(self, questions: Path) -> Taken:
+        """The least that must be done, with the bodies of the last run."""
+        prompts = self.folder / "prompts.json"
+        prompts.write_text(json.dumps(sent_prompts(self.folder / "run")))
+        command = [
+            sys.executable,
+            str(HERE / "floor.py"),
+            str(questions),
+            self.stub.address + "/v1",
+            str(prompts),
+        ]
+        taken = measure.run(command, stub=self.stub)
+        if taken.returncode != 0:
+            raise RuntimeError(f"the floor gave {taken.returncode}:\n{taken.output[-3000:]}")
+        return taken
+
+
+def sent_prompts(run_folder: Path) -> dict[str, dict[str, object]]:
+    """Words and frame indices of every question of a run."""
+    from vidence.running.store import TrialStore
+
+    with TrialStore(run_folder) as store:
+        return {
+            t.item_id: {"words": t.prompt.text, "frames": [f.frame_index for f in t.selection.frames]}
+            for t in store.trials()
+        }
+
+
+def cpu_wall(taken: Taken) -> str:
+    """CPU, wall and memory in one cell."""
+    return f"{taken.cpu_s:.1f} CPU-s, {taken.wall_s:.1f} s, {taken.rss_mb:.0f} MB"
+
+
+def below(what: str, value: float, most: float, unit: str) -> Row:
+    """A figure that must not exceed its target."""
+    return Row(what, f"{value:.2f} {unit}", f"<= {most:g} {unit}", value <= most)
+
+
+def load_a(bench: Bench) -> list[Row]:
+    """20 clips of 60 s x 10 questions x 16 frames: the load of the peers."""
+    questions = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
+    cache = bench.fresh("cache")
+    cold = bench.ask(questions, cache=cache)
+    floor = bench.floor(questions)
+    warm = bench.ask(questions, cache=cache)
+    same = cold.stats["bodies_checksum"] == floor.stats["bodies_checksum"] == warm.stats["bodies_checksum"]
+    n = cold.stats["requests"]
+    return [
+        Row("(a) cold", cpu_wall(cold)),
+        Row("(a) floor", cpu_wall(floor)),
+        Row("(a) warm (frames on disk)", cpu_wall(warm)),
+        Row(
+            "(a) requests, distinct bodies, MB sent",
+            f"{n}, {cold.stats['distinct_bodies']}, {cold.stats['body_bytes'] / 1e6:.0f}",
+        ),
+        Row("(a) cold, warm and floor post the same bodies", str(same), "True", same),
+        below("(a) cold CPU", cold.cpu_s, 25, "s"),
+        below("(a) cold memory", cold.rss_mb, 400, "MB"),
+        below("(a) warm CPU", warm.cpu_s, 6, "s"),
+        below("(a) first request, cold", cold.first_request_s or 99, 2.5, "s"),
+        below("(a) first request, warm", warm.first_request_s or 99, 1.5, "s"),
+        Row("(a) cold CPU / floor CPU", f"{cold.cpu_s / floor.cpu_s:.2f}"),
+    ]
+
+
+def load_b(bench: Bench) -> list[Row]:
+    """HERBench-shaped: 80 questions per clip."""
+    small = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
+    large = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=80)
+    few = bench.ask(small, cache=bench.fresh("cache"))
+    many = bench.ask(large, cache=bench.fresh("cache"))
+    floor = bench.floor(large)
+    return [
+        Row("(b) cold", cpu_wall(many)),
+        Row("(b) floor", cpu_wall(floor)),
+        below("(b) wall / floor", many.wall_s / floor.wall_s, 1.5, "x"),
+        below("(b) CPU / floor", many.cpu_s / floor.cpu_s, 1.5, "x"),
+        below("(b) memory at 1,600 / at 200 questions", many.rss_mb / few.rss_mb, 1.15, "x"),
+    ]
+
+
+def latency(bench: Bench) -> list[Row]:
+    """1 s of server latency, 16 in flight: does decoding overlap with waiting?"""
+    questions = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
+    bench.stub.set(latency_s=1.0)
+    taken = bench.ask(questions, "--concurrency", "16", cache=bench.fresh("cache"))
+    bench.stub.set()
+    ideal_s = 200 / 16 - 1  # from the first request to the last one, each wave taking a second
+    return [
+        Row("latency 1 s: most in flight", str(taken.stats["most_in_flight"])),
+        below("latency 1 s: first to last request / ideal", (taken.between_s or 99) / ideal_s, 1.3, "x"),
+    ]
+
+
+def kill(bench: Bench) -> list[Row]:
+    """``kill -9`` in the middle, then resume."""
+    questions = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
+    out, cache = bench.fresh("run"), bench.fresh("cache")
+    bench.stub.set(latency_s=0.2)
+    env = os.environ | {"VIDENCE_CACHE": str(cache)}
+    command = bench.command(questions, out, "--concurrency", "8")
+    process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    while bench.stub.stats()["requests"] < 90:
+        time.sleep(0.05)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    time.sleep(0.5)
+    before = bench.stub.stats()["requests"]
+    subprocess.run([str(VIDENCE), "resume", str(out), "--no-page"], env=env, check=True, capture_output=True)
+    after = bench.stub.stats()["requests"]
+    bench.stub.set()
+    return [below(f"kill -9 after {before:.0f} of 200 requests: asked twice", after - 200, 8, "requests")]
+
+
+def finished(bench: Bench) -> list[Row]:
+    """Resuming a finished run of 26,806 questions."""
+    folder = bench.fresh("finished")
+    questions = folder / "questions.jsonl"
+    with questions.open("w") as file:
+        for i in range(26_806):
+            choices = ["one", "two", "three", "four", "five"]
+            file.write(
+                json.dumps(
+                    {
+                        "item_id": f"q{i}",
+                        "question": "How many?",
+                        "choices": choices,
+                        "answer": "C",
+                        "media": [{"path": f"v{i % 336}.mp4"}],
+                    }
+                )
+                + "\n"
+            )
+    env = {"VIDENCE_CACHE": str(bench.fresh("cache"))}
+    fixed = ["--data", str(questions), "--model", "baseline:random", "--out", str(folder / "run")]
+    first = measure.run([str(VIDENCE), "run", "table", *fixed], env=env)
+    again = measure.run([str(VIDENCE), "resume", str(folder / "run")], env=env)
+    if first.returncode or again.returncode:
+        raise RuntimeError(first.output[-2000:] + again.output[-2000:])
+    return [
+        Row("26,806 baseline questions, asked and reported", f"{first.wall_s:.1f} s"),
+        below("resume of a finished run of 26,806", again.wall_s, 2, "s"),
+    ]
+
+
+def start(bench: Bench) -> list[Row]:
+    """Start-up: the best of several, against numpy alone."""
+
+    def best(command: Sequence[str]) -> float:
+        return min(measure.run(command).wall_s for _ in range(7))
+
+    help_s = best([str(VIDENCE), "--help"])
+    numpy_s = best([sys.executable, "-c", "import numpy"])
+    import_s = best([sys.executable, "-c", "import vidence"])
+    return [
+        below("vidence --help", help_s, 0.3, "s"),
+        Row("import numpy", f"{numpy_s:.2f} s"),
+        below("import vidence - import numpy", import_s - numpy_s, 0.1, "s"),
+    ]
+
+
+def failures(bench: Bench) -> list[Row]:
+    """A server that refuses one request in five."""
+    questions = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
+    bench.stub.set(fail_rate=0.2)
+    taken = bench.ask(questions, cache=bench.folder / "cache")
+    bench.stub.set()
+    n_lost = 200 - taken.stats["answered"]
+    return [Row("one request in five fails: questions lost", f"{n_lost:.0f} of 200", "0", n_lost == 0)]
+
+
+ALL = (start, load_a, load_b, latency, failures, kill, finished)
