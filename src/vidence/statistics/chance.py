@@ -12,12 +12,13 @@ from vidence.records import Estimate
 from vidence.statistics._inputs import as_values
 from vidence.statistics.intervals import mean
 
-# A sign counts only where no word or number ends before it: "5-6" and "take-2" have no minus.
+# A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
+# number only where no letter stands before it ("GA783FY" has none).
 NUMBER = re.compile(
     r"""(?: (?<![\w.)]) [-+\u2212] )?
-        (?: \d{1,3} (?:,\d{3})+ (?!\d) (?:\.\d+)?   # 1,000 and 1,000.5
-          | \d+ (?:\.\d+)?                          # 12 and 1.5
-          | (?<!\w) \.\d+ )                         # .5
+        (?<!\w) (?: \d{1,3} (?:,\d{3})+ (?!\d) (?:\.\d+)?   # 1,000 and 1,000.5
+                 | \d+ (?:\.\d+)?                          # 12 and 1.5
+                 | \.\d+ )                                 # .5
     """,
     re.VERBOSE,
 )
@@ -111,8 +112,8 @@ def numeric_median(choices: Sequence[str]) -> int | None:
     """The position of the choice with the median number; None unless every choice has exactly one number.
 
     Numbers are written in digits: ``12``, ``-3``, ``1,000``, ``2.5``, with or without words around them.
-    "2-3", "10:30" and "1/2" hold two numbers. Of an even count the lower of the two middle ones; of
-    equal numbers the first choice that has it.
+    "2-3", "10:30" and "1/2" hold two numbers, "B12" none. Of an even count the lower of the two middle
+    ones; of equal numbers the first choice that has it.
 
     Raises:
         UsageError: no choices.

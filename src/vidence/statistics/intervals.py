@@ -14,8 +14,10 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics._inputs import Sums, as_labels, as_values, check_level
 
-# Cells of the table of weights that is in memory at once: 32 MiB as float64.
-BLOCK_CELLS = 2**22
+# Cells of the table of weights that is in memory at once: 8 MiB as float64.
+BLOCK_CELLS = 2**20
+# Equal values give equal means up to this share of them.
+ROUNDING = 1e-12
 
 
 def _replicates(sums: Sums, rng: np.random.Generator, n_boot: int) -> NDArray[np.float64]:
@@ -63,7 +65,7 @@ def _bootstrap(sums: Sums, rng: np.random.Generator, *, name: str, level: float,
     if is_short.any():
         method += f"; groups absent from a draw left out of it ({is_short.mean():.1%} of draws)"
     draws = np.nanmean(means, axis=1)
-    if np.ptp(draws) == 0:
+    if np.allclose(draws, value, rtol=ROUNDING, atol=0):
         method += "; every draw is the same, so the interval says nothing"
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return Estimate(
@@ -195,7 +197,7 @@ def mean_analytic(values: ArrayLike, *, clusters: Sequence[str], level: float = 
         return _without_interval(value, level, n=n, method="mean")
     half = float(stdtrit(n_clusters - 1, (1 + level) / 2)) * clustered_error(numbers, clusters=clusters)
     method = f"mean; clustered standard error, t with {n_clusters - 1} degrees of freedom"
-    if half == 0:
+    if half <= ROUNDING * abs(value):
         method += "; clusters do not differ, so the interval says nothing"
     return Estimate(
         value=value,

@@ -20,6 +20,9 @@ class PositionBias(Record):
     other count. `wrong_read` and `wrong_expected` compare, over the wrong answers alone, how often each
     letter was read and how often it would be if wrong answers fell on all other choices alike.
     `p_value` is NaN where there is nothing to test, and `method` says so.
+
+    Source: see `position_bias`.
+    Departs: see `position_bias`.
     """
 
     letters: tuple[str, ...]

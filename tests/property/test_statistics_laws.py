@@ -1,0 +1,149 @@
+"""Laws of intervals, baselines and position bias."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, numeric_median
+from vidence.statistics.intervals import clustered_error, macro, mean, mean_analytic, proportion
+from vidence.statistics.position import position_bias
+
+FAST = settings(max_examples=40, deadline=None)
+
+
+@st.composite
+def clustered(draw: st.DrawFn) -> tuple[list[float], list[str]]:
+    """Scores in whole hundredths, and clusters: at least two of them."""
+    n = draw(st.integers(2, 40))
+    values = [v / 100 for v in draw(st.lists(st.integers(0, 100), min_size=n, max_size=n))]
+    clusters = draw(st.lists(st.sampled_from("abcdef"), min_size=n - 2, max_size=n - 2))
+    return values, ["a", "b", *clusters]
+
+
+@FAST
+@given(case=clustered(), seed=st.integers(0, 1000))
+def test_the_interval_lies_within_the_values(case: tuple[list[float], list[str]], seed: int) -> None:
+    values, clusters = case
+    estimate = mean(values, clusters=clusters, rng=np.random.default_rng(seed), n_boot=200)
+    assert min(values) - 1e-12 <= estimate.low <= estimate.high <= max(values) + 1e-12
+    assert estimate.value == pytest.approx(sum(values) / len(values))
+    assert (estimate.n, estimate.n_clusters) == (len(values), len(set(clusters)))
+
+
+@FAST
+@given(case=clustered(), seed=st.integers(0, 1000))
+def test_a_higher_level_is_a_wider_interval(case: tuple[list[float], list[str]], seed: int) -> None:
+    values, clusters = case
+    narrow, wide = (
+        mean(values, clusters=clusters, rng=np.random.default_rng(seed), level=level, n_boot=200)
+        for level in (0.5, 0.95)
+    )
+    assert wide.low <= narrow.low <= narrow.high <= wide.high
+
+
+@FAST
+@given(case=clustered(), shift=st.integers(-50, 50), scale=st.integers(1, 20))
+def test_intervals_follow_a_change_of_unit(
+    case: tuple[list[float], list[str]], shift: int, scale: int
+) -> None:
+    values, clusters = case
+    moved = [shift + scale * v for v in values]
+    error = clustered_error(values, clusters=clusters)
+    assert clustered_error(moved, clusters=clusters) == pytest.approx(scale * error, abs=1e-9)
+    before = mean(values, clusters=clusters, rng=np.random.default_rng(1), n_boot=100)
+    after = mean(moved, clusters=clusters, rng=np.random.default_rng(1), n_boot=100)
+    assert after.low == pytest.approx(shift + scale * before.low, abs=1e-9)
+    assert after.high == pytest.approx(shift + scale * before.high, abs=1e-9)
+
+
+@FAST
+@given(case=clustered(), seed=st.integers(0, 1000))
+def test_the_order_of_the_items_does_not_matter(case: tuple[list[float], list[str]], seed: int) -> None:
+    values, clusters = case
+    order = np.random.default_rng(seed).permutation(len(values))
+    shuffled = [values[i] for i in order], [clusters[i] for i in order]
+    before = mean(values, clusters=clusters, rng=np.random.default_rng(3), n_boot=100)
+    after = mean(shuffled[0], clusters=shuffled[1], rng=np.random.default_rng(3), n_boot=100)
+    assert (after.value, after.low, after.high) == pytest.approx((before.value, before.low, before.high))
+    assert clustered_error(shuffled[0], clusters=shuffled[1]) == pytest.approx(
+        clustered_error(values, clusters=clusters), abs=1e-12
+    )
+
+
+@FAST
+@given(case=clustered())
+def test_asking_each_question_twice_does_not_narrow_the_interval(case: tuple[list[float], list[str]]) -> None:
+    values, clusters = case
+    once = mean_analytic(values, clusters=clusters)
+    twice = mean_analytic(values * 2, clusters=clusters * 2)
+    assert (twice.low, twice.high) == pytest.approx((once.low, once.high), abs=1e-9)
+
+
+@FAST
+@given(case=clustered(), seed=st.integers(0, 1000))
+def test_macro_of_one_group_is_the_mean(case: tuple[list[float], list[str]], seed: int) -> None:
+    values, clusters = case
+    plain = mean(values, clusters=clusters, rng=np.random.default_rng(seed), n_boot=100)
+    grouped = macro(
+        values, groups=["g"] * len(values), clusters=clusters, rng=np.random.default_rng(seed), n_boot=100
+    )
+    assert (grouped.value, grouped.low, grouped.high) == (plain.value, plain.low, plain.high)
+
+
+@FAST
+@given(n=st.integers(1, 5000), share=st.floats(0, 1), level=st.floats(0.5, 0.999))
+def test_wilson_holds_the_share_stays_in_range_and_mirrors(n: int, share: float, level: float) -> None:
+    k = round(n * share)
+    estimate, mirrored = proportion(k, n, level=level), proportion(n - k, n, level=level)
+    assert 0 <= estimate.low <= estimate.value <= estimate.high <= 1
+    assert estimate.low < estimate.high
+    assert (mirrored.low, mirrored.high) == pytest.approx((1 - estimate.high, 1 - estimate.low), abs=1e-12)
+
+
+@FAST
+@given(answers=st.lists(st.sampled_from("ABCDE"), min_size=1, max_size=50))
+def test_constant_letters_share_out_all_items_and_one_reaches_chance(answers: list[str]) -> None:
+    shares = constant_letter(answers, n_choices=[5] * len(answers))
+    assert sum(shares.values()) == pytest.approx(1)
+    assert max(shares.values()) >= guess_rate([5] * len(answers)) - 1e-12
+
+
+@FAST
+@given(numbers=st.lists(st.integers(-999, 999), min_size=1, max_size=9))
+def test_the_median_has_at_most_half_of_the_numbers_on_each_side(numbers: list[int]) -> None:
+    found = numeric_median([f"about {number} cm" for number in numbers])
+    assert found is not None
+    assert sum(number < numbers[found] for number in numbers) <= (len(numbers) - 1) / 2
+    assert sum(number > numbers[found] for number in numbers) <= len(numbers) / 2
+
+
+@FAST
+@given(choices=st.lists(st.text(max_size=12), min_size=1, max_size=6))
+def test_no_choice_is_longer_than_the_longest(choices: list[str]) -> None:
+    assert len(choices[longest_choice(choices)].strip()) == max(len(c.strip()) for c in choices)
+
+
+@FAST
+@given(
+    pairs=st.lists(
+        st.tuples(
+            st.one_of(st.none(), st.sampled_from("ABCDEF")), st.sampled_from("ABCD"), st.integers(4, 5)
+        ),
+        min_size=1,
+        max_size=40,
+    ),
+    seed=st.integers(0, 1000),
+)
+def test_position_counts_add_up(pairs: list[tuple[str | None, str, int]], seed: int) -> None:
+    read, right, sizes = [p[0] for p in pairs], [p[1] for p in pairs], [p[2] for p in pairs]
+    found = position_bias(read, right, n_choices=sizes, rng=np.random.default_rng(seed), n_draws=99)
+    assert found.n == len(pairs) == sum(found.right)
+    assert sum(found.read) + found.n_unread + found.n_outside == found.n
+    assert sum(found.wrong_read) == pytest.approx(sum(found.wrong_expected))
+    n_hits = sum(a * n for a, n in zip(found.accuracy, found.right, strict=True) if n)
+    assert n_hits == pytest.approx(sum(a == b for a, b in zip(read, right, strict=True)))
+    assert math.isnan(found.p_value) == (sum(found.wrong_read) == 0)
+    assert math.isnan(found.p_value) or 0.01 <= found.p_value <= 1

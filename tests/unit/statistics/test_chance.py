@@ -1,0 +1,111 @@
+"""Baselines against values worked out by hand."""
+
+import numpy as np
+import pytest
+
+from vidence.errors import UsageError
+from vidence.statistics.chance import (
+    constant_letter,
+    guess_rate,
+    letter_index,
+    longest_choice,
+    margin,
+    numeric_median,
+)
+
+
+def test_guessing_is_the_mean_of_one_over_the_choices() -> None:
+    assert guess_rate([5, 5, 5]) == pytest.approx(0.2)
+    assert guess_rate([2, 4]) == pytest.approx(0.375)
+
+
+@pytest.mark.parametrize("n_choices", [[], [4, 0]])
+def test_guessing_needs_choices(n_choices: list[int]) -> None:
+    with pytest.raises(UsageError, match="at least one choice"):
+        guess_rate(n_choices)
+
+
+def test_constant_letter_gives_the_share_of_each() -> None:
+    assert constant_letter(["B", "B", "A", "D"]) == {"A": 0.25, "B": 0.5, "C": 0.0, "D": 0.25}
+
+
+def test_constant_letter_lists_letters_that_are_never_right() -> None:
+    assert constant_letter(["A", "B"], n_choices=[2, 4]) == {"A": 0.5, "B": 0.5, "C": 0.0, "D": 0.0}
+
+
+def test_constant_letter_refuses_what_makes_no_sense() -> None:
+    with pytest.raises(UsageError, match="no answers"):
+        constant_letter([])
+    with pytest.raises(UsageError, match="'b' is no choice letter"):
+        constant_letter(["b"])
+    with pytest.raises(UsageError, match="1 counts of choices for 2"):
+        constant_letter(["A", "B"], n_choices=[2])
+    with pytest.raises(UsageError, match="'C' is not among 2 choices"):
+        constant_letter(["A", "C"], n_choices=[2, 2])
+
+
+@pytest.mark.parametrize("letter", ["", "AB", "a", "1", "Ä"])
+def test_what_is_no_letter_is_refused(letter: str) -> None:
+    with pytest.raises(UsageError, match="A to Z"):
+        letter_index(letter)
+
+
+def test_letters_count_from_zero() -> None:
+    assert (letter_index("A"), letter_index("E"), letter_index("Z")) == (0, 4, 25)
+
+
+def test_the_longest_choice_is_the_first_of_equals() -> None:
+    assert longest_choice(["aa", "bbbb", "cccc"]) == 1
+    assert longest_choice(["a       ", "bb"]) == 1
+    with pytest.raises(UsageError, match="no choices"):
+        longest_choice([])
+
+
+@pytest.mark.parametrize(
+    ("choices", "expected"),
+    [
+        (["9", "1", "5"], 2),
+        (["4", "1", "3", "2"], 3),  # of 1, 2, 3, 4 the lower middle: 2
+        (["7", "2", "2", "2", "1"], 1),  # the first that has the median
+        (["-3", "0", "\u22125"], 0),
+        (["1,000 m", "900 m", "1,000.5 m"], 0),
+        ([".5", "0.25", "1"], 0),
+        (["3rd", "1st", "2nd"], 2),
+        (["30°", "0°", "90°"], 0),
+        (["take-2", "take-3", "take-1"], 0),
+        (["No.5", "No.7", "No.9"], 1),
+        (["$5", "(7)", "+6"], 2),
+        (["12"], 0),
+    ],
+)
+def test_the_median_number_is_found(choices: list[str], expected: int) -> None:
+    assert numeric_median(choices) == expected
+
+
+@pytest.mark.parametrize(
+    "option", ["two", "2-3", "10:30", "1/2", "GA783FY", "1,2345", "1.2.3", "", "2 of 5", "1,5"]
+)
+def test_there_is_no_median_unless_each_choice_has_one_number(option: str) -> None:
+    assert numeric_median(["1", option, "3"]) is None
+
+
+def test_a_median_needs_choices() -> None:
+    with pytest.raises(UsageError, match="no choices"):
+        numeric_median([])
+
+
+def test_the_margin_is_the_difference_on_the_same_items() -> None:
+    # Differences 0.5, 0.5 in one video and -0.5, 0.5 in the other; draws 0.5, 0.25, 0.25, 0.
+    estimate = margin([1, 1, 0, 1], [0.5] * 4, clusters=["a", "a", "b", "b"], rng=np.random.default_rng(0))
+    assert (estimate.value, estimate.low, estimate.high) == (0.25, 0.0, 0.5)
+    assert estimate.method.startswith("mean difference; cluster bootstrap")
+
+
+def test_a_baseline_that_is_always_right_where_the_score_is_has_no_margin() -> None:
+    estimate = margin([1, 0, 1], [1, 0, 1], clusters=["a", "b", "c"], rng=np.random.default_rng(0))
+    assert (estimate.value, estimate.low, estimate.high) == (0.0, 0.0, 0.0)
+
+
+def test_the_margin_needs_one_baseline_for_each_value() -> None:
+    with pytest.raises(UsageError, match="1 baseline values for 2"):
+        margin([1, 0], [0.5], clusters=["a", "b"], rng=np.random.default_rng(0))
