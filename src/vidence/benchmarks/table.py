@@ -58,7 +58,7 @@ def _only_table(data: Path) -> Path:
     if len(tables) != 1:
         names = ", ".join(path.name for path in tables) or "none"
         raise DataError(
-            f"the folder {data} holds {len(tables)} files of questions ({names}); name {_EXPECTED}"
+            f"the folder {data} holds {len(tables)} such files ({names}); expected the path of {_EXPECTED}"
         )
     return tables[0]
 

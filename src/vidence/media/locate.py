@@ -36,6 +36,7 @@ def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
     Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
     for a folder of images.
     """
-    needed = {(resolve(media_root, media), media.kind): None for item in items for media in item.media}
+    media = dict.fromkeys(medium for item in items for medium in item.media)
+    needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
     absent = (path for path, kind in needed if not (path.is_dir() if kind == "frames" else path.is_file()))
     return tuple(dict.fromkeys(absent))

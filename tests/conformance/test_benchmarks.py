@@ -1,0 +1,136 @@
+"""What every benchmark in the catalog must do, on a small sample of its own in tests/golden/NAME."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vidence import catalog
+from vidence.contracts import Benchmark, Loaded
+from vidence.errors import DataError, UsageError
+from vidence.prompting import templates
+from vidence.records import Item
+
+GOLDEN = Path(__file__).parents[1] / "golden"
+NAMES = catalog.names("benchmark")
+
+
+def make(name: str) -> Benchmark:
+    benchmark: Benchmark = catalog.find("benchmark", name).create()
+    return benchmark
+
+
+def sample(name: str) -> Path:
+    folder = GOLDEN / name
+    assert folder.is_dir(), f"add a small sample of {name} in tests/golden/{name}, in words of our own"
+    return folder
+
+
+def loaded(name: str, split: str = "") -> Loaded:
+    benchmark = make(name)
+    return benchmark.load(sample(name), split=split or benchmark.splits[0], strict=True)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_is(name: str) -> None:
+    benchmark = make(name)
+    assert benchmark.name == name
+    assert benchmark.version >= 1
+    assert benchmark.citation
+    assert benchmark.licence
+    assert benchmark.splits
+    assert len(set(benchmark.splits)) == len(benchmark.splits)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_rules_name_things_that_exist(name: str) -> None:
+    rules = make(name).rules
+    assert catalog.parse_spec(rules.selector).name in catalog.names("selector")
+    assert rules.reader in catalog.names("reader")
+    assert rules.prompts in templates.sets()
+    assert rules.style in ("direct", "cot")
+    assert rules.n_frames >= 1
+    assert 1 <= rules.jpeg_quality <= 100
+    assert rules.size == "native" or rules.size.split(":")[0] in ("short", "long")
+    assert rules.headline == "micro" or rules.headline.startswith("macro:")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_its_sample_loads_with_usable_items(name: str) -> None:
+    found = loaded(name)
+    assert found.items
+    assert found.problems == ()
+    assert len({item.item_id for item in found.items}) == len(found.items)
+    for item in found.items:
+        assert item.question.strip()
+        assert item.media
+        if item.answer_kind == "choice":
+            assert len(item.choices) >= 2
+            assert item.answer in item.letters
+        else:
+            assert item.choices == ()
+            assert item.answer.strip()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_spans_and_evidence_are_inside_the_media(name: str) -> None:
+    for item in loaded(name).items:
+        for span in (*item.media, *item.evidence):
+            if span.start_s is not None and span.end_s is not None:
+                assert 0 <= span.start_s < span.end_s
+        if len(item.media) == 1:
+            start_s, end_s = item.media[0].start_s or 0.0, item.media[0].end_s
+            for evidence in item.evidence:
+                assert evidence.start_s is None or evidence.start_s >= start_s
+                assert evidence.end_s is None or end_s is None or evidence.end_s <= end_s
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_level_of_chance_can_be_computed(name: str) -> None:
+    shares = [1 / len(i.choices) for i in loaded(name).items if i.answer_kind == "choice"]
+    assert shares
+    assert 0 < sum(shares) / len(shares) <= 0.5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_items_survive_a_round_trip_through_json(name: str) -> None:
+    items = loaded(name).items
+    assert msgspec.json.decode(msgspec.json.encode(items), type=tuple[Item, ...]) == items
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_loading_twice_gives_the_same(name: str) -> None:
+    first, second = loaded(name), loaded(name)
+    assert first == second
+    assert len(first.content_hash) == 64
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_split_loads_and_the_first_is_the_default(name: str) -> None:
+    benchmark = make(name)
+    whole = {item.item_id for split in benchmark.splits for item in loaded(name, split).items}
+    assert {item.item_id for item in loaded(name).items} <= whole
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_unknown_split_is_refused(name: str) -> None:
+    with pytest.raises(UsageError, match="no-such-split"):
+        make(name).load(sample(name), split="no-such-split")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_folder_and_nothing_at_all_say_what_is_expected(name: str, tmp_path: Path) -> None:
+    benchmark = make(name)
+    for data in (tmp_path, tmp_path / "absent"):
+        with pytest.raises(DataError, match="expected") as caught:
+            benchmark.load(data, split=benchmark.splits[0])
+        assert str(data) in str(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_empty_file_is_refused(name: str, tmp_path: Path) -> None:
+    benchmark = make(name)
+    empty = tmp_path / "questions.json"
+    empty.write_bytes(b"\n")
+    with pytest.raises(DataError, match=r"questions\.json"):
+        benchmark.load(empty, split=benchmark.splits[0])
