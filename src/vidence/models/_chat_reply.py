@@ -124,7 +124,7 @@ def _texts(message: _Message) -> tuple[str, str]:
 
 
 def read_reply(answer: Answer, server: Server, *, letters: Collection[str], latency_s: float) -> Reply:
-    """The reply in an answer of status 200.
+    """The reply in an answer of status 2xx.
 
     Args:
         answer: what came back.

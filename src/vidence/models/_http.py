@@ -73,20 +73,19 @@ def check_address(text: str) -> str:
         UsageError: not http(s), no host, or with parts that could hold a secret. The message shows
             the address only where it cannot hold one.
     """
-    parts = urlsplit(text)
-    if "@" in parts.netloc or parts.query or parts.fragment:
+    if "@" in text or "?" in text or "#" in text:
         raise UsageError(
             "base_url must hold no user, password, query or fragment (it is stored with the run); "
             "give the key through the environment variable named by api_key_env"
         )
-    if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"\s", text):
-        raise UsageError(
-            f"base_url={text!r} is not an address; expected for example http://localhost:8000/v1"
-        )
+    bad = f"base_url={text!r} is not an address; expected for example http://localhost:8000/v1"
     try:
+        parts = urlsplit(text)
         _ = parts.port
     except ValueError as error:
-        raise UsageError(f"base_url={text!r}: {error}") from error
+        raise UsageError(f"{bad} ({error})") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"[\s\x00-\x1f\x7f]", text):
+        raise UsageError(bad)
     if parts.path.rstrip("/").endswith("/chat/completions"):
         raise UsageError(f"base_url={text!r} must stop before /chat/completions")
     return text.rstrip("/")
@@ -147,7 +146,7 @@ class Caller:
             raise TransientModelError(
                 f"the connection to {address} broke: {type(error).__name__}: {error}"
             ) from error
-        except (httpx2.InvalidURL, UnicodeError) as error:
+        except httpx2.InvalidURL as error:
             raise AccessError(f"{address} cannot be asked: {error}; correct base_url") from error
         return Answer(status=response.status_code, headers=response.headers, body=response.content)
 

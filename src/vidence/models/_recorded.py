@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
@@ -16,6 +17,7 @@ from vidence.errors import DataError
 from vidence.models._finish import finish_of
 from vidence.records import Record, Reply
 
+DecodedT = TypeVar("DecodedT")
 Row = tuple[str, Mapping[str, object]]
 
 
@@ -71,9 +73,9 @@ def rows(path: Path, content: bytes) -> Iterator[Row]:
     return _line_rows(path, content)
 
 
-def _decode(place: str, content: bytes) -> object:
+def _decode(place: str, content: bytes, kind: type[DecodedT]) -> DecodedT:
     try:
-        return msgspec.json.decode(content)
+        return msgspec.json.decode(content, type=kind)
     except UnicodeDecodeError as error:
         raise DataError(f"{place}: not UTF-8 at byte {error.start}; write the file as UTF-8") from error
     except msgspec.DecodeError as error:
@@ -93,14 +95,11 @@ def _line_rows(path: Path, content: bytes) -> Iterator[Row]:
     for number, line in enumerate(content.split(b"\n"), start=1):
         if line.strip():
             place = f"{path}, line {number}"
-            yield _row(place, _decode(place, line))
+            yield _row(place, _decode(place, line, object))
 
 
 def _list_rows(path: Path, content: bytes) -> Iterator[Row]:
-    values = _decode(str(path), content)
-    if not isinstance(values, list):
-        raise DataError(f"{path}: expected a JSON list of objects, found {type(values).__name__}")
-    for number, value in enumerate(values, start=1):
+    for number, value in enumerate(_decode(str(path), content, list), start=1):
         yield _row(f"{path}, entry {number}", value)
 
 

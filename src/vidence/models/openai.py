@@ -81,7 +81,7 @@ class OpenAIModel:
         body = await chat_body(request, self._rules, self._urls)
         start_s = time.perf_counter()
         answer = await self._caller.post("/chat/completions", body)
-        if answer.status != 200:
+        if not 200 <= answer.status < 300:
             raise fault(answer, self._server)
         return read_reply(
             answer,

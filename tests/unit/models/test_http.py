@@ -27,7 +27,18 @@ def test_an_address_loses_only_its_last_slash():
     assert check_address("https://h.example:8000/a/v1/") == "https://h.example:8000/a/v1"
 
 
-@pytest.mark.parametrize("text", ["", "ftp://h/v1", "http://a b/v1", "http://h/v1#x", "http://h:port/v1"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "ftp://h/v1",
+        "http://a b/v1",
+        "http://h/v1#x",
+        "http://h:port/v1",
+        "http://[::1/v1",
+        "http://h\x7f/v1",
+    ],
+)
 def test_what_is_no_address(text: str):
     with pytest.raises(UsageError, match="base_url"):
         check_address(text)

@@ -258,6 +258,7 @@ def test_replies_of_every_shape_are_read(message: object, choice: dict[str, obje
         (b'{"choices": []}', "without choices"),
         (b"{}", "without choices"),
         (b'{"error": "out of memory"}', "without choices.*out of memory"),
+        (b'{"error": {"message": "m", "code": 7}}', "without choices.*: m"),
         (b"[1]", "no chat completion"),
         (completion({"content": 5}), r"no chat completion.*content"),
         (completion({"content": "B"}, finish_reason="error"), "broke off"),
@@ -410,6 +411,7 @@ def test_a_key_with_blanks_inside_is_refused(monkeypatch: pytest.MonkeyPatch):
         ({"nframes": "16"}, "no option 'nframes'.*Known options: .*base_url"),
         ({"timeout_s": "0"}, "timeout_s='0'.*above 0"),
         ({"max_in_flight": "two"}, "max_in_flight='two'"),
+        ({"max_in_flight": "0"}, "max_in_flight='0'.*above 0"),
         ({"image_detail": "huge"}, "expected one of low, high, auto"),
         ({"extra": "[1]"}, "expected a JSON object"),
         ({"extra": "{"}, "expected a JSON object"),
@@ -476,3 +478,12 @@ def test_replies_are_independent_of_what_was_asked_before():
             for n in range(3)
         ]
         assert [r.text for r in ask(model_for(server), *requests)] == ["0", "1", "2"]
+
+
+def test_an_address_that_no_machine_can_have_is_no_access():
+    with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
+        ask(create("tiny", {"base_url": "http://\u0378.x/v1"}), text_request())
+
+
+def test_a_reply_with_another_good_status_is_a_reply():
+    assert ask_stub(Canned(status=201, body=completion({"content": "B"}))).text == "B"

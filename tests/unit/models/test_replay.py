@@ -74,6 +74,13 @@ def test_samples_are_told_apart_by_their_column(tmp_path: Path):
     assert [say(model, "1", n).text for n in (0, 1)] == ["T0", "T1"]
 
 
+def test_samples_in_csv_are_whole_numbers(tmp_path: Path):
+    model = create(written(tmp_path / "a.csv", "item_id,text,sample\n1,A,0\n1,B,1\n"), {})
+    assert [say(model, "1", n).text for n in (0, 1)] == ["A", "B"]
+    with pytest.raises(DataError, match="field 'sample': expected a whole number from 0, found 'x'"):
+        create(written(tmp_path / "b.csv", "item_id,text,sample\n1,A,x\n"), {})
+
+
 def test_a_row_given_twice_is_fine_and_a_different_one_is_not(tmp_path: Path):
     same = '{"item_id": "1", "text": "A"}\n{"item_id": 1, "text": "A", "more": 3}\n'
     assert say(create(written(tmp_path / "a.jsonl", same), {}), "1").text == "A"
