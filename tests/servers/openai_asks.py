@@ -1,0 +1,35 @@
+"""Put requests to `openai:` models in tests: the model of a stub, a question, its replies."""
+
+import anyio
+
+from servers.openai_stub import Canned, OpenAIStub
+from vidence.catalog import parse_spec
+from vidence.contracts import Request
+from vidence.models.openai import OpenAIModel, create
+from vidence.records import Prompt, Reply, Sampling, TextPart
+
+
+def text_request(**sampling: object) -> Request:
+    prompt = Prompt(parts=(TextPart(text="Which?"),), choices=("red", "green", "blue"))
+    return Request(item_id="q1", prompt=prompt, sampling=Sampling(**sampling))
+
+
+def model_for(server: OpenAIStub, options: str = "") -> OpenAIModel:
+    spec = parse_spec(f"openai:tiny?base_url={server.base_url}&timeout_s=10&{options}")
+    return create(spec.argument, spec.options)
+
+
+def ask(model: OpenAIModel, *requests: Request) -> list[Reply]:
+    async def all_of_them() -> list[Reply]:
+        try:
+            return [await model.reply(request) for request in requests]
+        finally:
+            await model.close()
+
+    return anyio.run(all_of_them)
+
+
+def ask_stub(canned: Canned, request: Request | None = None) -> Reply:
+    with OpenAIStub() as server:
+        server.canned.append(canned)
+        return ask(model_for(server), request or text_request())[0]
