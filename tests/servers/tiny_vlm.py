@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 LETTERS = "ABCDEF"
 PAD, START, END, IMAGE = "<|pad|>", "<|start|>", "<|end|>", "<image>"
-DEFAULT_SEED = 4  # with it replies differ much from question to question, and some end by themselves
+DEFAULT_SEED = 31  # of the first forty the one whose replies differ most while beginning with A to D
 IMAGE_SIZE_PX = 56
 PATCH_SIZE_PX = 14
 

@@ -278,9 +278,14 @@ class TinyVlmServer:
         self._thread = threading.Thread(target=self._server.serve_forever, daemon=True)
 
     @property
-    def address(self) -> str:
+    def base_url(self) -> str:
         """What to give as ``base_url``."""
         return f"http://127.0.0.1:{self._server.server_address[1]}/v1"
+
+    @property
+    def answerer(self) -> Answerer:
+        """What answers, without HTTP."""
+        return self._state.answerer
 
     @property
     def faults(self) -> deque[Fault]:
@@ -309,7 +314,7 @@ class TinyVlmServer:
 def main(arguments: Sequence[str]) -> None:
     """Serve the folder given on the command line."""
     server = TinyVlmServer(Path(arguments[0]), port=int(arguments[1]) if len(arguments) > 1 else 0)
-    sys.stdout.write(f"{server.address}\n")
+    sys.stdout.write(f"{server.base_url}\n")
     sys.stdout.flush()
     server.serve_forever()
 
