@@ -75,11 +75,6 @@ def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
     )
 
 
-def first_folder(candidates: Sequence[Path], *, default: Path) -> Path:
-    """The first of the folders that exists, or the default."""
-    return next((folder for folder in candidates if folder.is_dir()), default)
-
-
 def check_split(benchmark: str, split: str, known: Sequence[str]) -> None:
     """Accept only a split that exists.
 

@@ -183,13 +183,13 @@ def _differs(row: _Row) -> bool:
 
 
 def _video_folder(data: Path, annotations: Path, items: Sequence[Item]) -> Path:
-    """The folder that holds most of the videos; where none holds any, the one in which to put them."""
+    """The folder that holds most of the videos; where none holds any, the one to put them into."""
     roots = [data, data / "benchmark"] if data.is_dir() else [annotations.parent, annotations.parent.parent]
     folders = [folder for root in roots for folder in (root / "videos", root / "data", root)]
     wanted = {media.path for item in items for media in item.media}
     n_found = {folder: len(wanted & _names_in(folder)) for folder in folders}
     best = max(folders, key=lambda folder: n_found[folder])
-    return best if n_found[best] else next((f for f in folders[:1] if f.is_dir()), roots[0])
+    return best if n_found[best] else roots[0] / "videos"
 
 
 def _names_in(folder: Path) -> set[str]:

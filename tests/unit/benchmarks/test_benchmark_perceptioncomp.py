@@ -139,7 +139,7 @@ def test_videos_are_found_beside_the_annotation_file(tmp_path: Path) -> None:
     file = tmp_path / "benchmark" / "annotations" / "1-1114.json"
     file.parent.mkdir(parents=True)
     file.write_bytes(SAMPLE.read_bytes())
-    assert load(file).media_root == file.parent
+    assert load(file).media_root == file.parent / "videos"
     videos = tmp_path / "benchmark" / "videos"
     videos.mkdir()
     (videos / "attic.mp4").write_bytes(b"x")

@@ -269,3 +269,14 @@ def test_long_lists_of_ids_are_cut(tmp_path: Path) -> None:
     found = load_lines(tmp_path, *(line(item_id=f"q{i}", media=[], question=f"{i}?") for i in range(13)))
     (note,) = found.notes
     assert note.endswith("q8, q9 and 3 more")
+
+
+def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "q.jsonl").write_text(line())
+
+    def refuse(path: Path) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", refuse)
+    with pytest.raises(DataError, match=r"q\.jsonl cannot be read \(Permission denied\)"):
+        load(tmp_path / "q.jsonl")
