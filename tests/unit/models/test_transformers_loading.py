@@ -47,8 +47,7 @@ def model(folder: Path) -> TransformersModel:
 class TestName:
     def test_nothing_heavy_is_imported_before_the_first_request(self, folder):
         code = (
-            "import sys; from vidence.models._transformers_load import _check
-from vidence.models.transformers import create\n"
+            "import sys; from vidence.models.transformers import create\n"
             f"assert create({str(folder)!r}, {{}}).max_in_flight == 16\n"
             "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
         )
