@@ -21,13 +21,13 @@ class Reading:
 
 # A letter, perhaps after "Option" and in brackets; the marks that follow it; the rest.
 _LEAD = re.compile(
-    r"[\s\-•]*(?:(?:the\s+)?(?:correct\s+)?(?:option|choice|letter|answer)(?:\s*[:#]\s*|\s+|(?=[(\[]))"
+    r"[\s\-•]*(?:(?:the\s+)?(?:correct\s+)?(?:option|choice|letter|answer)(?:\s*[:#-]\s*|\s+|(?=[(\[]))"
     r"|(?:选项?|選項?|选择)\s*)?"
-    r"[\[({<\"'\s]*(?P<letter>[A-Z])(?P<marks>[\s\])}>\"':.=,;!。：，–—-]*)(?P<rest>.*)",
+    r"[\[({<\"'\s]*(?P<letter>[A-Z])(?P<marks>[\s\])}>\"':.=,;!-]*)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_LABEL_MARKS = frozenset(":.=)]}>-–—。：")
-_REMARK_MARKS = frozenset(",;，\n")
+_LABEL_MARKS = frozenset(":.=)]}>-")
+_REMARK_MARKS = frozenset(",;\n")
 _REASON = re.compile(
     r"(?:because|since|due\s+to|based\s+on|given)\b"
     r"|is\s+(?:the\s+)?(?:most\s+likely\s+)?(?:correct|right|best)\b(?:\s+(?:answer|option|choice|one))?"
@@ -38,15 +38,18 @@ _REMARK = re.compile(
     r"\(|(?:as|for|from|in|with|according|considering|while|although|but|though|which|where)\b",
     re.IGNORECASE,
 )
+# A text with a verb says something about the choice instead of repeating it.
+_SENTENCE = re.compile(r"\b(?:is|are|was|were|has|have|seems|appears|looks)\b", re.IGNORECASE)
 _NEGATED = re.compile(r"(?:and\s+)?(?:not|rather\s+than|instead\s+of)\s+(?:option\s+)?\(?[A-Z]\b\)?")
 # Another letter right after the first, but not the article of "A man" or the pronoun of "I think".
 _ALTERNATIVE = re.compile(
-    r"(?:(?:[/&+、或和]|(?:or|and|oder|und|ou|et|o|y)\b)\s*)*(?:(?:option|choice)\s+)?[\[({\"']*"
-    r"(?P<other>[A-Z])(?=[\s\])}\"'.,;:!/&。]|\Z)(?!\s+[a-z])"
+    r"(?:(?:[/&+或和]|(?:or|and|oder|und|ou|et|o|y)\b)\s*)*(?:(?:option|choice)\s+)?[\[({\"']*"
+    r"(?P<other>[A-Z])(?=[\s\])}\"'.,;:!/&]|\Z)(?!\s+[a-z])"
 )
-_OTHER_LABEL = re.compile(r"(?<![\w.])(?P<other>[A-Z])\s*[:)]")
+_OTHER_LABEL = re.compile(r"(?:[,;/&]|\b(?:and|or))\s*[\[(]?(?P<other>[A-Z])\s*[:)]")
+_OTHER_LINE = re.compile(r"\n\W*(?P<other>[A-Z])(?:[:.)]|\s*$)", re.MULTILINE)
 _TEXT_THEN_LETTER = re.compile(
-    r"(?P<text>[^\n]+?)[\s,]*[(\[](?:option\s+)?(?P<letter>[A-Z])[)\]]\W*\Z", re.IGNORECASE
+    r"(?P<text>[^\n]{1,500}?)[\s,]{0,3}[(\[](?:option\s+)?(?P<letter>[A-Z])[)\]]\W*\Z", re.IGNORECASE
 )
 _RETRACTS = re.compile(
     r"\W*(?:not|none|neither|no|unclear|unknown|uncertain|n/a|either|both|impossible|cannot|can't)\b",
@@ -54,6 +57,7 @@ _RETRACTS = re.compile(
 )
 # A text of at most so many words after "B:" repeats a choice; a longer one can be a remark.
 _LABEL_WORDS = 4
+_SMALL_WORDS = frozenset(("a", "an", "and", "at", "for", "in", "is", "it", "of", "on", "or", "the", "to"))
 
 
 def _first_line(text: str) -> str:
@@ -70,9 +74,15 @@ def _choice_at_start(item: Item, text: str) -> int | None:
 
 def _other_letter(item: Item, letter: str, rest: str) -> str | None:
     """Another letter that is named beside the first: ``A or B``, ``B: White and E: Gray``."""
-    found = [m["other"] for m in [_ALTERNATIVE.match(rest)] if m]
+    next_to = _ALTERNATIVE.match(rest)
+    found = [next_to["other"]] if next_to else []
     found += [m["other"] for m in _OTHER_LABEL.finditer(_first_line(rest))]
     return next((other for other in found if other in item.letters and other != letter), None)
+
+
+def _is_list(item: Item, letter: str, rest: str) -> bool:
+    """Whether a later line starts with another letter, as when the choices are repeated."""
+    return any(m["other"] in item.letters and m["other"] != letter for m in _OTHER_LINE.finditer(rest))
 
 
 def _with_text(item: Item, letter: str, text: str, *, is_marked: bool) -> Reading | None:
@@ -81,18 +91,21 @@ def _with_text(item: Item, letter: str, text: str, *, is_marked: bool) -> Readin
     opening = _choice_at_start(item, text)
     if opening is not None and item.choices[opening] != item.choices[own]:
         return Reading(doubt=f"the letter {letter} stands with the text of another choice")
-    if opening is not None or set(words(_first_line(text))) & set(words(item.choices[own])):
+    shared = set(words(_first_line(text))) & set(words(item.choices[own]))
+    if opening is not None or shared - _SMALL_WORDS:
         return Reading(letter, "letter-and-text")
-    if len(words(text)) <= _LABEL_WORDS:
-        return Reading(doubt=f"the text beside the letter {letter} is not the text of its choice")
-    return Reading(letter, "letter-and-remark") if is_marked else None
+    if len(words(text)) > _LABEL_WORDS or _SENTENCE.search(text):
+        return Reading(letter, "letter-and-remark") if is_marked else None
+    return Reading(doubt=f"the text beside the letter {letter} is not the text of its choice")
 
 
 def _with_rest(item: Item, lead: re.Match[str], *, is_marked: bool) -> Reading | None:
     """A letter that is followed by something."""
     letter, marks, rest = lead["letter"].upper(), lead["marks"], lead["rest"]
-    if marks in ("", "'", '"') and rest[:1] not in "/&+、或和(":
+    if marks in ("", "'", '"') and rest[:1] not in "/&+或和(":
         return None
+    if _is_list(item, letter, rest):
+        return Reading(doubt="several lines start with a letter")
     equal = equal_choices(_first_line(rest).strip("()"), item.choices)
     if item.letters.index(letter) in equal:
         return Reading(letter, "letter-and-text")
@@ -126,6 +139,7 @@ def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None
     Returns:
         None where nothing looks like an answer.
     """
+    segment = segment.strip()
     lead = _LEAD.fullmatch(segment)
     if lead and lead["letter"].upper() not in item.letters:
         lead = None
@@ -134,8 +148,10 @@ def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None
     equal = equal_choices(segment, item.choices)
     if equal:
         is_one = len(equal) == 1
-        return Reading(item.letters[equal[0]], "choice-text") if is_one else Reading(doubt="several choices fit")
-    behind = _TEXT_THEN_LETTER.fullmatch(segment.strip())
+        return (
+            Reading(item.letters[equal[0]], "choice-text") if is_one else Reading(doubt="several choices fit")
+        )
+    behind = _TEXT_THEN_LETTER.fullmatch(segment)
     if behind and equal_choices(behind["text"], item.choices):
         return _with_letter_behind(item, behind["text"], behind["letter"].upper())
     reading = _with_rest(item, lead, is_marked=is_marked) if lead else None

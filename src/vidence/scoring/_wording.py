@@ -1,34 +1,35 @@
 """Take off what is not wording: reasoning, markup, punctuation; compare texts with choices."""
 
 import re
+import unicodedata
 from collections.abc import Sequence
 
 _CLOSED_THINKING = re.compile(r"<(think|thinking|reasoning)>.*?</\1>", re.DOTALL | re.IGNORECASE)
 # Some servers swallow the opening tag with the prompt: all before a lone closing tag is reasoning.
 _HEADLESS_THINKING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
 # A reply that never closes its reasoning can still give its answer in a tag.
-_OPEN_THINKING = re.compile(
-    r"<(?:think|thinking|reasoning)>.*?(?=<answer>|\Z)", re.DOTALL | re.IGNORECASE
-)
+_OPEN_THINKING = re.compile(r"<(?:think|thinking|reasoning)>.*?(?=<answer>|\Z)", re.DOTALL | re.IGNORECASE)
 
-# Full-width forms, circled capitals, curly quotes and odd spaces as ASCII; invisible characters away.
+# Full-width forms, circled capitals, quotes, dashes and odd spaces as ASCII; invisible ones away.
 # Look-alikes from other scripts (Cyrillic, Greek) stay as they are: they are no choice letters.
 _ASCII = {
     **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
     **{0x24B6 + i: ord("A") + i for i in range(26)},
     **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
     **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
+    **{0x3001: ",", 0x3002: "."},
     **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
     **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), None),
 }
 _LATEX_WORDS = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf)\s*\{([^{}]*)\}")
 _LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
 # Markup of chat models: special tokens, end of sequence, simple HTML, and a lone closing answer tag.
-_TOKENS = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", re.IGNORECASE)
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", re.IGNORECASE)
 _MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TOKEN = re.compile(r"(?<![\w.)])[-−]?\d+(?:\.\d+)?|[^\W\d_]+|\d+")
+_TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
 
 
 def without_thinking(text: str) -> str:
@@ -41,11 +42,11 @@ def without_thinking(text: str) -> str:
 def plain(text: str) -> str:
     """The text in ASCII punctuation, without Markdown, LaTeX wrapping and special tokens.
 
-    Line breaks and ``\\boxed{...}`` stay.
+    Line breaks and LaTeX boxes stay.
     """
-    text = text.translate(_ASCII)
+    text = unicodedata.normalize("NFC", text).translate(_ASCII)
     text = _LATEX_SIGNS.sub(" ", _LATEX_WORDS.sub(r"\1", text))
-    return _MARKDOWN.sub("", _TOKENS.sub(" ", text))
+    return _MARKDOWN.sub("", _SPECIAL.sub(" ", text))
 
 
 def words(text: str) -> tuple[str, ...]:
