@@ -1,1 +1,1 @@
-"""What to say: templates in files, filled for one question."""
+"""What to say: sets of template files, and how frames and words become one prompt."""
