@@ -2,14 +2,16 @@
 
 import math
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import msgspec
 
-from vidence.records import Evidence, Item, Media
+from vidence.records import Item, Media
 
 _MAX_CHOICES = 26
+_LATEST_S = sys.float_info.max
 _LISTED = 10
 _LETTERED = re.compile(r"\(?[Aa][.):]\s")
 
@@ -44,9 +46,9 @@ def lettered(item: Item) -> Item | Fault:
 
 
 def _faults(item: Item) -> Iterator[Fault]:
-    for name in ("item_id", "question", "answer"):
-        if not getattr(item, name).strip():
-            yield Fault(name, "empty; expected a text")
+    if not (item.item_id.strip() and item.question.strip() and item.answer.strip()):
+        empty = next(name for name in ("item_id", "question", "answer") if not getattr(item, name).strip())
+        yield Fault(empty, "empty; expected a text")
     if item.answer_kind == "choice":
         yield from _choice_faults(item.choices)
     elif item.choices:
@@ -54,7 +56,19 @@ def _faults(item: Item) -> Iterator[Fault]:
     for i, media in enumerate(item.media):
         yield from _media_faults(f"media[{i}]", media)
     for i, evidence in enumerate(item.evidence):
-        yield from _evidence_faults(f"evidence[{i}]", evidence)
+        if not _is_span(evidence.start_s, evidence.end_s):
+            yield _span_fault(f"evidence[{i}]", evidence.start_s, evidence.end_s)
+        if evidence.frames and min(evidence.frames) < 0:
+            yield Fault(f"evidence[{i}].frames", f"{min(evidence.frames)} found; frames are counted from 0")
+
+
+def _media_faults(field: str, media: Media) -> Iterator[Fault]:
+    if not (media.path or media.url):
+        yield Fault(field, "neither path nor url; expected the path of a file, relative to the questions")
+    if media.path and "\0" in media.path:
+        yield Fault(f"{field}.path", f"{media.path!r} holds a zero byte; expected the path of a file")
+    if not _is_span(media.start_s, media.end_s):
+        yield _span_fault(field, media.start_s, media.end_s)
 
 
 def _choice_faults(choices: Sequence[str]) -> Iterator[Fault]:
@@ -63,37 +77,26 @@ def _choice_faults(choices: Sequence[str]) -> Iterator[Fault]:
             "choices",
             f"{len(choices)} found; expected 2 to {_MAX_CHOICES}, or answer_kind 'text' for an open question",
         )
-    for i, choice in enumerate(choices):
-        if not choice.strip():
-            yield Fault(f"choices[{i}]", "empty; expected a text")
+    if not all(map(str.strip, choices)):
+        empty = next(i for i, choice in enumerate(choices) if not choice.strip())
+        yield Fault(f"choices[{empty}]", "empty; expected a text")
 
 
-def _media_faults(field: str, media: Media) -> Iterator[Fault]:
-    if not media.path and not media.url:
-        yield Fault(field, "neither path nor url; expected the path of a file, relative to the questions")
-    if media.path and "\0" in media.path:
-        yield Fault(f"{field}.path", f"{media.path!r} holds a zero byte; expected the path of a file")
-    yield from _span_faults(field, media.start_s, media.end_s)
+def _is_span(start_s: float | None, end_s: float | None) -> bool:
+    return 0 <= (start_s or 0.0) < (_LATEST_S if end_s is None else end_s) <= _LATEST_S
 
 
-def _evidence_faults(field: str, evidence: Evidence) -> Iterator[Fault]:
-    yield from _span_faults(field, evidence.start_s, evidence.end_s)
-    if any(frame < 0 for frame in evidence.frames):
-        yield Fault(f"{field}.frames", f"{min(evidence.frames)} found; frames are counted from 0")
-
-
-def _span_faults(field: str, start_s: float | None, end_s: float | None) -> Iterator[Fault]:
+def _span_fault(field: str, start_s: float | None, end_s: float | None) -> Fault:
     for name, value in (("start_s", start_s), ("end_s", end_s)):
-        if value is not None and not (math.isfinite(value) and value >= 0):
-            yield Fault(f"{field}.{name}", f"{value} found; expected seconds from the start, 0 or more")
-    if start_s is not None and end_s is not None and end_s <= start_s:
-        yield Fault(f"{field}.end_s", f"{end_s} is not after start_s {start_s}; expected a later time")
+        if value is not None and not 0 <= value <= _LATEST_S:
+            return Fault(f"{field}.{name}", f"{value} found; expected seconds from the start, 0 or more")
+    return Fault(f"{field}.end_s", f"{end_s} is not after start_s {start_s or 0.0}; expected a later time")
 
 
 def _with_letter(item: Item) -> Item | Fault:
     answer = item.answer.strip()
-    choices = dict(zip(item.letters, item.choices, strict=True))
-    found = {letter for letter, text in choices.items() if text.strip() == answer}
+    choices = dict(zip(item.letters, map(str.strip, item.choices), strict=True))
+    found = {letter for letter, text in choices.items() if text == answer}
     if answer.upper() in choices:
         found.add(answer.upper())
     if not found:

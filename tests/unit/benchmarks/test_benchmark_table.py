@@ -143,6 +143,8 @@ def test_an_open_question_keeps_its_answer(tmp_path: Path) -> None:
         (line(media=[{"path": "a", "start_s": -1}]), ["media[0].start_s: -1.0 found", "0 or more"]),
         (line(media=[{"path": "a", "start_s": 5, "end_s": 5}]), ["media[0].end_s: 5.0 is not after"]),
         (line(evidence=[{"start_s": 5, "end_s": 2}]), ["evidence[0].end_s: 2.0 is not after"]),
+        (line(evidence=[{"end_s": 0}]), ["evidence[0].end_s: 0.0 is not after start_s 0.0"]),
+        (line(evidence=[{"end_s": -1}]), ["evidence[0].end_s: -1.0 found"]),
         (line(evidence=[{}, {"frames": [3, -1]}]), ["evidence[1].frames: -1 found"]),
         (line(item_id="first"), ["item_id: 'first' was used on line 1 before"]),
     ],

@@ -98,6 +98,8 @@ def test_rows_as_long_as_the_header(tmp_path: Path, extra: str, cells: str, expe
         ("h,Which?,A,,,,a.mp4,,", "choices: 0 found"),
         ("h,Which?,A,x,y,,a.mp4,1:30,", "start_s: '1:30' found; expected seconds"),
         ("h,Which?,A,x,y,,a.mp4,nan,", "media[0].start_s: nan found"),
+        ("h,Which?,A,x,y,,a.mp4,inf,", "media[0].start_s: inf found"),
+        ("h,Which?,A,x,y,,a.mp4,,inf", "media[0].end_s: inf found"),
         ("h,Which?,A,x,y,,a.mp4,9,3", "media[0].end_s: 3.0 is not after start_s 9.0"),
         ("h,Which?,A,x,y,,a.mp4|b.mp4,9,10", "start_s: a span for 2 media"),
         ("h,Which?,A,x,y,,,9,10", "start_s: a span for 0 media"),
