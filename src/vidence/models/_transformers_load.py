@@ -47,6 +47,7 @@ def load(source: Source, loading: Loading) -> tuple["ProcessorMixin", "PreTraine
         "local_files_only": loading.local_only or not source.revision,
     }
     device_map = _device_map(loading.device)
+    logger.info("loading %s", source.place)
     try:
         with _no_progress_bars():
             processor = AutoProcessor.from_pretrained(source.place, **options)

@@ -15,7 +15,7 @@ from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.models._transformers_files import Source
 from vidence.models._transformers_load import Loading, blank_tokens, letter_tokens, load
-from vidence.records import ImagePart, Reply, Sampling, TextPart, Usage, VideoPart
+from vidence.records import ImagePart, Reply, TextPart, Usage, VideoPart
 
 if TYPE_CHECKING:
     import torch
@@ -32,36 +32,30 @@ Message: TypeAlias = dict[str, str | Content]
 
 @dataclass(frozen=True, kw_only=True)
 class Draw:
-    """How a batch is drawn; only requests with equal draws share a batch.
+    """How a reply is drawn; only requests with equal draws share a batch.
 
-    `seed` is None for greedy decoding and for sampling without a seed. A request with a seed is alone in its
-    batch (`alone` is then different for each), so that others do not use up its randomness.
+    `seed` is None for greedy decoding and for sampling without a seed. A request with a seed is alone
+    in its batch, so that others do not use up its randomness.
     """
 
     temperature: float
     top_p: float
     max_tokens: int
     seed: int | None = None
-    alone: int = 0
 
 
 def draw_of(request: Request) -> Draw:
     """How the reply to a request is drawn; `sample` makes the seeds of repeated requests different."""
-    sampling: Sampling = request.sampling
+    sampling = request.sampling
     max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
     if not sampling.temperature:
         return Draw(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
+    seed = None
+    if sampling.seed is not None:
+        sequence = np.random.SeedSequence([sampling.seed % 2**64, request.sample])
+        seed = int(sequence.generate_state(1)[0])
     top_p = 1.0 if sampling.top_p is None else sampling.top_p
-    if sampling.seed is None:
-        return Draw(temperature=sampling.temperature, top_p=top_p, max_tokens=max_tokens)
-    seeds = np.random.SeedSequence([sampling.seed, request.sample])
-    return Draw(
-        temperature=sampling.temperature,
-        top_p=top_p,
-        max_tokens=max_tokens,
-        seed=int(seeds.generate_state(1)[0]),
-        alone=id(request),
-    )
+    return Draw(temperature=sampling.temperature, top_p=top_p, max_tokens=max_tokens, seed=seed)
 
 
 def check_images(request: Request) -> None:
@@ -186,7 +180,9 @@ class Checkpoint:
         return bool(self._model.device.type == "cpu")
 
     def answer(self, requests: Sequence[Request]) -> list[Reply | RejectedRequestError]:
-        """Answer requests that have one `Draw`; each gets its reply or its own error.
+        """Answer requests that have one `Draw` (a single one if it has a seed).
+
+        Each gets its reply or its own error.
 
         Raises:
             AccessError: the device has failed.
@@ -239,8 +235,9 @@ class Checkpoint:
         draw = draw_of(jobs[0].request)
         asked = {t for job in jobs for letter in job.letters for t in self._letters.get(letter, ())}
         first = _FirstLogps(asked, self._blanks)
-        config = _generation(draw, max_new_tokens=self._room(lengths, draw.max_tokens))
+        room = self._room(lengths, draw.max_tokens)
         try:
+            config = _generation(draw, max_new_tokens=room)
             with torch.inference_mode(), _randomness(draw):
                 tokens = self._model.generate(**inputs, generation_config=config, logits_processor=[first])
         except (torch.OutOfMemoryError, torch.AcceleratorError):

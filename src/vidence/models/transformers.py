@@ -135,6 +135,8 @@ class TransformersModel:
         """Answer a batch that `ticket` is in; only who has the turn may call it."""
         checkpoint = await self._loaded()
         size = self._options.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
+        if ticket.draw.seed is not None:
+            size = 1
         if len(self._waiting) < size:
             await anyio.sleep(GATHER_S)
         others = [t for t in self._waiting if t.outcome is None and t.draw == ticket.draw and t is not ticket]

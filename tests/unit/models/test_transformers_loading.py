@@ -241,7 +241,7 @@ class TestLoading:
             ask(create(str(folder), {"device": "cuda"}), make_request())
 
     def test_dtype_and_attention_are_those_asked_for(self, folder):
-        model = create(str(folder), {**CPU, "dtype": "bfloat16", "attn": "eager"})
+        model = create(str(folder), {"device": "cpu", "dtype": "bfloat16", "attn": "eager"})
         assert ask(model, make_request([1])).text
         assert model._checkpoint._model.dtype == torch.bfloat16
         assert model._checkpoint._model.config._attn_implementation == "eager"

@@ -227,16 +227,18 @@ class TestDrawing:
         assert caplog.records == []
 
     def test_a_seed_fixes_the_reply_in_any_company(self, model):
-        sampling = Sampling(temperature=1.0, top_p=0.95, seed=7, max_tokens=12)
+        sampling = Sampling(temperature=2.0, top_p=0.95, seed=7, max_tokens=12)
         alone = ask(model, make_request([1], sampling)).text
+        assert alone != ask(model, make_request([1])).text
         crowd = ask_together(model, [make_request([i], sampling) for i in range(4)])
         assert crowd[1].text == alone
-        again = ask(model, make_request([1], sampling))
-        assert again.text == alone
+        twice = make_request([1], sampling)
+        assert [r.text for r in ask_together(model, [twice, twice])] == [alone, alone]
+        assert ask(model, make_request([1], Sampling(temperature=2.0, seed=-7, max_tokens=12))).text != alone
 
     def test_other_seeds_and_samples_give_other_replies(self, model):
         def said(seed: int | None, sample: int = 0) -> str:
-            sampling = Sampling(temperature=1.5, seed=seed, max_tokens=24)
+            sampling = Sampling(temperature=2.0, seed=seed, max_tokens=24)
             return ask(model, make_request([1], sampling, sample=sample)).text
 
         assert len({said(1), said(2), said(1, sample=1), said(None), said(None)}) == 5
@@ -328,6 +330,11 @@ class TestRefused:
         replies = ask_together(model, [short, long])
         assert replies[1].usage.output_tokens <= room
         assert [r.text for r in replies] == [reference(short, room + 5)[0], reference(long, room)[0]]
+
+    @pytest.mark.parametrize("sampling", [Sampling(max_tokens=0), Sampling(temperature=-1.0)])
+    def test_settings_that_make_no_sense(self, model, sampling):
+        with pytest.raises(RejectedRequestError, match="ValueError"):
+            ask(model, make_request([1], sampling))
 
     def test_a_template_without_system_turns(self, folder, tmp_path):
         other = tmp_path / "vlm"
