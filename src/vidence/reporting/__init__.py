@@ -1,1 +1,1 @@
-"""Numbers to tables, figures and pages."""
+"""Numbers become terminal tables, one HTML page, CSV and JSON."""

@@ -1,0 +1,76 @@
+"""A run in plain words. Every number is taken from its tables, so that all outputs say the same."""
+
+from vidence.reporting.cells import Cell, Table, interval_text
+from vidence.reporting.results import Run
+
+
+def asked(run: Run) -> str:
+    """What was asked, of whom and when, in one line."""
+    plan = run.plan
+    frames = f"{plan.selector}, up to {plan.n_frames} frames" if _looked(run) else "no frames shown"
+    return (
+        f"{plan.split}, {plan.style} answers, {frames}, reader {run.reader}, {run.facts.started_at[:10]}"
+    )
+
+
+def _looked(run: Run) -> bool:
+    return any(row.trial.selection is not None and row.trial.selection.frames for row in run.rows)
+
+
+def headline(run: Run, score: Table) -> tuple[str, ...]:
+    """The score and what to know beside it, as sentences.
+
+    Args:
+        run: the run.
+        score: its first table, named ``score``.
+    """
+    sentences = [_accuracy(score), *_baselines(score), _outcomes(score)]
+    unmarked = _cell(score, "unmarked")
+    if unmarked is not None and unmarked.value:
+        sentences.append(f"{unmarked.text} more questions wait for a judge; they are in no mean.")
+    if run.n_missing:
+        sentences.append(
+            f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
+            "were not asked yet."
+        )
+    return tuple(sentences)
+
+
+def _cell(score: Table, column: str) -> Cell | None:
+    return score.cell("headline", column) if score.has(column) else None
+
+
+def _accuracy(score: Table) -> str:
+    cell = score.cell("headline", "accuracy")
+    if cell.estimate is None:
+        return "No question is marked yet."
+    name = score.cell("headline", "name").text
+    items, videos = score.cell("headline", "items").text, score.cell("headline", "videos").text
+    average = "" if name == "mean over questions" else f", {name}"
+    if cell.value is None or cell.detail == "no interval":
+        interval = "no interval, since all questions are on one video"
+    else:
+        level = f"{100 * cell.estimate.level:g} % interval"
+        interval = f"{level} {interval_text(cell.estimate)}, clustered by video"
+    return f"Accuracy {cell.text} %{average} ({interval}; {items} questions on {videos} videos)."
+
+
+def _baselines(score: Table) -> list[str]:
+    names = {c.key: c.title for c in score.columns}
+    known = [
+        (names[key], score.cell("headline", key))
+        for key in ("chance", "constant", "longest")
+        if score.has(key)
+    ]
+    said = [f"{name} {cell.text} %" for name, cell in known if cell.value is not None]
+    return [f"Without looking: {', '.join(said)}."] if said else []
+
+
+def _outcomes(score: Table) -> str:
+    n = {key: score.cell("headline", key).text for key in ("unreadable", "refused", "failed")}
+    counts = f"{n['unreadable']} unreadable, {n['refused']} refused, {n['failed']} failed"
+    if not any(score.cell("headline", key).value for key in n):
+        return f"{counts}."
+    without = score.cell("answered", "accuracy")
+    ending = f"; without them {without.text} %" if without.estimate is not None else ""
+    return f"{counts}: these count as wrong{ending}."

@@ -1,0 +1,104 @@
+"""A run in the terminal: the score, what became of the trials, and the scores by tag."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from vidence.reporting.cells import Cell, Table
+from vidence.reporting.headline import asked, headline
+from vidence.reporting.results import OUTCOMES, Run
+from vidence.reporting.visible import visible
+
+# What fits into 80 columns beside a name of some length.
+_SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
+_AGGREGATE_COLUMNS = ("items", "accuracy")
+_MOST_NAME = 28
+
+
+def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
+    """Print a run: headline, outcomes, what other readers change, and a table for each tag.
+
+    Args:
+        run: the run.
+        tables: its tables, those of `all_tables` or some of them.
+        console: where to; 80 columns are enough.
+    """
+    by_name = {table.name: table for table in tables}
+    console.print(_text(f"{run.plan.benchmark} · {run.plan.model}", style="bold"))
+    console.print(_text(asked(run), style="dim"))
+    if "score" in by_name:
+        console.print()
+        for sentence in headline(run, by_name["score"]):
+            console.print(_text(sentence))
+    for table in tables:
+        if table.kind == "scores":
+            console.print()
+            console.print(_score_grid(table, is_first=table.name == "score"))
+    if any(table.kind == "scores" and table.name != "score" for table in tables):
+        console.print(_text("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
+    if "outcomes" in by_name:
+        console.print()
+        console.print(_grid(by_name["outcomes"], ("name", "n", "share")))
+    if "readers" in by_name:
+        console.print()
+        console.print(_grid(by_name["readers"], ("reader", "read", "changed", "accuracy")))
+        if "readers-changed" in by_name:
+            console.print(_text(by_name["readers-changed"].note, style="dim"))
+    if "positions" in by_name:
+        console.print()
+        console.print(_grid(by_name["positions"], ("letter", "gold", "read", "accuracy")))
+        console.print(_text(by_name["positions"].note, style="dim"))
+
+
+def _text(text: str, *, style: str = "") -> Text:
+    """Text as it is: no markup, no terminal commands."""
+    return Text(visible(text), style=style)
+
+
+def _short(cell: Cell) -> str:
+    text = visible(cell.text).replace("\n", " ")
+    return text if len(text) <= _MOST_NAME else text[: _MOST_NAME - 1] + "…"
+
+
+def _new_grid(title: str) -> Grid:
+    return Grid(
+        title=_text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
+    )
+
+
+def _score_grid(table: Table, *, is_first: bool) -> Grid:
+    grid = _new_grid(table.title)
+    titles = {column.key: column.title for column in table.columns}
+    columns = _AGGREGATE_COLUMNS if is_first else _SCORE_COLUMNS
+    grid.add_column(_text(table.columns[0].title, style="dim"))
+    for key in columns:
+        grid.add_column(_text(titles[key], style="dim"), justify="right")
+        if key == "accuracy":
+            grid.add_column(_text("interval", style="dim"), justify="right", no_wrap=True)
+    if not is_first:
+        grid.add_column(_text("a/u/r/f", style="dim"), justify="right")
+    for line in table.lines:
+        label = _text(_short(line.cells[0]))
+        cells = [label.append(f" {line.cells[0].detail}", style="dim") if is_first else label]
+        for key in columns:
+            cell = table.cell(line.key, key)
+            cells.append(_text(cell.text))
+            if key == "accuracy":
+                cells.append(_text(cell.detail, style="dim"))
+        if not is_first:
+            cells.append(_text("/".join(table.cell(line.key, name).text for name in OUTCOMES)))
+        grid.add_row(*cells)
+    return grid
+
+
+def _grid(table: Table, keys: Sequence[str]) -> Grid:
+    grid = _new_grid(table.title)
+    chosen = [column for column in table.columns if column.key in keys]
+    for column in chosen:
+        grid.add_column(_text(column.title, style="dim"), justify="left" if column.is_text else "right")
+    for line in table.lines:
+        cells = [table.cell(line.key, column.key) for column in chosen]
+        grid.add_row(*(_text(f"{_short(c)}  {c.detail}".rstrip() if c.detail else _short(c)) for c in cells))
+    return grid

@@ -1,0 +1,164 @@
+"""A small run whose numbers can be checked by hand."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vidence.records import (
+    Answered,
+    Failed,
+    FrameRef,
+    ImagePart,
+    Item,
+    Media,
+    Outcome,
+    Prompt,
+    Refused,
+    Reply,
+    Sampling,
+    Score,
+    Selection,
+    TextPart,
+    Trial,
+    Unreadable,
+    Usage,
+)
+from vidence.running.plan import Facts, Plan, write_plan
+from vidence.running.store import TrialStore
+
+COLOURS = ("red", "green", "blue", "black")
+
+PLAN = Plan(
+    benchmark="table",
+    data="questions.jsonl",
+    split="all",
+    model="scripted:test",
+    selector="midpoints",
+    n_frames=4,
+    style="direct",
+    prompts="plain",
+    layout="images",
+    frame_times=False,
+    size="short:720",
+    jpeg_quality=85,
+    sampling=Sampling(),
+    reader="robust",
+    headline="micro",
+    price_in=2.0,
+    price_out=10.0,
+)
+FACTS = Facts(
+    vidence="0.1.0",
+    git_revision="",
+    python="3.11.7",
+    platform="test",
+    libraries={"numpy": "2.2.0"},
+    benchmark_version=1,
+    benchmark_revision="",
+    content_hash="0" * 64,
+    prompts_digest="1" * 64,
+    selector_version=1,
+    model_identity="scripted:test",
+    citation="",
+    licence="",
+    n_items=7,
+    n_planned=7,
+    started_at="2026-11-21T08:00:00+00:00",
+)
+
+
+def question(item_id: str, video: str, answer: str, **fields: object) -> Item:
+    made = {
+        "item_id": item_id,
+        "media": (Media(path=f"{video}.mp4"),),
+        "question": f"Question {item_id}?",
+        "choices": COLOURS,
+        "answer": answer,
+        **fields,
+    }
+    return Item(**made)
+
+
+def marked(item: Item, outcome: Outcome, **fields: object) -> Trial:
+    """A trial marked the way letters are: right or wrong; free answers wait."""
+    value: float | None = float(isinstance(outcome, Answered) and outcome.answer == item.answer)
+    if item.answer_kind == "text" and isinstance(outcome, Answered):
+        value = None
+    scorer = "robust" if item.answer_kind == "choice" else "needs-judge"
+    score = Score(outcome=outcome, value=value, scorer=scorer, scorer_version=1)
+    return Trial(item_id=item.item_id, score=score, **fields)
+
+
+def said(text: str, **fields: object) -> Reply:
+    return Reply(text=text, usage=Usage(input_tokens=1000, output_tokens=10), **fields)
+
+
+def shown() -> dict[str, object]:
+    frames = tuple(FrameRef(frame_index=i * 10, time_s=i * 0.4) for i in range(4))
+    parts = (
+        TextPart(text="Look at these frames."),
+        *(ImagePart(digest=f"{i}" * 64, width_px=64, height_px=48, frames=(i,)) for i in range(4)),
+        TextPart(text="Answer with a letter."),
+    )
+    return {
+        "selection": Selection(selector="midpoints", version=1, frames=frames, n_candidates=40),
+        "prompt": Prompt(parts=parts, choices=COLOURS, system="Be brief."),
+    }
+
+
+ITEMS = (
+    question("q1", "v1", "A", tags={"task": "order", "level": "1"}),
+    question("q2", "v1", "B", tags={"task": "order", "level": "2"}),
+    question("q3", "v1", "C", tags={"task": "count", "level": "10"}, choices=("1", "2", "3", "4")),
+    question("q4", "v2", "C", tags={"task": "count", "level": "1"}, choices=("5", "7", "6", "8")),
+    question("q5", "v2", "A", tags={"task": "count", "level": "2"}),
+    question("q6", "v3", "A", tags={"task": "count"}, choices=("a", "bb", "c", "d", "e")),
+    question("q7", "v3", "a dog", tags={"task": "order"}, choices=(), answer_kind="text"),
+)
+TRIALS = (
+    marked(ITEMS[0], Answered(answer="A", rule="answer-line"), reply=said("Answer: A"), **shown()),
+    marked(
+        ITEMS[1],
+        Answered(answer="C", rule="answer-line"),
+        reply=said("Answer: C", reasoning="I looked."),
+        is_remembered=True,
+        **shown(),
+    ),
+    marked(ITEMS[2], Unreadable(reason="no letter"), reply=said("A man appears", finish="length"), **shown()),
+    marked(ITEMS[3], Answered(answer="C", rule="answer-line"), reply=said("Answer: C"), **shown()),
+    marked(ITEMS[4], Refused(reason="policy"), reply=Reply(text="", finish="refusal", refusal="policy")),
+    marked(ITEMS[5], Failed(stage="media", error="MediaError", message="v3.mp4: cannot be read")),
+    marked(ITEMS[6], Answered(answer="a cat", rule="whole-reply"), reply=said("a cat"), **shown()),
+)
+
+WriteRun = Callable[..., Path]
+
+
+@pytest.fixture
+def write_run(tmp_path: Path) -> WriteRun:
+    """Writes a run folder; by default the one above."""
+
+    def write(
+        name: str = "run-a",
+        *,
+        items: Sequence[Item] = ITEMS,
+        trials: Sequence[Trial] = TRIALS,
+        facts: dict[str, object] | None = None,
+        **plan: object,
+    ) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        write_plan(
+            folder,
+            msgspec.structs.replace(PLAN, **plan),
+            msgspec.structs.replace(FACTS, **(facts or {})),
+        )
+        with TrialStore(folder, is_writer=True) as store:
+            store.put_items(items)
+            for trial in trials:
+                store.add(trial)
+        return folder
+
+    return write
