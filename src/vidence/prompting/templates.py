@@ -7,17 +7,13 @@ a question says is filled in as it is: braces in it mean nothing.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
-
-from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, nodes
-from jinja2.meta import find_undeclared_variables
-from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
@@ -39,9 +35,6 @@ VARIABLES: Mapping[str, str] = MappingProxyType(
 FRAME_VARIABLES: Mapping[str, str] = MappingProxyType(
     {"number": "the number of the frame, from 1", "time_s": "its time in seconds"}
 )
-
-# What filling a template can raise beside Jinja's own errors: 1 + "a", 1 / 0, int("a"), range(10**9).
-_FILLING_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError)
 
 
 def _root() -> Traversable:
@@ -94,31 +87,6 @@ def _own(folder: Path) -> dict[str, _File]:
     return files
 
 
-def _line_of(tree: nodes.Template, variable: str) -> int:
-    return next(node.lineno for node in tree.find_all(nodes.Name) if node.name == variable)
-
-
-def _parsed(environment: ImmutableSandboxedEnvironment, name: str, file: _File) -> Template:
-    """The template in a file.
-
-    Raises:
-        UsageError: its syntax is wrong or it uses a variable that it is not given.
-    """
-    known = FRAME_VARIABLES if name == "frame" else VARIABLES
-    try:
-        tree = environment.parse(file.text)
-        unknown = sorted(find_undeclared_variables(tree) - known.keys())
-        template = environment.from_string(file.text)
-    except TemplateSyntaxError as error:
-        raise UsageError(f"{file.place}, line {error.lineno}: {error.message}") from error
-    if unknown:
-        raise UsageError(
-            f"{file.place}, line {_line_of(tree, unknown[0])}: there is no variable {unknown[0]!r}; "
-            f"there are {', '.join(known)}"
-        )
-    return template
-
-
 @dataclass(frozen=True, kw_only=True)
 class Templates:
     """The templates that one run uses.
@@ -130,7 +98,7 @@ class Templates:
     set_name: str
     digest: str
     _files: Mapping[str, _File]
-    _parsed: Mapping[str, Template]
+    _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
 
     @classmethod
     def load(cls, set_name: str, *, override: Path | None = None) -> Self:
@@ -145,12 +113,11 @@ class Templates:
             UsageError: the folder is not one of templates, or a template has an error; the message
                 names the file and the line.
         """
+        from vidence.prompting.parsing import parse_template
+
         files = _brought(set_name)
         if override is not None:
             files |= _own(override)
-        environment = ImmutableSandboxedEnvironment(
-            undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
-        )
         digest = hashlib.sha256()
         for name in sorted(files):
             text = files[name].text.encode()
@@ -159,7 +126,16 @@ class Templates:
             set_name=set_name,
             digest=digest.hexdigest(),
             _files=MappingProxyType(files),
-            _parsed=MappingProxyType({n: _parsed(environment, n, f) for n, f in files.items()}),
+            _fillers=MappingProxyType(
+                {
+                    name: parse_template(
+                        file.text,
+                        place=file.place,
+                        variables=FRAME_VARIABLES if name == "frame" else VARIABLES,
+                    )
+                    for name, file in files.items()
+                }
+            ),
         )
 
     def __contains__(self, name: str) -> bool:
@@ -218,10 +194,5 @@ class Templates:
         return file
 
     def _filled(self, name: str, values: Mapping[str, object]) -> str:
-        file = self._file(name)
-        try:
-            return self._parsed[name].render(values).strip("\n")
-        except _FILLING_ERRORS as error:
-            raise UsageError(
-                f"{file.place} cannot be filled: {error}; values given: {dict(values)}"
-            ) from error
+        self._file(name)
+        return self._fillers[name](values)
