@@ -200,17 +200,16 @@ class Checkpoint:
 
         if not jobs:
             return []
+        is_memory = False
         try:
-            return list(self._answer_together(jobs))
+            return [*self._answer_together(jobs)]
         except torch.OutOfMemoryError as error:
-            reason, is_memory = (
-                f"the memory of the device does not suffice ({error}); show fewer frames",
-                True,
-            )
+            is_memory = True
+            reason = f"the memory of the device does not suffice ({error}); show fewer frames"
         except torch.AcceleratorError as error:
             raise AccessError(f"the device failed: {error}; start again") from error
         except _UnfitError as error:
-            reason, is_memory = str(error), False
+            reason = str(error)
         torch.cuda.empty_cache()
         if len(jobs) == 1:
             return [RejectedRequestError(f"{jobs[0].request.item_id}: {reason}")]
