@@ -164,9 +164,15 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     console.print(f"[bold]{plan.benchmark}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
     with Display(console) as display:
         summary = run_plan(plan, folder, on_event=display)
-    from vidence.cli.report import show
+    page_path = folder / "report.html"
+    if summary.n_tried == 0 and page_path.exists():
+        console.print(f"nothing is left to ask; see {page_path}, or vidence report {folder}", highlight=False)
+        return 0
+    from vidence.cli.report import draw_runs, write_report
 
-    show([folder], page=folder / "report.html" if page else None)
+    draw_runs([folder])
+    if page:
+        write_report([folder], page_path)
     _say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
 

@@ -62,7 +62,7 @@ class Plan(Record, kw_only=True):
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"):
+        for name in ("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"):
             if getattr(self, name) <= 0:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected more than 0")
         if self.limit is not None and self.sample is not None:
@@ -91,6 +91,7 @@ class Facts(Record, kw_only=True):
     model_identity: str
     citation: str
     licence: str
+    media_root: str = ""
     n_items: int
     n_planned: int
     notes: tuple[str, ...] = ()

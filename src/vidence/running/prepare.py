@@ -19,7 +19,7 @@ from vidence.prompting.templates import Templates
 from vidence.records import Item, Sampling
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
 
-_DRAWN = {"temperature": float, "top_p": float, "max_tokens": int, "seed": int}
+_DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
 _SAMPLING_FLAGS = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -35,8 +35,8 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     Args:
         benchmark_name: a name from the catalog.
         data: the file or folder of questions.
-        model: a model spec; ``temperature``, ``top_p``, ``max_tokens`` and ``seed`` in it are moved
-            to the plan's sampling.
+        model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
+            plan's sampling.
         wishes: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
             plan has a seed of its own); None is no wish.
 
@@ -49,7 +49,9 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
     for name in flags.keys() & drawn.keys():
         if flags[name] != drawn[name]:
-            raise UsageError(f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one")
+            raise UsageError(
+                f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one"
+            )
     sampling = msgspec.to_builtins(benchmark.rules.sampling) | drawn | flags
     fields = msgspec.to_builtins(benchmark.rules) | given
     fields |= {
@@ -155,6 +157,7 @@ def prepare(plan: Plan, *, now: datetime) -> Prepared:
             "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,
+            "media_root": str(loaded.media_root.resolve()),
             "n_items": len(loaded.items),
             "n_planned": len(items) * plan.repeats,
             "notes": (*loaded.notes, *notes),

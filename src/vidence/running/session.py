@@ -194,7 +194,7 @@ def _first_error() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        found = next(_leaves(group), None)
+        found = next(iter(_leaves(group)), None)
         if found is None:
             raise
         raise found from group
