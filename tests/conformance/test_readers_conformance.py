@@ -1,0 +1,104 @@
+"""What every reader in the catalog must do."""
+
+import ast
+import inspect
+from pathlib import Path
+
+import pytest
+
+from vidence import catalog
+from vidence.contracts import Scorer
+from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, Unreadable
+
+NAMES = catalog.names("reader")
+CHOICE = Item(item_id="q1", question="Which?", choices=("cat", "dog", "cow", "hen", "pig"), answer="B")
+OPEN = Item(item_id="q2", question="Which?", answer="dog", answer_kind="text")
+REPLIES = (
+    "B", "", " ", "\n", "B.", "<answer>B</answer>", "Answer: B", "dog", "ERROR: 429", "x" * 5000, "\u0000",
+    "\ud800", "A or B", "<think>", "{}", "\\boxed{", "(" * 500, "B " * 500, "не знаю", "🐕",
+)  # fmt: skip
+
+
+def make(name: str) -> Scorer:
+    scorer: Scorer = catalog.find("reader", name).create()
+    return scorer
+
+
+def item_for(name: str) -> Item:
+    return OPEN if name == "needs-judge" else CHOICE
+
+
+def test_the_documented_readers_are_there() -> None:
+    assert set(NAMES) >= {
+        "robust",
+        "herbench-official",
+        "perceptioncomp-api",
+        "perceptioncomp-gemini",
+        "perceptioncomp-custom",
+        "needs-judge",
+    }
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_knows_its_name_and_version(name: str) -> None:
+    scorer = make(name)
+    assert scorer.name == name
+    assert scorer.version >= 1
+
+
+@pytest.mark.parametrize("text", REPLIES)
+@pytest.mark.parametrize("name", NAMES)
+def test_any_reply_has_an_outcome_and_a_score(name: str, text: str) -> None:
+    scorer, item = make(name), item_for(name)
+    outcome = scorer.read(item, Reply(text=text))
+    assert isinstance(outcome, Answered | Unreadable)
+    if isinstance(outcome, Answered):
+        assert outcome.answer
+        assert outcome.rule
+    else:
+        assert outcome.reason
+    score = scorer.mark(item, outcome)
+    assert (score.outcome, score.scorer, score.scorer_version) == (outcome, scorer.name, scorer.version)
+    assert score.value in (0.0, 1.0) or (score.value is None and name == "needs-judge")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_twice_gives_the_same(name: str) -> None:
+    scorer, item = make(name), item_for(name)
+    assert scorer.read(item, Reply(text="Answer: B")) == scorer.read(item, Reply(text="Answer: B"))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_plain_answer_is_read(name: str) -> None:
+    outcome = make(name).read(item_for(name), Reply(text="B"))
+    assert isinstance(outcome, Answered)
+    assert outcome.answer == "B"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_reported_refusal_is_a_refusal(name: str) -> None:
+    scorer, item = make(name), item_for(name)
+    for reply in (Reply(text="B", finish="refusal"), Reply(text="B", refusal="no")):
+        assert isinstance(scorer.read(item, reply), Refused)
+
+
+@pytest.mark.parametrize(
+    "outcome",
+    [Unreadable(reason="x"), Refused(reason="x"), Failed(stage="media", error="MediaError", message="x")],
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_no_answer_counts_nothing(name: str, outcome: Outcome) -> None:
+    scorer = make(name)
+    expected = Score(outcome=outcome, value=0.0, scorer=name, scorer_version=scorer.version)
+    assert scorer.mark(item_for(name), outcome) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_where_its_rule_comes_from(name: str) -> None:
+    module = catalog.find("reader", name)
+    tree = ast.parse(Path(inspect.getfile(module)).read_text("utf-8"))
+    public = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name[0] != "_"]
+    for node in public:
+        said = ast.get_docstring(node) or ""
+        assert "Source:" in said, node.name
+        assert "Departs:" in said, node.name

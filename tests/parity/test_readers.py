@@ -1,0 +1,145 @@
+"""The readers on the authors' vectors and on the replies that PerceptionComp released."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from vidence import catalog
+from vidence.contracts import Scorer
+from vidence.records import Answered, Item, Reply
+
+pytestmark = pytest.mark.parity
+
+LETTERS = "ABCDEF"
+RULES = {"api": "perceptioncomp-api", "gemini": "perceptioncomp-gemini", "custom": "perceptioncomp-custom"}
+
+
+def need(path: Path) -> Path:
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set VIDENCE_CHECKS to the folder of check files")
+    return path
+
+
+@cache
+def reader(name: str) -> Scorer:
+    scorer: Scorer = catalog.find("reader", name).create()
+    return scorer
+
+
+def letter(name: str, item: Item, text: str) -> str:
+    outcome = reader(name).read(item, Reply(text=text))
+    return outcome.answer if isinstance(outcome, Answered) else "WRONG"
+
+
+@cache
+def questions(folder: Path) -> dict[str, Item]:
+    rows = json.loads(need(folder / "annotations_1-1114.json").read_text("utf-8"))
+    found = {}
+    for row in rows:
+        choices = tuple(row[key] for i in range(6) if (key := f"answer_choice_{i}") in row)
+        found[row["key"]] = Item(
+            item_id=row["key"], question=row["question"], choices=choices, answer=LETTERS[row["answer_id"]]
+        )
+    return found
+
+
+@cache
+def replies(path: Path) -> tuple[dict[str, Any], ...]:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        return tuple(json.loads(line) for line in lines)
+
+
+def response_files(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """Every response file that is there, with its published counts."""
+    expected = json.loads(need(folder / "expected_per_file.json").read_text("utf-8"))
+    paths = sorted((folder / "responses").glob("*.jsonl.gz"))
+    if not paths:
+        pytest.skip(f"{folder / 'responses'} holds no response file")
+    for path in paths:
+        yield path, expected[path.name.removesuffix(".jsonl.gz")]
+
+
+def test_herbench_vectors(checks_dir: Path) -> None:
+    vectors = json.loads(need(checks_dir / "herbench" / "answer_extraction_vectors.json").read_text("utf-8"))
+    item = Item(item_id="q", question="?", choices=("a", "b", "c", "d", "e"), answer="A")
+    expected = [v["expected"].replace("ERROR", "WRONG") for v in vectors]
+    assert [letter("herbench-official", item, v["response"]) for v in vectors] == expected
+    assert vectors
+
+
+def test_official_rules_reproduce_the_published_letters(checks_dir: Path) -> None:
+    folder = checks_dir / "perceptioncomp"
+    items = questions(folder)
+    for path, expected in response_files(folder):
+        rows = replies(path)
+        rule = RULES[expected["authors_rule"]]
+        read = [letter(rule, items[str(row["question_key"])], row["raw"]) for row in rows]
+        differing = [
+            (row["question_key"], mine, row["published_predicted"])
+            for row, mine in zip(rows, read, strict=True)
+            if mine != row["published_predicted"]
+        ]
+        # Where the study's own rule missed some rows, ours may miss no more than that.
+        assert len(differing) <= expected["n"] - expected["rule_reproduces"], (path.name, differing)
+
+
+def test_official_rules_reproduce_the_counts(checks_dir: Path) -> None:
+    folder = checks_dir / "perceptioncomp"
+    items = questions(folder)
+    for path, expected in response_files(folder):
+        rows = replies(path)
+        counted = {"n": len(rows)}
+        for short in ("api", "gemini"):
+            read = [letter(RULES[short], items[str(row["question_key"])], row["raw"]) for row in rows]
+            pairs = list(zip(rows, read, strict=True))
+            counted[f"{short}_correct"] = sum(mine == row["gt"] for row, mine in pairs)
+            counted[f"{short}_ne_intended"] = sum(
+                mine != row["intended"] for row, mine in pairs if row.get("intended")
+            )
+        counted["intended_known"] = sum(bool(row.get("intended")) for row in rows)
+        assert counted == {name: expected[name] for name in counted}, path.name
+
+
+def test_robust_reads_what_was_intended(checks_dir: Path) -> None:
+    folder = checks_dir / "perceptioncomp"
+    items = questions(folder)
+    for path, _ in response_files(folder):
+        known = [row for row in replies(path) if row.get("intended")]
+        wrong = [
+            (row["question_key"], row["intended"], mine)
+            for row in known
+            if (mine := letter("robust", items[str(row["question_key"])], row["raw"])) != row["intended"]
+        ]
+        assert wrong == [], path.name
+        assert known
+
+
+def test_robust_reads_the_hard_replies(checks_dir: Path) -> None:
+    """Every listed row: from the whole reply where it is there, otherwise from its end."""
+    folder = checks_dir / "perceptioncomp"
+    items = questions(folder)
+    listed = need(folder / "extraction_disagreements.jsonl").read_text("utf-8").splitlines()
+    whole = {
+        (path.name.removesuffix(".jsonl.gz"), row["question_key"]): row["raw"]
+        for path in (folder / "responses").glob("*.jsonl.gz")
+        for row in replies(path)
+    }
+    for row in map(json.loads, listed):
+        text = whole.get((row["model"], row["question_key"]), row["tail"])
+        assert letter("robust", items[str(row["question_key"])], text) == row["intended"], row
+    assert listed
+
+
+def test_robust_reads_no_letter_from_recorded_errors(checks_dir: Path) -> None:
+    folder = checks_dir / "perceptioncomp"
+    items = questions(folder)
+    for path, expected in response_files(folder):
+        errors = [row for row in replies(path) if row["raw"].startswith("ERROR") or not row["raw"].strip()]
+        read = [letter("robust", items[str(row["question_key"])], row["raw"]) for row in errors]
+        assert set(read) <= {"WRONG"}, path.name
+        assert len(errors) >= expected["error_strings"]
