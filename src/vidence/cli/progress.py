@@ -1,6 +1,7 @@
 """A run as it goes: rate, time left, outcomes, spend. Quiet when nobody watches."""
 
 from collections import Counter
+from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
@@ -14,11 +15,13 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from rich.text import Text
+
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
-_MOST_TROUBLES = 20
+_MOST_LINES = 20
 
 
 class Display:
@@ -57,6 +60,8 @@ class Display:
         """Draw one event."""
         match event:
             case Started():
+                self._say_all("note", event.notes)
+                self._say_all("left out", event.problems)
                 self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
             case Tried():
                 self._waiting = ""
@@ -70,7 +75,11 @@ class Display:
                 )
                 self._draw_note()
             case MediaTrouble():
-                self._say_trouble(event.message)
+                self._n_troubles += 1
+                if self._n_troubles <= _MOST_LINES:
+                    self._say("media", event.message)
+                elif self._n_troubles == _MOST_LINES + 1:
+                    self._say("media", "more troubles; the report counts them")
 
     def _draw_note(self) -> None:
         speed = self._progress.tasks[0].finished_speed or self._progress.tasks[0].speed
@@ -82,9 +91,11 @@ class Display:
             note=f"{counts}{spent} {self._waiting}".strip(),
         )
 
-    def _say_trouble(self, message: str) -> None:
-        self._n_troubles += 1
-        if self._n_troubles <= _MOST_TROUBLES:
-            self._console.print(f"[yellow]media:[/] {message}", markup=True, highlight=False, soft_wrap=True)
-        elif self._n_troubles == _MOST_TROUBLES + 1:
-            self._console.print("[yellow]media:[/] more troubles; the report counts them", highlight=False)
+    def _say_all(self, label: str, messages: Sequence[str]) -> None:
+        for message in messages[:_MOST_LINES]:
+            self._say(label, message)
+        if len(messages) > _MOST_LINES:
+            self._say(label, f"and {len(messages) - _MOST_LINES} more; the report lists them")
+
+    def _say(self, label: str, message: str) -> None:
+        self._console.print(Text.assemble((f"{label}: ", "yellow"), message), soft_wrap=True)

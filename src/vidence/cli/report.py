@@ -18,7 +18,9 @@ _SEED = 0  # the same report from the same run, bit for bit
 @click.option("--reader", help="Read the stored replies again with this reader; nothing is asked.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per trial.")
-@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the tables and the manifest.")
+@click.option(
+    "--json", "json_path", type=click.Path(path_type=Path), help="Write the tables and the manifest."
+)
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--items", type=int, default=300, show_default=True, help="Most items shown on the page.")
 def report(

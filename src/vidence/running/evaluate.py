@@ -80,7 +80,14 @@ async def _evaluate(
     budget = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
     desk = _desk(prepared, surroundings, on_event)
     summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo), decoding=desk.count)
-    on_event(Started(n_planned=len(planned), n_answered_before=summary.n_answered_before))
+    on_event(
+        Started(
+            n_planned=len(planned),
+            n_answered_before=summary.n_answered_before,
+            notes=prepared.facts.notes,
+            problems=prepared.facts.problems,
+        )
+    )
     memory_path = Path(plan.memory) if plan.memory else surroundings.cache_root / "replies.sqlite"
     with Memory(memory_path) as memory:
         most = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)

@@ -9,10 +9,15 @@ from vidence.records import Trial
 
 @dataclass(frozen=True, kw_only=True)
 class Started:
-    """A run begins: how many trials are planned, and how many of them an earlier session answered."""
+    """A run begins: how many trials are planned, and how many of them an earlier session answered.
+
+    `notes` say what is special about the questions, `problems` which lines could not be used.
+    """
 
     n_planned: int
     n_answered_before: int
+    notes: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

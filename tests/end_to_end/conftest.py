@@ -1,0 +1,106 @@
+"""The command line as a user runs it: a process of its own, real clips, a server on loopback."""
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import av
+import numpy as np
+import pytest
+
+from vidence.records import Trial
+from vidence.running.store import TrialStore
+
+Questions = Callable[..., Path]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class CommandLine:
+    """``vidence`` in a folder, with a cache of its own."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def start(self, *words: str) -> subprocess.Popen[str]:
+        """Start a command and go on."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "vidence", *words],
+            cwd=self.folder,
+            env=self.env,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def __call__(self, *words: str) -> Done:
+        """Run a command to its end."""
+        process = self.start(*words)
+        out, err = process.communicate(timeout=120)
+        return Done(process.returncode, out, err)
+
+    def trials(self, run: str) -> dict[str, Trial]:
+        """The trials of a run folder, by item id (the first repeat)."""
+        with TrialStore(self.folder / run) as store:
+            return {t.item_id: t for t in store.trials() if t.repeat == 0}
+
+
+@pytest.fixture
+def vidence(tmp_path: Path) -> CommandLine:
+    env = os.environ | {"VIDENCE_CACHE": str(tmp_path / "cache"), "COLUMNS": "100"}
+    env.pop("OPENAI_API_KEY", None)
+    return CommandLine(tmp_path, env)
+
+
+def write_clip(path: Path, *, n_frames: int = 40, shade: int = 0) -> None:
+    """A small H.264 clip at 10 frames per second whose brightness rises."""
+    with av.open(str(path), "w") as container:
+        stream = container.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 96, 64, "yuv420p"
+        stream.options = {"preset": "ultrafast"}
+        for number in range(n_frames):
+            image = np.full((64, 96, 3), (shade + number * 4) % 256, np.uint8)
+            for packet in stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")):
+                container.mux(packet)
+        for packet in stream.encode():
+            container.mux(packet)
+
+
+@pytest.fixture
+def questions(tmp_path: Path) -> Questions:
+    """Write clips and questions about them."""
+
+    def make(*, n_clips: int = 2, n_questions: int = 3, clips: Sequence[str] = ()) -> Path:
+        names = list(clips) or [f"clip{i}.mp4" for i in range(n_clips)]
+        lines = []
+        for i, name in enumerate(names):
+            if not (tmp_path / name).exists():
+                write_clip(tmp_path / name, shade=i * 20)
+            for j in range(n_questions):
+                lines.append(
+                    {
+                        "item_id": f"{i}-{j}",
+                        "media": [{"path": name}],
+                        "question": f"Question {j} about clip {i}?",
+                        "choices": ["yes", "no", "maybe"],
+                        "answer": "ABC"[(i + j) % 3],
+                        "tags": {"task": f"t{j}"},
+                    }
+                )
+        path = tmp_path / "questions.jsonl"
+        path.write_text("\n".join(json.dumps(line) for line in lines))
+        return path
+
+    return make

@@ -1,0 +1,188 @@
+"""Wrong input gets one clear message and loses nothing; no traceback ever reaches the user."""
+
+import json
+import re
+
+import pytest
+
+from servers.openai_stub import Canned, OpenAIStub
+from vidence.records import Answered, Failed
+
+
+def model(server: OpenAIStub) -> str:
+    return f"openai:m?base_url={server.base_url}"
+
+
+RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "--model"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "perceptioncmp", "--data", "x", "--model", "scripted:A"], "Did you mean 'perceptioncomp'"),
+        (["run", "table", "--data", "questions.jsonl", "--model", "opnai:x"], "Did you mean 'openai'"),
+        ([*RUN, "scripted:A", "--selector", "midpoint"], "Did you mean 'midpoints'"),
+        ([*RUN, "scripted:A", "--reader", "robuste"], "Did you mean 'robust'"),
+        ([*RUN, "scripted:A", "--prompt-set", "plane"], "Did you mean 'plain'"),
+        ([*RUN, "openai:x?basurl=http://localhost:1"], "Did you mean 'base_url'"),
+        ([*RUN, "scripted:A", "--size", "small"], "short:720"),
+        ([*RUN, "scripted:A", "--layout", "film"], "montage"),
+        ([*RUN, "scripted:A", "--limit", "2", "--sample", "2"], "exclude each other"),
+        ([*RUN, "scripted:A", "--where", "tusk=t0"], "tags are: task"),
+        ([*RUN, "scripted:A", "--where", "task=t9"], "values are: t0, t1, t2"),
+        ([*RUN, "scripted:A", "--where", "task"], "is not TAG=VALUE"),
+        ([*RUN, "scripted:A", "--max-cost", "3"], "max_cost needs prices"),
+        ([*RUN, "scripted:A", "--recorded-only"], "replay:FILE"),
+        ([*RUN, "scripted:A", "--frames", "0"], "n_frames is 0"),
+        ([*RUN, "scripted:A", "--split", "test"], "split"),
+        ([*RUN, "replay:absent.jsonl"], "absent.jsonl"),
+        (["run", "table", "--data", "absent.jsonl", "--model", "scripted:A"], "absent.jsonl"),
+        (["report", "absent"], "not a run folder"),
+        (["resume", "absent"], "not a run folder"),
+        (["rum"], "Did you mean 'run'"),
+    ],
+)
+def test_a_wrong_command_says_what_would_be_right(vidence, questions, words, message):
+    questions(n_clips=1)
+    done = vidence(*words)
+    assert done.code == 2, (done.out, done.err)
+    assert message in done.err
+    assert "Traceback" not in done.err
+
+
+def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):
+    path = questions(n_clips=1, n_questions=2)
+    good = path.read_text()
+    bad = [
+        '{"item_id": "x1", "question": "?", ',
+        json.dumps({"item_id": "x2", "question": "?", "choices": ["a", "b"], "answer": "z"}),
+        json.dumps({"item_id": "0-0", "question": "?", "choices": ["a", "b"], "answer": "A"}),
+        json.dumps({"item_id": "x3", "question": "?", "choises": ["a", "b"], "answer": "A"}),
+    ]
+    path.write_text("\n".join([good, *bad]))
+    done = vidence(*RUN, "baseline:constant?letter=A")
+    assert done.code == 0, done.err
+    assert set(vidence.trials("r")) == {"0-0", "0-1"}
+    for number in (3, 4, 5, 6):
+        assert re.search(rf"questions\.jsonl:{number}:", done.err), done.err
+    strict = vidence(*RUN[:-2], "r2", "--model", "baseline:constant?letter=A", "--strict")
+    assert strict.code == 2
+    assert "questions.jsonl:3" in strict.err
+
+
+def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
+    questions(n_clips=2, n_questions=2)
+    (vidence.folder / "clip1.mp4").unlink()
+    with OpenAIStub(answer="A") as server:
+        done = vidence(*RUN, model(server))
+        assert done.code == 2
+        assert "clip1.mp4" in done.err
+        assert "--allow-missing" in done.err
+        assert server.n_requests == 0
+        allowed = vidence(*RUN, model(server), "--allow-missing")
+        assert allowed.code == 0, allowed.err
+        assert server.n_requests == 2
+
+
+def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
+    names = ["clip0.mp4", "empty.mp4", "text.mp4", "cut.mp4"]
+    (vidence.folder / "empty.mp4").write_bytes(b"")
+    (vidence.folder / "text.mp4").write_text("this is not a video\n" * 50)
+    questions(n_clips=1)
+    whole = (vidence.folder / "clip0.mp4").read_bytes()
+    (vidence.folder / "cut.mp4").write_bytes(whole[: len(whole) // 3])
+    questions(clips=names, n_questions=1)
+    with OpenAIStub(answer="Answer: A") as server:
+        done = vidence(*RUN, model(server))
+    assert done.code == 3, done.err
+    trials = vidence.trials("r")
+    assert isinstance(trials["0-0"].score.outcome, Answered)
+    for number, name in [(1, "empty.mp4"), (2, "text.mp4"), (3, "cut.mp4")]:
+        outcome = trials[f"{number}-0"].score.outcome
+        assert isinstance(outcome, Failed)
+        assert outcome.stage == "media"
+        assert name in outcome.message
+        assert name in done.err
+
+
+def test_a_server_that_is_down_ends_the_run_with_what_to_do(vidence, questions):
+    questions(n_clips=2, n_questions=10)
+    done = vidence(*RUN, "openai:m?base_url=http://127.0.0.1:9/v1", "--attempts", "2", "--concurrency", "2")
+    assert done.code == 2
+    assert "127.0.0.1:9" in done.err
+    assert "vidence resume" in done.err
+    assert "Traceback" not in done.err
+
+
+def test_a_wrong_key_ends_the_run_and_is_never_shown(vidence, questions):
+    questions()
+    vidence.env["OPENAI_API_KEY"] = "sk-very-secret"
+    with OpenAIStub(answer="A", key="right") as server:
+        done = vidence(*RUN, model(server))
+        assert done.code == 2
+        assert "OPENAI_API_KEY" in done.err
+        for path in [p for p in vidence.folder.rglob("*") if p.is_file()]:
+            assert b"sk-very-secret" not in path.read_bytes(), path
+        assert "sk-very-secret" not in done.out + done.err
+        vidence.env["OPENAI_API_KEY"] = "right"
+        assert vidence("resume", "r", "--no-page").code == 0
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"\xff\xfe not utf-8",
+        b"<html>busy</html>",
+        b'{"choices": []}',
+        b'{"choices": [{"message": {"content": "\\ud800"}}]}',
+    ],
+)
+def test_a_broken_body_is_tried_again(vidence, questions, body):
+    questions(n_clips=1, n_questions=1)
+    with OpenAIStub(answer="Answer: A") as server:
+        server.canned.append(Canned(status=200, body=body))
+        done = vidence(*RUN, model(server))
+        assert done.code == 0, done.err
+        assert server.n_requests == 2
+
+
+def test_two_runs_in_one_folder(vidence, questions):
+    questions(n_clips=1)
+    assert vidence(*RUN, "baseline:constant?letter=A").code == 0
+    other = vidence(*RUN, "baseline:constant?letter=B")
+    assert other.code == 2
+    assert "holds another run" in other.err
+
+
+def test_changed_questions_are_not_mixed_into_a_run(vidence, questions):
+    path = questions(n_clips=1)
+    assert vidence(*RUN, "baseline:constant?letter=A").code == 0
+    path.write_text(path.read_text().replace("Question 0", "Question zero"))
+    done = vidence("resume", "r")
+    assert done.code == 2
+    assert "the question files have changed" in done.err
+
+
+def test_a_run_folder_of_an_older_format(vidence, questions):
+    questions(n_clips=1)
+    assert vidence(*RUN, "baseline:constant?letter=A").code == 0
+    plan = vidence.folder / "r" / "plan.toml"
+    plan.write_text(plan.read_text().replace("vidence-plan/1", "vidence-plan/0"))
+    for words in (["resume", "r"], ["report", "r"]):
+        done = vidence(*words)
+        assert done.code == 2
+        assert "format 'vidence-plan/0'" in done.err
+
+
+def test_templates_of_ones_own_are_checked(vidence, questions):
+    questions(n_clips=1)
+    folder = vidence.folder / "mine"
+    folder.mkdir()
+    (folder / "choice-direct.txt").write_text("{{ question }} {{ chioces }}")
+    done = vidence(*RUN, "scripted:A", "--prompts", "mine")
+    assert done.code == 2
+    assert "choice-direct.txt" in done.err
+    (folder / "choice-direct.txt").write_text("My words: {{ question }}")
+    with OpenAIStub(answer="Answer: A") as server:
+        assert vidence(*RUN, model(server), "--prompts", "mine").code == 0
+    assert vidence.trials("r")["0-0"].prompt.text.startswith("My words: Question 0")

@@ -1,0 +1,292 @@
+"""`vidence run` against a server: what is sent, what is kept, what is never done twice."""
+
+import base64
+import csv
+import io
+import json
+import signal
+import time
+
+import numpy as np
+from PIL import Image
+
+from servers.openai_stub import Canned, OpenAIStub
+from vidence.records import Answered, Failed, Unreadable
+
+
+def model(server: OpenAIStub) -> str:
+    return f"openai:m?base_url={server.base_url}"
+
+
+def sent_images(body: dict[str, object]) -> list[np.ndarray]:
+    """The images of a request, decoded."""
+    parts = [p for p in body["messages"][0]["content"] if p["type"] == "image_url"]
+    contents = [base64.b64decode(p["image_url"]["url"].split(",", 1)[1]) for p in parts]
+    return [np.asarray(Image.open(io.BytesIO(c))) for c in contents]
+
+
+def test_a_run_from_questions_to_tables(vidence, questions):
+    questions()
+    with OpenAIStub(answer="I think so.\nAnswer: B") as server:
+        done = vidence(
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--frames",
+            "4",
+            "--out",
+            "r",
+        )
+    assert done.code == 0, done.err
+    assert server.n_requests == 6
+    trials = vidence.trials("r")
+    assert {t.score.outcome for t in trials.values()} == {
+        Answered(answer="B", rule=trials["0-0"].score.outcome.rule)
+    }
+    assert [t.score.value for t in trials.values()] == [0.0, 1.0, 0.0, 1.0, 0.0, 0.0]
+    # 40 frames, 4 equal segments: the middles, at 10 frames per second
+    refs = trials["0-0"].selection.frames
+    assert [(r.frame_index, round(r.time_s, 3)) for r in refs] == [(5, 0.5), (15, 1.5), (25, 2.5), (35, 3.5)]
+    assert trials["0-0"].selection.n_candidates == 40
+    # the frames that were sent are those frames: their brightness says which
+    body = next(s.body for s in server.requests if "Question 0 about clip 0" in s.raw.decode())
+    shades = [round(image.mean()) for image in sent_images(body)]
+    assert all(abs(shade - 4 * index) <= 4 for shade, index in zip(shades, (5, 15, 25, 35), strict=True))
+    assert "33.3 %" in done.out
+    page = (vidence.folder / "r" / "report.html").read_text()
+    assert "33.3 %" in page
+    assert "Question 0 about clip 0?" in page
+
+
+def test_nothing_is_asked_twice(vidence, questions):
+    questions()
+    with OpenAIStub(answer="Answer: A") as server:
+        command = ["run", "table", "--data", "questions.jsonl", "--model", model(server), "--no-page"]
+        first = vidence(*command, "--out", "one")
+        again = vidence(*command, "--out", "one")
+        other = vidence(*command, "--out", "two")
+        assert (first.code, again.code, other.code) == (0, 0, 0), other.err
+        assert server.n_requests == 6
+        assert all(t.is_remembered for t in vidence.trials("two").values())
+        assert "6 replies came from the memory" in other.err
+        fresh = vidence(*command, "--out", "three", "--memory", "own.sqlite")
+        assert fresh.code == 0
+        assert server.n_requests == 12
+
+
+def test_repeats_are_independent_asks(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with OpenAIStub(answer="A") as server:
+        done = vidence(
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--repeats",
+            "3",
+            "--no-page",
+        )
+    assert done.code == 0, done.err
+    assert server.n_requests == 3
+
+
+def test_a_swapped_video_is_asked_anew(vidence, questions):
+    from end_to_end.conftest import write_clip
+
+    questions(n_clips=1, n_questions=1)
+    with OpenAIStub(answer="A") as server:
+        command = [
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--no-page",
+            "--out",
+        ]
+        assert vidence(*command, "one").code == 0
+        write_clip(vidence.folder / "clip0.mp4", shade=100)
+        assert vidence(*command, "two").code == 0
+        assert server.n_requests == 2
+
+
+def test_a_killed_run_repeats_at_most_what_was_in_flight(vidence, questions):
+    questions(n_clips=4, n_questions=10)
+    with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
+        words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
+        process = vidence.start(*words, "--out", "r", "--concurrency", "4", "--no-page")
+        deadline = time.monotonic() + 60
+        while server.n_requests < 15:
+            assert time.monotonic() < deadline, "the run never reached 15 requests"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGKILL)
+        process.communicate()
+        kept = len(vidence.trials("r"))
+        done = vidence("resume", "r", "--no-page")
+        assert done.code == 0, done.err
+        assert kept >= 15 - 4 - 4
+        assert server.n_requests <= 40 + 4
+    assert len(vidence.trials("r")) == 40
+
+
+def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(vidence, questions):
+    questions(n_clips=4, n_questions=10)
+    with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
+        words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
+        process = vidence.start(*words, "--out", "r", "--concurrency", "2", "--no-page")
+        deadline = time.monotonic() + 60
+        while server.n_requests < 5:
+            assert time.monotonic() < deadline, "the run never reached 5 requests"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=30)
+        assert process.returncode == 130
+        assert "vidence resume r" in err
+        assert "Traceback" not in err
+        assert vidence("resume", "r", "--no-page").code == 0
+    assert len(vidence.trials("r")) == 40
+
+
+def test_failed_questions_are_counted_as_wrong_and_asked_again(vidence, questions):
+    questions(n_clips=1, n_questions=3)
+    with OpenAIStub(answer="Answer: A") as server:
+        refuse = Canned(status=400, body=b'{"error": {"message": "too many images"}}')
+        server.canned.append(refuse)
+        done = vidence(
+            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r",
+            "--concurrency", "1", "--no-page",
+        )  # fmt: skip
+        assert done.code == 3
+        assert "vidence resume r" in done.err
+        failed = [t for t in vidence.trials("r").values() if isinstance(t.score.outcome, Failed)]
+        assert [f.score.value for f in failed] == [0.0]
+        assert "too many images" in failed[0].score.outcome.message
+        assert failed[0].prompt is not None
+        assert vidence("resume", "r", "--no-page").code == 0
+        assert server.n_requests == 4
+    assert all(isinstance(t.score.outcome, Answered) for t in vidence.trials("r").values())
+
+
+def test_overload_is_waited_out(vidence, questions):
+    questions()
+    with OpenAIStub(answer="Answer: A") as server:
+        server.canned.extend(Canned(status=429, headers={"retry-after": "0.2"}) for _ in range(5))
+        done = vidence(
+            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r", "--no-page"
+        )
+        assert done.code == 0, done.err
+        assert server.n_requests == 11
+
+
+def test_a_reply_without_an_answer_is_unreadable(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with OpenAIStub(answer="") as server:
+        done = vidence(
+            "run", "table", "--data", "questions.jsonl", "--model", model(server), "--out", "r", "--no-page"
+        )
+    assert done.code == 0, done.err
+    assert isinstance(vidence.trials("r")["0-0"].score.outcome, Unreadable)
+
+
+def test_the_spending_limit_ends_the_run_and_resume_goes_on(vidence, questions):
+    questions(n_clips=2, n_questions=10)
+    with OpenAIStub(answer="Answer: A") as server:
+        prices = ["--price-in", "1000", "--price-out", "1000", "--max-cost", "0.05", "--concurrency", "1"]
+        words = [
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--no-page",
+            "--out",
+            "r",
+        ]
+        done = vidence(*words, *prices)
+        assert done.code == 2
+        assert "the limit is 0.05" in done.err
+        n_first = server.n_requests
+        assert 0 < n_first < 20
+        assert len(vidence.trials("r")) == n_first
+        assert vidence("resume", "r", "--max-cost", "100", "--no-page").code == 0
+        assert server.n_requests == 20
+
+
+def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, questions):
+    import anyio
+
+    from vidence.records import Sampling
+    from vidence.running.evaluate import Surroundings, run
+    from vidence.running.prepare import make_plan
+
+    path = questions(n_clips=3, n_questions=10)
+    passes = []
+    with OpenAIStub(answer="Answer: A") as server:
+        from datetime import UTC, datetime
+
+        for out in ("one", "two"):
+            plan = make_plan("table", data=path, model=model(server), wishes={"n_frames": 8})
+            assert plan.sampling == Sampling()
+
+            async def go(plan=plan, out=out):
+                place = Surroundings(cache_root=vidence.folder / "cache")
+                now = datetime(2026, 1, 1, tzinfo=UTC)
+                return await run(
+                    plan, vidence.folder / out, surroundings=place, now=now, on_event=lambda event: None
+                )
+
+            summary = anyio.run(go)
+            passes.append(
+                (summary.decoding.n_passes, summary.decoding.n_decoded, summary.decoding.n_from_cache)
+            )
+            assert set(summary.decoding.passes_by_file.values()) <= {1}
+    assert passes == [(3, 24, 0), (0, 0, 24)]
+
+
+def test_native_video_is_sent_as_it_is(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with OpenAIStub(answer="Answer: A") as server:
+        done = vidence(
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--layout",
+            "video",
+            "--no-page",
+        )
+    assert done.code == 0, done.err
+    parts = server.requests[0].body["messages"][0]["content"]
+    url = next(p["video_url"]["url"] for p in parts if p["type"] == "video_url")
+    assert base64.b64decode(url.split(",", 1)[1]) == (vidence.folder / "clip0.mp4").read_bytes()
+
+
+def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
+    questions(n_clips=1, n_questions=3)
+    (vidence.folder / "clip0.mp4").unlink()
+    rows = [{"key": "0-0", "said": "Answer: A"}, {"key": "0-1", "said": "no idea"}]
+    (vidence.folder / "answers.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
+    words = ["run", "table", "--data", "questions.jsonl", "--model", "replay:answers.jsonl", "--out", "r"]
+    done = vidence(*words, "--replay-columns", "id=key,text=said", "--no-page")
+    assert done.code == 3, done.err  # the third question has no recorded reply
+    assert vidence("report", "r", "--csv", "r.csv").code == 0
+    with (vidence.folder / "r.csv").open() as file:
+        table = list(csv.DictReader(file))
+    assert list(table[0])[:7] == ["item_id", "model", "reader", "outcome", "read", "gold", "correct"]
+    assert [(r["item_id"], r["outcome"], r["read"], r["gold"], float(r["correct"])) for r in table] == [
+        ("0-0", "answered", "A", "A", 1.0),
+        ("0-1", "unreadable", "", "B", 0.0),
+        ("0-2", "failed", "", "C", 0.0),
+    ]
+    only = vidence(*words[:-1], "r2", "--replay-columns", "id=key,text=said", "--no-page", "--recorded-only")
+    assert only.code == 0, only.err
+    assert set(vidence.trials("r2")) == {"0-0", "0-1"}
