@@ -1,0 +1,140 @@
+"""Encoded frames on disk: found again by content, frame and encoding; bounded; shared by processes."""
+
+import contextlib
+import functools
+import hashlib
+import logging
+import os
+import struct
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+
+from vidence.media.encode import EncodedFrame
+
+_log = logging.getLogger(__name__)
+
+# Behind the image data, where viewers do not look: SHA-256 of the data, width, height, mark.
+_TRAILER: Final = struct.Struct(">32sII8s")
+_MARK: Final = b"vidence1"
+_TRIM_TO: Final = 0.9
+
+
+@functools.cache
+def warn_once(folder: str, reason: str) -> None:
+    """Log that nothing can be kept in a folder; once per folder and reason in each process."""
+    _log.warning("nothing can be kept in %s (%s); frames are decoded anew each time", folder, reason)
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file so that others see all of it or nothing.
+
+    Raises:
+        OSError: it cannot be written; nothing is left behind.
+    """
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    for attempts_left in (2, 1, 0):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(data)
+            temporary.replace(path)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                temporary.unlink()
+            # Another process may just have removed the empty folder.
+            if not isinstance(error, FileNotFoundError) or not attempts_left:
+                raise
+        else:
+            return
+
+
+class FrameCache:
+    """One file per frame under `root`, together at most `max_bytes`; the least recently used go first.
+
+    Every file carries the digest of its image, so that a damaged one is never delivered. Any number
+    of processes may share a folder; what others write while one process makes room may exceed the
+    bound until the next time. A folder that cannot be written costs one logged warning. With
+    `max_bytes` 0 nothing is kept.
+    """
+
+    def __init__(self, root: Path, *, max_bytes: int) -> None:
+        self._folder = root / "frames"
+        self._written = self._folder / "written"
+        self._max_bytes = max_bytes
+        self._is_usable = max_bytes > 0
+
+    def get(self, content_hash: str, frame_index: int, encoding_key: str) -> EncodedFrame | None:
+        """The frame, if it is kept; it then counts as just used."""
+        path = self._path(content_hash, frame_index, encoding_key)
+        try:
+            stored = path.read_bytes()
+        except OSError:
+            return None
+        frame = _unpack(stored)
+        if frame is not None:
+            with contextlib.suppress(OSError):
+                os.utime(path)
+        return frame
+
+    def put(self, content_hash: str, frame_index: int, encoding_key: str, *, frame: EncodedFrame) -> None:
+        """Keep a frame; makes room when the bound is passed. Never raises for a disk that is full."""
+        if not self._is_usable:
+            return
+        stored = _pack(frame)
+        try:
+            write_whole(self._path(content_hash, frame_index, encoding_key), stored)
+            if self._note(len(stored)) > self._max_bytes:
+                self.trim()
+        except OSError as error:
+            self._is_usable = False
+            warn_once(str(self._folder), error.strerror or str(error))
+
+    def trim(self) -> None:
+        """Delete the least recently used frames until nine tenths of the bound are left.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        found: list[tuple[int, int, Path]] = []
+        for path in self._folder.glob("*/*/*"):
+            with contextlib.suppress(FileNotFoundError):
+                facts = path.stat()
+                found.append((facts.st_mtime_ns, facts.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self._max_bytes * _TRIM_TO:
+                break
+            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.parent.rmdir()
+            total -= size
+        write_whole(self._written, np.int64(total).tobytes())
+
+    def _note(self, n_bytes: int) -> int:
+        """Add to the account of bytes written, and return its sum."""
+        # One number per line of the account: appending is atomic, counting again is not needed.
+        with self._written.open("ab", buffering=0) as account:
+            account.write(np.int64(n_bytes).tobytes())
+        account_bytes = self._written.read_bytes()
+        whole = len(account_bytes) // 8
+        return int(np.frombuffer(account_bytes, np.int64, whole).sum())
+
+    def _path(self, content_hash: str, frame_index: int, encoding_key: str) -> Path:
+        return self._folder / content_hash / encoding_key / f"{frame_index}"
+
+
+def _pack(frame: EncodedFrame) -> bytes:
+    digest = bytes.fromhex(frame.digest)
+    return frame.data + _TRAILER.pack(digest, frame.width_px, frame.height_px, _MARK)
+
+
+def _unpack(stored: bytes) -> EncodedFrame | None:
+    """The frame in a file; None where the file is not whole."""
+    if len(stored) < _TRAILER.size:
+        return None
+    data = stored[: -_TRAILER.size]
+    digest, width_px, height_px, mark = _TRAILER.unpack(stored[-_TRAILER.size :])
+    if mark != _MARK or hashlib.sha256(data).digest() != digest:
+        return None
+    return EncodedFrame(data=data, width_px=width_px, height_px=height_px, digest=digest.hex())

@@ -1,0 +1,183 @@
+"""What is known about a file, found once and kept: times, content hash, frame table."""
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError, UsageError
+from vidence.media.cache import warn_once, write_whole
+from vidence.media.pixels import Turn
+from vidence.media.probe import MediaKind, Probe
+from vidence.media.scan import Scan
+from vidence.media.stills import images_in
+from vidence.media.table import FrameTable
+from vidence.media.video import Video, open_video
+from vidence.records import Record
+
+# Raised whenever the same file would give other facts; what older versions kept is not read.
+_FACTS_VERSION: Final = 1
+_KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MediaFacts:
+    """One file, or one folder of images.
+
+    `times_s` are the presentation times of its frames in seconds from the first, shape (n_frames,).
+    `content_hash` is the SHA-256 of the file; of the list of its images' hashes for a folder.
+    """
+
+    probe: Probe
+    times_s: NDArray[np.float64]
+    content_hash: str
+
+
+class _Table(Record, kw_only=True):
+    packet_pts: bytes
+    is_key: bytes
+    packet_of_frame: bytes
+
+
+class _Kept(Record, kw_only=True):
+    """What lies on disk; `state` tells whether the file is still the same."""
+
+    version: int
+    state: str
+    content_hash: str
+    probe: Probe
+    times_s: bytes
+    turn: Turn
+    table: _Table | None
+
+
+def read_facts(path: Path, *, kind: str, cache_root: Path | None) -> MediaFacts:
+    """Find out what a file holds, and keep it under `cache_root`; kept facts are used while they hold.
+
+    Args:
+        path: a file, or a folder for the kind ``frames``.
+        kind: ``video``, ``image`` or ``frames`` (a folder of images, one per second, by name).
+        cache_root: where to keep facts; None keeps nothing.
+
+    Raises:
+        MediaError: it cannot be read, or holds no frame; the message says which file and why.
+        UsageError: an unknown kind.
+    """
+    return _facts(*known_video(path, kind=kind, cache_root=cache_root))
+
+
+def cached_facts(path: Path, *, kind: str, cache_root: Path | None) -> MediaFacts | None:
+    """Kept facts, if the path, size and time of change are still the same; never opens the file."""
+    if cache_root is None:
+        return None
+    known = _kept(path, kind=_kind(kind), cache_root=cache_root)
+    return None if known is None else _facts(*known)
+
+
+def known_video(path: Path, *, kind: str, cache_root: Path | None) -> tuple[Video, str]:
+    """The file as numbered frames, and its content hash; from kept facts where they hold.
+
+    Raises:
+        MediaError: it cannot be read, or holds no frame.
+        UsageError: an unknown kind.
+    """
+    checked = _kind(kind)
+    known = None if cache_root is None else _kept(path, kind=checked, cache_root=cache_root)
+    if known is not None:
+        return known
+    state = _state(path, checked)
+    video = open_video(path, kind=checked)
+    try:
+        content_hash = _hash_of(path, checked)
+    except OSError as error:
+        raise MediaError(f"{path}: cannot be read ({error.strerror})") from error
+    if _state(path, checked) != state:
+        raise MediaError(f"{path}: changed while it was being read; start again when it is complete")
+    if cache_root is not None:
+        _keep(video, content_hash, state=state, cache_root=cache_root)
+    return video, content_hash
+
+
+def _facts(video: Video, content_hash: str) -> MediaFacts:
+    return MediaFacts(probe=video.probe, times_s=video.times_s, content_hash=content_hash)
+
+
+def _kind(kind: str) -> MediaKind:
+    if kind not in _KINDS:
+        raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_KINDS)}")
+    return _KINDS[kind]
+
+
+def _state(path: Path, kind: MediaKind) -> str | None:
+    """Size and time of change; None where there is nothing. A folder has those of its images."""
+    try:
+        if kind != "frames":
+            found = path.stat()
+            return f"{found.st_size} {found.st_mtime_ns}"
+        with os.scandir(path) as entries:
+            facts = sorted((e.name, e.stat().st_size, e.stat().st_mtime_ns) for e in entries)
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
+    except OSError:
+        return None
+
+
+def _hash_of(path: Path, kind: MediaKind) -> str:
+    if kind != "frames":
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    hashes = [_hash_of(image, "image") for image in images_in(path)]
+    return hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+
+
+def _place(path: Path, kind: MediaKind, cache_root: Path) -> Path:
+    name = hashlib.sha256(f"{kind} {path.absolute()}".encode()).hexdigest()
+    return cache_root / "facts" / name[:2] / name[2:]
+
+
+def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
+    scan = video.scan
+    table = scan.table
+    kept = _Kept(
+        version=_FACTS_VERSION,
+        state=state or "",
+        content_hash=content_hash,
+        probe=scan.probe,
+        times_s=scan.times_s.tobytes(),
+        turn=scan.turn,
+        table=None
+        if table is None
+        else _Table(
+            packet_pts=table.packet_pts.tobytes(),
+            is_key=table.is_key.tobytes(),
+            packet_of_frame=table.packet_of_frame.tobytes(),
+        ),
+    )
+    place = _place(Path(scan.probe.path), scan.probe.kind, cache_root)
+    try:
+        write_whole(place, msgspec.msgpack.encode(kept))
+    except OSError as error:
+        warn_once(str(cache_root / "facts"), error.strerror or str(error))
+
+
+def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:
+    try:
+        kept = msgspec.msgpack.decode(_place(path, kind, cache_root).read_bytes(), type=_Kept)
+    except (OSError, msgspec.DecodeError):
+        return None
+    if kept.version != _FACTS_VERSION or kept.state != _state(path, kind):
+        return None
+    table = None
+    if kept.table is not None:
+        table = FrameTable(
+            packet_pts=np.frombuffer(kept.table.packet_pts, np.int64),
+            is_key=np.frombuffer(kept.table.is_key, np.bool_),
+            packet_of_frame=np.frombuffer(kept.table.packet_of_frame, np.int64),
+        )
+    probe = msgspec.structs.replace(kept.probe, path=str(path))
+    times_s = np.frombuffer(kept.times_s, np.float64)
+    return Video(Scan(probe=probe, times_s=times_s, turn=kept.turn, table=table)), kept.content_hash

@@ -1,0 +1,184 @@
+"""The frame table of an MP4 or MOV file, read from its index without touching a packet.
+
+Only ordinary files are read this way. Fragments, edits that trim, times that do not start at zero
+and files cut short give None; then the packets themselves are asked (`scan.py`).
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MOST_MOOV_BYTES: Final = 1 << 28
+_BOX_BEGINS: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
+
+
+@dataclass(frozen=True, kw_only=True)
+class MoovTable:
+    """Times (ticks of ``1 / timescale`` s) and key marks of all samples, in decoding order."""
+
+    timescale: int
+    pts: NDArray[np.int64]
+    is_key: NDArray[np.bool_]
+
+
+class _UnusualError(Exception):
+    """This file is better asked packet by packet."""
+
+
+def read_moov(path: Path, *, track_id: int) -> MoovTable | None:
+    """The table of one track; None where the index is not of the ordinary kind."""
+    try:
+        with path.open("rb") as file:
+            size = path.stat().st_size
+            boxes = list(_top_boxes(file, size))
+            names = [name for name, _, _ in boxes]
+            if names.count(b"moov") != 1 or b"moof" in names:
+                return None
+            start, end = next((start, end) for name, start, end in boxes if name == b"moov")
+            if end - start > _MOST_MOOV_BYTES:
+                return None
+            file.seek(start)
+            return _read_track(file.read(end - start), track_id=track_id, file_size=size)
+    except (_UnusualError, struct.error, ValueError, IndexError):
+        return None
+
+
+def lacks_moov(path: Path) -> bool:
+    """Whether this is an MP4 or MOV whose index was never written (a recording that was cut off)."""
+    with path.open("rb") as file:
+        names = [name for name, _, _ in _top_boxes(file, path.stat().st_size)]
+    return bool(names) and names[0] in _BOX_BEGINS and b"moov" not in names
+
+
+def _top_boxes(file: BinaryIO, size: int) -> Iterator[tuple[bytes, int, int]]:
+    """Name, start and end of the content of each box; a box that is cut off ends with the file."""
+    position = 0
+    while position + 8 <= size:
+        file.seek(position)
+        length, name = struct.unpack(">I4s", file.read(8))
+        head = 8
+        if length == 1:
+            extended = file.read(8)
+            if len(extended) < 8:
+                return
+            (length,) = struct.unpack(">Q", extended)
+            head = 16
+        elif length == 0:
+            length = size - position
+        if length < head:
+            return
+        yield name, position + head, min(position + length, size)
+        position += length
+
+
+def _children(data: bytes) -> Iterator[tuple[bytes, bytes]]:
+    position = 0
+    while position + 8 <= len(data):
+        length, name = struct.unpack_from(">I4s", data, position)
+        head = 8
+        if length == 1:
+            (length,) = struct.unpack_from(">Q", data, position + 8)
+            head = 16
+        if length < head or position + length > len(data):
+            raise _UnusualError
+        yield name, data[position + head : position + length]
+        position += length
+
+
+def _child(data: bytes, *names: bytes) -> bytes:
+    for name in names:
+        data = next((content for found, content in _children(data) if found == name), b"")
+    return data
+
+
+def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
+    if _child(moov, b"mvex"):
+        raise _UnusualError
+    for name, track in _children(moov):
+        if name == b"trak" and _track_id(_child(track, b"tkhd")) == track_id:
+            break
+    else:
+        raise _UnusualError
+    header = _child(track, b"mdia", b"mdhd")
+    (timescale,) = struct.unpack_from(">I", header, 20 if header[0] else 12)
+    samples = _child(track, b"mdia", b"minf", b"stbl")
+    shown, n_samples = _composition_times(samples)
+    _check_whole(samples, n_samples, file_size=file_size)
+    movie_header = _child(moov, b"mvhd")
+    (movie_timescale,) = struct.unpack_from(">I", movie_header, 20 if movie_header[0] else 12)
+    start = _edit_start(_child(track, b"edts", b"elst"), shown, scales=(timescale, movie_timescale))
+    is_key = np.ones(n_samples, np.bool_)
+    sync = _child(samples, b"stss")
+    if sync:
+        is_key[:] = False
+        is_key[np.frombuffer(sync, ">u4", offset=8).astype(np.int64) - 1] = True
+    return MoovTable(timescale=timescale, pts=shown - start, is_key=is_key)
+
+
+def _track_id(header: bytes) -> int:
+    return int(struct.unpack_from(">I", header, 20 if header[0] else 12)[0])
+
+
+def _composition_times(samples: bytes) -> tuple[NDArray[np.int64], int]:
+    """The presentation time of every sample before edits, and how many there are."""
+    durations = np.frombuffer(_child(samples, b"stts"), ">u4", offset=8).reshape(-1, 2).astype(np.int64)
+    steps = np.repeat(durations[:, 1], durations[:, 0])
+    n_samples = len(steps)
+    if n_samples == 0:
+        raise _UnusualError
+    decoded = np.cumsum(steps) - steps
+    offsets = _child(samples, b"ctts")
+    if not offsets:
+        return decoded, n_samples
+    runs = np.frombuffer(offsets, ">u4", offset=8).reshape(-1, 2)
+    shifts = np.repeat(runs[:, 1].astype(np.uint32).view(np.int32), runs[:, 0].astype(np.int64))
+    return decoded + shifts, n_samples
+
+
+def _edit_start(edits: bytes, shown: NDArray[np.int64], *, scales: tuple[int, int]) -> int:
+    """The media time at which the presentation starts; only an edit that shows all is ordinary."""
+    first, last = int(shown.min()), int(shown.max())
+    if not edits:
+        if first != 0:
+            raise _UnusualError
+        return 0
+    (n_edits,) = struct.unpack_from(">I", edits, 4)
+    duration, start, rate = struct.unpack_from(">Qqi" if edits[0] else ">Iii", edits, 8)
+    timescale, movie_timescale = scales
+    if n_edits != 1 or start != first or rate != 1 << 16:
+        raise _UnusualError
+    if (last - first) * movie_timescale >= duration * timescale:
+        raise _UnusualError
+    return int(start)
+
+
+def _check_whole(samples: bytes, n_samples: int, *, file_size: int) -> None:
+    """Raise where the bytes of a sample lie beyond the end of the file."""
+    sizes_box = _child(samples, b"stsz")
+    fixed, n_sizes = struct.unpack_from(">II", sizes_box, 4)
+    sizes = (
+        np.full(n_sizes, fixed, np.int64)
+        if fixed
+        else np.frombuffer(sizes_box, ">u4", n_sizes, 12).astype(np.int64)
+    )
+    wide = _child(samples, b"co64")
+    chunks = (
+        np.frombuffer(wide, ">u8", offset=8)
+        if wide
+        else np.frombuffer(_child(samples, b"stco"), ">u4", offset=8)
+    ).astype(np.int64)
+    runs = np.frombuffer(_child(samples, b"stsc"), ">u4", offset=8).reshape(-1, 3).astype(np.int64)
+    lengths = np.diff(np.append(runs[:, 0] - 1, len(chunks)))
+    per_chunk = np.repeat(runs[:, 1], lengths)
+    if n_sizes != n_samples or len(per_chunk) != len(chunks) or per_chunk.sum() != n_samples:
+        raise _UnusualError
+    ends_in_file = np.cumsum(sizes)
+    last_of_chunk = np.cumsum(per_chunk) - 1
+    before_chunk = np.concatenate([[0], ends_in_file[last_of_chunk][:-1]])
+    if (chunks + ends_in_file[last_of_chunk] - before_chunk).max() > file_size:
+        raise _UnusualError

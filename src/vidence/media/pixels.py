@@ -1,0 +1,115 @@
+"""Decoded pictures to upright RGB arrays, scaled by the one pinned filter."""
+
+import struct
+from typing import Final, Self
+
+import av
+import numpy as np
+from av.buffer import Buffer
+from av.video.reformatter import Interpolation
+from numpy.typing import NDArray
+
+from vidence.records import Record
+
+# Part of every cache key. Averaging over the area keeps small text readable, and without the
+# shortcuts of the fast paths every processor gives the same pixels.
+FILTER: Final = "area"
+_FLAGS: Final = int(Interpolation.AREA | Interpolation.ACCURATE_RND | Interpolation.BITEXACT)
+_BEHIND_TRANSPARENT: Final = 255
+
+
+class Turn(Record, kw_only=True):
+    """How stored pixels are turned for showing: first transposed, then mirrored in x, then in y."""
+
+    is_transposed: bool = False
+    is_mirrored_x: bool = False
+    is_mirrored_y: bool = False
+
+    @classmethod
+    def of_matrix(cls, matrix: bytes) -> Self | None:
+        """The turn that a display matrix asks for; None where it is no multiple of 90 degrees.
+
+        `matrix` holds nine 32-bit integers in the order of the machine, as libavutil stores them.
+        """
+        a, b, _, c, d, *_ = struct.unpack("=9i", matrix)
+        if a and d and not b and not c:
+            return cls(is_mirrored_x=a < 0, is_mirrored_y=d < 0)
+        if b and c and not a and not d:
+            return cls(is_transposed=True, is_mirrored_x=c < 0, is_mirrored_y=b < 0)
+        return None
+
+    @classmethod
+    def of_exif(cls, orientation: int) -> Self:
+        """The turn that an EXIF orientation (1 to 8) asks for; anything else is upright."""
+        if orientation not in range(1, 9):
+            return cls()
+        return cls(
+            is_transposed=orientation >= 5,
+            is_mirrored_x=orientation in {2, 3, 6, 7},
+            is_mirrored_y=orientation in {3, 4, 7, 8},
+        )
+
+    @property
+    def rotation_deg(self) -> int:
+        """The clockwise part of the turn: 0, 90, 180 or 270 degrees."""
+        if self.is_transposed:
+            return 90 if self.is_mirrored_x else 270
+        return 180 if self.is_mirrored_y else 0
+
+    def size(self, width_px: int, height_px: int) -> tuple[int, int]:
+        """Width and height after the turn (or before it: a turn and its inverse agree)."""
+        return (height_px, width_px) if self.is_transposed else (width_px, height_px)
+
+    def apply(self, image: NDArray[np.uint8]) -> NDArray[np.uint8]:
+        """The upright picture. Shapes: (height, width, 3) to (height, width, 3) after the turn."""
+        if self.is_transposed:
+            image = image.transpose(1, 0, 2)
+        image = image[:: -1 if self.is_mirrored_y else 1, :: -1 if self.is_mirrored_x else 1]
+        return np.ascontiguousarray(image)
+
+
+def turn_of(frame: av.VideoFrame) -> Turn | None:
+    """The turn that a decoded frame carries; None where it is no multiple of 90 degrees."""
+    matrix = frame.side_data.get("DISPLAYMATRIX")
+    return Turn.of_matrix(bytes(matrix)) if isinstance(matrix, Buffer) else Turn()
+
+
+def to_rgb(frame: av.VideoFrame, *, size: tuple[int, int], turn: Turn) -> NDArray[np.uint8]:
+    """A decoded frame as an upright RGB picture.
+
+    `size` is (width, height) in pixels as shown, after the turn. The colour matrix and range are the
+    stream's own, BT.601 where it names none. What is transparent is shown on white.
+
+    Returns:
+        Shape (height, width, 3).
+    """
+    width_px, height_px = turn.size(*size)
+    has_alpha = any(component.is_alpha for component in frame.format.components)
+    pixels = frame.to_ndarray(
+        format="rgba" if has_alpha else "rgb24",
+        width=width_px,
+        height=height_px,
+        interpolation=_FLAGS,
+        threads=1,
+    ).astype(np.uint8, copy=False)
+    return turn.apply(_on_white(pixels) if has_alpha else pixels)
+
+
+def resize(image: NDArray[np.uint8], *, size: tuple[int, int]) -> NDArray[np.uint8]:
+    """An RGB or RGBA picture at another `size` (width, height); the filter of `to_rgb`.
+
+    Returns:
+        Shape (height, width, 3); what is transparent is shown on white.
+    """
+    if image.shape[2] == 3 and image.shape[1::-1] == size:
+        return image
+    frame = av.VideoFrame.from_ndarray(
+        np.ascontiguousarray(image), format="rgb24" if image.shape[2] == 3 else "rgba"
+    )
+    return to_rgb(frame, size=size, turn=Turn())
+
+
+def _on_white(rgba: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    alpha = rgba[..., 3:].astype(np.uint16)
+    mixed = rgba[..., :3] * alpha + _BEHIND_TRANSPARENT * (255 - alpha) + 127
+    return (mixed // 255).astype(np.uint8)

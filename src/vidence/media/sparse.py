@@ -1,0 +1,239 @@
+"""Exact frames of a video by index, at the price of the packets that they depend on.
+
+Each run of packets starts at a keyframe and ends at the last frame wanted; what no wanted frame can
+depend on is not decoded. Frames are recognised by their presentation time, never counted after a
+seek. What does not come out is tried again from an earlier keyframe, and at last from the start.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Final, Generic, Literal, Self, TypeVar
+
+import av
+from av.packet import Packet
+from av.video.frame import VideoFrame
+from av.video.stream import VideoStream
+
+from vidence.media.opened import Opened, decode, open_video_stream
+from vidence.media.table import FrameTable, Run, plan, share_out
+
+T = TypeVar("T")
+Convert = Callable[[int, VideoFrame], T]
+Skip = Literal["DEFAULT", "NONREF"]
+
+# Where libavcodec can leave out packets that nothing refers to, bit for bit. libdav1d (AV1) loses frames.
+_SKIPPING_CODECS: Final = frozenset({"h264", "hevc", "vp9"})
+_NEAR_PACKETS: Final = 16  # closer than this, reading on is cheaper than a seek
+_PACKETS_TO_LAND: Final = 64
+_MOST_BACK_S: Final = 64
+_RETRY_MARGIN: Final = 32
+
+
+@dataclass(kw_only=True)
+class Reading(Generic[T]):
+    """What was read: converted frames, damaged ones, and those that did not come out, by frame index."""
+
+    values: dict[int, T] = field(default_factory=dict)
+    damaged: set[int] = field(default_factory=set)
+    missing: set[int] = field(default_factory=set)
+
+    def add(self, other: "Reading[T]") -> None:
+        """Take over what another reading found; a frame once found stays found."""
+        self.values = other.values | self.values
+        self.damaged = (self.damaged | other.damaged) - self.values.keys()
+        self.missing = (self.missing | other.missing) - self.values.keys() - self.damaged
+
+
+def read_sparse(
+    path: Path, table: FrameTable, *, frame_indices: Sequence[int], convert: Convert[T], threads: int = 1
+) -> Reading[T]:
+    """Read frames of a video.
+
+    Args:
+        path: the video.
+        table: its frames.
+        frame_indices: which ones, in any order.
+        convert: called once or more for a frame with its index, while its picture is in memory;
+            with several threads it is called from all of them.
+        threads: how many groups of pictures are decoded side by side.
+
+    Raises:
+        MediaError: the file cannot be opened any more.
+    """
+    runs = plan(table, list(frame_indices))
+    reading: Reading[T] = Reading()
+    if not runs:
+        return reading
+    parts = share_out(runs, n_workers=max(threads, 1))
+
+    def work(part: list[Run]) -> Reading[T]:
+        with _Session(path, table, convert) as session:
+            return session.read(part)
+
+    if len(parts) == 1:
+        reading = work(parts[0])
+    else:
+        with ThreadPoolExecutor(len(parts)) as pool:
+            for found in pool.map(work, parts):
+                reading.add(found)
+    if reading.missing:
+        last = int(table.packet_of_frame[sorted(reading.missing)].max())
+        whole = Run(first=0, last=last + _RETRY_MARGIN, frames=tuple(sorted(reading.missing)))
+        with _Session(path, table, convert) as session:
+            reading.add(session.decode_run(whole, skip="DEFAULT"))
+    return reading
+
+
+class _Session(Generic[T]):
+    """One open file on one thread."""
+
+    def __init__(self, path: Path, table: FrameTable, convert: Convert[T]) -> None:
+        self._path = path
+        self._table = table
+        self._convert = convert
+        self._reopen()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._closing.__exit__(kind, error, trace)
+
+    def _reopen(self) -> None:
+        self._closing: AbstractContextManager[Opened] = open_video_stream(self._path)
+        self._opened = self._closing.__enter__()
+        self._packets: Iterator[Packet[VideoStream]] = self._opened.container.demux(self._opened.stream)
+        # The position of the packet that comes next; None where that is not known.
+        self._next: int | None = 0
+        self._held: Packet[VideoStream] | None = None
+
+    # ------------------------------------------------------------------ decoding
+
+    def read(self, runs: Sequence[Run]) -> Reading[T]:
+        """Decode runs in order; what fails is tried again with more before and behind it."""
+        reading: Reading[T] = Reading()
+        skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
+        for run in runs:
+            found = self.decode_run(run, skip=skip)
+            failed = found.damaged | found.missing
+            if failed:
+                found.damaged, found.missing = set(), set()
+                found.add(self.decode_run(self._wider(run, failed), skip="DEFAULT"))
+            reading.add(found)
+        return reading
+
+    def _wider(self, run: Run, failed: set[int]) -> Run:
+        table = self._table
+        start = min(table.start_of(index) for index in failed)
+        earlier = table.keys[table.keys < start]
+        last = int(table.packet_of_frame[sorted(failed)].max())
+        return replace(
+            run,
+            first=int(earlier[-1]) if len(earlier) else start,
+            last=last + _RETRY_MARGIN,
+            frames=tuple(sorted(failed)),
+        )
+
+    def decode_run(self, run: Run, *, skip: Skip) -> Reading[T]:
+        """Decode from the first packet of a run to its last; damage spoils what depends on it."""
+        table = self._table
+        wanted = {int(table.frame_pts[index]): index for index in run.frames}
+        needed = {int(table.packet_of_frame[index]) for index in run.frames}
+        values: dict[int, T] = {}
+        bad: set[int] = set()
+
+        def take(frames: Sequence[VideoFrame]) -> None:
+            for frame in frames:
+                if frame.pts is None:
+                    continue
+                if frame.is_corrupt:
+                    bad.add(table.position_of_pts.get(frame.pts, run.first))
+                index = wanted.get(frame.pts)
+                if index is not None and index not in values:
+                    values[index] = self._convert(index, frame)
+
+        for position, packet in self._packets_from(run.first):
+            codec = self._opened.codec
+            if skip != "DEFAULT":
+                codec.skip_frame = "DEFAULT" if position in needed else skip
+            frames = decode(codec, packet)
+            if frames is None or packet.is_corrupt:
+                bad.add(position)
+            take(frames or ())
+            if position >= run.last:
+                break
+        # Draining gives the last frames without decoding further to push them out.
+        take(decode(self._opened.codec, None) or ())
+        self._opened.codec.flush_buffers()
+        damaged = {i for i in run.frames if any(table.depends_on(i, position) for position in bad)}
+        return Reading(
+            values={i: value for i, value in values.items() if i not in damaged},
+            damaged=damaged,
+            missing=set(run.frames) - values.keys() - damaged,
+        )
+
+    # ------------------------------------------------------------------ reading
+
+    def _packets_from(self, first: int) -> "Iterator[tuple[int, Packet[VideoStream]]]":
+        """Packets with their positions, from `first` on; ends early where the table is not met."""
+        if self._next is None or not self._next <= first <= self._next + _NEAR_PACKETS:
+            self._seek(first)
+        times = self._table.packet_pts
+        while self._next is not None and self._next < len(times):
+            packet = self._take()
+            if packet is None or packet.pts != times[self._next]:
+                self._next = None
+                return
+            position, self._next = self._next, self._next + 1
+            if position >= first:
+                yield position, packet
+
+    def _take(self) -> "Packet[VideoStream] | None":
+        """The next packet that holds something; None at the end of what can be read."""
+        if self._held is not None:
+            packet, self._held = self._held, None
+            return packet
+        try:
+            return next((packet for packet in self._packets if packet.size), None)
+        except av.FFmpegError:
+            return None
+
+    def _seek(self, first: int) -> None:
+        """Go to a packet at or before `first`; the landing place is recognised by its time."""
+        opened, table = self._opened, self._table
+        time_base = opened.stream.time_base
+        second = int(1 / time_base) if time_base else 1
+        earliest = int(table.packet_pts.min())
+        back = 0
+        while back <= _MOST_BACK_S * second:
+            target = max(int(table.packet_pts[first]) - back, earliest)
+            if self._landed(target, first):
+                return
+            if target == earliest:
+                break
+            back = max(2 * back, second)
+        self._closing.__exit__(None, None, None)
+        self._reopen()
+
+    def _landed(self, target: int, first: int) -> bool:
+        opened = self._opened
+        try:
+            opened.container.seek(target, stream=opened.stream, backward=True, any_frame=False)
+        except av.FFmpegError:
+            return False
+        self._packets, self._held = opened.container.demux(opened.stream), None
+        for _ in range(_PACKETS_TO_LAND):
+            packet = self._take()
+            if packet is None:
+                return False
+            self._next = None if packet.pts is None else self._table.position_of_pts.get(packet.pts)
+            if self._next is not None:
+                self._held = packet
+                return self._next <= first
+        return False

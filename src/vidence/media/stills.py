@@ -1,0 +1,135 @@
+"""Images as media: one file is one frame; a folder of numbered images is a video of them."""
+
+import re
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import ExifTags, Image, UnidentifiedImageError
+
+from vidence.errors import MediaError
+from vidence.media.opened import check_file
+from vidence.media.pixels import Turn, resize
+from vidence.media.probe import Claimed, Probe, count, seconds
+from vidence.media.scan import Scan
+from vidence.media.sizes import Size
+
+_SUFFIXES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
+_UNREADABLE: Final = (
+    UnidentifiedImageError,
+    Image.DecompressionBombError,
+    OSError,
+    SyntaxError,
+    ValueError,
+    EOFError,
+)
+# A folder says nothing about time; one frame per second makes index and time the same number.
+FOLDER_FPS: Final = 1
+
+
+def images_in(folder: Path) -> tuple[Path, ...]:
+    """The images of a folder in natural order: ``2.jpg`` before ``10.jpg``.
+
+    Raises:
+        MediaError: it is no folder, or holds no image.
+    """
+    if not folder.is_dir():
+        what = (
+            "is a file; the kind 'frames' takes a folder of images" if folder.exists() else "no such folder"
+        )
+        raise MediaError(f"{folder}: {what}")
+    found = [p for p in folder.iterdir() if p.suffix.lower() in _SUFFIXES and not p.name.startswith(".")]
+    if not found:
+        raise MediaError(f"{folder}: holds no image ({', '.join(sorted(_SUFFIXES))})")
+    return tuple(sorted(found, key=_natural))
+
+
+def _natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    parts = re.findall(r"[0-9]+|[^0-9]+", path.name.lower())
+    return [(int(p), "") if p[0] in "0123456789" else (-1, p) for p in parts], path.name
+
+
+def scan_image(path: Path) -> Scan:
+    """An image as a medium with one frame at 0 s.
+
+    Raises:
+        MediaError: there is no such file, or it is no image.
+    """
+    return _scan((path,), path, fps=None)
+
+
+def scan_folder(folder: Path) -> Scan:
+    """The images of a folder as frames, one per second; the first one gives the size.
+
+    Raises:
+        MediaError: there is no image, or the first cannot be read.
+    """
+    return _scan(images_in(folder), folder, fps=FOLDER_FPS)
+
+
+def _scan(images: Sequence[Path], path: Path, *, fps: int | None) -> Scan:
+    check_file(images[0])
+    with _opened(images[0]) as picture:
+        turn = _turn(picture)
+        width_px, height_px = turn.size(picture.width, picture.height)
+        codec = (picture.format or "").lower()
+    ticks = np.arange(len(images), dtype=np.int64)
+    time_base = Fraction(1, fps or 1)
+    probe = Probe(
+        path=str(path),
+        kind="image" if fps is None else "frames",
+        container="image" if fps is None else "folder",
+        codec=codec,
+        width_px=width_px,
+        height_px=height_px,
+        rotation_deg=turn.rotation_deg,
+        claimed=Claimed(n_frames=len(images), duration_s=None, fps=None),
+        counted=count(ticks, time_base=time_base),
+        has_audio=False,
+    )
+    return Scan(probe=probe, times_s=seconds(ticks, time_base=time_base), turn=turn, table=None)
+
+
+def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
+    """An image, upright, within `size`; what is transparent is shown on white.
+
+    Returns:
+        RGB, shape (height, width, 3).
+
+    Raises:
+        MediaError: there is no such file, or it is no whole image.
+    """
+    check_file(path)
+    with _opened(path) as picture:
+        turn = _turn(picture)
+        try:
+            pixels = _pixels(picture)
+        except _UNREADABLE as error:
+            raise MediaError(f"{path}: the image is damaged or cut off ({error})") from error
+    fitted = turn.size(*size.fit(*turn.size(pixels.shape[1], pixels.shape[0])))
+    return turn.apply(resize(pixels, size=fitted))
+
+
+def _opened(path: Path) -> Image.Image:
+    try:
+        return Image.open(path)
+    except _UNREADABLE as error:
+        raise MediaError(f"{path}: is no image that can be read ({error})") from error
+
+
+def _turn(picture: Image.Image) -> Turn:
+    orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    return Turn.of_exif(orientation if isinstance(orientation, int) else 1)
+
+
+def _pixels(picture: Image.Image) -> NDArray[np.uint8]:
+    """RGB, or RGBA where something can be transparent."""
+    if picture.mode.startswith("I"):
+        # Pillow clips 16-bit grey to 8 bits instead of scaling it.
+        grey = (np.asarray(picture).astype(np.int64) >> 8).clip(0, 255).astype(np.uint8)
+        return np.repeat(grey[..., None], 3, axis=2)
+    mode = "RGBA" if picture.has_transparency_data else "RGB"
+    return np.asarray(picture.convert(mode), np.uint8)

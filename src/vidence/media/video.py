@@ -1,0 +1,168 @@
+"""Any medium as numbered frames: the object for users of the library, and for later stages."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, TypeVar
+
+import numpy as np
+from av.video.frame import VideoFrame
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError, UsageError
+from vidence.media.counted import read_counted
+from vidence.media.pixels import to_rgb
+from vidence.media.probe import MediaKind, Probe
+from vidence.media.scan import Scan, scan_video
+from vidence.media.sizes import Size
+from vidence.media.sparse import Reading, read_sparse
+from vidence.media.stills import images_in, read_image, scan_folder, scan_image
+
+MadeT = TypeVar("MadeT")
+_NATIVE: Final = Size()
+
+
+@dataclass(frozen=True, kw_only=True)
+class FrameProblem:
+    """A frame that cannot be shown, and why; the message names the file and the frame."""
+
+    frame_index: int
+    message: str
+
+
+@dataclass(frozen=True)
+class Video:
+    """A video, an image or a folder of images, as numbered frames with times.
+
+    Made by `open_video`; it holds no open file.
+    """
+
+    scan: Scan
+
+    @property
+    def probe(self) -> Probe:
+        """What is known about the file."""
+        return self.scan.probe
+
+    @property
+    def times_s(self) -> NDArray[np.float64]:
+        """The presentation time of every frame, in seconds from the first; shape (n_frames,)."""
+        return self.scan.times_s
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames there are."""
+        return len(self.scan.times_s)
+
+    def index_at(self, time_s: float) -> int:
+        """The frame that is on screen at a time: the last one that starts at or before it.
+
+        Before the first frame that is the first, after the last the last.
+        """
+        # Times are fractions of ticks; without this, the printed time of a frame could miss it.
+        return max(int(np.searchsorted(self.times_s, time_s + 1e-9, side="right")) - 1, 0)
+
+    def frames(
+        self, indices: Sequence[int], *, size: Size = _NATIVE, threads: int = 1
+    ) -> list[NDArray[np.uint8] | FrameProblem]:
+        """The pictures of these frames, in the order asked for.
+
+        Args:
+            indices: frame numbers from 0; repeats are allowed.
+            size: limits the pictures.
+            threads: how many groups of pictures are decoded side by side.
+
+        Returns:
+            RGB arrays of shape (height, width, 3); a `FrameProblem` for each frame that is damaged
+            or does not exist.
+
+        Raises:
+            MediaError: the file cannot be opened any more.
+        """
+        found = self.read(indices, lambda _, image: image, size=size, threads=threads)
+        return [found[int(index)] for index in indices]
+
+    def read(
+        self,
+        indices: Sequence[int],
+        make: Callable[[int, NDArray[np.uint8]], MadeT],
+        *,
+        size: Size = _NATIVE,
+        threads: int = 1,
+    ) -> dict[int, MadeT | FrameProblem]:
+        """Like `frames`, but keeps only what `make` makes of each picture; by frame number."""
+        wanted = sorted({int(index) for index in indices})
+        inside = [index for index in wanted if 0 <= index < self.n_frames]
+        made: dict[int, MadeT | FrameProblem] = {
+            index: self._problem(index, f"does not exist; there are {self.n_frames}, counted from 0")
+            for index in wanted
+            if index not in inside
+        }
+        if self.probe.kind == "video":
+            made.update(self._read_video(inside, make, size=size, threads=threads))
+        else:
+            made.update(self._read_images(inside, make, size=size))
+        return made
+
+    def _read_video(
+        self,
+        indices: list[int],
+        make: Callable[[int, NDArray[np.uint8]], MadeT],
+        *,
+        size: Size,
+        threads: int,
+    ) -> dict[int, MadeT | FrameProblem]:
+        scan, path = self.scan, Path(self.probe.path)
+        shown = size.fit(self.probe.width_px, self.probe.height_px)
+        reading: Reading[MadeT]
+
+        def convert(index: int, frame: VideoFrame) -> MadeT:
+            return make(index, to_rgb(frame, size=shown, turn=scan.turn))
+
+        if scan.table is None:
+            reading = read_counted(path, frame_indices=indices, convert=convert)
+        else:
+            reading = read_sparse(path, scan.table, frame_indices=indices, convert=convert, threads=threads)
+        made: dict[int, MadeT | FrameProblem] = dict(reading.values)
+        for index in reading.damaged:
+            made[index] = self._problem(
+                index, "is damaged: it, or a frame that it builds on, cannot be decoded"
+            )
+        for index in reading.missing:
+            made[index] = self._problem(index, "did not come out of the decoder")
+        return made
+
+    def _read_images(
+        self, indices: list[int], make: Callable[[int, NDArray[np.uint8]], MadeT], *, size: Size
+    ) -> dict[int, MadeT | FrameProblem]:
+        path = Path(self.probe.path)
+        images = (path,) if self.probe.kind == "image" else images_in(path)
+        if len(images) != self.n_frames:
+            raise MediaError(f"{path}: had {self.n_frames} images and now has {len(images)}; open it again")
+        made: dict[int, MadeT | FrameProblem] = {}
+        for index in indices:
+            try:
+                made[index] = make(index, read_image(images[index], size=size))
+            except MediaError as error:
+                made[index] = self._problem(index, f"cannot be read: {error}")
+        return made
+
+    def _problem(self, index: int, what: str) -> FrameProblem:
+        inside = 0 <= index < self.n_frames
+        where = f" (at {self.times_s[index]:.3f} s)" if inside and self.n_frames > 1 else ""
+        return FrameProblem(frame_index=index, message=f"{self.probe.path}: frame {index}{where} {what}")
+
+
+_SCANNERS: Final = {"video": scan_video, "image": scan_image, "frames": scan_folder}
+
+
+def open_video(path: Path | str, *, kind: MediaKind = "video") -> Video:
+    """Find out what a file, or a folder of images (`kind` ``frames``), holds.
+
+    Raises:
+        MediaError: it cannot be read, or holds no frame.
+        UsageError: an unknown kind.
+    """
+    if kind not in _SCANNERS:
+        raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_SCANNERS)}")
+    return Video(_SCANNERS[kind](Path(path)))
