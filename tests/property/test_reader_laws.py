@@ -17,7 +17,8 @@ CHOICES = ("Directly in front", "Directly behind", "To the left", "To the right"
 LETTERS = "ABCDEF"
 MARKERS = (
     "{}", " {} ", "({})", "{}.", "**{}**", "<answer>{}</answer>", "<Answer>{}", "Answer: {}",
-    "**Answer:** {}",     "Therefore, the final answer is: ${}", "FINAL ANSWER: ${}", "The correct answer is {}.", "\\boxed{{{}}}",
+    "**Answer:** {}", "Therefore, the final answer is: ${}", "FINAL ANSWER: ${}",
+    "The correct answer is {}.", "\\boxed{{{}}}",
     "$\\text{{{}}}$", "Option {}", '{{"answer": "{}"}}', "<think>Is it A? Or B: yes.</think>{}", "答案是{}",
     "I look at the frames.\n\nAnswer: {}", "{}\n\nBecause the man turns.", "I choose {}.",
 )  # fmt: skip
@@ -25,9 +26,9 @@ MARKERS = (
 PIECES = st.sampled_from(
     [
         "A", "B", "c", "F", "G", "Z", " ", "\n", ":", ".", "(", ")", "**", "answer", "Answer:",
-        "the answer is",         "<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "}", "or", "not", "and", "option", "is",
-        "Rear-left", "to the right", "a man", "because", "none of them", '"', "'", ",", "-", "$", "I think",
-        "correct", "答案", "Ｂ", "А",
+        "the answer is", "<answer>", "</answer>", "<think>", "</think>", "\\boxed{", "}", "or", "not", "and",
+        "option", "is", "Rear-left", "to the right", "a man", "because", "none of them", '"', "'", ",", "-",
+        "$", "I think", "correct", "答案", "Ｂ", "А",
     ]
 )  # fmt: skip
 REPLIES = st.one_of(

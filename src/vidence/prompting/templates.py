@@ -62,8 +62,7 @@ def _brought(set_name: str) -> dict[str, _File]:
     files = {}
     for entry in (_root() / set_name).iterdir():
         name = entry.name.removesuffix(".txt")
-        if entry.is_file() and name in NAMES:
-            files[name] = _File(f"{set_name}/{entry.name}", set_name, entry.read_text("utf-8"))
+        files[name] = _File(f"{set_name}/{entry.name}", set_name, entry.read_text("utf-8"))
     return files
 
 

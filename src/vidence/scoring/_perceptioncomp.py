@@ -14,7 +14,8 @@ def tagged_or_stated(text: str) -> tuple[str, str] | None:
     Returns:
         The words to look at and the name of the rule, or None where neither is there.
     """
-    tags: list[str] = _TAG.findall(text)
+    # Without this check, replies that open thousands of tags and close none take seconds.
+    tags: list[str] = _TAG.findall(text) if "</answer>" in text else []
     if tags:
         return tags[-1].strip(), "answer-tag"
     stated = _STATED.search(text)

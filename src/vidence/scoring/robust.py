@@ -33,7 +33,9 @@ _WORD = r"(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|
 _CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely)\s+(?:option|choice|selection|one|letter)"
 _IS = r"(?:(?:is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
 # To the end of the line or a closing tag; as a look-ahead, so that one answer may stand in another.
-_SAID = r"(?=(?P<said>(?:[^\n<]|<(?!/))*))"
+# Bounded, since models that repeat themselves write tens of thousands of markers into one line.
+_SAID = r"(?=(?P<said>(?:[^\n<]|<(?!/)){0,600}))"
+_CLAUSE_CHARS = 200
 _ADVERB = r"(?:therefore|thus|then|clearly|simply|indeed|definitely|actually|probably|(?:most\s+)?likely)"
 _FIELD = r"[\"'](?:choice|option|letter|prediction|option_selected|selected_option|final_answer)[\"']"
 _MARKER = re.compile(
@@ -77,7 +79,8 @@ def _places(text: str, rule: str, pattern: re.Pattern[str]) -> list[_Place]:
     found = []
     for match in pattern.finditer(text):
         said = next((said for said in match.groups() if said is not None), "").strip()
-        if said and not _UNSAID.search(text[: match.start()].rsplit("\n", 1)[-1]):
+        before = text[max(0, match.start() - _CLAUSE_CHARS) : match.start()].rsplit("\n", 1)[-1]
+        if said and not _UNSAID.search(before):
             found.append(_Place(match.start(), rule, said))
     return found
 

@@ -124,6 +124,7 @@ DOUBT = [
     "<answer>Cannot be determined</answer>", "Answer: C\nAnswer: none",
     "Answer: C\n\nOn second thought, the correct answer is B.", "Answer: B <answer>None</answer>",
     "A: Red\nB: Blue\nC: Black\nD: White", "A: Red, B: Blue, C: Black, D: White",
+    "<answer>A: Red\nB: Blue</answer>",
     "A is wrong.\nB: Blue\nC: Black", "E", "Answer: E", "<answer>F</answer>", "(Z)", "\\boxed{E}",
     "Answer: A man appears", "The answer is a man.", "<answer>A man appears</answer>",
     "Answer: I think a dog", "Answer: X", "Answer: $LETTER", "Answer: purple", "\\boxed{60}",

@@ -1,0 +1,127 @@
+"""Every set of prompts, in every style, for both kinds of questions.
+
+The files in ``tests/golden/prompts`` were read by a person. To change a prompt on purpose, change its
+template, write the new text there by hand and read it again.
+"""
+
+from pathlib import Path
+
+import pytest
+
+from vidence import catalog
+from vidence.prompting.compose import STYLES, Prompter
+from vidence.prompting.templates import NAMES, QUESTION_NAMES, Templates, sets
+from vidence.records import Answered, Item, Reply
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
+CHOICE = Item(
+    item_id="q1",
+    question="Who leaves the room first?\nCount from the moment the door opens.",
+    choices=("The cook", "The woman in grey", "Nobody {yet}", "A dog & its owner"),
+    answer="B",
+)
+OPEN = Item(item_id="q2", question="What does the cook carry?", answer="a pan", answer_kind="text")
+
+# The line that each prompt asks for, as the papers fix it; "{}" is where the answer goes.
+# Empty where the reply is to be the answer alone.
+ASKED = {
+    ("plain", "choice-direct"): "Answer: {}",
+    ("plain", "choice-cot"): "Answer: {}",
+    ("plain", "open-direct"): "Answer: {}",
+    ("plain", "open-cot"): "Answer: {}",
+    ("mmvu", "choice-direct"): "",
+    ("mmvu", "choice-cot"): "Therefore, the final answer is: ${}",
+    ("mmvu", "open-direct"): "",
+    ("mmvu", "open-cot"): "Therefore, the final answer is: Answer: ${}",
+    ("perceptioncomp", "choice-direct"): "<answer>{}</answer>",
+    ("perceptioncomp", "choice-cot"): "<think>…</think>\n<answer>{}</answer>",
+    ("perceptioncomp", "open-direct"): "<answer>{}</answer>",
+    ("perceptioncomp", "open-cot"): "<think>…</think>\n<answer>{}</answer>",
+    ("herbench", "choice-direct"): "",
+    ("herbench", "choice-cot"): "Answer: {}",
+    ("herbench", "open-direct"): "",
+    ("herbench", "open-cot"): "Answer: {}",
+    ("humanpcr", "choice-direct"): "",
+    ("humanpcr", "choice-cot"): "FINAL ANSWER: ${}",
+    ("humanpcr", "open-direct"): "",
+    ("humanpcr", "open-cot"): 'Therefore, the final answer is: "Answer: ${}"',
+}
+OFFICIAL_READERS = {
+    "herbench": ("herbench-official",),
+    "perceptioncomp": ("perceptioncomp-api", "perceptioncomp-gemini", "perceptioncomp-custom"),
+}
+CASES = [(set_name, name) for set_name in sets() for name in QUESTION_NAMES]
+
+
+def rendered(set_name: str, name: str) -> str:
+    item = CHOICE if name.startswith("choice") else OPEN
+    return Templates.load(set_name).fill(name, item, n_frames=16, duration_s=12.5)
+
+
+def line_asked_for(set_name: str, name: str) -> str:
+    """The line as the template shows it to the model."""
+    asked = ASKED[set_name, name]
+    if "${}" in asked:
+        return asked.replace("{}", "LETTER" if name.startswith("choice") else "ANSWER")
+    return asked.replace("{}", "X")
+
+
+@pytest.mark.parametrize("set_name", sets())
+def test_a_set_is_whole_and_holds_nothing_else(set_name: str) -> None:
+    templates = Templates.load(set_name)
+    assert {name for name in NAMES if name in templates} >= {*QUESTION_NAMES, "frame"}
+
+
+@pytest.mark.parametrize(("set_name", "name"), CASES)
+def test_the_question_and_every_choice_are_there(set_name: str, name: str) -> None:
+    text = rendered(set_name, name)
+    item = CHOICE if name.startswith("choice") else OPEN
+    assert item.question in text
+    lines = text.split("\n")
+    for letter, choice in zip(item.letters, item.choices, strict=True):
+        assert f"{letter}. {choice}" in lines or f"{letter}: {choice}" in lines
+    assert "\n\n\n" not in text
+    assert text == text.strip()
+
+
+@pytest.mark.parametrize(("set_name", "name"), CASES)
+def test_the_marker_is_asked_for(set_name: str, name: str) -> None:
+    asked = line_asked_for(set_name, name)
+    assert asked in rendered(set_name, name)
+    others = {line_asked_for(set_name, n) for n in QUESTION_NAMES} - {asked, ""}
+    assert all(other in asked or other not in rendered(set_name, name) for other in others)
+
+
+@pytest.mark.parametrize("dollar", ["$", ""])
+@pytest.mark.parametrize(("set_name", "name"), [case for case in CASES if case[1].startswith("choice")])
+def test_a_reply_that_does_as_asked_is_read(set_name: str, name: str, dollar: str) -> None:
+    asked = (ASKED[set_name, name] or "{}").replace("$", dollar)
+    for reader in ("robust", *OFFICIAL_READERS.get(set_name, ())):
+        scorer = catalog.find("reader", reader).create()
+        for letter in CHOICE.letters:
+            reply = asked.format(letter)
+            if name.endswith("cot"):
+                reply = f"The cook stays.\n{reply}"
+            outcome = scorer.read(CHOICE, Reply(text=reply))
+            assert isinstance(outcome, Answered), (reader, reply)
+            assert outcome.answer == letter, (reader, reply)
+
+
+@pytest.mark.parametrize(("set_name", "name"), CASES)
+def test_the_prompt_is_the_one_that_was_read_by_a_person(set_name: str, name: str) -> None:
+    expected = (GOLDEN / f"{set_name}.{name}.txt").read_text("utf-8")
+    assert rendered(set_name, name) + "\n" == expected
+
+
+@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("set_name", sets())
+def test_every_set_and_style_makes_prompts(set_name: str, style: str) -> None:
+    prompter = Prompter(Templates.load(set_name), style=style, layout="images", frame_times=True)
+    for item in (CHOICE, OPEN):
+        prompt = prompter.prompt(item, (), duration_s=0.0).prompt
+        assert item.question in prompt.text
+        assert prompt.template.startswith(f"{set_name}/")
+
+
+def test_every_golden_prompt_belongs_to_a_template() -> None:
+    assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted(f"{s}.{n}" for s, n in CASES)
