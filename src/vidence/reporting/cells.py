@@ -104,11 +104,19 @@ def share(value: float | None, *, detail: str = "") -> Cell:
 
 
 def estimated(estimate: Estimate) -> Cell:
-    """A cell with a share and its interval, in per cent."""
+    """A cell with a share and its interval, in per cent; an interval without width is none."""
     if math.isnan(estimate.value):
         return Cell(text=DASH, estimate=estimate)
-    interval = "no interval" if math.isnan(estimate.low) else interval_text(estimate)
+    interval = interval_text(estimate) if has_interval(estimate) else "no interval"
     return Cell(text=percent(estimate.value), detail=interval, value=estimate.value, estimate=estimate)
+
+
+def has_interval(estimate: Estimate) -> bool:
+    """Whether there is an interval that says something: its ends are numbers, and apart.
+
+    A single video gives none; when all videos score alike, the draws do not differ either.
+    """
+    return estimate.high > estimate.low
 
 
 def interval_text(estimate: Estimate) -> str:

@@ -6,11 +6,12 @@ shape, and every number drawn is also written.
 
 import math
 from collections.abc import Sequence
-from typing import TypeAlias
+from typing import Literal, TypeAlias
 from xml.sax.saxutils import escape, quoteattr
 
 from vidence.records import Record
-from vidence.reporting.cells import Table
+from vidence.reporting.cells import Table, has_interval
+from vidence.reporting.results import FATES, Fate
 from vidence.reporting.visible import visible
 
 # Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
@@ -71,10 +72,10 @@ class LetterFigure(Record):
 
 
 class Part(Record):
-    """One part of a strip. `style` is its class: right, wrong, unreadable, refused, failed, unmarked."""
+    """One part of a strip; `style` is what it stands for and gives its colour."""
 
     label: str
-    style: str
+    style: Fate | Literal["missing"]
     n: int
 
 
@@ -126,8 +127,12 @@ def figure_of(table: Table) -> Figure | None:
                 ),
             )
         case "outcomes":
+            known: tuple[Fate | Literal["missing"], ...] = (*FATES, "missing")
+            lines = {line.key: line for line in table.lines}
             parts = [
-                Part(label=li.cells[0].text, style=li.key, n=_whole(table, li.key, "n")) for li in table.lines
+                Part(label=lines[style].cells[0].text, style=style, n=_whole(table, style, "n"))
+                for style in known
+                if style in lines
             ]
             return StripFigure(title=table.title, parts=tuple(parts))
         case _:
@@ -148,13 +153,13 @@ def _bars_of(table: Table) -> BarFigure | None:
         if estimate is None or math.isnan(estimate.value):
             continue
         marks = [(titles[key], table.cell(line.key, key).value) for key in baselines]
-        has_interval = not math.isnan(estimate.low)
+        is_drawn = has_interval(estimate)
         bars.append(
             Bar(
-                label=line.cells[0].text,
+                label=", ".join(filter(None, (line.cells[0].text, line.cells[0].detail))),
                 value=estimate.value,
-                low=estimate.low if has_interval else None,
-                high=estimate.high if has_interval else None,
+                low=estimate.low if is_drawn else None,
+                high=estimate.high if is_drawn else None,
                 text=score.text,
                 marks=tuple(Mark(kind=kind, value=value) for kind, value in marks if value is not None),
             )

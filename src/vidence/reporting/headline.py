@@ -1,6 +1,6 @@
 """A run in plain words. Every number is taken from its tables, so that all outputs say the same."""
 
-from vidence.reporting.cells import Cell, Table, interval_text
+from vidence.reporting.cells import Cell, Table, has_interval, interval_text
 from vidence.reporting.results import Run
 
 
@@ -8,9 +8,7 @@ def asked(run: Run) -> str:
     """What was asked, of whom and when, in one line."""
     plan = run.plan
     frames = f"{plan.selector}, up to {plan.n_frames} frames" if _looked(run) else "no frames shown"
-    return (
-        f"{plan.split}, {plan.style} answers, {frames}, reader {run.reader}, {run.facts.started_at[:10]}"
-    )
+    return f"{plan.split}, {plan.style} answers, {frames}, reader {run.reader}, {run.facts.started_at[:10]}"
 
 
 def _looked(run: Run) -> bool:
@@ -47,8 +45,11 @@ def _accuracy(score: Table) -> str:
     name = score.cell("headline", "name").text
     items, videos = score.cell("headline", "items").text, score.cell("headline", "videos").text
     average = "" if name == "mean over questions" else f", {name}"
-    if cell.value is None or cell.detail == "no interval":
-        interval = "no interval, since all questions are on one video"
+    if not has_interval(cell.estimate):
+        alike = (
+            "all questions are on one video" if cell.estimate.n_clusters == 1 else "all videos score alike"
+        )
+        interval = f"no interval, since {alike}"
     else:
         level = f"{100 * cell.estimate.level:g} % interval"
         interval = f"{level} {interval_text(cell.estimate)}, clustered by video"

@@ -51,7 +51,7 @@ class Marked:
         kept = tuple(item for item_id, item in items.items() if marks[item_id])
         return cls(
             items=kept,
-            values=np.array([np.mean(marks[item.item_id]) for item in kept], np.float64),
+            values=np.array([sum(marks[i.item_id]) / len(marks[i.item_id]) for i in kept], np.float64),
             clusters=tuple(item.video_id for item in kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if marks[row.item.item_id])),
             n_unmarked=len(items) - len(kept),
@@ -72,40 +72,63 @@ class Baselines:
     n_numeric: int
 
 
-def is_numeric(item: Item) -> bool:
-    """Whether every choice of the question is a number."""
-    return bool(item.choices) and numeric_median(item.choices) is not None
+@dataclass(frozen=True, kw_only=True)
+class _Hits:
+    """Whether the rules are right on one question; `median` is None where a choice is no number."""
+
+    longest: bool
+    median: bool | None
 
 
-def best_letter(items: Sequence[Item]) -> str | None:
-    """The letter that is right most often, the first of equals; None without questions with choices."""
-    choice = _with_choices(items)
-    if not choice:
-        return None
-    shares = constant_letter([i.answer for i in choice], n_choices=[len(i.choices) for i in choice])
-    return max(shares, key=lambda letter: shares[letter])
+@dataclass(frozen=True, kw_only=True)
+class SimpleRules:
+    """What rules that look at no video answer; worked out once for all questions of a run.
 
-
-def baselines(items: Sequence[Item], *, letter: str | None) -> Baselines:
-    """The baselines on these questions; those without choices are left out.
-
-    Args:
-        items: the questions.
-        letter: what the constant rule always answers; a question without that letter counts as wrong.
+    `letter` is the letter that is right most often, the first of equals, and None where no question
+    has choices.
     """
-    choice = _with_choices(items)
-    if not choice:
-        return Baselines(chance=None, constant=None, longest=None, median=None, n_numeric=0)
-    right = [letter_index(item.answer) for item in choice]
-    longest = [longest_choice(item.choices) == i for item, i in zip(choice, right, strict=True)]
-    medians = [(numeric_median(item.choices), i) for item, i in zip(choice, right, strict=True)]
-    hits = [median == i for median, i in medians if median is not None]
-    return Baselines(
-        chance=guess_rate([len(item.choices) for item in choice]),
-        constant=None if letter is None else float(np.mean([item.answer == letter for item in choice])),
-        longest=float(np.mean(longest)),
-        median=float(np.mean(hits)) if hits else None,
-        n_numeric=len(hits),
+
+    letter: str | None
+    _hits: dict[str, _Hits]
+
+    @classmethod
+    def of(cls, items: Sequence[Item]) -> "SimpleRules":
+        """Work out the rules on these questions."""
+        choice = _with_choices(items)
+        if not choice:
+            return cls(letter=None, _hits={})
+        shares = constant_letter([i.answer for i in choice], n_choices=[len(i.choices) for i in choice])
+        return cls(
+            letter=max(shares, key=lambda letter: shares[letter]),
+            _hits={item.item_id: _hits(item) for item in choice},
+        )
+
+    def is_numeric(self, item: Item) -> bool:
+        """Whether every choice of the question is a number."""
+        hits = self._hits.get(item.item_id)
+        return hits is not None and hits.median is not None
+
+    def on(self, items: Sequence[Item]) -> Baselines:
+        """The baselines on some of the questions; those without choices are left out."""
+        choice = [item for item in items if item.item_id in self._hits]
+        if not choice:
+            return Baselines(chance=None, constant=None, longest=None, median=None, n_numeric=0)
+        hits = [self._hits[item.item_id] for item in choice]
+        medians = [h.median for h in hits if h.median is not None]
+        return Baselines(
+            chance=guess_rate([len(item.choices) for item in choice]),
+            constant=sum(item.answer == self.letter for item in choice) / len(choice),
+            longest=sum(h.longest for h in hits) / len(hits),
+            median=sum(medians) / len(medians) if medians else None,
+            n_numeric=len(medians),
+        )
+
+
+def _hits(item: Item) -> _Hits:
+    right = letter_index(item.answer)
+    median = numeric_median(item.choices)
+    return _Hits(
+        longest=longest_choice(item.choices) == right, median=None if median is None else median == right
     )
 
 

@@ -21,14 +21,14 @@ from vidence import __version__
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.reporting.browser import browse
-from vidence.reporting.cells import DASH, Table, interval_text
+from vidence.reporting.cells import DASH, Table, has_interval, interval_text
 from vidence.reporting.compare import run_names, side_by_side
 from vidence.reporting.export import write_whole
 from vidence.reporting.figures import Drawing, Figure, draw_figure, figure_of
 from vidence.reporting.headline import asked, headline
 from vidence.reporting.results import Run
 from vidence.reporting.tables import all_tables
-from vidence.reporting.thumbnails import contact_sheets
+from vidence.reporting.thumbnails import ContactSheets
 from vidence.reporting.visible import visible
 
 # Pictures make up most of the page; together they stay below this.
@@ -102,7 +102,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     Args:
         runs: the runs, at least one.
         path: the HTML file.
-        cache_root: the folder of the frame cache; None decodes frames into a temporary folder.
+        cache_root: the folder of the frame cache; None decodes them again.
         media_root: the folder that media paths start from; None leaves the frames out.
         rng: where the draws of the intervals come from. Each run starts from this same state, so
             that its numbers do not depend on what else is on the page.
@@ -124,19 +124,21 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     ]
     scores = [[t for t in some if t.kind == "scores"] for some in tables]
     thumb_px = THUMB_PX if n_items <= MOST_LARGE else SMALL_THUMB_PX
-    with contact_sheets(cache_root, media_root, thumb_px=thumb_px, budget_bytes=PICTURES_BYTES) as sheets:
-        placed = [(view.id, name, run) for view, name, run in zip(views, names, runs, strict=True)]
-        browser = browse(placed, sheets=sheets, n_items=n_items)
-        page = _render(
-            title=views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}",
-            subtitle=asked(runs[0]) if len(runs) == 1 else "",
-            views=views,
-            comparison=side_by_side(runs, scores) if len(runs) > 1 else (),
-            sections=[_section(section) for section in extra_sections],
-            links=_links(views, extra_sections),
-            browser=browser,
-            sheets=list(sheets.sheets.items()),
-        )
+    sheets = ContactSheets(
+        cache_root=cache_root, media_root=media_root, thumb_px=thumb_px, budget_bytes=PICTURES_BYTES
+    )
+    placed = [(view.id, name, run) for view, name, run in zip(views, names, runs, strict=True)]
+    browser = browse(placed, sheets=sheets, n_items=n_items)
+    page = _render(
+        title=views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}",
+        subtitle=asked(runs[0]) if len(runs) == 1 else "",
+        views=views,
+        comparison=side_by_side(runs, scores) if len(runs) > 1 else (),
+        sections=[_section(section) for section in extra_sections],
+        links=_links(views, extra_sections),
+        browser=browser,
+        sheets=list(sheets.sheets.items()),
+    )
     write_whole(path, page.encode("utf-8"))
 
 
@@ -232,7 +234,7 @@ def _section(section: Section) -> dict[str, object]:
 def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _View:
     score = tables["score"].cell("headline", "accuracy")
     interval = ""
-    if score.estimate is not None and score.value is not None and not np.isnan(score.estimate.low):
+    if score.estimate is not None and has_interval(score.estimate):
         interval = f"{100 * score.estimate.level:g} % interval {interval_text(score.estimate)}"
     strip = _drawing_of(tables["outcomes"])
     facts = run.facts

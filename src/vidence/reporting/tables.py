@@ -10,7 +10,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable
 from vidence.reporting.cells import Cell, Column, Line, Table, count, estimated, share, words
-from vidence.reporting.marked import Marked, baselines, best_letter, is_numeric
+from vidence.reporting.marked import Marked, SimpleRules
 from vidence.reporting.positions import position_table
 from vidence.reporting.readers import changed_table, letter_readers, read_all, reader_table, table_of_readings
 from vidence.reporting.results import FATES, OUTCOMES, Row, Run
@@ -81,7 +81,9 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         )
     tags = _tags(run.rows)
     marked = Marked.of(run.rows)
-    make = _Lines(letter=best_letter(marked.items), has_unmarked=marked.n_unmarked > 0, rng=rng, level=level)
+    make = _Lines(
+        rules=SimpleRules.of(marked.items), has_unmarked=marked.n_unmarked > 0, rng=rng, level=level
+    )
     tables = [_headline_table(run, tags, marked, make=make)]
     for tag, values in tags.items():
         if _is_moderate(values):
@@ -138,13 +140,13 @@ def _columns(first: str, *, letter: str | None) -> tuple[Column, ...]:
 class _Lines:
     """Makes the lines of the score tables of one run."""
 
-    letter: str | None
+    rules: SimpleRules
     has_unmarked: bool
     rng: np.random.Generator
     level: float
 
     def columns(self, first: str) -> tuple[Column, ...]:
-        columns = _columns(first, letter=self.letter)
+        columns = _columns(first, letter=self.rules.letter)
         unmarked = Column(key="unmarked", title="not marked", note="wait for a judge; in no mean")
         return (*columns, unmarked) if self.has_unmarked else columns
 
@@ -157,7 +159,7 @@ class _Lines:
         return macro(marked.values, groups=groups, clusters=marked.clusters, rng=self.rng, level=self.level)
 
     def line(self, key: str, label: Cell, marked: Marked, *, score: Estimate | None) -> Line:
-        rules = baselines(marked.items, letter=self.letter)
+        rules = self.rules.on(marked.items)
         cells = [
             label,
             count(len(marked.items)),
@@ -188,7 +190,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, mak
     answered = Marked.of([row for row in run.rows if row.outcome == "answered"])
     label = words("answered only", detail="for comparison")
     lines.append(make.line("answered", label, answered, score=make.mean(answered)))
-    numeric = Marked.of([row for row in run.rows if is_numeric(row.item)])
+    numeric = Marked.of([row for row in run.rows if make.rules.is_numeric(row.item)])
     if 0 < len(numeric.items) < len(marked.items):
         lines.append(make.line("numeric", words("numbers as choices"), numeric, score=make.mean(numeric)))
     return Table(

@@ -2,9 +2,7 @@
 
 import base64
 import io
-import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -56,7 +54,7 @@ class ContactSheets:
     what was made, by id.
     """
 
-    cache_root: Path
+    cache_root: Path | None
     media_root: Path | None
     thumb_px: int
     budget_bytes: int
@@ -113,7 +111,7 @@ class ContactSheets:
                     kind=media[index].kind,
                     frame_indices=wanted,
                     encoding=encoding,
-                    cache_root=str(self.cache_root),
+                    cache_root=None if self.cache_root is None else str(self.cache_root),
                     cache_max_bytes=_CACHE_MAX_BYTES,
                 )
             )
@@ -122,22 +120,6 @@ class ContactSheets:
             for frame_index, frame in delivery.frames.items():
                 found[index, frame_index] = _small(frame.data, self.thumb_px)
         return [found[frame.media_index, frame.frame_index] for frame in frames]
-
-
-@contextmanager
-def contact_sheets(
-    cache_root: Path | None, media_root: Path | None, *, thumb_px: int, budget_bytes: int
-) -> Iterator[ContactSheets]:
-    """Contact sheets; without a frame cache, frames are decoded into a temporary one."""
-    if cache_root is not None:
-        yield ContactSheets(
-            cache_root=cache_root, media_root=media_root, thumb_px=thumb_px, budget_bytes=budget_bytes
-        )
-        return
-    with tempfile.TemporaryDirectory(prefix="vidence-report-") as folder:
-        yield ContactSheets(
-            cache_root=Path(folder), media_root=media_root, thumb_px=thumb_px, budget_bytes=budget_bytes
-        )
 
 
 def _encoding(run: Run) -> Encoding:

@@ -1,9 +1,11 @@
 """A small run whose numbers can be checked by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
+import numpy as np
 import pytest
 
 from vidence.records import (
@@ -25,6 +27,7 @@ from vidence.records import (
     Unreadable,
     Usage,
 )
+from vidence.reporting.results import Run, load_run
 from vidence.running.plan import Facts, Plan, write_plan
 from vidence.running.store import TrialStore
 
@@ -133,14 +136,21 @@ TRIALS = (
     marked(ITEMS[6], Answered(answer="a cat", rule="whole-reply"), reply=said("a cat"), **shown()),
 )
 
-WriteRun = Callable[..., Path]
 
+@dataclass(frozen=True)
+class Builder:
+    """Writes run folders; by default the run above."""
 
-@pytest.fixture
-def write_run(tmp_path: Path) -> WriteRun:
-    """Writes a run folder; by default the one above."""
+    folder: Path
+    items: tuple[Item, ...] = ITEMS
+    trials: tuple[Trial, ...] = TRIALS
+    question = staticmethod(question)
+    marked = staticmethod(marked)
+    said = staticmethod(said)
+    shown = staticmethod(shown)
 
     def write(
+        self,
         name: str = "run-a",
         *,
         items: Sequence[Item] = ITEMS,
@@ -148,7 +158,7 @@ def write_run(tmp_path: Path) -> WriteRun:
         facts: dict[str, object] | None = None,
         **plan: object,
     ) -> Path:
-        folder = tmp_path / name
+        folder = self.folder / name
         folder.mkdir()
         write_plan(
             folder,
@@ -161,4 +171,17 @@ def write_run(tmp_path: Path) -> WriteRun:
                 store.add(trial)
         return folder
 
-    return write
+    def load(self, name: str = "run-a", **options: object) -> Run:
+        """Write a run and load it."""
+        return load_run(self.write(name, **options))
+
+
+@pytest.fixture
+def runs(tmp_path: Path) -> Builder:
+    """Writes run folders into a temporary folder."""
+    return Builder(tmp_path)
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    return np.random.default_rng(0)
