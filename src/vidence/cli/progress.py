@@ -14,7 +14,6 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-
 from rich.text import Text
 
 from vidence.records import Answered, Failed, Refused, Unreadable

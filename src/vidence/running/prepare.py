@@ -16,7 +16,7 @@ from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.prompting.compose import Prompter
 from vidence.prompting.templates import Templates
-from vidence.records import Item, Sampling
+from vidence.records import Item
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
