@@ -19,10 +19,10 @@ class Reading:
     doubt: str = ""
 
 
-# A letter, perhaps after "Option" and in brackets; the marks that follow it; the rest.
+# A letter, perhaps after "So, option" and in brackets; the marks that follow it; the rest.
 _LEAD = re.compile(
-    r"[\s\-•]*(?:(?:the\s+)?(?:correct\s+)?(?:option|choice|letter|answer)(?:\s*[:#-]\s*|\s+|(?=[(\[]))"
-    r"|(?:选项?|選項?|选择)\s*)?"
+    r"[\s\-•]*(?:(?:so|thus|hence|therefore|assistant)[,:]?\s+)?(?:(?:the\s+)?(?:correct\s+)?(?:option|choice|letter|answer)(?:\s*[:#-]\s*|\s+|(?=[(\[]))"
+    r"|我?(?:选项?|選項?|选择)\s*)?"
     r"[\[({<\"'\s]*(?P<letter>[A-Z])(?P<marks>[\s\])}>\"':.=,;!-]*)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -145,7 +145,9 @@ def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None
         lead = None
     if lead and not _NEGATED.sub("", lead["rest"]).strip(" .!<>/"):
         return Reading(lead["letter"].upper(), "letter")
-    equal = equal_choices(segment, item.choices)
+    # "A, white dog" is the letter A beside a text; "A white dog" may be the text of a choice.
+    has_label = lead is not None and bool(lead["marks"].strip())
+    equal = equal_choices(segment, item.choices, is_strict=has_label)
     if equal:
         is_one = len(equal) == 1
         return (

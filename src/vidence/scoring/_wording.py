@@ -67,20 +67,26 @@ def _joined(text: str) -> str:
     return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words(plain(text))))
 
 
-def _without_article(text: str) -> str:
-    return re.sub(r"\A(?:the|an|a) ", "", _tight(text))
+def _without_articles(text: str) -> str:
+    said = words(plain(text))
+    return " ".join(w for i, w in enumerate(said) if w != "the" and (i > 0 or w not in ("a", "an")))
 
 
-def equal_choices(text: str, choices: Sequence[str]) -> tuple[int, ...]:
+def equal_choices(text: str, choices: Sequence[str], *, is_strict: bool = False) -> tuple[int, ...]:
     """Which choices say the same as the text.
 
     Compared are, until one comparison finds something: the texts but for case, space and outer
-    punctuation; their words and numbers; the texts without a leading article.
+    punctuation; their words and numbers; their words without *the* and without a leading *a*.
+
+    Args:
+        text: words of a reply.
+        choices: the texts of the choices.
+        is_strict: only the first comparison.
 
     Returns:
         Positions in `choices`; several where the comparison cannot tell them apart.
     """
-    for form in (_tight, _joined, _without_article):
+    for form in (_tight,) if is_strict else (_tight, _joined, _without_articles):
         wanted = form(text)
         found = tuple(i for i, choice in enumerate(choices) if wanted and form(choice) == wanted)
         if found:

@@ -31,7 +31,7 @@ _TAG_EDGE = re.compile(r"</?(?:final[_ ]?)?answer>", re.IGNORECASE)
 _BOX = re.compile(r"\\boxed\s*\{(?P<said>[^{}]*)\}")
 _WORD = r"(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|答案|答え|正解|정답)"
 _CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely)\s+(?:option|choice|selection|one|letter)"
-_IS = r"(?:(?:is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
+_IS = r"(?:(?:'s|is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
 # To the end of the line or a closing tag; as a look-ahead, so that one answer may stand in another.
 # Bounded, since models that repeat themselves write tens of thousands of markers into one line.
 _SAID = r"(?=(?P<said>(?:[^\n<]|<(?!/)){0,600}))"
@@ -39,15 +39,15 @@ _CLAUSE_CHARS = 200
 _ADVERB = r"(?:therefore|thus|then|clearly|simply|indeed|definitely|actually|probably|(?:most\s+)?likely)"
 _FIELD = r"[\"'](?:choice|option|letter|prediction|option_selected|selected_option|final_answer)[\"']"
 _MARKER = re.compile(
-    rf"(?:\b{_WORD}(?:\s+(?:option|choice|letter|correcta|correcte|corretta|correta))?|\b{_CHOSEN}|{_FIELD})"
+    rf"(?:(?<![A-Za-z]){_WORD}(?:\s+(?:option|choice|letter|correcta|correcte|corretta|correta))?|\b{_CHOSEN}|{_FIELD})"
     rf"[\"']?\s*(?:{_IS}\s*)?[\"']?\s*[:=]\s*{_SAID}"
     rf"|^[^\w\n]*(?:(?:the|final|correct)\s+)*answer[^\w\n]*\n\s*(?P<below>[^\n]*)",
     re.IGNORECASE | re.MULTILINE,
 )
 _STATEMENT = re.compile(
-    rf"(?:(?:\b{_WORD}|\b{_CHOSEN})(?:\s+(?:option|choice|letter))?"
+    rf"(?:(?:(?<![A-Za-z]){_WORD}|\b{_CHOSEN}|\bmy\s+(?:guess|pick|choice))(?:\s+(?:option|choice|letter))?"
     rf"\s*(?:{_IS}|(?:must|should|would|will|has\s+to)\s+be\b)(?:\s+{_ADVERB})?"
-    r"|\bI(?:\s+would|\s+will|'d|'ll)?\s+(?:choose|pick|select|go\s+with|opt\s+for)"
+    r"|\bI(?:\s+would|\s+will|'d|'ll)?\s+(?:choose|pick|select|say|go\s+with|opt\s+for)"
     r"|\bI\s+(?:think|believe)\s+(?:that\s+)?(?:it\s+is|it's))"
     rf"(?!\s*[:=])\s*{_SAID}",
     re.IGNORECASE,
