@@ -123,7 +123,8 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
     scores = [[t for t in some if t.kind == "scores"] for some in tables]
-    thumb_px = THUMB_PX if n_items <= MOST_LARGE else SMALL_THUMB_PX
+    n_shown = min(n_items, sum(len(run.rows) for run in runs))
+    thumb_px = THUMB_PX if n_shown <= MOST_LARGE else SMALL_THUMB_PX
     sheets = ContactSheets(
         cache_root=cache_root, media_root=media_root, thumb_px=thumb_px, budget_bytes=PICTURES_BYTES
     )
