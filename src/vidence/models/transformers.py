@@ -30,7 +30,7 @@ CPU_BATCH_SIZE = 4
 GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
 
 
-class Options(Record):
+class Options(Record, kw_only=True):
     """What can be set behind the ``?`` of the spec.
 
     `device`: ``auto`` (all GPUs, the CPU where there is none), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.

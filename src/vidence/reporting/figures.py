@@ -29,14 +29,14 @@ _ROW_PX = 42
 _AXIS_PX = 22
 
 
-class Mark(Record):
+class Mark(Record, kw_only=True):
     """A point to compare a bar with; `kind` is its name in the legend."""
 
     kind: str
     value: float
 
 
-class Bar(Record, omit_defaults=True):
+class Bar(Record, kw_only=True, omit_defaults=True):
     """One bar from 0 to `value`; `low` and `high` are its interval, `text` is written at its end."""
 
     label: str
@@ -47,7 +47,7 @@ class Bar(Record, omit_defaults=True):
     marks: tuple[Mark, ...] = ()
 
 
-class BarFigure(Record, omit_defaults=True):
+class BarFigure(Record, kw_only=True, omit_defaults=True):
     """Horizontal bars on one axis from 0 to `top`; `is_share` writes the axis in per cent."""
 
     title: str
@@ -56,7 +56,7 @@ class BarFigure(Record, omit_defaults=True):
     is_share: bool = True
 
 
-class Letter(Record):
+class Letter(Record, kw_only=True):
     """How often a letter was right, and how often it was read."""
 
     letter: str
@@ -64,14 +64,14 @@ class Letter(Record):
     n_read: int
 
 
-class LetterFigure(Record):
+class LetterFigure(Record, kw_only=True):
     """Letters that were right against letters that were read."""
 
     title: str
     letters: tuple[Letter, ...]
 
 
-class Part(Record):
+class Part(Record, kw_only=True):
     """One part of a strip; `style` is what it stands for and gives its colour."""
 
     label: str
@@ -79,7 +79,7 @@ class Part(Record):
     n: int
 
 
-class StripFigure(Record):
+class StripFigure(Record, kw_only=True):
     """What became of all trials, as one strip."""
 
     title: str
@@ -89,7 +89,7 @@ class StripFigure(Record):
 Figure: TypeAlias = BarFigure | LetterFigure | StripFigure
 
 
-class Drawing(Record):
+class Drawing(Record, kw_only=True):
     """An SVG element, and for its legend a small SVG element and its words for each mark."""
 
     svg: str

@@ -142,7 +142,13 @@ def prepare(plan: Plan, *, now: datetime) -> Prepared:
     templates = Templates.load(
         plan.prompts, override=Path(plan.prompts_dir) if plan.prompts_dir is not None else None
     )
-    prompter = Prompter(templates, style=plan.style, layout=plan.layout, frame_times=plan.frame_times)
+    prompter = Prompter(
+        templates,
+        style=plan.style,
+        layout=plan.layout,
+        frame_times=plan.frame_times,
+        jpeg_quality=plan.jpeg_quality,
+    )
     model = open_model(plan.model)
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     items, notes = choose_items(loaded, plan, model=model)

@@ -3,8 +3,10 @@
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 
 import anyio
+import anyio.to_thread
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
@@ -131,9 +133,7 @@ class Session:
         if isinstance(shown, Failed):
             return self._trial(ready, shown)
         try:
-            prompted = self.prepared.prompter.prompt(
-                item, shown.frames, duration_s=shown.duration_s, video=shown.video
-            )
+            prompted = await self._fill(item, shown)
         except UsageError as error:
             return self._trial(
                 ready, Failed(stage="prompting", error=type(error).__name__, message=str(error))
@@ -143,6 +143,14 @@ class Session:
         except (TransientModelError, RejectedRequestError) as error:
             failed = Failed(stage="model", error=type(error).__name__, message=str(error))
             return self._trial(ready, failed, prompt=prompted.prompt)
+
+    async def _fill(self, item: Item, shown: Shown) -> Prompted:
+        fill = partial(
+            self.prepared.prompter.prompt, item, shown.frames, duration_s=shown.duration_s, video=shown.video
+        )
+        if self.prepared.plan.layout.startswith("montage"):  # pictures are made: not on the event loop
+            return await anyio.to_thread.run_sync(fill)
+        return fill()
 
     async def _put(self, ready: _Ready, prompted: Prompted) -> Trial:
         """Ask the model one question."""

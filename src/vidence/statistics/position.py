@@ -11,7 +11,7 @@ from vidence.records import Record
 from vidence.statistics.chance import letter_index
 
 
-class PositionBias(Record):
+class PositionBias(Record, kw_only=True):
     """How often each letter was right and was read.
 
     `right`, `read` count items by letter, in the order of `letters`; `accuracy` is the accuracy on the
