@@ -9,7 +9,7 @@ from vidence.records import Estimate, Record
 DASH = "\u2013"  # what is shown where there is no number
 
 
-class Cell(Record, omit_defaults=True):
+class Cell(Record, kw_only=True, omit_defaults=True):
     """One cell. `text` is what is shown, `detail` goes beside it in a quieter voice.
 
     `value` is the number behind the text (shares run from 0 to 1), `estimate` the number with its
@@ -22,7 +22,7 @@ class Cell(Record, omit_defaults=True):
     estimate: Estimate | None = None
 
 
-class Column(Record, omit_defaults=True):
+class Column(Record, kw_only=True, omit_defaults=True):
     """One column. `group` is a heading over neighbouring columns; `note` says what the column means."""
 
     key: str
@@ -32,14 +32,14 @@ class Column(Record, omit_defaults=True):
     is_text: bool = False
 
 
-class Line(Record, omit_defaults=True):
+class Line(Record, kw_only=True, omit_defaults=True):
     """One line of a table: as many cells as there are columns."""
 
     key: str
     cells: tuple[Cell, ...]
 
 
-class Table(Record, omit_defaults=True):
+class Table(Record, kw_only=True, omit_defaults=True):
     """A table with a name that is unique within its run.
 
     `kind` says which figure can be drawn from it.

@@ -103,7 +103,8 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         runs: the runs, at least one.
         path: the HTML file.
         cache_root: the folder of the frame cache; None decodes them again.
-        media_root: the folder that media paths start from; None leaves the frames out.
+        media_root: the folder that media paths start from, for runs whose own folder (in their
+            facts) is not there; without either, the frames are left out.
         rng: where the draws of the intervals come from. Each run starts from this same state, so
             that its numbers do not depend on what else is on the page.
         n_items: how many trials the browser of questions holds.
@@ -144,15 +145,17 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
 
 
 def _render(**values: object) -> str:
+    loader = jinja2.PackageLoader("vidence.reporting")
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("vidence.reporting"),
+        loader=loader,
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         finalize=_finalize,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    css, js = _source(environment, "page.css"), _source(environment, "page.js")
+    css = loader.get_source(environment, "page.css")[0]
+    js = loader.get_source(environment, "page.js")[0]
     environment.globals.update(header_groups=header_groups, drawing_of=_drawing_of)
     return environment.get_template("page.html.j2").render(
         css=Markup(css),  # noqa: S704 - our own file
@@ -167,13 +170,6 @@ def _render(**values: object) -> str:
 def _finalize(value: object) -> object:
     """Every text that a template writes passes here, before it is escaped."""
     return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _source(environment: jinja2.Environment, name: str) -> str:
-    loader = environment.loader
-    if loader is None:
-        raise UsageError("the installation of vidence is damaged: the templates of the report are missing")
-    return loader.get_source(environment, name)[0]
 
 
 def _hash(text: str) -> str:

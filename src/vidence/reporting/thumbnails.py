@@ -67,21 +67,29 @@ class ContactSheets:
         selection = row.trial.selection
         if selection is None or not selection.frames:
             return Pictured()
-        if self.media_root is None:
+        root = self._root(run)
+        if root is None:
             return Pictured(note="The frames are not pictured: this report was made without the videos.")
         encoding = _encoding(run)
         media = tuple((m.path, m.url, m.kind) for m in row.item.media)
-        key = (media, selection.frames, encoding.key)
+        key = (root, media, selection.frames, encoding.key)
         if key not in self._made:
-            self._made[key] = self._make(row.item.media, selection.frames, encoding)
+            self._made[key] = self._make(root, row.item.media, frames=selection.frames, encoding=encoding)
         return self._made[key]
 
-    def _make(self, media: Sequence[Media], frames: Sequence[FrameRef], encoding: Encoding) -> Pictured:
+    def _root(self, run: Run) -> Path | None:
+        """The folder that a run's media paths start from: its own, or else the one given."""
+        own = Path(run.facts.media_root) if run.facts.media_root else None
+        return own if own is not None and own.is_dir() else self.media_root
+
+    def _make(
+        self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
+    ) -> Pictured:
         if self._n_bytes >= self.budget_bytes:
             return Pictured(note="The frames are not pictured, to keep this page small.")
         chosen = _spread(frames)
         try:
-            images = self._images(media, chosen, encoding)
+            images = self._images(root, media, frames=chosen, encoding=encoding)
         except MediaError as error:
             return Pictured(note=f"The frames cannot be pictured: {error}")
         sheet = _compose(images, [frame.time_s for frame in chosen], thumb_px=self.thumb_px)
@@ -92,7 +100,7 @@ class ContactSheets:
         return Pictured(sheet_id=sheet_id, note=f"{n} of the {n_all:,} are pictured." if n < n_all else "")
 
     def _images(
-        self, media: Sequence[Media], frames: Sequence[FrameRef], encoding: Encoding
+        self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> list[Image.Image]:
         """The frames as the model got them, in their order, made small.
 
@@ -101,7 +109,7 @@ class ContactSheets:
         """
         found: dict[tuple[int, int], Image.Image] = {}
         for index in sorted({frame.media_index for frame in frames}):
-            path = resolve(self.media_root or Path(), media[index])
+            path = resolve(root, media[index])
             if path is None or not path.exists():
                 raise MediaError(f"{path or media[index].url} is not there")
             wanted = tuple(sorted({f.frame_index for f in frames if f.media_index == index}))

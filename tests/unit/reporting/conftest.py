@@ -1,7 +1,9 @@
 """A small run whose numbers can be checked by hand."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html.parser import HTMLParser
 from pathlib import Path
 
 import msgspec
@@ -27,6 +29,7 @@ from vidence.records import (
     Unreadable,
     Usage,
 )
+from vidence.reporting.page import write_page
 from vidence.reporting.results import Run, load_run
 from vidence.running.plan import Facts, Plan, write_plan
 from vidence.running.store import TrialStore
@@ -185,3 +188,82 @@ def runs(tmp_path: Path) -> Builder:
 @pytest.fixture
 def rng() -> np.random.Generator:
     return np.random.default_rng(0)
+
+
+# Attributes that hold words and load nothing.
+WORDS = {"title", "aria-label", "label"}
+VOID = {"meta", "input", "br", "img", "link", "hr"}
+
+
+class Page(HTMLParser):
+    """Elements with their attributes, and the text of each kind of element."""
+
+    def __init__(self, text):
+        super().__init__(convert_charrefs=True)
+        self.elements = []
+        self.open = []
+        self.texts = []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in VOID:
+            self.open.append((tag, dict(attrs), []))
+
+    def handle_startendtag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        for _, _, pieces in self.open:
+            pieces.append(data)
+
+    def handle_endtag(self, tag):
+        name, attrs, pieces = self.open.pop()
+        assert name == tag, f"</{tag}> closes <{name}>"
+        self.texts.append((name, attrs, "".join(pieces)))
+
+    def all(self, tag):
+        return [attrs for name, attrs in self.elements if name == tag]
+
+    def text_of(self, tag, **wanted):
+        def fits(attrs):
+            return all(value in (attrs.get(key) or "").split() for key, value in wanted.items())
+
+        wanted = {key.rstrip("_"): value for key, value in wanted.items()}
+        return [text for name, attrs, text in self.texts if name == tag and fits(attrs)]
+
+
+@pytest.fixture
+def page_of(tmp_path):
+    def make(*runs, **options):
+        path = tmp_path / "page.html"
+        settings = {"cache_root": None, "media_root": None, "rng": np.random.default_rng(0), **options}
+        write_page(runs, path, **settings)
+        text = path.read_text(encoding="utf-8")
+        return text, Page(text)
+
+    return make
+
+
+def assert_stays_at_home(text, page):
+    for tag, attrs in page.elements:
+        for name, value in attrs.items():
+            assert not name.startswith("on"), f"<{tag} {name}>"
+            if name in {"href", "src", "srcset", "action", "formaction", "data", "poster", "xlink:href"}:
+                assert value.startswith(("#", "data:image/jpeg;base64,")), f"<{tag} {name}={value!r}>"
+            assert name != "style"
+            assert name in WORDS or "//" not in (value or "")
+    assert {tag for tag, _ in page.elements}.isdisjoint({"link", "img", "iframe", "object", "embed", "base"})
+    (css,) = page.text_of("style")
+    assert not re.search(r"url\(|@import|//|\\", css)
+    (js,) = page.text_of("script")
+    assert not re.search(
+        r"innerHTML|outerHTML|insertAdjacent|document\.write|eval|fetch|XMLHttp|import\(", js
+    )
+
+
+@pytest.fixture
+def stays_at_home():
+    """Fails when a page loads or runs anything from elsewhere."""
+    return assert_stays_at_home

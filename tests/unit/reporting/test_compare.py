@@ -1,0 +1,39 @@
+from vidence.records import Answered
+
+
+def test_several_runs_stand_side_by_side(runs, page_of):
+    better = [runs.marked(item, Answered(answer=item.answer)) for item in runs.items]
+    first, second = runs.load("a"), runs.load("b", trials=better, model="scripted:best")
+    _, page = page_of(first, second)
+    assert "2 runs of table" in page.text_of("h1")
+    assert any(
+        note.startswith("All runs have trials on the same 7") for note in page.text_of("p", class_="note")
+    )
+    rows = [" ".join(text.split()) for text in page.text_of("tr")]
+    assert any(row.startswith("accuracy, %33.3") and row.endswith("100.0no interval") for row in rows)
+    assert {"Overview", "Score: accuracy, %", "Score by task: accuracy, %"} <= set(page.text_of("h3"))
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    shown = [attrs["data-run"] for attrs in page.all("details") if "data-run" in attrs]
+    assert set(shown) == {"run-1", "run-2"}
+
+
+def test_numbers_of_a_run_do_not_depend_on_its_company(runs, page_of):
+    first, second = runs.load("a"), runs.load("b", trials=runs.trials[:4])
+    _, alone = page_of(second)
+    _, together = page_of(first, second)
+    assert together.text_of("div", class_="interval")[1:] == alone.text_of("div", class_="interval")
+
+
+def test_runs_on_different_questions_are_flagged(runs, page_of):
+    first, second = runs.load("a"), runs.load("b", trials=runs.trials[:4])
+    _, page = page_of(first, second)
+    assert any("so their scores are not comparable" in note for note in page.text_of("p", class_="note"))
+    # Same model twice: the folders tell the columns apart.
+    assert "scripted:test (a)" in page.text_of("th")
+
+
+def test_three_runs_of_one_name_are_numbered(runs, page_of):
+    run = runs.load("a")
+    _, page = page_of(run, run)
+    assert {"scripted:test (a, 1)", "scripted:test (a, 2)"} <= set(page.text_of("th"))
