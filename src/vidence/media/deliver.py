@@ -77,8 +77,8 @@ def deliver(job: Job) -> Delivery:
             cache.put(content_hash, index, key, frame=frame)
     _log.debug("%s: %d frames decoded, %d kept before", job.path, len(frames) - n_from_cache, n_from_cache)
     return Delivery(
-        frames=frames,
-        problems=problems,
+        frames=dict(sorted(frames.items())),
+        problems=dict(sorted(problems.items())),
         n_decoded=len(frames) - n_from_cache,
         n_from_cache=n_from_cache,
     )

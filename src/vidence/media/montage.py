@@ -6,14 +6,13 @@ import numpy as np
 
 from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, decode_image, encode
-from vidence.media.pixels import resize
 
 
 def montage(images: Sequence[EncodedFrame], *, columns: int, rows: int, encoding: Encoding) -> EncodedFrame:
     """Lay frames out row by row in equal cells; cells without a frame are black.
 
-    A cell is as large as the largest frame, smaller ones sit in its middle. The size of `encoding`
-    limits the whole montage.
+    A cell is as large as the largest frame, smaller ones sit in its middle. Nothing is scaled: the
+    size of an encoding limits frames, and they were scaled when they were read.
 
     Raises:
         UsageError: no frames, or more than ``columns * rows``.
@@ -31,5 +30,4 @@ def montage(images: Sequence[EncodedFrame], *, columns: int, rows: int, encoding
         top = row * height_px + (height_px - image.height_px) // 2
         left = column * width_px + (width_px - image.width_px) // 2
         canvas[top : top + image.height_px, left : left + image.width_px] = decode_image(image.data)
-    size = encoding.size.fit(canvas.shape[1], canvas.shape[0])
-    return encode(resize(canvas, size=size), encoding)
+    return encode(canvas, encoding)

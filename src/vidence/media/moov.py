@@ -33,19 +33,22 @@ class _UnusualError(Exception):
 def read_moov(path: Path, *, track_id: int) -> MoovTable | None:
     """The table of one track; None where the index is not of the ordinary kind."""
     try:
-        with path.open("rb") as file:
-            size = path.stat().st_size
-            boxes = list(_top_boxes(file, size))
-            names = [name for name, _, _ in boxes]
-            if names.count(b"moov") != 1 or b"moof" in names:
-                return None
-            start, end = next((start, end) for name, start, end in boxes if name == b"moov")
-            if end - start > _MOST_MOOV_BYTES:
-                return None
-            file.seek(start)
-            return _read_track(file.read(end - start), track_id=track_id, file_size=size)
+        return _read_track(_moov(path), track_id=track_id, file_size=path.stat().st_size)
     except (_UnusualError, struct.error, ValueError, IndexError):
         return None
+
+
+def n_beyond_end(path: Path, *, track_id: int) -> int:
+    """How many samples of a track the index puts beyond the end of the file: it was cut off there.
+
+    0 where the index cannot be read, and for files of fragments.
+    """
+    try:
+        moov = _moov(path)
+        ends = _sample_ends(_child(_track(moov, track_id), b"mdia", b"minf", b"stbl"))
+        return int(np.count_nonzero(ends > path.stat().st_size))
+    except (_UnusualError, struct.error, ValueError, IndexError):
+        return 0
 
 
 def lacks_moov(path: Path) -> bool:
@@ -53,6 +56,17 @@ def lacks_moov(path: Path) -> bool:
     with path.open("rb") as file:
         names = [name for name, _, _ in _top_boxes(file, path.stat().st_size)]
     return bool(names) and names[0] in _BOX_BEGINS and b"moov" not in names
+
+
+def _moov(path: Path) -> bytes:
+    with path.open("rb") as file:
+        boxes = list(_top_boxes(file, path.stat().st_size))
+        places = [(start, end) for name, start, end in boxes if name == b"moov"]
+        is_fragmented = any(name == b"moof" for name, _, _ in boxes)
+        if len(places) != 1 or is_fragmented or places[0][1] - places[0][0] > _MOST_MOOV_BYTES:
+            raise _UnusualError
+        file.seek(places[0][0])
+        return file.read(places[0][1] - places[0][0])
 
 
 def _top_boxes(file: BinaryIO, size: int) -> Iterator[tuple[bytes, int, int]]:
@@ -96,19 +110,26 @@ def _child(data: bytes, *names: bytes) -> bytes:
     return data
 
 
+def _track(moov: bytes, track_id: int) -> bytes:
+    for name, track in _children(moov):
+        if name == b"trak":
+            header = _child(track, b"tkhd")
+            if struct.unpack_from(">I", header, 20 if header[0] else 12)[0] == track_id:
+                return track
+    raise _UnusualError
+
+
 def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
     if _child(moov, b"mvex"):
         raise _UnusualError
-    for name, track in _children(moov):
-        if name == b"trak" and _track_id(_child(track, b"tkhd")) == track_id:
-            break
-    else:
-        raise _UnusualError
+    track = _track(moov, track_id)
     header = _child(track, b"mdia", b"mdhd")
     (timescale,) = struct.unpack_from(">I", header, 20 if header[0] else 12)
     samples = _child(track, b"mdia", b"minf", b"stbl")
     shown, n_samples = _composition_times(samples)
-    _check_whole(samples, n_samples, file_size=file_size)
+    ends = _sample_ends(samples)
+    if len(ends) != n_samples or ends.max() > file_size:
+        raise _UnusualError
     movie_header = _child(moov, b"mvhd")
     (movie_timescale,) = struct.unpack_from(">I", movie_header, 20 if movie_header[0] else 12)
     start = _edit_start(_child(track, b"edts", b"elst"), shown, scales=(timescale, movie_timescale))
@@ -118,10 +139,6 @@ def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
         is_key[:] = False
         is_key[np.frombuffer(sync, ">u4", offset=8).astype(np.int64) - 1] = True
     return MoovTable(timescale=timescale, pts=shown - start, is_key=is_key)
-
-
-def _track_id(header: bytes) -> int:
-    return int(struct.unpack_from(">I", header, 20 if header[0] else 12)[0])
 
 
 def _composition_times(samples: bytes) -> tuple[NDArray[np.int64], int]:
@@ -157,28 +174,23 @@ def _edit_start(edits: bytes, shown: NDArray[np.int64], *, scales: tuple[int, in
     return int(start)
 
 
-def _check_whole(samples: bytes, n_samples: int, *, file_size: int) -> None:
-    """Raise where the bytes of a sample lie beyond the end of the file."""
+def _sample_ends(samples: bytes) -> NDArray[np.int64]:
+    """Where in the file the bytes of each sample end; shape (n_samples,)."""
     sizes_box = _child(samples, b"stsz")
-    fixed, n_sizes = struct.unpack_from(">II", sizes_box, 4)
-    sizes = (
-        np.full(n_sizes, fixed, np.int64)
-        if fixed
-        else np.frombuffer(sizes_box, ">u4", n_sizes, 12).astype(np.int64)
-    )
+    same_size, n_samples = struct.unpack_from(">II", sizes_box, 4)
+    if same_size:
+        sizes = np.full(n_samples, same_size, np.int64)
+    else:
+        sizes = np.frombuffer(sizes_box, ">u4", n_samples, 12).astype(np.int64)
     wide = _child(samples, b"co64")
-    chunks = (
-        np.frombuffer(wide, ">u8", offset=8)
-        if wide
-        else np.frombuffer(_child(samples, b"stco"), ">u4", offset=8)
-    ).astype(np.int64)
-    runs = np.frombuffer(_child(samples, b"stsc"), ">u4", offset=8).reshape(-1, 3).astype(np.int64)
-    lengths = np.diff(np.append(runs[:, 0] - 1, len(chunks)))
-    per_chunk = np.repeat(runs[:, 1], lengths)
-    if n_sizes != n_samples or len(per_chunk) != len(chunks) or per_chunk.sum() != n_samples:
+    narrow = b"" if wide else _child(samples, b"stco")
+    chunks = np.frombuffer(wide or narrow, ">u8" if wide else ">u4", offset=8).astype(np.int64)
+    # Rows of stsc say: from this chunk on (counted from 1), so many samples per chunk.
+    rows = np.frombuffer(_child(samples, b"stsc"), ">u4", offset=8).reshape(-1, 3).astype(np.int64)
+    per_chunk = np.repeat(rows[:, 1], np.diff(np.append(rows[:, 0] - 1, len(chunks))))
+    if len(per_chunk) != len(chunks) or per_chunk.sum() != n_samples or not n_samples:
         raise _UnusualError
-    ends_in_file = np.cumsum(sizes)
-    last_of_chunk = np.cumsum(per_chunk) - 1
-    before_chunk = np.concatenate([[0], ends_in_file[last_of_chunk][:-1]])
-    if (chunks + ends_in_file[last_of_chunk] - before_chunk).max() > file_size:
-        raise _UnusualError
+    ends = np.cumsum(sizes)
+    first_of_chunk = np.cumsum(per_chunk) - per_chunk
+    before_chunk = (ends - sizes)[first_of_chunk]
+    return np.asarray(ends + np.repeat(chunks - before_chunk, per_chunk), np.int64)

@@ -11,7 +11,7 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
-from vidence.media.moov import read_moov
+from vidence.media.moov import n_beyond_end, read_moov
 from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
 from vidence.media.pixels import Turn, turn_of
 from vidence.media.probe import Claimed, Probe, count, seconds
@@ -123,7 +123,7 @@ def _frames_of_packets(path: Path, opened: Opened) -> _Frames:
     if packets is None:
         return _Frames(ticks=np.zeros(0, np.int64), time_base=time_base, table=None, problem="")
     table = _table_of_packets(opened, packets)
-    problem = _shortfall(opened, packets, time_base)
+    problem = _shortfall(path, opened, packets)
     if table is not None:
         return _Frames(ticks=table.frame_pts, time_base=time_base, table=table, problem=problem)
     ticks = _decoded_ticks(path)
@@ -224,17 +224,20 @@ def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
     return FrameTable.of_packets(packets.pts, is_key=packets.is_key, is_shown=packets.is_shown)
 
 
-def _shortfall(opened: Opened, packets: _Packets, time_base: Fraction) -> str:
+def _shortfall(path: Path, opened: Opened, packets: _Packets) -> str:
     """What the header promises and the file does not hold; empty where all is there."""
     n_found, n_claimed = len(packets.pts), opened.stream.frames
-    if n_claimed > n_found:
-        return f"truncated: the header says {n_claimed} frames, {n_found} are in the file"
+    is_mp4 = "mp4" in opened.container.format.name
+    # An edit may leave samples of an MP4 out, so that fewer are read than there are.
+    n_lost = n_beyond_end(path, track_id=opened.stream.id) if is_mp4 else n_claimed - n_found
+    if n_lost > 0:
+        return f"truncated: the header says {n_claimed} frames, {n_lost} of them are not in the file"
     if packets.trouble:
         return f"damaged: reading ended after {n_found} frames ({packets.trouble})"
     claimed_s = _stream_duration_s(opened)
     if n_claimed or claimed_s is None or packets.end is None:
         return ""
-    found_s = float((packets.end - int(packets.pts.min())) * time_base)
+    found_s = float((packets.end - int(packets.pts.min())) * _time_base(opened))
     if claimed_s - found_s > _CUT_OFF_S:
         return f"truncated: the header says {claimed_s:.2f} s, the frames end after {found_s:.2f} s"
     return ""

@@ -1,0 +1,164 @@
+"""Every frame is the one that was asked for, on every kind of file that decoders get wrong."""
+
+import av
+import numpy as np
+import pytest
+from av.video.reformatter import Interpolation
+
+from vidence.media.sizes import Size
+from vidence.media.video import FrameProblem, Video, open_video
+from videos.special import MAKERS, Clip
+from videos.stamped import HEIGHT, N_FRAMES, RATE, WIDTH, read_number
+
+_TURNS = {"turned-90": -1, "turned-180": 2, "turned-270": 1}
+# AREA, rounded exactly, the same on all processors: what `pixels.py` pins, written out.
+_FLAGS = int(Interpolation.AREA | Interpolation.ACCURATE_RND | Interpolation.BITEXACT)
+
+
+def stored(name: str, image: np.ndarray) -> np.ndarray:
+    """An upright picture as it lies in the file."""
+    if name == "mirrored":
+        return image[:, ::-1]
+    return np.rot90(image, -_TURNS.get(name, 0))
+
+
+def upright(name: str, image: np.ndarray) -> np.ndarray:
+    """A stored picture as it is to be shown."""
+    return image[:, ::-1] if name == "mirrored" else np.rot90(image, _TURNS.get(name, 0))
+
+
+def in_order(clip: Clip) -> list[np.ndarray]:
+    """All frames of a plain decode from start to end, as they are stored."""
+    with av.open(str(clip.path)) as container:
+        return [
+            frame.to_ndarray(
+                format="rgb24", width=frame.width, height=frame.height, interpolation=_FLAGS, threads=1
+            )
+            for frame in container.decode(video=0)
+            if frame.format.name != "bgra"
+        ]
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_times_and_counts_are_those_that_were_written(name: str, clip) -> None:
+    made = clip(name)
+    video = open_video(made.path)
+    assert video.n_frames == len(made.numbers)
+    np.testing.assert_allclose(video.times_s, made.times_s, rtol=0, atol=made.tick_s)
+    counted = video.probe.counted
+    assert counted.n_frames == len(made.numbers)
+    assert counted.is_variable == made.is_variable
+    span_s = made.times_s[-1]
+    assert counted.fps == pytest.approx((len(made.numbers) - 1) / span_s, rel=1e-3)
+    assert counted.duration_s == pytest.approx(span_s * len(made.numbers) / (len(made.numbers) - 1), rel=1e-3)
+    assert video.probe.problem == ""
+
+
+@pytest.mark.parametrize("name", MAKERS)
+def test_random_frames_are_exact_and_the_same_as_in_a_plain_decode(name: str, clip) -> None:
+    made = clip(name)
+    video = open_video(made.path)
+    reference = in_order(made)
+    rng = np.random.default_rng(5)
+    for n_wanted, threads in ((1, 1), (3, 1), (5, 2), (12, 1), (12, 3)):
+        indices = rng.choice(video.n_frames, n_wanted, replace=False)
+        for index, image in zip(indices, video.frames(indices, threads=threads), strict=True):
+            assert not isinstance(image, FrameProblem), image
+            assert read_number(stored(name, image)) == made.numbers[index]
+            if reference:  # GIF is drawn with transparency, which a plain decode does not resolve
+                np.testing.assert_array_equal(image, upright(name, reference[index]))
+
+
+@pytest.mark.parametrize(
+    "name", ["h264", "hevc-open", "vp9", "av1", "open-gop", "intra-refresh", "cut", "raw"]
+)
+def test_every_single_frame_is_exact_when_asked_alone(name: str, clip) -> None:
+    made = clip(name)
+    video = open_video(made.path)
+    for index in range(0, video.n_frames, 7):
+        (image,) = video.frames([index])
+        assert not isinstance(image, FrameProblem), image
+        assert read_number(image) == made.numbers[index]
+
+
+@pytest.mark.parametrize("name", ["h264", "vfr", "cut", "offset", "ts", "avi"])
+def test_the_frame_at_a_time_is_the_last_that_has_begun(name: str, clip) -> None:
+    made = clip(name)
+    video = open_video(made.path)
+    times = np.array(made.times_s)
+    for time_s in (0.0, 0.31, 1.0, 1.49, float(times[7]), float(times[-1])):
+        begun = [number for number, start in zip(made.numbers, times, strict=True) if start <= time_s + 1e-9]
+        (image,) = video.frames([video.index_at(time_s)])
+        assert read_number(image) == begun[-1]
+    assert video.index_at(-1.0) == 0
+    assert video.index_at(1e9) == len(made.numbers) - 1
+
+
+def test_all_frames_at_once(clip) -> None:
+    video = open_video(clip("h264").path)
+    assert [read_number(image) for image in video.frames(range(N_FRAMES), threads=2)] == list(range(N_FRAMES))
+
+
+def test_indices_may_repeat_and_come_in_any_order(plain) -> None:
+    images = open_video(plain).frames([100, 3, 100, 64, 3])
+    assert [read_number(image) for image in images] == [100, 3, 100, 64, 3]
+
+
+@pytest.mark.parametrize("name", ["turned-90", "turned-180", "turned-270", "mirrored"])
+def test_turned_videos_are_shown_upright(name: str, clip) -> None:
+    made = clip(name)
+    video = open_video(made.path)
+    lies = name in {"turned-90", "turned-270"}
+    size = (HEIGHT, WIDTH) if lies else (WIDTH, HEIGHT)
+    assert (video.probe.width_px, video.probe.height_px) == size
+    assert video.probe.rotation_deg == made.rotation_deg
+    (image,) = video.frames([17], size=Size.parse("short:54"))
+    assert image.shape == ((96, 54, 3) if lies else (54, 96, 3))
+    assert read_number(stored(name, image)) == 17
+
+
+def test_what_the_header_claims_is_kept_apart(clip) -> None:
+    plain, vfr, webm, cut, raw = (
+        open_video(clip(n).path).probe for n in ("h264", "vfr", "vp9", "cut", "raw")
+    )
+    assert (plain.claimed.n_frames, plain.claimed.duration_s, plain.claimed.fps) == (120, 4.0, 30.0)
+    assert plain.codec == "h264"
+    assert not plain.has_audio
+    assert vfr.claimed.n_frames == vfr.counted.n_frames
+    assert webm.claimed.n_frames is None
+    assert (cut.claimed.n_frames, cut.counted.n_frames) == (90, 75)  # 15 frames before the cut are hidden
+    assert raw.claimed.n_frames is None
+    assert raw.claimed.duration_s is None
+
+
+def test_frames_that_do_not_exist_are_problems_that_name_the_file(plain) -> None:
+    video = open_video(plain)
+    whole, above, below = video.frames([5, 120, -1])
+    assert read_number(whole) == 5
+    for problem, index in ((above, 120), (below, -1)):
+        assert isinstance(problem, FrameProblem)
+        assert problem.frame_index == index
+        assert str(plain) in problem.message
+        assert f"frame {index} does not exist; there are 120" in problem.message
+
+
+def test_scaling_agrees_with_a_mean_over_the_area(plain) -> None:
+    video = open_video(plain)
+    (large,) = video.frames([50])
+    (small,) = video.frames([50], size=Size.parse("short:54"))
+    mean = large.reshape(54, 2, 96, 2, 3).mean(axis=(1, 3))
+    assert small.shape == (54, 96, 3)
+    # Chroma is scaled before the conversion, so single pixels at edges of colour may differ.
+    assert np.abs(small - mean).mean() < 2
+
+
+def test_times_of_a_file_without_a_clock_follow_its_rate(clip) -> None:
+    video = open_video(clip("avi").path)
+    np.testing.assert_allclose(np.diff(video.times_s), 1 / RATE, rtol=1e-9)
+
+
+def test_an_opened_video_is_immutable(plain) -> None:
+    video = open_video(plain)
+    assert isinstance(video, Video)
+    with pytest.raises(AttributeError):
+        video.scan = None
