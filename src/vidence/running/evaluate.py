@@ -110,7 +110,8 @@ async def _evaluate(
         )
         try:
             if todo:
-                await session.work(todo, n_askers=most, n_showers=surroundings.n_workers)
+                # Twice as many as decode: a video is decoded while questions about others still wait.
+                await session.work(todo, n_askers=most, n_showers=2 * surroundings.n_workers)
         finally:
             with anyio.CancelScope(shield=True):
                 await prepared.model.close()
