@@ -1,0 +1,48 @@
+"""Planted truth: videos rendered here, whose questions need a known number of pieces of evidence.
+
+Loading renders nothing: `vidence demo` and `vidence.phantom.world.render` make the folder.
+"""
+
+from pathlib import Path
+
+from vidence.benchmarks import _decode, _files
+from vidence.benchmarks._checks import checked
+from vidence.benchmarks._gather import Gathering
+from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.records import Item
+
+_FILE = "items.jsonl"
+_EXPECTED = (
+    f"the file {_FILE} of a phantom world; make one with `vidence demo` or vidence.phantom.world.render"
+)
+
+
+class Phantom:
+    """The questions of one rendered world."""
+
+    name = "phantom"
+    version = 1
+    citation = "none: rendered by vidence"
+    licence = "Apache-2.0"
+    splits: tuple[str, ...] = ("all",)
+    rules = AskingRules(size="native")
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read ``items.jsonl`` in the folder `data`, or the file `data` itself.
+
+        Raises:
+            DataError: no world there, nothing usable in it, or with `strict` a single bad line.
+            UsageError: a split other than ``all``.
+        """
+        _files.check_split(self.name, split, self.splits)
+        file = _files.read(_files.locate(data, [_FILE], what=_EXPECTED))
+        gathering = Gathering(file, strict=strict)
+        for line, text in _files.lines(file):
+            found = _decode.item(text)
+            gathering.add(line, checked(found) if isinstance(found, Item) else found)
+        return gathering.loaded(media_root=file.path.parent)
+
+
+def create() -> Benchmark:
+    """The benchmark ``phantom``."""
+    return Phantom()

@@ -1,0 +1,114 @@
+"""What each reader should score, from the planted spans and the times of the frames shown alone.
+
+Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+from vidence.errors import DataError
+from vidence.records import Item, Record
+
+ReaderName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
+READER_NAMES: tuple[ReaderName, ...] = get_args(ReaderName)
+
+
+class Reader(Record, kw_only=True):
+    """A reader with a known defect.
+
+    * ``fuser`` finds and fuses whatever is in its frames: right if and only if every card that the
+      question names is visible in them.
+    * ``single`` uses one frame only, the first that shows the card that the question names first.
+    * ``blind`` looks at no frame.
+    * ``letter-biased`` is a fuser that always says `letter` when a card is missing.
+    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last.
+
+    All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``,
+    `memory` by ``forgetful``.
+    """
+
+    name: ReaderName
+    letter: str = "A"
+    memory: int = 2
+
+
+def demand(item: Item) -> int:
+    """How many cards the question names.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    return len(item.evidence)
+
+
+def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
+    """For each card that the question names, in its order: is it seen at one of these times?
+
+    Args:
+        item: an item of a phantom world.
+        times_s: presentation times of the frames shown, in seconds from the first frame of the video.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    return tuple(
+        any(e.start_s <= t < e.end_s for t in times_s)
+        for e in item.evidence
+        if e.start_s is not None and e.end_s is not None
+    )
+
+
+def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
+    """Whether the reader must be right on the item when it is shown the frames at these times.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    seen = visible(item, times_s)
+    if item.tags["leak"] == "yes":
+        return True
+    match reader.name:
+        case "fuser":
+            return all(seen)
+        case "single":
+            return seen == (True,)
+        case "blind":
+            return False
+        case "letter-biased":
+            return all(seen) or item.answer == reader.letter
+        case "forgetful":
+            return all(seen) and len(seen) <= reader.memory
+
+
+def expected_accuracy(
+    items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, reader: Reader
+) -> float:
+    """The share of the items on which the reader must be right.
+
+    Args:
+        items: items of a phantom world.
+        times_s: for each item id, the times of the frames shown, in seconds.
+        reader: who answers.
+
+    Raises:
+        DataError: no items, an item that is not of a phantom world, or one without times.
+    """
+    marks: list[bool] = []
+    for item in items:
+        if item.item_id not in times_s:
+            raise DataError(f"item {item.item_id!r} has no frame times; give an empty list for no frames")
+        marks.append(expected(reader, item, times_s=times_s[item.item_id]))
+    if not marks:
+        raise DataError("there are no items; expected at least one item of a phantom world")
+    return sum(marks) / len(marks)
+
+
+def _check(item: Item) -> None:
+    is_planted = "leak" in item.tags and item.tags.get("demand") == str(len(item.evidence))
+    if not (is_planted and all(e.start_s is not None and e.end_s is not None for e in item.evidence)):
+        raise DataError(
+            f"item {item.item_id!r} has no planted evidence; expected an item of a phantom world, with the "
+            "tags 'demand' and 'leak' and a span for each card (see vidence.phantom.world.render)"
+        )
