@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_MOOV_BYTES: Final = 1 << 28
+_MOST_SAMPLES: Final = 1 << 24  # six days of video; a damaged count must not take all memory
 _BOX_BEGINS: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
 
 
@@ -126,35 +127,41 @@ def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
     header = _child(track, b"mdia", b"mdhd")
     (timescale,) = struct.unpack_from(">I", header, 20 if header[0] else 12)
     samples = _child(track, b"mdia", b"minf", b"stbl")
-    shown, n_samples = _composition_times(samples)
     ends = _sample_ends(samples)
-    if len(ends) != n_samples or ends.max() > file_size:
+    if ends.max() > file_size:
         raise _UnusualError
+    n_samples = len(ends)
+    shown = _composition_times(samples, n_samples)
     movie_header = _child(moov, b"mvhd")
     (movie_timescale,) = struct.unpack_from(">I", movie_header, 20 if movie_header[0] else 12)
     start = _edit_start(_child(track, b"edts", b"elst"), shown, scales=(timescale, movie_timescale))
     is_key = np.ones(n_samples, np.bool_)
     sync = _child(samples, b"stss")
     if sync:
-        is_key[:] = False
-        is_key[np.frombuffer(sync, ">u4", offset=8).astype(np.int64) - 1] = True
+        numbers = np.frombuffer(sync, ">u4", offset=8).astype(np.int64)
+        is_key = np.isin(np.arange(1, n_samples + 1), numbers)
     return MoovTable(timescale=timescale, pts=shown - start, is_key=is_key)
 
 
-def _composition_times(samples: bytes) -> tuple[NDArray[np.int64], int]:
-    """The presentation time of every sample before edits, and how many there are."""
-    durations = np.frombuffer(_child(samples, b"stts"), ">u4", offset=8).reshape(-1, 2).astype(np.int64)
-    steps = np.repeat(durations[:, 1], durations[:, 0])
-    n_samples = len(steps)
-    if n_samples == 0:
+def _repeated(values: NDArray[np.int64], times: NDArray[np.int64], *, n: int) -> NDArray[np.int64]:
+    """Each value so many times; `n` values in all."""
+    if times.min(initial=0) < 0 or times.sum() != n:
         raise _UnusualError
+    return np.repeat(values, times)
+
+
+def _composition_times(samples: bytes, n_samples: int) -> NDArray[np.int64]:
+    """The presentation time of every sample before edits."""
+    durations = np.frombuffer(_child(samples, b"stts"), ">u4", offset=8).reshape(-1, 2).astype(np.int64)
+    steps = _repeated(durations[:, 1], durations[:, 0], n=n_samples)
     decoded = np.cumsum(steps) - steps
     offsets = _child(samples, b"ctts")
     if not offsets:
-        return decoded, n_samples
-    runs = np.frombuffer(offsets, ">u4", offset=8).reshape(-1, 2)
-    shifts = np.repeat(runs[:, 1].astype(np.uint32).view(np.int32), runs[:, 0].astype(np.int64))
-    return decoded + shifts, n_samples
+        return decoded
+    # Negative shifts are allowed in one version of the box and found in the other.
+    counts = np.frombuffer(offsets, ">u4", offset=8).reshape(-1, 2)[:, 0].astype(np.int64)
+    shifts = np.frombuffer(offsets, ">i4", offset=8).reshape(-1, 2)[:, 1].astype(np.int64)
+    return decoded + _repeated(shifts, counts, n=n_samples)
 
 
 def _edit_start(edits: bytes, shown: NDArray[np.int64], *, scales: tuple[int, int]) -> int:
@@ -178,6 +185,8 @@ def _sample_ends(samples: bytes) -> NDArray[np.int64]:
     """Where in the file the bytes of each sample end; shape (n_samples,)."""
     sizes_box = _child(samples, b"stsz")
     same_size, n_samples = struct.unpack_from(">II", sizes_box, 4)
+    if not 0 < n_samples <= _MOST_SAMPLES:
+        raise _UnusualError
     if same_size:
         sizes = np.full(n_samples, same_size, np.int64)
     else:
@@ -187,10 +196,8 @@ def _sample_ends(samples: bytes) -> NDArray[np.int64]:
     chunks = np.frombuffer(wide or narrow, ">u8" if wide else ">u4", offset=8).astype(np.int64)
     # Rows of stsc say: from this chunk on (counted from 1), so many samples per chunk.
     rows = np.frombuffer(_child(samples, b"stsc"), ">u4", offset=8).reshape(-1, 3).astype(np.int64)
-    per_chunk = np.repeat(rows[:, 1], np.diff(np.append(rows[:, 0] - 1, len(chunks))))
-    if len(per_chunk) != len(chunks) or per_chunk.sum() != n_samples or not n_samples:
-        raise _UnusualError
+    per_chunk = _repeated(rows[:, 1], np.diff(np.append(rows[:, 0] - 1, len(chunks))), n=len(chunks))
     ends = np.cumsum(sizes)
     first_of_chunk = np.cumsum(per_chunk) - per_chunk
     before_chunk = (ends - sizes)[first_of_chunk]
-    return np.asarray(ends + np.repeat(chunks - before_chunk, per_chunk), np.int64)
+    return np.asarray(ends + _repeated(chunks - before_chunk, per_chunk, n=n_samples), np.int64)

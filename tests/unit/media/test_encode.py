@@ -1,0 +1,92 @@
+"""Encoded frames and montages."""
+
+import hashlib
+import io
+import re
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from vidence.errors import MediaError, UsageError
+from vidence.media.encode import Encoding, decode_image, encode
+from vidence.media.montage import montage
+from vidence.media.sizes import Size
+
+_PNG = Encoding(size=Size(), format="png")
+_JPEG = Encoding(size=Size(), format="jpeg")
+
+
+def noise(height: int, width: int, seed: int = 0) -> np.ndarray:
+    smooth = np.random.default_rng(seed).integers(0, 255, (height // 4 + 1, width // 4 + 1, 3), np.uint8)
+    return smooth.repeat(4, axis=0).repeat(4, axis=1)[:height, :width].copy()
+
+
+def test_png_gives_back_the_same_pixels() -> None:
+    image = noise(37, 53)
+    frame = encode(image, _PNG)
+    assert (frame.width_px, frame.height_px, frame.media_type) == (53, 37, "image/png")
+    np.testing.assert_array_equal(decode_image(frame.data), image)
+
+
+def test_jpeg_is_what_its_options_say() -> None:
+    image = noise(64, 96)[..., :1].repeat(3, axis=2)
+    frame = encode(image, _JPEG)
+    assert frame.media_type == "image/jpeg"
+    assert frame.digest == hashlib.sha256(frame.data).hexdigest()
+    with Image.open(io.BytesIO(frame.data)) as picture:
+        assert picture.size == (96, 64)
+        assert [layer[1:3] for layer in picture.layer] == [(2, 2), (1, 1), (1, 1)]  # 4:2:0
+    assert np.abs(decode_image(frame.data).astype(int) - image).mean() < 6
+    assert len(encode(image, Encoding(size=Size(), quality=40)).data) < len(frame.data)
+
+
+def test_the_same_frame_gives_the_same_bytes() -> None:
+    assert encode(noise(40, 40), _JPEG) == encode(noise(40, 40), _JPEG)
+
+
+def test_the_key_tells_encodings_apart_and_is_safe_for_files() -> None:
+    sizes = [Size(), Size.parse("short:720"), Size.parse("long:720"), Size.parse("short:72")]
+    formats = [("jpeg", 5), ("jpeg", 85), ("png", 85)]
+    keys = [Encoding(size=size, format=f, quality=q).key for size in sizes for f, q in formats]
+    assert len(set(keys)) == len(keys)
+    assert all(re.fullmatch(r"[a-z0-9-]{1,64}", key) for key in keys)
+    assert all("area" in key for key in keys)
+
+
+@pytest.mark.parametrize("quality", [0, 96, -1])
+def test_a_quality_out_of_range_is_refused(quality: int) -> None:
+    with pytest.raises(UsageError, match=f"JPEG quality {quality} is out of range"):
+        Encoding(size=Size(), quality=quality)
+
+
+def test_bytes_that_are_no_image_are_an_error() -> None:
+    whole = encode(noise(64, 64), _JPEG).data
+    for data in (b"", b"hello", whole[: len(whole) // 2]):
+        with pytest.raises(MediaError, match=f"{len(data)} bytes are no image"):
+            decode_image(data)
+
+
+def test_a_montage_is_filled_row_by_row_and_black_where_empty() -> None:
+    images = [np.full((10, 16, 3), 40 * (i + 1), np.uint8) for i in range(5)]
+    whole = montage([encode(i, _PNG) for i in images], columns=3, rows=2, encoding=_PNG)
+    pixels = decode_image(whole.data)
+    assert pixels.shape == (20, 48, 3)
+    cells = pixels.reshape(2, 10, 3, 16, 3).transpose(0, 2, 1, 3, 4).reshape(6, 10, 16, 3)
+    assert [int(cell.max()) for cell in cells] == [40, 80, 120, 160, 200, 0]
+    assert [int(cell.min()) for cell in cells] == [40, 80, 120, 160, 200, 0]
+
+
+def test_cells_are_equal_and_smaller_frames_sit_in_the_middle() -> None:
+    large = encode(np.full((20, 20, 3), 255, np.uint8), _PNG)
+    small = encode(np.full((10, 4, 3), 255, np.uint8), _PNG)
+    pixels = decode_image(montage([large, small], columns=2, rows=1, encoding=_PNG).data)
+    assert pixels.shape == (20, 40, 3)
+    assert pixels[:, 20:].any(axis=2).sum() == 40
+    assert pixels[5:15, 28:32].min() == 255
+
+
+@pytest.mark.parametrize(("n", "columns", "rows"), [(0, 2, 2), (5, 2, 2), (1, 0, 2)])
+def test_a_montage_that_does_not_fit_is_refused(n: int, columns: int, rows: int) -> None:
+    with pytest.raises(UsageError, match=f"{columns}x{rows} cannot hold {n} frames"):
+        montage([encode(noise(8, 8), _PNG)] * n, columns=columns, rows=rows, encoding=_PNG)
