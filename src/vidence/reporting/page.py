@@ -41,7 +41,7 @@ MOST_PROBLEMS = 50
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page that the caller adds: paragraphs, then figures, then tables; all plain text."""
+    """A part of the page that the caller adds: paragraphs, then tables, then figures; all plain text."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
@@ -96,6 +96,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     n_items: int = 300,
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
+    title: str = "",
 ) -> None:
     """Write the page of one run, or of several side by side.
 
@@ -108,8 +109,9 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         rng: where the draws of the intervals come from. Each run starts from this same state, so
             that its numbers do not depend on what else is on the page.
         n_items: how many trials the browser of questions holds.
-        extra_sections: shown below the headline.
+        extra_sections: shown first, below the headline.
         level: coverage of the intervals.
+        title: the heading of the page (default: what was asked).
 
     Raises:
         StoreError: the file cannot be written.
@@ -190,9 +192,9 @@ def _benchmarks(runs: Sequence[Run]) -> str:
 
 
 def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[str, str]]:
-    links = [("runs", "Side by side")] if len(views) > 1 else []
-    links += [(f"section-{i}", section.title) for i, section in enumerate(sections, start=1)]
+    links = [(f"section-{i}", section.title) for i, section in enumerate(sections, start=1)]
     if len(views) > 1:
+        links.append(("runs", "Side by side"))
         links += [(view.id, view.title) for view in views]
     else:
         names = {"scores": "Scores", "outcomes": "Outcomes", "readers": "Readers", "letters": "Letters"}
