@@ -141,6 +141,16 @@ def _block_levels(image: NDArray[np.uint8]) -> NDArray[np.float64]:
     return totals / areas
 
 
+def _may_have_marks(image: NDArray[np.uint8]) -> bool:
+    """Whether the pixels in the middle of the marks are light and dark; quick, and kinder than `read`."""
+    height_px, width_px = image.shape[:2]
+    rows = ((_FIRST_ROW + (np.arange(N_ROWS) + 0.5) * _ROW_HEIGHT) * height_px).astype(np.int64)
+    columns = ((np.array(_MARKS_WHITE + _MARKS_BLACK) + 0.5) * width_px / N_COLUMNS).astype(np.int64)
+    pixels = image[np.ix_(rows, columns)].astype(np.float64)
+    levels = pixels.mean(axis=2) if pixels.ndim == 3 else pixels
+    return float(levels[:, :2].min() - levels[:, 2:].max()) > _MIN_CONTRAST / 2
+
+
 def read(image: NDArray[np.uint8]) -> Payload | None:
     """What the code in the image says, or None where there is none or it is damaged.
 
@@ -150,7 +160,7 @@ def read(image: NDArray[np.uint8]) -> Payload | None:
     Shapes: `image` (height, width) or (height, width, 3).
     """
     height_px, width_px = image.shape[:2]
-    if width_px < N_COLUMNS or height_px < 18:
+    if width_px < N_COLUMNS or height_px < 18 or not _may_have_marks(image):
         return None
     levels = _block_levels(image)
     white, black = levels[:, _MARKS_WHITE], levels[:, _MARKS_BLACK]
