@@ -134,7 +134,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     placed = [(view.id, name, run) for view, name, run in zip(views, names, runs, strict=True)]
     browser = browse(placed, sheets=sheets, n_items=n_items)
     page = _render(
-        title=views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}",
+        title=title or (views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}"),
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
         comparison=side_by_side(runs, scores) if len(runs) > 1 else (),
