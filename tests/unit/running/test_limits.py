@@ -119,5 +119,5 @@ def test_down_detector_needs_failures_in_a_row():
     down.on_reply()
     down.on_failure(error)
     down.on_failure(error)
-    with pytest.raises(ServerDownError, match="3 questions in a row .* connection refused"):
+    with pytest.raises(ServerDownError, match=r"3 questions in a row .* connection refused"):
         down.on_failure(error)
