@@ -27,6 +27,9 @@ Skip = Literal["DEFAULT", "NONREF"]
 
 # Where libavcodec can leave out packets that nothing refers to, bit for bit. libdav1d (AV1) loses frames.
 _SKIPPING_CODECS: Final = frozenset({"h264", "hevc", "vp9"})
+# Decoders that give nothing until a real keyframe. Others start anywhere, and some files mark packets
+# as keyframes that are none: then the start of a run must prove to be one.
+_STRICT_CODECS: Final = frozenset({"h264", "hevc"})
 _NEAR_PACKETS: Final = 16  # closer than this, reading on is cheaper than a seek
 _PACKETS_TO_LAND: Final = 64
 _MOST_BACK_S: Final = 64
@@ -88,6 +91,45 @@ def read_sparse(
     return reading
 
 
+class _Catch(Generic[T]):
+    """Picks the frames wanted out of those that a run gives, and judges them when it is over."""
+
+    def __init__(self, table: FrameTable, run: Run, convert: Convert[T]) -> None:
+        self.bad: set[int] = set()
+        self._table = table
+        self._run = run
+        self._convert = convert
+        self._wanted = {int(table.frame_pts[index]): index for index in run.frames}
+        self._start_pts = int(table.packet_pts[run.first])
+        self._is_proven = False
+        self._values: dict[int, T] = {}
+
+    def take(self, frames: Sequence[VideoFrame]) -> None:
+        """Look at frames that came out of the decoder."""
+        for frame in frames:
+            if frame.pts is None:
+                continue
+            if frame.is_corrupt:
+                self.bad.add(self._table.position_of_pts.get(frame.pts, self._run.first))
+            if frame.pts == self._start_pts:
+                self._is_proven = frame.key_frame
+            index = self._wanted.get(frame.pts)
+            if index is not None and index not in self._values:
+                self._values[index] = self._convert(index, frame)
+
+    def reading(self, *, needs_proof: bool) -> Reading[T]:
+        """What is certain: frames that no damage reached, from a start that proved to be a keyframe."""
+        wanted = set(self._run.frames)
+        if needs_proof and not self._is_proven:
+            return Reading(missing=wanted)
+        damaged = {i for i in wanted if any(self._table.depends_on(i, position) for position in self.bad)}
+        return Reading(
+            values={i: value for i, value in self._values.items() if i not in damaged},
+            damaged=damaged,
+            missing=wanted - self._values.keys() - damaged,
+        )
+
+
 class _Session(Generic[T]):
     """One open file on one thread."""
 
@@ -143,40 +185,23 @@ class _Session(Generic[T]):
     def decode_run(self, run: Run, *, skip: Skip) -> Reading[T]:
         """Decode from the first packet of a run to its last; damage spoils what depends on it."""
         table = self._table
-        wanted = {int(table.frame_pts[index]): index for index in run.frames}
         needed = {int(table.packet_of_frame[index]) for index in run.frames}
-        values: dict[int, T] = {}
-        bad: set[int] = set()
-
-        def take(frames: Sequence[VideoFrame]) -> None:
-            for frame in frames:
-                if frame.pts is None:
-                    continue
-                if frame.is_corrupt:
-                    bad.add(table.position_of_pts.get(frame.pts, run.first))
-                index = wanted.get(frame.pts)
-                if index is not None and index not in values:
-                    values[index] = self._convert(index, frame)
-
+        catch = _Catch(table, run, self._convert)
         for position, packet in self._packets_from(run.first):
             codec = self._opened.codec
             if skip != "DEFAULT":
                 codec.skip_frame = "DEFAULT" if position in needed else skip
             frames = decode(codec, packet)
             if frames is None or packet.is_corrupt:
-                bad.add(position)
-            take(frames or ())
+                catch.bad.add(position)
+            catch.take(frames or ())
             if position >= run.last:
                 break
         # Draining gives the last frames without decoding further to push them out.
-        take(decode(self._opened.codec, None) or ())
+        catch.take(decode(self._opened.codec, None) or ())
         self._opened.codec.flush_buffers()
-        damaged = {i for i in run.frames if any(table.depends_on(i, position) for position in bad)}
-        return Reading(
-            values={i: value for i, value in values.items() if i not in damaged},
-            damaged=damaged,
-            missing=set(run.frames) - values.keys() - damaged,
-        )
+        needs_proof = run.first > table.keys[0] and self._opened.codec_name not in _STRICT_CODECS
+        return catch.reading(needs_proof=needs_proof)
 
     # ------------------------------------------------------------------ reading
 
