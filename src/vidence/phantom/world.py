@@ -29,8 +29,9 @@ ITEMS_FILE = "items.jsonl"
 VERSION = 1
 _GOP = 250  # frames between keyframes: as sparse as in real data
 # No keyframe where a card appears: decoding must start far before the frame that is wanted.
+# With macroblock trees, x264 as built into PyAV 18.1 does not give the same bytes twice.
 _ENCODER_OPTIONS = {
-    "libx264": {"sc_threshold": "0"},
+    "libx264": {"sc_threshold": "0", "mbtree": "0"},
     "libx265": {"x265-params": "scenecut=0:log-level=none"},
 }
 
@@ -169,14 +170,16 @@ def _clear(out: Path) -> None:
     """Remove an older world from the folder.
 
     Raises:
-        DataError: the folder holds something, and no phantom world.
+        DataError: the folder holds something that is no part of one, or is no folder.
     """
     if not out.exists():
         return
+    if not out.is_dir():
+        raise DataError(f"{out} is not a folder; give one that is empty or not there")
     unknown = sorted(p.name for p in out.iterdir() if p.name not in {"videos", ITEMS_FILE, WORLD_FILE})
     videos = sorted(p.name for p in (out / "videos").iterdir()) if (out / "videos").is_dir() else []
     unknown += [name for name in videos if not (name.startswith("v") and name.endswith((".mp4", ".part")))]
-    if not out.is_dir() or unknown:
+    if unknown:
         raise DataError(
             f"{out} is not empty and holds no phantom world (it has {unknown[:5]}); give another folder"
         )
