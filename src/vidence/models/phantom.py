@@ -161,7 +161,8 @@ class PhantomModel:
         codes = await self._look(request)
         known = _remembered(self._reader, asked, codes)
         belief = _believe(self._reader, asked, known)
-        logps = _logps(belief, list(asked.choices)) if request.sampling.want_choice_logps else None
+        wants_logps = request.sampling.want_choice_logps and asked.choices
+        logps = _logps(belief, list(asked.choices)) if wants_logps else None
         number = None if belief.number is None else str(belief.number)
         answer = belief.letter if asked.choices else number
         closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
