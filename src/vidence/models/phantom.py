@@ -133,7 +133,10 @@ def _cut(text: str, max_tokens: int | None) -> tuple[str, bool]:
 
 
 class PhantomModel:
-    """One reader; it keeps the codes of the images that it has seen."""
+    """One reader; it keeps the codes of the images that it has seen.
+
+    `reader` is its rule as `vidence.phantom.planted.expected` takes it.
+    """
 
     looks = True
     by_item = False
@@ -143,7 +146,7 @@ class PhantomModel:
         settings = {"letter-biased": f"?letter={reader.letter}", "forgetful": f"?memory={reader.memory}"}
         self._name = f"phantom:{reader.name}{settings.get(reader.name, '')}"
         self.identity = f"{self._name} v{VERSION}"
-        self._reader = reader
+        self.reader = reader
         self._codes: OrderedDict[tuple[str, int], tuple[Payload, ...]] = OrderedDict()
 
     async def reply(self, request: Request) -> Reply:
@@ -159,8 +162,8 @@ class PhantomModel:
             text, is_cut = _cut(_CANNOT_TELL, request.sampling.max_tokens)
             return Reply(text=text, finish="length" if is_cut else "stop", model=self._name)
         codes = await self._look(request)
-        known = _remembered(self._reader, asked, codes)
-        belief = _believe(self._reader, asked, known)
+        known = _remembered(self.reader, asked, codes)
+        belief = _believe(self.reader, asked, known)
         wants_logps = request.sampling.want_choice_logps and asked.choices
         logps = _logps(belief, list(asked.choices)) if wants_logps else None
         number = None if belief.number is None else str(belief.number)
@@ -183,7 +186,7 @@ class PhantomModel:
 
     async def _look(self, request: Request) -> list[Payload]:
         """The codes in the images, in the order in which they are shown."""
-        if self._reader.name == "blind":
+        if self.reader.name == "blind":
             return []
         parts: list[ImagePart] = []
         for part in request.prompt.parts:

@@ -69,17 +69,14 @@ def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
     seen = visible(item, times_s)
     if item.tags["leak"] == "yes":
         return True
-    match reader.name:
-        case "fuser":
-            return all(seen)
-        case "single":
-            return seen == (True,)
-        case "blind":
-            return False
-        case "letter-biased":
-            return all(seen) or item.answer == reader.letter
-        case "forgetful":
-            return all(seen) and len(seen) <= reader.memory
+    is_right: dict[ReaderName, bool] = {
+        "fuser": all(seen),
+        "single": seen == (True,),
+        "blind": False,
+        "letter-biased": all(seen) or item.answer == reader.letter,
+        "forgetful": all(seen) and len(seen) <= reader.memory,
+    }
+    return is_right[reader.name]
 
 
 def expected_accuracy(
@@ -106,7 +103,9 @@ def expected_accuracy(
 
 
 def _check(item: Item) -> None:
-    is_planted = "leak" in item.tags and item.tags.get("demand") == str(len(item.evidence))
+    is_planted = (
+        bool(item.evidence) and "leak" in item.tags and item.tags.get("demand") == str(len(item.evidence))
+    )
     if not (is_planted and all(e.start_s is not None and e.end_s is not None for e in item.evidence)):
         raise DataError(
             f"item {item.item_id!r} has no planted evidence; expected an item of a phantom world, with the "

@@ -67,7 +67,7 @@ def test_accuracy_is_the_share_of_items_answered_right():
 def test_items_without_planted_evidence_are_refused():
     plain = Item(item_id="q7", question="?", choices=("1", "2"), answer="A")
     open_span = item(Evidence(kind="oracle", start_s=1.0))
-    for other in (plain, open_span):
+    for other in (plain, open_span, item()):
         with pytest.raises(DataError, match="no planted evidence"):
             expected(Reader(name="fuser"), other, times_s=[])
 
