@@ -86,7 +86,7 @@ def selections(item: Item, times_s: Sequence[float]) -> list[list[int]]:
 def test_readers_score_exactly_as_planted(reader: Reader, world: Path, videos: dict[str, Frames]):
     options = {"letter-biased": {"letter": reader.letter}, "forgetful": {"memory": str(reader.memory)}}
     model = phantom.create(reader.name, options.get(reader.name, {}))
-    reader = model.reader
+    assert model.reader == reader
     items = [
         msgspec.json.decode(line, type=Item) for line in (world / "items.jsonl").read_bytes().splitlines()
     ]
