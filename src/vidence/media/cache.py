@@ -19,6 +19,7 @@ _log = logging.getLogger(__name__)
 _TRAILER: Final = struct.Struct(">32sII8s")
 _MARK: Final = b"vidence1"
 _TRIM_TO: Final = 0.9
+_LONG_ACCOUNT_BYTES: Final = 1 << 15
 
 
 @functools.cache
@@ -113,12 +114,14 @@ class FrameCache:
 
     def _note(self, n_bytes: int) -> int:
         """Add to the account of bytes written, and return its sum."""
-        # One number per line of the account: appending is atomic, counting again is not needed.
+        # One number per frame: appending is atomic, and the folder need not be counted each time.
         with self._written.open("ab", buffering=0) as account:
             account.write(np.int64(n_bytes).tobytes())
-        account_bytes = self._written.read_bytes()
-        whole = len(account_bytes) // 8
-        return int(np.frombuffer(account_bytes, np.int64, whole).sum())
+        stored = self._written.read_bytes()
+        total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
+        if len(stored) > _LONG_ACCOUNT_BYTES:
+            write_whole(self._written, np.int64(total).tobytes())
+        return total
 
     def _path(self, content_hash: str, frame_index: int, encoding_key: str) -> Path:
         return self._folder / content_hash / encoding_key / f"{frame_index}"

@@ -14,15 +14,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 _MOST_MOOV_BYTES: Final = 1 << 28
+_UPRIGHT: Final = (1 << 16, 0, 0, 0, 1 << 16, 0, 0, 0, 1 << 30)
 _MOST_SAMPLES: Final = 1 << 24  # six days of video; a damaged count must not take all memory
 _BOX_BEGINS: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
 
 
 @dataclass(frozen=True, kw_only=True)
 class MoovTable:
-    """Times (ticks of ``1 / timescale`` s) and key marks of all samples, in decoding order."""
+    """Times (ticks of ``1 / timescale`` s) and key marks of all samples, in decoding order.
+
+    `matrix` is the display matrix of the track as libavutil would store it.
+    """
 
     timescale: int
+    matrix: bytes
     pts: NDArray[np.int64]
     is_key: NDArray[np.bool_]
 
@@ -127,6 +132,8 @@ def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
     header = _child(track, b"mdia", b"mdhd")
     (timescale,) = struct.unpack_from(">I", header, 20 if header[0] else 12)
     samples = _child(track, b"mdia", b"minf", b"stbl")
+    if b"clap" in _child(samples, b"stsd"):  # frames are cropped for showing
+        raise _UnusualError
     ends = _sample_ends(samples)
     if ends.max() > file_size:
         raise _UnusualError
@@ -134,13 +141,19 @@ def _read_track(moov: bytes, *, track_id: int, file_size: int) -> MoovTable:
     shown = _composition_times(samples, n_samples)
     movie_header = _child(moov, b"mvhd")
     (movie_timescale,) = struct.unpack_from(">I", movie_header, 20 if movie_header[0] else 12)
+    if struct.unpack_from(">9i", movie_header, 48 if movie_header[0] else 36) != _UPRIGHT:
+        raise _UnusualError
+    track_header = _child(track, b"tkhd")
+    matrix = struct.unpack_from(">9i", track_header, 52 if track_header[0] else 40)
     start = _edit_start(_child(track, b"edts", b"elst"), shown, scales=(timescale, movie_timescale))
     is_key = np.ones(n_samples, np.bool_)
     sync = _child(samples, b"stss")
     if sync:
         numbers = np.frombuffer(sync, ">u4", offset=8).astype(np.int64)
         is_key = np.isin(np.arange(1, n_samples + 1), numbers)
-    return MoovTable(timescale=timescale, pts=shown - start, is_key=is_key)
+    return MoovTable(
+        timescale=timescale, matrix=struct.pack("=9i", *matrix), pts=shown - start, is_key=is_key
+    )
 
 
 def _repeated(values: NDArray[np.int64], times: NDArray[np.int64], *, n: int) -> NDArray[np.int64]:

@@ -7,7 +7,6 @@ from typing import Final
 
 import av
 import numpy as np
-from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
@@ -25,6 +24,8 @@ _PACKET_CODECS: Final = frozenset(
     )
 )
 _MOOV_CODECS: Final = frozenset({"h264", "hevc", "vp9", "av1"})
+# Opening these reads the size out of the stream itself; a container alone may be wrong about it.
+_SIZED_CODECS: Final = frozenset({"h264", "hevc"})
 # In these, each field of an interlaced picture may be a packet of its own.
 _FIELD_CONTAINERS: Final = frozenset({"mpegts", "mpeg", "h264", "hevc", "mpegvideo"})
 _PROGRESSIVE_OR_UNKNOWN: Final = (0, 1)
@@ -70,31 +71,33 @@ class _Frames:
     problem: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Look:
+    """What frames look like as they are stored; `turn` is None where it is no multiple of 90 degrees."""
+
+    width_px: int
+    height_px: int
+    turn: Turn | None
+
+
 def scan_video(path: Path) -> Scan:
-    """Find the frames of a video, and look at the first.
+    """Find the frames of a video.
 
     Raises:
         MediaError: it cannot be opened, holds no video stream or no frame.
     """
     with open_video_stream(path) as opened:
-        table = _table_of_moov(path, opened)
-        if table is None:
-            frames = _frames_of_packets(path, opened)
-            with open_video_stream(path) as untouched:
-                first = _first_frame(untouched)
-        else:
-            frames = _Frames(ticks=table.frame_pts, time_base=_time_base(opened), table=table, problem="")
-            first = _first_frame(opened)
-        if len(frames.ticks) == 0 or first is None:
+        scanned = _scan_index(path, opened) or _scan_packets(path, opened)
+        if scanned is None:
             raise MediaError(f"{path}: its video stream holds no frame that can be decoded")
-        turn = turn_of(first)
+        frames, look = scanned
         problems = [frames.problem]
-        if turn is None:
+        if look.turn is None:
             problems.append(
                 "asks to be shown at an angle that is no multiple of 90 degrees; it is not turned"
             )
-            turn = Turn()
-        width_px, height_px = turn.size(first.width, first.height)
+        turn = look.turn or Turn()
+        width_px, height_px = turn.size(look.width_px, look.height_px)
         probe = Probe(
             path=str(path),
             kind="video",
@@ -116,12 +119,18 @@ def scan_video(path: Path) -> Scan:
     )
 
 
-def _frames_of_packets(path: Path, opened: Opened) -> _Frames:
+def _scan_packets(path: Path, opened: Opened) -> tuple[_Frames, _Look] | None:
+    packets = _read_packets(opened)
+    look = _look(path)
+    if packets is None or look is None:
+        return None
+    frames = _frames_of_packets(path, opened, packets=packets)
+    return (frames, look) if len(frames.ticks) else None
+
+
+def _frames_of_packets(path: Path, opened: Opened, *, packets: _Packets) -> _Frames:
     stream = opened.stream
     time_base = _time_base(opened)
-    packets = _read_packets(opened)
-    if packets is None:
-        return _Frames(ticks=np.zeros(0, np.int64), time_base=time_base, table=None, problem="")
     table = _table_of_packets(opened, packets)
     problem = _shortfall(path, opened, packets)
     if table is not None:
@@ -156,14 +165,23 @@ def _claimed(opened: Opened) -> Claimed:
 # --------------------------------------------------------------------------- by the index
 
 
-def _table_of_moov(path: Path, opened: Opened) -> FrameTable | None:
+def _scan_index(path: Path, opened: Opened) -> tuple[_Frames, _Look] | None:
     stream = opened.stream
     if "mp4" not in opened.container.format.name or opened.codec_name not in _MOOV_CODECS:
         return None
     found = read_moov(path, track_id=stream.id)
-    if found is None or len(found.pts) != stream.frames or found.timescale * (stream.time_base or 0) != 1:
+    if found is None or len(found.pts) != stream.frames or found.timescale * _time_base(opened) != 1:
         return None
-    return FrameTable.of_packets(found.pts, is_key=found.is_key, is_shown=np.ones(len(found.pts), np.bool_))
+    table = FrameTable.of_packets(found.pts, is_key=found.is_key, is_shown=np.ones(len(found.pts), np.bool_))
+    if table is None:
+        return None
+    frames = _Frames(ticks=table.frame_pts, time_base=_time_base(opened), table=table, problem="")
+    codec = opened.codec
+    if opened.codec_name in _SIZED_CODECS and codec.width and codec.height:
+        look = _Look(width_px=codec.width, height_px=codec.height, turn=Turn.of_matrix(found.matrix))
+        return frames, look
+    seen = _look(path)
+    return None if seen is None else (frames, seen)
 
 
 # --------------------------------------------------------------------------- by the packets
@@ -266,10 +284,17 @@ def _decoded_ticks(path: Path) -> NDArray[np.int64]:
         return np.array([frame.pts or 0 for frame in frames], np.int64)
 
 
-def _first_frame(opened: Opened) -> VideoFrame | None:
-    """The first frame that comes out at all."""
-    for packet in packets_to_end(opened):
-        frames = decode(opened.codec, packet)
-        if frames:
-            return frames[0]
-    return None
+def _look(path: Path) -> _Look | None:
+    """The first frame that comes out at all; of a sound file, the first packet alone gives it."""
+    with open_video_stream(path) as opened:
+        packets = packets_to_end(opened)
+        first = next(packets)
+        frames = decode(opened.codec, first) or (first and decode(opened.codec, None))
+        opened.codec.flush_buffers()
+        for packet in packets:
+            if frames:
+                break
+            frames = decode(opened.codec, packet)
+        if not frames:
+            return None
+        return _Look(width_px=frames[0].width, height_px=frames[0].height, turn=turn_of(frames[0]))

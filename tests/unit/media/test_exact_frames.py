@@ -11,8 +11,7 @@ from videos.special import MAKERS, Clip
 from videos.stamped import HEIGHT, N_FRAMES, RATE, WIDTH, read_number
 
 _TURNS = {"turned-90": -1, "turned-180": 2, "turned-270": 1}
-# AREA, rounded exactly, the same on all processors: what `pixels.py` pins, written out.
-_FLAGS = int(Interpolation.AREA | Interpolation.ACCURATE_RND | Interpolation.BITEXACT)
+_FLAGS = int(Interpolation.AREA)  # what `pixels.py` pins, for frames that are not scaled
 
 
 def stored(name: str, image: np.ndarray) -> np.ndarray:
