@@ -13,6 +13,7 @@ help: ## what there is
 $(BIN)/python:
 	$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'vidence needs Python 3.11 or newer, this is ' + sys.version.split()[0] + '; say make PYTHON=python3.12 ...')"
 	$(PYTHON) -m venv $(VENV)
+	$(PIP) --upgrade 'pip>=25.1' # reads dependency groups
 
 $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	$(PIP) --editable .
