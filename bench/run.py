@@ -39,7 +39,8 @@ def main() -> int:
             found = function(bench)
             rows += found
             print(as_markdown(found), flush=True)
-    text = f"# Measured\n\n{datetime.datetime.now(tz=datetime.UTC).date()}, {facts}.\n\n## The harness\n\n{as_markdown(rows)}\n"
+    today = datetime.datetime.now(tz=datetime.UTC).date()
+    text = f"# Measured\n\n{today}, {facts}.\n\n## The harness\n\n{as_markdown(rows)}\n"
     if not options.without_decode and not options.only:
         import decode
 

@@ -23,9 +23,8 @@ def main() -> int:
         found = percent(data, folder)
         name = folder or "everything"
         failed |= found < floor
-        print(
-            f"coverage of {name}: {found:.2f} %, at least {floor:g} %{'  <-- too low' if found < floor else ''}"
-        )
+        verdict = "  <-- too low" if found < floor else ""
+        print(f"coverage of {name}: {found:.2f} %, at least {floor:g} %{verdict}")
     if failed:
         data.report(skip_covered=True, show_missing=True)
     return int(failed)
