@@ -48,13 +48,17 @@ check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, 
 	$(BIN)/lint-imports
 	$(BIN)/python scripts/sizes.py
 	$(BIN)/python scripts/fragments.py
-	$(BIN)/mkdocs build --strict --quiet --site-dir build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet --site-dir build/site
 
 docs: $(VENV)/.docs-installed ## build the documentation into build/site
-	$(BIN)/mkdocs build --strict --site-dir build/site
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --site-dir build/site
 
-bench: $(VENV)/.installed ## measure, and write bench/RESULTS.md
-	$(PIP) psutil
+# The other decoders are compared with where they install; torchcodec also needs FFmpeg's libraries.
+$(VENV)/.bench-installed: pyproject.toml $(VENV)/.test-installed
+	$(PIP) --constraint constraints/test.txt --group bench || $(PIP) psutil
+	@touch $@
+
+bench: $(VENV)/.bench-installed ## measure, and write bench/RESULTS.md
 	$(BIN)/python bench/run.py
 
 clean: ## remove what was built
