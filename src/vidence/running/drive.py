@@ -1,16 +1,22 @@
 """The one place where flows meet a model: memory, retries, limits, spending."""
 
+import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 
 import anyio
 
 from vidence.contracts import Flow, MadeT, Model, Request
-from vidence.errors import ModelError, TransientModelError
+from vidence.errors import RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Prompt, Reply
 from vidence.running.events import Listener, Waiting
 from vidence.running.limits import DownDetector, Limits
 from vidence.running.store import Memory, memory_key
+
+_log = logging.getLogger(__name__)
+# What goes wrong with one question; every other error ends the run.
+_OF_ONE_QUESTION = (TransientModelError, RejectedRequestError)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,75 +67,88 @@ class Asker:
         return Asked(reply=reply, is_remembered=False)
 
     async def _send(self, request: Request) -> Reply:
-        n_tries = 0
+        limits = self._limits
+        n_sent = n_tries = 0
         while True:
-            self._limits.budget.check()
             try:
-                async with self._limits.in_flight.slot():
+                async with limits.in_flight.slot() as sent_s:
+                    limits.budget.check()
+                    n_sent += 1
                     reply = await self._reply_in_time(request)
             except TransientModelError as error:
-                n_tries += 1
+                is_wait = error.is_overload and limits.in_flight.silent_s < limits.patience_s
+                n_tries += not is_wait
                 if error.is_overload:
-                    self._limits.in_flight.on_overload(error.retry_after_s)
-                if n_tries >= self._limits.attempts:
+                    limits.in_flight.on_overload(error.retry_after_s, sent_s=sent_s)
+                if n_tries >= limits.attempts:
                     self._down.on_failure(error)
                     raise
-                wait_s = self._limits.backoff.wait_s(n_tries, error.retry_after_s)
-                self._on_event(
-                    Waiting(reason=str(error), wait_s=wait_s, n_allowed=self._limits.in_flight.allowed)
-                )
+                wait_s = limits.backoff.wait_s(n_sent, error.retry_after_s)
+                self._on_event(Waiting(reason=str(error), wait_s=wait_s, n_allowed=limits.in_flight.allowed))
                 await anyio.sleep(wait_s)
+            except RejectedRequestError:
+                self._down.on_reply()  # it is there, and says no
+                raise
             else:
-                self._limits.in_flight.on_reply()
+                limits.in_flight.on_reply()
                 self._down.on_reply()
-                self._limits.budget.add(reply)
+                limits.budget.add(reply)
                 return reply
 
     async def _reply_in_time(self, request: Request) -> Reply:
         try:
             with anyio.fail_after(self._limits.timeout_s):
                 return await self._model.reply(request)
+        except VidenceError:
+            raise
         except TimeoutError as error:
             raise TransientModelError(
                 f"no reply within {self._limits.timeout_s:g} s; --timeout sets how long to wait"
+            ) from error
+        except Exception as error:
+            _log.debug("the model broke", exc_info=True)
+            raise RejectedRequestError(
+                f"the model {self._model.identity} broke: {type(error).__name__}: {error}"
             ) from error
 
 
 async def drive(flow: Flow[MadeT], ask: Callable[[Prompt], Awaitable[Reply]]) -> MadeT:
     """Run a flow to its end: ask what it yields, send it the replies, return what it made.
 
-    What is yielded together is asked at the same time. An error of the model is thrown into the
-    flow, which may handle it; otherwise it comes out here.
+    What is yielded together is asked at the same time. `TransientModelError` and
+    `RejectedRequestError` are thrown into the flow, which may handle them; otherwise they come out
+    here, as does every error that ends the run.
     """
-    try:
-        wanted = next(flow)
-        while True:
-            try:
-                replies = await _ask_all(wanted, ask)
-            except ModelError as error:
-                wanted = flow.throw(error)
-            else:
-                wanted = flow.send(replies)
-    except StopIteration as stop:
-        made: MadeT = stop.value
-        return made
+    with closing(flow):
+        try:
+            wanted = next(flow)
+            while True:
+                try:
+                    replies = await _ask_all(wanted, ask)
+                except _OF_ONE_QUESTION as error:
+                    wanted = flow.throw(error)
+                else:
+                    wanted = flow.send(replies)
+        except StopIteration as stop:
+            made: MadeT = stop.value
+            return made
 
 
 async def _ask_all(wanted: Sequence[Prompt], ask: Callable[[Prompt], Awaitable[Reply]]) -> Sequence[Reply]:
     if len(wanted) == 1:
         return (await ask(wanted[0]),)
     replies: dict[int, Reply] = {}
-    errors: list[ModelError] = []
+    errors: list[VidenceError] = []
 
     async def one(position: int) -> None:
         try:
             replies[position] = await ask(wanted[position])
-        except ModelError as error:
-            errors.append(error)
+        except VidenceError as error:
+            errors.append(error)  # the others go on: they may be paid for already
 
     async with anyio.create_task_group() as group:
         for position in range(len(wanted)):
             group.start_soon(one, position)
     if errors:
-        raise errors[0]
+        raise next((e for e in errors if not isinstance(e, _OF_ONE_QUESTION)), errors[0])
     return [replies[i] for i in range(len(wanted))]

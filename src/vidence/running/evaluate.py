@@ -1,5 +1,7 @@
 """Benchmark x model x selector -> trials: the run itself."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -16,9 +18,10 @@ from vidence.running.events import Listener, MediaTrouble, Started
 from vidence.running.frames import FrameDesk, ShowRules
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
-from vidence.running.prepare import Prepared, check_same, prepare
+from vidence.running.prepare import Prepared, check_same, open_model, prepare
 from vidence.running.session import Session, Summary
 from vidence.running.store import Memory, TrialStore
+from vidence.running.workers import Workers
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,22 +42,35 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    prepared = prepare(plan, now=now)
+    model = open_model(plan.model)
+    try:
+        prepared = prepare(plan, model=model, now=now)
+        with _opened(folder, prepared) as store:
+            return await _evaluate(prepared, store, surroundings=surroundings, on_event=on_event)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await model.close()
+
+
+@contextmanager
+def _opened(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
+    """The store of a run folder, new or as it was left, with plan and questions written down."""
+    plan, facts = prepared.plan, prepared.facts
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the run folder {folder}: {error}") from error
     with TrialStore(folder, is_writer=True) as store:
         if (folder / PLAN_FILE).exists():
-            earlier, facts = read_plan(folder)
+            earlier, began = read_plan(folder)
             if _asks(earlier) != _asks(plan):
                 raise StoreError(f"{folder} holds another run; choose another --out, or resume it as it is")
-            check_same(facts, prepared.facts, folder=folder)
-            write_plan(folder, plan, facts)
-        else:
-            store.put_items(prepared.items)
-            write_plan(folder, plan, prepared.facts)
-        return await _evaluate(prepared, store, surroundings=surroundings, on_event=on_event)
+            check_same(began, facts, folder=folder)
+            # Media may have come or gone since (--allow-missing); all else is as it was.
+            facts = msgspec.structs.replace(began, n_planned=facts.n_planned, notes=facts.notes)
+        store.put_items(prepared.items)
+        write_plan(folder, plan, facts)
+        yield store
 
 
 async def resume(folder: Path, *, surroundings: Surroundings, now: datetime, on_event: Listener) -> Summary:
@@ -66,7 +82,15 @@ async def resume(folder: Path, *, surroundings: Surroundings, now: datetime, on_
 def _asks(plan: Plan) -> Plan:
     """A plan without the fields that change how fast or how dear a run is, but no answer."""
     return msgspec.structs.replace(
-        plan, concurrency=1, timeout_s=1, attempts=1, decode_timeout_s=1, max_cost=None, memory=""
+        plan,
+        concurrency=1,
+        timeout_s=1,
+        attempts=1,
+        decode_timeout_s=1,
+        max_cost=None,
+        price_in=0,
+        price_out=0,
+        memory="",
     )
 
 
@@ -77,56 +101,56 @@ async def _evaluate(
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
     todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
-    budget = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    desk = _desk(prepared, surroundings, on_event)
-    summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo), decoding=desk.count)
-    on_event(
-        Started(
-            n_planned=len(planned),
-            n_answered_before=summary.n_answered_before,
-            notes=prepared.facts.notes,
-            problems=prepared.facts.problems,
-        )
+    n_before = len(planned) - len(todo)
+    notes, problems = prepared.facts.notes, prepared.facts.problems
+    on_event(Started(n_planned=len(planned), n_answered_before=n_before, notes=notes, problems=problems))
+    summary = Summary(n_planned=len(planned), n_answered_before=n_before)
+    if not todo:
+        return summary
+    most = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
+    limits = Limits(
+        in_flight=AdaptiveLimit(most, clock=anyio.current_time),
+        backoff=Backoff(rng=np.random.default_rng(plan.seed)),
+        budget=Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost),
+        attempts=plan.attempts,
+        timeout_s=plan.timeout_s,
     )
     memory_path = Path(plan.memory) if plan.memory else surroundings.cache_root / "replies.sqlite"
     with Memory(memory_path) as memory:
-        most = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-        limits = Limits(
-            in_flight=AdaptiveLimit(most, clock=anyio.current_time),
-            backoff=Backoff(rng=np.random.default_rng(plan.seed)),
-            budget=budget,
-            attempts=plan.attempts,
-            timeout_s=plan.timeout_s,
-        )
-        asker = Asker(prepared.model, memory=memory, limits=limits, on_event=on_event)
-        session = Session(
-            prepared=prepared,
-            store=store,
-            asker=asker,
-            desk=desk,
-            budget=budget,
-            summary=summary,
-            on_event=on_event,
-        )
-        try:
-            if todo:
-                # Twice as many as decode: a video is decoded while questions about others still wait.
-                await session.work(todo, n_askers=most, n_showers=2 * surroundings.n_workers)
-        finally:
-            with anyio.CancelScope(shield=True):
-                await prepared.model.close()
-            summary.cost = budget.cost
-            summary.input_tokens, summary.output_tokens = budget.input_tokens, budget.output_tokens
+        async with Workers(surroundings.n_workers) as workers:
+            desk = FrameDesk(
+                _show_rules(prepared, surroundings),
+                workers=workers,
+                count=summary.decoding,
+                on_trouble=lambda message: on_event(MediaTrouble(message=message)),
+            )
+            session = Session(
+                prepared=prepared,
+                store=store,
+                asker=Asker(prepared.model, memory=memory, limits=limits, on_event=on_event),
+                desk=desk,
+                budget=limits.budget,
+                summary=summary,
+                on_event=on_event,
+            )
+            # Twice as many as decode: a video is decoded while questions about others still wait.
+            await session.work(todo, n_askers=most, n_showers=2 * surroundings.n_workers)
+    budget = limits.budget
+    summary.cost, summary.input_tokens, summary.output_tokens = (
+        budget.cost,
+        budget.input_tokens,
+        budget.output_tokens,
+    )
     return summary
 
 
-def _desk(prepared: Prepared, surroundings: Surroundings, on_event: Listener) -> FrameDesk:
+def _show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
     plan = prepared.plan
     is_montage = plan.layout.startswith("montage")
     encoding = Encoding(
         size=Size.parse(plan.size), format="png" if is_montage else "jpeg", quality=plan.jpeg_quality
     )
-    rules = ShowRules(
+    return ShowRules(
         selector=prepared.selector,
         selector_name=plan.selector,
         n_frames=plan.n_frames,
@@ -136,6 +160,4 @@ def _desk(prepared: Prepared, surroundings: Surroundings, on_event: Listener) ->
         cache_root=surroundings.cache_root,
         cache_max_bytes=surroundings.cache_max_bytes,
         deadline_s=plan.decode_timeout_s,
-        n_workers=surroundings.n_workers,
     )
-    return FrameDesk(rules, on_trouble=lambda message: on_event(MediaTrouble(message=message)))

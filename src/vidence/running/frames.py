@@ -1,17 +1,16 @@
 """From questions to the frames they are shown: each video is decoded once, in a process of its own."""
 
+import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TypeVar
 
-import anyio
-import anyio.to_process
 import anyio.to_thread
 import numpy as np
 
 from vidence.contracts import Selector
-from vidence.errors import DataError, DecodeTimeoutError, MediaError, UsageError
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
 from vidence.media.deliver import Delivery, Job, deliver
@@ -19,9 +18,11 @@ from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.facts import MediaFacts, cached_facts, read_facts
 from vidence.media.locate import resolve
 from vidence.prompting.compose import ShownFrame
-from vidence.records import Failed, Item, Media, Selection, VideoPart
+from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
+from vidence.running.workers import Workers
 
-T = TypeVar("T")
+_log = logging.getLogger(__name__)
+
 Source = tuple[Path, str]  # the file (or folder) and its kind
 
 
@@ -48,7 +49,6 @@ class ShowRules:
     cache_root: Path
     cache_max_bytes: int
     deadline_s: float
-    n_workers: int
 
 
 @dataclass(kw_only=True)
@@ -65,15 +65,19 @@ class FrameDesk:
     """Selects and delivers frames for groups of questions about the same media.
 
     The decoder runs in worker processes: it cannot block the event loop, cannot take the run down
-    when it crashes, and is killed when it passes its deadline; its video is then set aside.
+    when it crashes, and is killed when it passes its deadline; its video is then set aside for the
+    rest of the session.
     """
 
-    def __init__(self, rules: ShowRules, *, on_trouble: Callable[[str], None]) -> None:
+    def __init__(
+        self, rules: ShowRules, *, workers: Workers, count: DecodeCount, on_trouble: Callable[[str], None]
+    ) -> None:
         self._rules = rules
+        self._workers = workers
         self._on_trouble = on_trouble
         self._cache = FrameCache(rules.cache_root, max_bytes=rules.cache_max_bytes)
-        self._workers = anyio.CapacityLimiter(rules.n_workers)
-        self.count = DecodeCount()
+        self._aside: dict[Source, Failed] = {}
+        self._count = count
 
     async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
         """What each of these questions is shown, or why nothing can be; by item id."""
@@ -97,34 +101,25 @@ class FrameDesk:
         return found
 
     async def _facts(self, source: Source) -> MediaFacts | Failed:
+        if source in self._aside:
+            return self._aside[source]
         path, kind = source
         known = cached_facts(path, kind=kind, cache_root=self._rules.cache_root)
         if known is not None:
             return known
+        read = partial(read_facts, path, kind=kind, cache_root=self._rules.cache_root)
         try:
-            facts = await self._in_worker(path, _read_facts, str(path), kind, str(self._rules.cache_root))
+            facts = await self._workers.run(str(path), read, deadline_s=self._rules.deadline_s)
         except MediaError as error:
-            return self._set_aside(error)
+            return self._set_aside(source, error)
         if facts.probe.problem:
             self._on_trouble(f"{path}: {facts.probe.problem}")
         return facts
 
-    def _set_aside(self, error: MediaError) -> Failed:
+    def _set_aside(self, source: Source, error: MediaError) -> Failed:
         self._on_trouble(str(error))
-        return Failed(stage="media", error=type(error).__name__, message=str(error))
-
-    async def _in_worker(self, path: Path, work: Callable[..., T], *arguments: object) -> T:
-        async with self._workers:
-            try:
-                with anyio.fail_after(self._rules.deadline_s):
-                    return await anyio.to_process.run_sync(work, *arguments, cancellable=True)
-            except TimeoutError as error:
-                raise DecodeTimeoutError(
-                    f"{path}: the decoder did not finish within {self._rules.deadline_s:g} s "
-                    "and was stopped; --decode-timeout sets how long it may take"
-                ) from error
-            except anyio.BrokenWorkerProcess as error:
-                raise MediaError(f"{path}: the decoder crashed on this file; it is set aside") from error
+        self._aside[source] = Failed(stage="media", error=type(error).__name__, message=str(error))
+        return self._aside[source]
 
     # ------------------------------------------------------------------ selection
 
@@ -138,20 +133,34 @@ class FrameDesk:
             parts.append((media, fact))
         try:
             clip = clip_of(parts)
-            positions = (
-                np.zeros(0, np.int64)
-                if rules.whole_video
-                else rules.selector.select(clip, item, n_frames=rules.n_frames)
-            )
+            frames = self._select(clip, item)
         except (DataError, UsageError, MediaError) as error:
             return Failed(stage="selection", error=type(error).__name__, message=str(error))
         return Selection(
             selector=rules.selector_name,
             version=rules.selector.version,
-            frames=tuple(clip.ref(int(p)) for p in positions),
+            frames=frames,
             n_candidates=clip.n_frames,
             note="; ".join(f.probe.problem for _, f in parts if f.probe.problem),
         )
+
+    def _select(self, clip: Clip, item: Item) -> tuple[FrameRef, ...]:
+        if self._rules.whole_video:
+            _check_whole(item)
+            return ()
+        try:
+            positions = self._rules.selector.select(clip, item, n_frames=self._rules.n_frames)
+            if np.any(np.asarray(positions) < 0):
+                raise ValueError(f"it chose position {np.min(positions)}")
+            return tuple(clip.ref(int(p)) for p in positions)
+        except VidenceError:
+            raise
+        except Exception as error:
+            _log.debug("the selector broke", exc_info=True)
+            raise UsageError(
+                f"the selector {self._rules.selector_name!r} broke on item {item.item_id!r}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
 
     def _union(
         self, items: Iterable[Item], chosen: dict[str, Selection | Failed]
@@ -174,8 +183,10 @@ class FrameDesk:
             return facts
         cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices)
         if cached is not None:
-            self.count.n_from_cache += len(cached)
+            self._count.n_from_cache += len(cached)
             return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
+        if source in self._aside:
+            return self._aside[source]
         path, kind = source
         job = Job(
             path=str(path),
@@ -186,13 +197,15 @@ class FrameDesk:
             cache_max_bytes=self._rules.cache_max_bytes,
         )
         try:
-            delivery = await self._in_worker(path, deliver, job)
+            delivery = await self._workers.run(
+                str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
+            )
         except MediaError as error:
-            return self._set_aside(error)
-        self.count.n_passes += 1
-        self.count.n_decoded += delivery.n_decoded
-        self.count.n_from_cache += delivery.n_from_cache
-        self.count.passes_by_file[str(path)] = self.count.passes_by_file.get(str(path), 0) + 1
+            return self._set_aside(source, error)
+        self._count.n_passes += 1
+        self._count.n_decoded += delivery.n_decoded
+        self._count.n_from_cache += delivery.n_from_cache
+        self._count.passes_by_file[str(path)] = self._count.passes_by_file.get(str(path), 0) + 1
         for message in delivery.problems.values():
             self._on_trouble(message)
         return delivery
@@ -237,9 +250,15 @@ class FrameDesk:
         )
 
 
-def _read_facts(path: str, kind: str, cache_root: str) -> MediaFacts:
-    """Runs in a worker process."""
-    return read_facts(Path(path), kind=kind, cache_root=Path(cache_root))
+def _check_whole(item: Item) -> None:
+    """Refuse what would be sent only in part, or with more than the question is about."""
+    if len(item.media) > 1 or any(
+        m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
+    ):
+        raise UsageError(
+            f"item {item.item_id!r} is not about exactly one whole video, and the layout 'video' sends "
+            "nothing else; use the layout 'images' for it"
+        )
 
 
 def video_type(path: Path) -> str:

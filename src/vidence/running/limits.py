@@ -15,18 +15,18 @@ from vidence.records import Reply
 class AdaptiveLimit:
     """How many requests may be in flight: halved when the server is overloaded, then grown again.
 
-    Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves, at most
-    once per `settle_s` seconds, because the requests in flight report the same overload. A server
-    that says how long to wait is left alone for that long by everybody.
+    Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves, unless the
+    request was sent before the last cut, because all those in flight report the same overload. A
+    server that says how long to wait is left alone for that long by everybody.
     """
 
-    def __init__(self, most: int, *, clock: Callable[[], float], settle_s: float = 1.0) -> None:
+    def __init__(self, most: int, *, clock: Callable[[], float]) -> None:
         self._most = most
         self._allowed = float(most)
         self._clock = clock
-        self._settle_s = settle_s
         self._last_cut_s = -math.inf
         self._quiet_until_s = -math.inf
+        self._last_reply_s = clock()
         self._slots = anyio.CapacityLimiter(most)
 
     @property
@@ -34,25 +34,31 @@ class AdaptiveLimit:
         """How many requests may be in flight now."""
         return max(1, int(self._allowed))
 
+    @property
+    def silent_s(self) -> float:
+        """How long ago the last reply came (or the run began), in seconds."""
+        return self._clock() - self._last_reply_s
+
     @asynccontextmanager
-    async def slot(self) -> AsyncIterator[None]:
-        """Wait for a place, and for the end of a wait that the server asked for."""
+    async def slot(self) -> AsyncIterator[float]:
+        """Wait for a place, and for the end of a wait that the server asked for; gives the time then."""
         async with self._slots:
             while (wait_s := self._quiet_until_s - self._clock()) > 0:
                 await anyio.sleep(wait_s)
-            yield
+            yield self._clock()
 
     def on_reply(self) -> None:
         """A request was answered: allow a little more."""
+        self._last_reply_s = self._clock()
         self._allowed = min(float(self._most), self._allowed + 1.0 / self._allowed)
         self._slots.total_tokens = self.allowed
 
-    def on_overload(self, retry_after_s: float | None) -> None:
+    def on_overload(self, retry_after_s: float | None, *, sent_s: float) -> None:
         """The server has too much to do: allow half, and keep quiet for as long as it asked."""
         now_s = self._clock()
         if retry_after_s is not None:
             self._quiet_until_s = max(self._quiet_until_s, now_s + retry_after_s)
-        if now_s - self._last_cut_s >= self._settle_s:
+        if sent_s > self._last_cut_s:
             self._last_cut_s = now_s
             self._allowed = max(1.0, self._allowed / 2)
             self._slots.total_tokens = self.allowed
@@ -85,6 +91,7 @@ class Budget:
     max_cost: float | None = None
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
+    _is_blind: bool = field(default=False, init=False)
 
     @property
     def cost(self) -> float:
@@ -99,12 +106,20 @@ class Budget:
 
     def add(self, reply: Reply) -> None:
         """Count the tokens of a reply that was paid for."""
+        self._is_blind |= reply.usage.input_tokens is None and reply.usage.output_tokens is None
         self.input_tokens += reply.usage.input_tokens or 0
         self.output_tokens += reply.usage.output_tokens or 0
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` when the limit is reached."""
-        if self.max_cost is not None and self.cost >= self.max_cost:
+        """Raise `BudgetSpentError` when the limit is reached, or cannot be watched."""
+        if self.max_cost is None:
+            return
+        if self._is_blind:
+            raise BudgetSpentError(
+                "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
+                "what was answered is kept; run without a limit, or with one of the server's own"
+            )
+        if self.cost >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {self.cost:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
                 "what was answered is kept, and `vidence resume` with a higher --max-cost goes on"
@@ -113,13 +128,18 @@ class Budget:
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
-    """Everything that keeps a run from asking too much. `attempts` counts the first try."""
+    """Everything that keeps a run from asking too much. `attempts` counts the first try.
+
+    A refusal of a server that is overloaded is no try, as long as it answered somebody within the
+    last `patience_s` seconds: whoever keeps to a quota must not lose questions to it.
+    """
 
     in_flight: AdaptiveLimit
     backoff: Backoff
     budget: Budget
     attempts: int
     timeout_s: float
+    patience_s: float = 120.0
 
 
 class DownDetector:

@@ -1,6 +1,8 @@
 """One run as one record, readable from TOML."""
 
 import importlib.metadata
+import math
+import os
 import platform
 import subprocess
 import tomllib
@@ -15,6 +17,10 @@ from vidence.errors import StoreError, UsageError
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
+_ABOVE_ZERO = (
+    *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
+    *("limit", "sample", "max_cost"),
+)
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
@@ -62,9 +68,13 @@ class Plan(Record, kw_only=True):
     memory: str = ""
 
     def __post_init__(self) -> None:
-        for name in ("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"):
-            if getattr(self, name) <= 0:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected more than 0")
+        for name in _ABOVE_ZERO:
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise UsageError(f"{name} is {value}; expected more than 0")
+        for name in ("price_in", "price_out"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
         if self.limit is not None and self.sample is not None:
             raise UsageError("limit and sample exclude each other: give one of them")
         if self.max_cost is not None and not (self.price_in or self.price_out):
@@ -109,34 +119,35 @@ MUST_AGREE = {
 }
 
 
+_MAY_BE_UNSET = ("temperature", "max_tokens")
+
+
 class _PlanFile(Record, kw_only=True):
     plan: Plan
     facts: Facts
 
 
-def _without_none(value: object) -> object:
-    if isinstance(value, dict):
-        return {k: _without_none(v) for k, v in value.items() if v is not None}
-    if isinstance(value, list):
-        return [_without_none(v) for v in value]
-    return value
+def _without_none(table: dict[str, object]) -> dict[str, object]:
+    filled = {k: v for k, v in table.items() if v is not None}
+    return {k: _without_none(v) if isinstance(v, dict) else v for k, v in filled.items()}
 
 
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     """Write plan and facts to ``plan.toml``, whole or not at all."""
-    built = _without_none(msgspec.to_builtins({"plan": plan, "facts": facts}))
+    built = {"plan": msgspec.to_builtins(plan), "facts": msgspec.to_builtins(facts)}
     # TOML has no null, and None is not the default of every field: what is absent must be told apart.
-    if isinstance(built, dict):
-        for name in ("temperature", "max_tokens"):
-            if getattr(plan.sampling, name) is None:
-                built["plan"]["sampling"][name] = "unset"
-        text = tomli_w.dumps(built)
-        temporary = folder / (PLAN_FILE + ".new")
-        try:
-            temporary.write_text(text, encoding="utf-8")
-            temporary.replace(folder / PLAN_FILE)
-        except OSError as error:
-            raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
+    for name in _MAY_BE_UNSET:
+        if built["plan"]["sampling"][name] is None:
+            built["plan"]["sampling"][name] = "unset"
+    temporary = folder / (PLAN_FILE + ".new")
+    try:
+        with temporary.open("wb") as file:
+            tomli_w.dump(_without_none(built), file)
+            file.flush()
+            os.fsync(file.fileno())  # or a power cut could leave an empty plan beside its trials
+        temporary.replace(folder / PLAN_FILE)
+    except (OSError, UnicodeEncodeError) as error:
+        raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
 
 
 def read_plan(folder: Path) -> tuple[Plan, Facts]:
@@ -149,7 +160,14 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
+        if (folder / "trials.sqlite").exists():
+            raise StoreError(
+                f"{folder} holds a run that never began: {path.name} is missing; give the command of the "
+                f"run again with --out {folder}"
+            ) from error
         raise StoreError(f"{folder} is not a run folder: {path.name} is missing") from error
+    except OSError as error:
+        raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"{path} is not readable as TOML: {error}") from error
     found = raw.get("plan", {}).get("format") if isinstance(raw.get("plan"), dict) else None
@@ -159,7 +177,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             "use the version that wrote it, or run again into a new folder"
         )
     sampling = raw["plan"].get("sampling", {})
-    for name in ("temperature", "max_tokens"):
+    for name in _MAY_BE_UNSET:
         if sampling.get(name) == "unset":
             sampling[name] = None
     try:

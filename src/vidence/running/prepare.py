@@ -12,7 +12,7 @@ import numpy as np
 from vidence.catalog import Spec, find, parse_spec
 from vidence.contracts import Benchmark, Loaded, Model, Scorer, Selector
 from vidence.errors import MissingMediaError, StoreError, UsageError
-from vidence.media.locate import missing
+from vidence.media.locate import missing, resolve
 from vidence.media.sizes import Size
 from vidence.prompting.compose import Prompter
 from vidence.prompting.templates import Templates
@@ -54,6 +54,9 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
             )
     sampling = msgspec.to_builtins(benchmark.rules.sampling) | drawn | flags
     fields = msgspec.to_builtins(benchmark.rules) | given
+    for name in ("prompts_dir", "memory"):  # a run is taken up from any folder
+        if given.get(name):
+            fields[name] = str(Path(str(given[name])).resolve())
     fields |= {
         "benchmark": benchmark_name,
         "data": str(data.resolve()),
@@ -129,8 +132,8 @@ class Prepared:
         return self.reader if item.answer_kind == "choice" else self.text_reader
 
 
-def prepare(plan: Plan, *, now: datetime) -> Prepared:
-    """Open and check everything that a plan names.
+def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
+    """Open and check everything that a plan names; `model` is the plan's, and whoever opened it closes it.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
@@ -149,7 +152,6 @@ def prepare(plan: Plan, *, now: datetime) -> Prepared:
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
     )
-    model = open_model(plan.model)
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     items, notes = choose_items(loaded, plan, model=model)
     facts = msgspec.convert(
@@ -234,7 +236,7 @@ def _with_media(
     if not absent:
         return list(items), []
     gone = set(absent)
-    kept = [i for i in items if not gone.intersection(missing(media_root, [i]))]
+    kept = [i for i in items if gone.isdisjoint(resolve(media_root, m) for m in i.media)]
     listed = "\n  ".join(str(p) for p in absent[:20])
     more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
     found = (

@@ -1,5 +1,6 @@
 """One session of a run: frames are prepared and questions are asked at the same time."""
 
+import logging
 from collections.abc import Iterable, Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from vidence.contracts import Flow, Request, Scorer
 from vidence.errors import (
     BudgetSpentError,
+    MediaError,
     RejectedRequestError,
     TransientModelError,
     UsageError,
@@ -27,6 +29,7 @@ from vidence.running.limits import Budget
 from vidence.running.prepare import Prepared
 from vidence.running.store import TrialStore
 
+_log = logging.getLogger(__name__)
 _GROUP_WITHOUT_MEDIA = 200
 
 
@@ -36,7 +39,7 @@ class Summary:
 
     n_planned: int
     n_answered_before: int
-    decoding: DecodeCount
+    decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
     n_remembered: int = 0
@@ -57,7 +60,31 @@ class _Ready:
 def _question(item: Item, prompt: Prompt, *, reader: Scorer) -> Flow[tuple[Reply, Score]]:
     """The simplest flow: ask once, read, mark."""
     (reply,) = yield (prompt,)
-    return reply, reader.mark(item, reader.read(item, reply))
+    return reply, _marked(item, reply, reader)
+
+
+def _marked(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
+    """What a reply (or its absence) is worth; a reader that breaks loses neither the reply nor the run."""
+    try:
+        return _read(item, said, reader)
+    except UsageError as error:
+        broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
+        return Score(
+            outcome=said if isinstance(said, Failed) else broken,
+            value=0.0,
+            scorer=reader.name,
+            scorer_version=reader.version,
+        )
+
+
+def _read(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
+    try:
+        return reader.mark(item, said if isinstance(said, Failed) else reader.read(item, said))
+    except Exception as error:
+        _log.debug("the reader broke", exc_info=True)
+        raise UsageError(
+            f"the reader {reader.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
+        ) from error
 
 
 @dataclass(kw_only=True)
@@ -134,7 +161,7 @@ class Session:
             return self._trial(ready, shown)
         try:
             prompted = await self._fill(item, shown)
-        except UsageError as error:
+        except (UsageError, MediaError) as error:
             return self._trial(
                 ready, Failed(stage="prompting", error=type(error).__name__, message=str(error))
             )
@@ -184,7 +211,7 @@ class Session:
             repeat=ready.repeat,
             selection=shown.selection if isinstance(shown, Shown) else None,
             prompt=prompt,
-            score=reader.mark(item, result) if isinstance(result, Failed) else result,
+            score=_marked(item, result, reader) if isinstance(result, Failed) else result,
         )
 
     def _keep(self, trial: Trial) -> None:

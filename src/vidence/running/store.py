@@ -5,6 +5,7 @@ several rows for one question and repeat the last one counts.
 """
 
 import hashlib
+import os
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -42,6 +43,7 @@ CREATE TABLE IF NOT EXISTS trials (
     is_failed INTEGER NOT NULL, selection BLOB, json BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat, is_failed);
 """
+_ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
@@ -60,9 +62,11 @@ def _translated(path: Path) -> Iterator[None]:
     """SQLite's errors as `StoreError`s that name the file and say what to do."""
     try:
         yield
+    except msgspec.DecodeError as error:
+        raise StoreError(f"{path}: a row is damaged: {error}; move the file and run again") from error
     except sqlite3.DatabaseError as error:
         text = str(error)
-        advice = "delete or move the file and run again"
+        advice = "see whether the disk is sound and the file is whole; a damaged one can be moved away"
         if "full" in text:
             advice = "make room; `vidence resume` goes on where it stopped"
         elif "locked" in text:
@@ -72,34 +76,67 @@ def _translated(path: Path) -> Iterator[None]:
         raise StoreError(f"{path}: {text}; {advice}") from error
 
 
+@contextmanager
+def _transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+    except BaseException:
+        if db.in_transaction:  # a full disk has ended it already
+            db.execute("ROLLBACK")
+        raise
+    db.execute("COMMIT")
+
+
 def _open(path: Path, *, tables: str, file_format: str) -> sqlite3.Connection:
+    """Open a file for writing, with its tables."""
     with _translated(path):
         connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=NORMAL")
-            _check_format(connection, path, tables=tables, file_format=file_format)
+            if _format_of(connection) is None:
+                with _transaction(connection):
+                    for statement in filter(str.strip, tables.split(";")):
+                        connection.execute(statement)
+                    connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
+            _check_format(connection, path, file_format=file_format)
         except BaseException:
             connection.close()
             raise
     return connection
 
 
-def _check_format(connection: sqlite3.Connection, path: Path, *, tables: str, file_format: str) -> None:
-    known = connection.execute("SELECT name FROM sqlite_master WHERE name = 'meta'").fetchone()
-    if known:
-        row = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone()
-        found = row[0] if row else None
-        if found is not None and found != file_format:
-            raise StoreError(
-                f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
-                "use the version that wrote it, or start with a new file"
-            )
-    connection.execute("BEGIN IMMEDIATE")
-    for statement in filter(str.strip, tables.split(";")):
-        connection.execute(statement)
-    connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
-    connection.execute("COMMIT")
+def _open_to_read(path: Path, *, file_format: str) -> sqlite3.Connection:
+    """Open a file that stays as it is, also while another process writes into it."""
+    # Without a log beside it and without the right to make one, nobody can be writing.
+    is_still = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    address = f"{path.resolve().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
+    with _translated(path):
+        connection = sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
+        try:
+            _check_format(connection, path, file_format=file_format)
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _format_of(connection: sqlite3.Connection) -> str | None:
+    if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'meta'").fetchone():
+        return None
+    (found,) = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or (None,)
+    return found
+
+
+def _check_format(connection: sqlite3.Connection, path: Path, *, file_format: str) -> None:
+    found = _format_of(connection)
+    if found != file_format:
+        raise StoreError(
+            f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
+            "use the version that wrote it, or start with a new file"
+        )
 
 
 class TrialStore:
@@ -116,7 +153,10 @@ class TrialStore:
         if is_writer:
             self._lock = _lock_folder(folder)
         try:
-            self._db = _open(self.path, tables=_RUN_TABLES, file_format=RUN_FORMAT)
+            if is_writer:
+                self._db = _open(self.path, tables=_RUN_TABLES, file_format=RUN_FORMAT)
+            else:
+                self._db = _open_to_read(self.path, file_format=RUN_FORMAT)
         except BaseException:
             self._unlock()
             raise
@@ -140,12 +180,24 @@ class TrialStore:
         self._unlock()
 
     def put_items(self, items: Iterable[Item]) -> None:
-        """Keep the questions of the run, in their order; those that are there already stay."""
-        rows = ((i, item.item_id, self._encoder.encode(item)) for i, item in enumerate(items))
+        """Keep the questions of the run, in their order, instead of those that were there.
+
+        Raises:
+            StoreError: a question that was asked already is not among them, or one is there twice.
+        """
+        rows = [(i, item.item_id, self._encoder.encode(item)) for i, item in enumerate(items)]
         with _translated(self.path):
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR IGNORE INTO items VALUES (?, ?, ?)", rows)
-            self._db.execute("COMMIT")
+            if self._db.execute("SELECT * FROM items ORDER BY position").fetchall() == rows:
+                return
+            with _transaction(self._db):
+                self._db.execute("DELETE FROM items")
+                self._db.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
+                lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
+                if lost is not None:
+                    raise StoreError(
+                        f"{self.path} holds an answer to the question {lost[0]!r}, which is not among those "
+                        "to be asked now; choose another --out, or bring back what the run began with"
+                    )
 
     def items(self) -> tuple[Item, ...]:
         """The questions of the run, in their order."""
@@ -272,7 +324,7 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
             case ImagePart():
                 parts.append([part.media_type, part.digest])
             case _:
-                parts.append({"video": part.digest})
+                parts.append({"video": part.digest, "type": part.media_type})
     reads_choices = request.sampling.want_choice_logps or by_item
     sent = [
         identity,

@@ -50,7 +50,7 @@ def request(words: str, sample: int = 0) -> Request:
 
 def asker(model: Script, memory: Memory, events: list[Event], *, timeout_s: float = 5.0) -> Asker:
     limits = Limits(
-        in_flight=AdaptiveLimit(4, clock=anyio.current_time, settle_s=0.0),
+        in_flight=AdaptiveLimit(4, clock=anyio.current_time),
         backoff=Backoff(rng=np.random.default_rng(0), first_s=0.001),
         budget=Budget(),
         attempts=3,

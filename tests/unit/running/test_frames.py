@@ -1,7 +1,7 @@
 """Frames for questions: workers that hang or crash, spans, and several media."""
 
-import os
-import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
@@ -9,19 +9,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vidence.errors import DataError, DecodeTimeoutError, MediaError
+from vidence.errors import DataError
 from vidence.media.encode import Encoding
 from vidence.media.facts import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
 from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Media
-from vidence.running.frames import FrameDesk, Shown, ShowRules, clip_of
+from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules, clip_of
 from vidence.running.prepare import open_selector
+from vidence.running.workers import Workers
 
 
-def desk(
+@asynccontextmanager
+async def desk(
     tmp_path: Path, troubles: list[str], *, selector: str = "all", deadline_s: float = 60.0
-) -> FrameDesk:
+) -> AsyncIterator[FrameDesk]:
     rules = ShowRules(
         selector=open_selector(selector),
         selector_name=selector,
@@ -32,48 +34,9 @@ def desk(
         cache_root=tmp_path / "cache",
         cache_max_bytes=10**9,
         deadline_s=deadline_s,
-        n_workers=1,
     )
-    return FrameDesk(rules, on_trouble=troubles.append)
-
-
-def test_a_decoder_that_hangs_is_killed_and_the_next_one_works(tmp_path: Path):
-    async def go() -> None:
-        it = desk(tmp_path, [], deadline_s=1.5)
-        with pytest.raises(DecodeTimeoutError, match=r"film\.mp4: the decoder did not finish within 1\.5 s"):
-            await it._in_worker(Path("film.mp4"), time.sleep, 60)
-        assert await it._in_worker(Path("film.mp4"), os.getpid) != os.getpid()
-
-    anyio.run(go)
-
-
-def test_a_decoder_that_crashes_takes_only_its_video_along(tmp_path: Path):
-    async def go() -> None:
-        it = desk(tmp_path, [])
-        with pytest.raises(MediaError, match=r"film\.mp4: the decoder crashed"):
-            await it._in_worker(Path("film.mp4"), os.abort)
-        assert await it._in_worker(Path("film.mp4"), abs, -1) == 1
-
-    anyio.run(go)
-
-
-def test_the_event_loop_goes_on_while_a_decoder_works(tmp_path: Path):
-    async def go() -> None:
-        n_ticks = 0
-
-        async def tick() -> None:
-            nonlocal n_ticks
-            while True:
-                n_ticks += 1
-                await anyio.sleep(0.005)
-
-        async with anyio.create_task_group() as tasks:
-            tasks.start_soon(tick)
-            await desk(tmp_path, [])._in_worker(Path("film.mp4"), time.sleep, 0.5)
-            tasks.cancel_scope.cancel()
-        assert n_ticks > 20
-
-    anyio.run(go)
+    async with Workers(1) as workers:
+        yield FrameDesk(rules, workers=workers, count=DecodeCount(), on_trouble=troubles.append)
 
 
 def picture(path: Path, shade: int) -> None:
@@ -87,7 +50,8 @@ def test_several_images_are_shown_in_their_order(tmp_path: Path):
     item = Item(item_id="q", media=media, question="?", answer="A")
 
     async def go() -> dict[str, Shown | Failed]:
-        return await desk(tmp_path, []).show([item])
+        async with desk(tmp_path, []) as it:
+            return await it.show([item])
 
     shown = anyio.run(go)["q"]
     assert isinstance(shown, Shown)
@@ -106,7 +70,8 @@ def test_a_missing_and_a_broken_image_fail_their_questions_only(tmp_path: Path):
     troubles: list[str] = []
 
     async def go() -> dict[str, Shown | Failed]:
-        return await desk(tmp_path, troubles).show(items)
+        async with desk(tmp_path, troubles) as it:
+            return await it.show(items)
 
     shown = anyio.run(go)
     assert isinstance(shown["good"], Shown)
@@ -118,9 +83,8 @@ def test_a_missing_and_a_broken_image_fail_their_questions_only(tmp_path: Path):
 
 def test_an_item_without_media_is_shown_nothing(tmp_path: Path):
     async def go() -> dict[str, Shown | Failed]:
-        return await desk(tmp_path, [], selector="midpoints").show(
-            [Item(item_id="q", question="?", answer="A")]
-        )
+        async with desk(tmp_path, [], selector="midpoints") as it:
+            return await it.show([Item(item_id="q", question="?", answer="A")])
 
     shown = anyio.run(go)["q"]
     assert isinstance(shown, Shown)

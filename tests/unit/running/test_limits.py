@@ -17,15 +17,18 @@ class Clock:
         return self.now_s
 
 
-def test_overload_halves_once_per_settling_time_and_replies_grow_it_back():
+def test_overload_halves_once_per_round_and_replies_grow_it_back():
     async def go() -> None:
         clock = Clock()
-        limit = AdaptiveLimit(16, clock=clock, settle_s=1.0)
-        limit.on_overload(None)
-        limit.on_overload(None)
-        assert limit.allowed == 8
+        limit = AdaptiveLimit(16, clock=clock)
         clock.now_s = 1.0
-        limit.on_overload(None)
+        for _ in range(16):
+            limit.on_overload(None, sent_s=0.0)
+        assert limit.allowed == 8
+        clock.now_s = 30.0
+        limit.on_overload(None, sent_s=0.5)  # it was under way when the limit was cut
+        assert limit.allowed == 8
+        limit.on_overload(None, sent_s=2.0)
         assert limit.allowed == 4
         for _ in range(4):
             limit.on_reply()
@@ -43,8 +46,21 @@ def test_never_below_one_in_flight():
         limit = AdaptiveLimit(2, clock=clock)
         for second in range(5):
             clock.now_s = float(second * 2)
-            limit.on_overload(None)
+            limit.on_overload(None, sent_s=clock.now_s)
         assert limit.allowed == 1
+
+    anyio.run(go)
+
+
+def test_silence_is_counted_from_the_last_reply():
+    async def go() -> None:
+        clock = Clock()
+        limit = AdaptiveLimit(2, clock=clock)
+        clock.now_s = 7.0
+        assert limit.silent_s == 7.0
+        limit.on_reply()
+        clock.now_s = 9.0
+        assert limit.silent_s == 2.0
 
     anyio.run(go)
 
@@ -52,8 +68,8 @@ def test_never_below_one_in_flight():
 def test_everybody_keeps_quiet_as_long_as_the_server_asked():
     async def go() -> None:
         limit = AdaptiveLimit(4, clock=anyio.current_time)
-        limit.on_overload(0.05)
         start_s = anyio.current_time()
+        limit.on_overload(0.05, sent_s=start_s)
         async with limit.slot():
             assert anyio.current_time() - start_s >= 0.049
 
@@ -109,6 +125,14 @@ def test_budget_without_a_limit_never_stops():
     budget.add(Reply(text="", usage=Usage()))
     budget.check()
     assert budget.cost == 0.0
+
+
+def test_a_limit_that_cannot_be_watched_stops_the_run_instead_of_being_no_limit():
+    budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
+    budget.check()
+    budget.add(Reply(text="A", usage=Usage()))
+    with pytest.raises(BudgetSpentError, match="does not say how many tokens"):
+        budget.check()
 
 
 def test_down_detector_needs_failures_in_a_row():
