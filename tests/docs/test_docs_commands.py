@@ -1,0 +1,111 @@
+"""Every command that the documentation shows is one that vidence understands."""
+
+import re
+
+import click
+import pytest
+
+from vidence import catalog
+from vidence.cli.main import COMMANDS, app
+from vidence.prompting.templates import sets
+
+# Names that a page makes up for the reader to replace.
+_PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}
+
+
+@pytest.fixture(scope="module")
+def commands() -> dict[str, click.Command]:
+    context = click.Context(app)
+    found = {name: app.get_command(context, name) for name in COMMANDS}
+    return {name: command for name, command in found.items() if command is not None}
+
+
+def flags(command: click.Command) -> set[str]:
+    """Every flag of a command, the two of help included."""
+    known = {"-h", "--help"}
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            known |= {*parameter.opts, *parameter.secondary_opts}
+    return known
+
+
+def own_names(pages) -> set[str]:
+    """The names of the things that the pages teach to write."""
+    return {b.title.removesuffix(".py").replace("_", "-") for p in pages for b in p.blocks() if b.title}
+
+
+def complaint(command: click.Command, words: list[str], *, own: set[str]) -> str:
+    """What is wrong with the words after the name of a command; nothing when they make sense."""
+    try:
+        found = command.make_context(command.name or "", [w for w in words if w != "[flags]"]).params
+    except click.ClickException as error:
+        return error.format_message()
+    named = {
+        "benchmark": [found.get("benchmark")],
+        "model": [catalog.parse_spec(found["model"]).name] if found.get("model") else [],
+        "selector": [catalog.parse_spec(found["selector"]).name] if found.get("selector") else [],
+        "reader": [found.get("reader")],
+    }
+    for kind, names in named.items():
+        known = {*catalog.names(kind), *own, *_PLACEHOLDERS}
+        for name in filter(None, names):
+            if name not in known:
+                return f"there is no {kind} {name!r}"
+    if found.get("prompts") and found["prompts"] not in sets():
+        return f"there is no set of prompts {found['prompts']!r}"
+    return ""
+
+
+def test_every_command_in_a_block_is_understood(pages, commands):
+    own, wrong, n_seen = own_names(pages), [], 0
+    for page in pages:
+        for name, *words in page.commands():
+            n_seen += 1
+            said = complaint(commands[name], words, own=own) if name in commands else "no such command"
+            if said:
+                wrong.append(f"{page.name}: vidence {name} {' '.join(words)}: {said}")
+    assert wrong == []
+    assert n_seen > 20
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "run table --model scripted:A",
+        "run table --data d --model m:x --frams 3",
+        "run tabel --data d --model scripted:A",
+    ]
+    + ["run table --data d --model openia:x", "run table --data d --model scripted:A --style slow"]
+    + ["run table --data d --model scripted:A --prompt-set plane", "list everything", "report"],
+)
+def test_a_wrong_command_would_be_seen(commands, words):
+    name, *rest = words.split()
+    assert complaint(commands[name], rest, own=set())
+
+
+def test_every_command_in_the_text_exists_with_its_flags(pages, commands):
+    wrong = []
+    for page in pages:
+        for code in page.inline():
+            words = code.split()
+            if words[0] != "vidence" or len(words) == 1:
+                continue
+            if words[1].startswith("-"):
+                ok = {w for w in words[1:] if w.startswith("-")} <= {"-h", "--help", "--version"}
+            else:
+                given = {w.partition("=")[0] for w in words[2:] if w.startswith("-")}
+                ok = words[1] in commands and given <= flags(commands[words[1]])
+            if not ok:
+                wrong.append(f"{page.name}: {code}")
+    assert wrong == []
+
+
+def test_every_flag_in_the_text_is_one_of_vidence(pages, commands):
+    known = set().union(*(flags(command) for command in commands.values()), {"--version"})
+    shown = {
+        (page.name, f)
+        for page in pages
+        for code in page.inline()
+        for f in re.findall(r"(?<!\S)--[\w-]+", code)
+    }
+    assert {(name, flag) for name, flag in shown if flag not in known} == set()

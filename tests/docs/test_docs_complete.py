@@ -1,0 +1,92 @@
+"""Everything that a user can name is in the documentation, and everything public describes itself."""
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vidence
+from vidence import catalog, errors
+from vidence.prompting.templates import sets
+from vidence.reporting.results import OUTCOMES
+
+ROOT = Path(__file__).parents[2]
+PACKAGE = Path(vidence.__file__).parent
+# Where the table of each kind stands.
+TABLES = {
+    "benchmark": "docs/benchmarks/index.md",
+    "model": "docs/guides/running.md",
+    "selector": "docs/guides/frames.md",
+    "reader": "docs/guides/readers.md",
+}
+
+
+def named_in_tables(text: str) -> set[str]:
+    """The names in the first cells of the tables of a page."""
+    first_cells = re.findall(r"^\| *([^|\n]*`[^|\n]*)\|", text, re.MULTILINE)
+    codes = [code for cell in first_cells for code in re.findall(r"`([^`]+)`", cell)]
+    return {re.split(r"[:?]", code)[0] for code in codes}
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_every_name_of_the_catalog_is_in_its_table(page, kind):
+    missing = set(catalog.names(kind)) - named_in_tables(page[TABLES[kind]].text)
+    assert missing == set()
+
+
+def test_every_set_of_prompts_is_in_its_table(page):
+    assert set(sets()) - named_in_tables(page["docs/guides/prompts.md"].text) == set()
+
+
+def test_every_benchmark_has_a_page(page):
+    for name in catalog.names("benchmark"):
+        assert f"# `{name}`" in page[f"docs/benchmarks/{name}.md"].text
+
+
+def test_the_page_of_flags_is_that_of_the_commands():
+    command = [sys.executable, str(ROOT / "scripts" / "flags.py"), "--check"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_every_error_and_every_outcome_is_explained(page):
+    text = page["docs/guides/errors.md"].text
+    public = [
+        n for n, v in vars(errors).items() if isinstance(v, type) and issubclass(v, errors.VidenceError)
+    ]
+    assert {name for name in public if f"`{name}`" not in text} == set()
+    assert {name for name in OUTCOMES if name not in page["docs/glossary.md"].text} == set()
+
+
+def undescribed(tree: ast.AST, where: str) -> list[str]:
+    """The public classes and functions without a docstring; what a function holds inside is its own affair."""
+    found = []
+    for node in ast.iter_child_nodes(tree):
+        if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            continue
+        if node.name.startswith("_"):
+            continue
+        if not ast.get_docstring(node):
+            found.append(f"{where}:{node.lineno}: {node.name}")
+        if isinstance(node, ast.ClassDef):
+            found += undescribed(node, where)
+    return found
+
+
+def test_everything_public_has_a_docstring():
+    missing = []
+    for path in sorted(PACKAGE.rglob("*.py")):
+        where = path.relative_to(PACKAGE).as_posix()
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        if not ast.get_docstring(tree) and path.stat().st_size:
+            missing.append(where)
+        missing += undescribed(tree, where)
+    assert missing == []
+
+
+def test_a_missing_docstring_would_be_seen():
+    tree = ast.parse("class A:\n    'a'\n    def b(self): ...\n    def _c(self): ...\ndef d(): ...\n")
+    assert undescribed(tree, "x") == ["x:3: b", "x:5: d"]
