@@ -1,7 +1,12 @@
 """Frames for questions: workers that hang or crash, spans, and several media."""
 
+import os
+import re
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -9,20 +14,21 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.media.encode import Encoding
 from vidence.media.facts import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
 from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Media
-from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules, clip_of
+from vidence.running import frames
+from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules, clip_of, video_type
 from vidence.running.prepare import open_selector
 from vidence.running.workers import Workers
 
 
 @asynccontextmanager
 async def desk(
-    tmp_path: Path, troubles: list[str], *, selector: str = "all", deadline_s: float = 60.0
+    tmp_path: Path, troubles: list[str], *, selector: str = "all", **changes: object
 ) -> AsyncIterator[FrameDesk]:
     rules = ShowRules(
         selector=open_selector(selector),
@@ -33,10 +39,12 @@ async def desk(
         whole_video=False,
         cache_root=tmp_path / "cache",
         cache_max_bytes=10**9,
-        deadline_s=deadline_s,
+        deadline_s=60.0,
     )
     async with Workers(1) as workers:
-        yield FrameDesk(rules, workers=workers, count=DecodeCount(), on_trouble=troubles.append)
+        yield FrameDesk(
+            replace(rules, **changes), workers=workers, count=DecodeCount(), on_trouble=troubles.append
+        )
 
 
 def picture(path: Path, shade: int) -> None:
@@ -120,3 +128,144 @@ def test_a_span_beyond_the_video_says_where_it_ends():
         DataError, match=r"film\.mp4: no frame lies in \[9 s, 12 s\); its 2 frames end at 0\.100 s"
     ):
         clip_of([(Media(path="film.mp4", start_s=9, end_s=12), facts([0.0, 0.1]))])
+
+
+def pictures(tmp_path: Path, *names: str) -> list[Item]:
+    for shade, name in enumerate(names):
+        picture(tmp_path / name, 10 + shade)
+    return [
+        Item(item_id=name, media=(Media(path=name, kind="image"),), question="?", answer="A")
+        for name in names
+    ]
+
+
+class BadSelector:
+    """A plug-in that breaks on one question."""
+
+    version = 1
+
+    def __init__(self, chosen: list[int] | Exception) -> None:
+        self.chosen = chosen
+
+    def select(self, clip, item, *, n_frames):
+        if item.item_id != "bad.png":
+            return np.array([0])
+        if isinstance(self.chosen, Exception):
+            raise self.chosen
+        return np.array(self.chosen)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (ValueError("bad shape"), r"the selector 'all' broke on item 'bad\.png': ValueError: bad shape"),
+        ([1], "IndexError"),
+        ([0, -1], "it chose position -1"),
+        (UsageError("an argument is missing"), "^an argument is missing$"),
+    ],
+)
+def test_a_selector_that_breaks_fails_its_question_only(tmp_path: Path, chosen, message: str):
+    items = pictures(tmp_path, "good.png", "bad.png")
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            it._rules = replace(it._rules, selector=BadSelector(chosen))
+            return await it.show(items)
+
+    shown = anyio.run(go)
+    assert isinstance(shown["good.png"], Shown)
+    assert isinstance(shown["bad.png"], Failed)
+    assert shown["bad.png"].stage == "selection"
+    assert re.search(message, shown["bad.png"].message)
+
+
+def test_a_file_that_was_set_aside_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (item,) = pictures(tmp_path, "slow.png")
+    pair = Item(item_id="pair", media=item.media * 2, question="?", answer="A")
+    monkeypatch.setattr(frames, "read_facts", hang)
+    troubles: list[str] = []
+
+    async def go() -> list[Shown | Failed]:
+        async with desk(tmp_path, troubles, deadline_s=0.5) as it:
+            return [(await it.show([i]))[i.item_id] for i in (item, pair, item)]
+
+    shown = anyio.run(go)
+    assert all(isinstance(s, Failed) and s.error == "DecodeTimeoutError" for s in shown)
+    assert len(troubles) == 1
+
+
+def hang(path: Path, *, kind: str, cache_root: Path) -> None:
+    time.sleep(60)
+
+
+def crash(job: object) -> None:
+    os.abort()
+
+
+def test_a_file_whose_frames_crash_the_decoder_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    good, bad = pictures(tmp_path, "good.png", "bad.png")
+    troubles: list[str] = []
+
+    async def go() -> None:
+        async with desk(tmp_path, troubles) as it:
+            monkeypatch.setattr(frames, "deliver", crash)
+            for _ in range(2):
+                shown = (await it.show([bad]))["bad.png"]
+                assert isinstance(shown, Failed)
+                assert "crashed on this file" in shown.message
+            monkeypatch.undo()
+            assert isinstance((await it.show([good]))["good.png"], Shown)
+
+    anyio.run(go)
+    assert len(troubles) == 1
+
+
+def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
+    items = pictures(tmp_path, *[f"{i}.png" for i in range(3)])
+
+    async def go() -> None:
+        async with Workers(2) as workers, anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
+            await anyio.sleep(0.1)
+            async with desk(tmp_path, []) as it:
+                it._workers = workers
+                with anyio.fail_after(20):
+                    shown = await it.show(items)
+            assert all(isinstance(s, Shown) for s in shown.values())
+            tasks.cancel_scope.cancel()
+
+    anyio.run(go)
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        (Media(path="a.png", kind="image"),),
+        (Media(path="a.png", kind="image"), Media(path="b.png", kind="image")),
+    ],
+)
+def test_only_one_whole_video_is_sent_whole(tmp_path: Path, media: tuple[Media, ...]):
+    pictures(tmp_path, "a.png", "b.png")
+    item = Item(item_id="q", media=media, question="?", answer="A")
+
+    async def go() -> Shown | Failed:
+        async with desk(tmp_path, [], whole_video=True) as it:
+            return (await it.show([item]))["q"]
+
+    shown = anyio.run(go)
+    assert isinstance(shown, Failed)
+    assert shown.stage == "selection"
+    assert "not about exactly one whole video" in shown.message
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.mp4", "video/mp4"),
+        ("a.MOV", "video/quicktime"),
+        ("a.mkv", "video/x-matroska"),
+        ("a.ts", "video/mp4"),
+    ],
+)
+def test_the_media_type_is_that_of_the_name(name: str, kind: str):
+    assert video_type(Path(name)) == kind

@@ -1,5 +1,8 @@
 """Plans: defaults, TOML, refusal of what makes no sense."""
 
+import errno
+import os
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -7,6 +10,7 @@ import pytest
 
 from vidence.errors import StoreError, UsageError
 from vidence.records import Sampling
+from vidence.running import plan as plan_module
 from vidence.running.plan import Facts, Plan, git_revision, machine_facts, read_plan, write_plan
 
 PLAN = Plan(
@@ -73,6 +77,29 @@ def test_a_bad_plan_file_says_what_is_wrong(tmp_path: Path, text: str, message: 
         read_plan(tmp_path)
 
 
+def test_a_folder_that_is_a_file_says_so(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"cannot read .*plan\.toml"):
+        read_plan(tmp_path / "file")
+
+
+def test_a_plan_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_plan(tmp_path, PLAN, FACTS)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"cannot write .*plan\.toml: .*No space left"):
+        write_plan(tmp_path, msgspec.structs.replace(PLAN, n_frames=3), FACTS)
+    assert read_plan(tmp_path) == (PLAN, FACTS)
+
+
+def test_a_path_that_is_no_text_cannot_be_written_down(tmp_path: Path):
+    with pytest.raises(StoreError, match="cannot write"):
+        write_plan(tmp_path, msgspec.structs.replace(PLAN, data="questions-\udcff.jsonl"), FACTS)
+
+
 def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
     with pytest.raises(StoreError, match="cannot write"):
         write_plan(tmp_path / "absent", PLAN, FACTS)
@@ -84,6 +111,12 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"repeats": 0}, "repeats is 0"),
         ({"concurrency": -1}, "concurrency is -1"),
         ({"timeout_s": 0.0}, "timeout_s"),
+        ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"decode_timeout_s": float("inf")}, "decode_timeout_s is inf"),
+        ({"limit": -1, "sample": None}, "limit is -1"),
+        ({"sample": 0}, "sample is 0"),
+        ({"max_cost": -1.0, "price_in": 1.0}, "max_cost is -1"),
+        ({"price_out": -1.0}, "price_out is -1"),
         ({"limit": 3}, "limit and sample exclude each other"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
@@ -97,3 +130,13 @@ def test_impossible_plans_are_refused(changes: dict[str, object], message: str):
 def test_the_git_revision_is_of_this_checkout_or_empty():
     revision = git_revision()
     assert revision == "" or len(revision.rstrip("+")) >= 7
+
+
+def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
+    def no_git(folder: Path, *words: str) -> str:
+        raise subprocess.CalledProcessError(128, "git")
+
+    monkeypatch.setattr(plan_module, "_git", no_git)
+    assert git_revision() == ""
+    monkeypatch.setattr(plan_module, "_git", lambda folder, *words: "")  # a checkout that does not hold us
+    assert git_revision() == ""
