@@ -74,9 +74,12 @@ def test_every_command_in_a_block_is_understood(pages, commands):
         "run table --model scripted:A",
         "run table --data d --model m:x --frams 3",
         "run tabel --data d --model scripted:A",
-    ]
-    + ["run table --data d --model openia:x", "run table --data d --model scripted:A --style slow"]
-    + ["run table --data d --model scripted:A --prompt-set plane", "list everything", "report"],
+        "run table --data d --model openia:x",
+        "run table --data d --model scripted:A --style slow",
+        "run table --data d --model scripted:A --prompt-set plane",
+        "list everything",
+        "report",
+    ],
 )
 def test_a_wrong_command_would_be_seen(commands, words):
     name, *rest = words.split()

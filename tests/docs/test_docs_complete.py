@@ -62,7 +62,7 @@ def test_every_error_and_every_outcome_is_explained(page):
 
 
 def undescribed(tree: ast.AST, where: str) -> list[str]:
-    """The public classes and functions without a docstring; what a function holds inside is its own affair."""
+    """The public classes and functions without a docstring; functions inside functions do not count."""
     found = []
     for node in ast.iter_child_nodes(tree):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):

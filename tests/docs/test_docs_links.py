@@ -1,5 +1,6 @@
 """Links lead somewhere, every page is in the menu, and nothing names a machine or a workplace."""
 
+import pydoc
 import re
 import subprocess
 from pathlib import Path
@@ -56,3 +57,40 @@ def test_no_file_names_a_machine_a_registry_or_a_home():
             if place.search(line) or host.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()[:100]}")
     assert found == []
+
+
+# Names of files that belong to a user, and what stands for them.
+_OF_USERS = re.compile(r"questions|my-|answers|NAME|kitchen|items\.jsonl|videos/|world\.json|data/")
+
+
+def names_of_code(pages) -> set[str]:
+    """What single backticks hold that looks like a file or folder of the repository, or a dotted name."""
+    return {code for page in pages for code in page.inline() if re.fullmatch(r"[\w./-]+", code)}
+
+
+def test_files_that_are_named_exist(pages):
+    roots = (ROOT, ROOT / "src", ROOT / "src" / "vidence")
+    folders = {path.name for root in roots for path in root.iterdir() if path.is_dir()}
+    codes = {c for c in names_of_code(pages) if not _OF_USERS.search(c)}
+    named = {c for c in codes if c.endswith(".py") or ("/" in c and c.split("/")[0] in folders)}
+    made_up = {b.title for p in pages for b in p.blocks() if b.title}
+    assert len(named) > 25
+    assert {c for c in named - made_up if not any((root / c).exists() for root in roots)} == set()
+
+
+def test_dotted_names_of_vidence_can_be_imported(pages):
+    named = {c for c in names_of_code(pages) if re.fullmatch(r"vidence(?:\.\w+)+", c)}
+    groups = {"vidence.benchmarks", "vidence.models", "vidence.selectors", "vidence.readers"}
+    assert len(named) > 15
+    assert {name for name in named - groups if pydoc.locate(name) is None} == set()
+
+
+def test_classes_that_are_named_exist(pages):
+    package = ROOT / "src" / "vidence"
+    code = "\n".join(path.read_text("utf-8") for path in package.rglob("*.py"))
+    known = set(re.findall(r"^class (\w+)|^(\w+)(?:: TypeAlias)? = ", code, re.MULTILINE))
+    names = {a or b for a, b in known}
+    tour = next(page for page in pages if page.name == "docs/tour.md")
+    named = {c for c in tour.inline() if re.fullmatch(r"[A-Z][a-z]\w+", c)}
+    assert len(named) >= 10
+    assert named - names == set()

@@ -1,0 +1,122 @@
+"""What the README shows, done as it stands there: only addresses and names of files are the test's."""
+
+import csv
+import json
+import re
+import shlex
+import shutil
+from pathlib import Path
+
+import pytest
+
+from servers.openai_stub import OpenAIStub
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+SAMPLE = ROOT / "tests" / "golden" / "perceptioncomp" / "1-1114.json"
+
+
+def blocks(language: str) -> list[str]:
+    """The fenced blocks of the README in that language, or in none."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", README, re.DOTALL | re.MULTILINE)
+    return [body for name, body in found if name == language]
+
+
+def commands() -> list[str]:
+    """The lines in blocks that start with ``vidence``, continued lines joined."""
+    lines = [line for block in blocks("") for line in block.replace("\\\n", " ").splitlines()]
+    return [line for line in lines if line.startswith("vidence ")]
+
+
+def command(*needles: str) -> list[str]:
+    """The words of the one command that holds all of these, without ``vidence``."""
+    (found,) = (line for line in commands() if all(needle in line for needle in needles))
+    return shlex.split(found)[1:]
+
+
+def own_question() -> dict[str, object]:
+    """The question that the README shows."""
+    (block,) = blocks("json")
+    return json.loads(block)
+
+
+def run_folder(vidence) -> str:
+    """The run folder that a command without --out made."""
+    (folder,) = (vidence.folder / "runs").iterdir()
+    return f"runs/{folder.name}"
+
+
+@pytest.fixture
+def kitchen(vidence, questions):
+    """The command line in a folder with the question of the README and its video."""
+    questions(clips=["kitchen.mp4"], n_questions=1)
+    (vidence.folder / "questions.jsonl").write_text(json.dumps(own_question()) + "\n", encoding="utf-8")
+    return vidence
+
+
+def test_a_benchmark_is_put_to_a_server(vidence, questions):
+    videos = sorted({f"{row['video_id']}.mp4" for row in json.loads(SAMPLE.read_text("utf-8"))})
+    questions(clips=videos, n_questions=1)
+    release = vidence.folder / "PerceptionComp"
+    (release / "benchmark" / "annotations").mkdir(parents=True)
+    (release / "data").mkdir()
+    shutil.copy(SAMPLE, release / "benchmark" / "annotations")
+    for video in videos:
+        shutil.move(vidence.folder / video, release / "data")
+    words = command("run perceptioncomp", "base_url=")
+    with OpenAIStub(answer="<think>I look.</think>\n<answer>C</answer>") as server:
+        done = vidence(*(re.sub(r"base_url=\S+", f"base_url={server.base_url}", word) for word in words))
+        n_asked = server.n_requests
+        assert {request.body["model"] for request in server.requests} == {"Qwen2.5-VL-7B-Instruct"}
+        again = vidence(*(re.sub(r"base_url=\S+", f"base_url={server.base_url}", word) for word in words))
+        resumed = vidence("resume", run_folder(vidence))
+        assert server.n_requests == n_asked
+    assert (done.code, again.code, resumed.code) == (0, 0, 0), done.err + again.err + resumed.err
+    trials = vidence.trials(run_folder(vidence))
+    assert {t.score.outcome.answer for t in trials.values()} == {"C"}
+    rows = json.loads(SAMPLE.read_text("utf-8"))
+    assert len(trials) == len(rows)
+    assert n_asked == len({(row["video_id"], row["question"]) for row in rows}), (
+        "a repeated question is sent once"
+    )
+
+
+def test_own_questions_are_asked_and_the_report_is_written(kitchen):
+    question = own_question()
+    with OpenAIStub(answer="Answer: A") as server:
+        kitchen.env["OPENAI_BASE_URL"] = server.base_url
+        done = kitchen(*command("run table", "openai:"))
+        (asked,) = server.requests
+    assert done.code == 0, done.err
+    images = [part for part in asked.body["messages"][-1]["content"] if part["type"] == "image_url"]
+    assert len(images) == 16
+    assert "Accuracy 100.0 %" in done.out
+    folder = run_folder(kitchen)
+    page = (kitchen.folder / folder / "report.html").read_text(encoding="utf-8")
+    assert str(question["question"]) in page
+    assert "Accuracy 100.0 %" in kitchen("report", folder).out
+
+
+def test_recorded_answers_need_neither_media_nor_model(vidence):
+    questions = {"item_id": "q2", **{k: v for k, v in own_question().items() if k != "item_id"}}
+    lines = [json.dumps(own_question()), json.dumps(questions)]
+    (vidence.folder / "questions.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    recorded = [{"item_id": "q1", "text": "onions"}, {"item_id": "q2", "text": "A man pours oil."}]
+    (vidence.folder / "answers.jsonl").write_text("\n".join(map(json.dumps, recorded)), encoding="utf-8")
+    done = vidence(*command("run table", "replay:"))
+    assert done.code == 0, done.err
+    folder = run_folder(vidence)
+    assert "`vidence report DIR --csv trials.csv`" in README
+    assert vidence("report", folder, "--csv", "trials.csv").code == 0
+    with (vidence.folder / "trials.csv").open(newline="", encoding="utf-8") as file:
+        rows = [
+            (r["item_id"], r["reader"], r["outcome"], r["read"], r["correct"]) for r in csv.DictReader(file)
+        ]
+    assert rows == [("q1", "robust", "answered", "B", "0"), ("q2", "robust", "unreadable", "", "0")]
+    assert "`--reader NAME`" in README
+    loose = vidence("report", folder, "--reader", "herbench-official")
+    assert "Accuracy 50.0 %" in loose.out
+
+
+def test_every_command_is_tested():
+    assert len(commands()) == 3  # one for each test above: add a test with a command
