@@ -27,7 +27,9 @@ def print_and_add(first: int, second: int) -> int:
 
 
 def children() -> list[psutil.Process]:
-    return psutil.Process().children(recursive=True)
+    """The workers of this process (other tests may have left helpers of `multiprocessing`)."""
+    running = psutil.Process().children(recursive=True)
+    return [p for p in running if "vidence.running.worker" in " ".join(p.cmdline())]
 
 
 def test_one_that_hangs_is_killed_and_the_next_one_works():
