@@ -10,8 +10,8 @@ from vidence.cli.main import COMMANDS, app
 PAGE = Path(__file__).parents[1] / "docs" / "guides" / "flags.md"
 HEAD = """# Every flag
 
-Made by `python scripts/flags.py` from the commands; do not edit by hand. `vidence run --help` says the same in
-the terminal, and so for every command.
+Made by `python scripts/flags.py` from the commands; do not edit by hand. `vidence run --help` says the same
+in the terminal, and so for every command.
 
 The column *field* is the name of the setting in `plan.toml`, and in the `wishes` of
 [`vidence.evaluate`](../reference/python.md), which takes `data`, `model` and `out` by themselves. Where a

@@ -18,7 +18,7 @@ PACKAGE = Path(vidence.__file__).parent
 # Where the table of each kind stands.
 TABLES = {
     "benchmark": "docs/benchmarks/index.md",
-    "model": "docs/guides/running.md",
+    "model": "docs/guides/models.md",
     "selector": "docs/guides/frames.md",
     "reader": "docs/guides/readers.md",
 }
@@ -35,6 +35,33 @@ def named_in_tables(text: str) -> set[str]:
 def test_every_name_of_the_catalog_is_in_its_table(page, kind):
     missing = set(catalog.names(kind)) - named_in_tables(page[TABLES[kind]].text)
     assert missing == set()
+
+
+# Specs that name no option which exists: the message lists those that do.
+ASKING = (
+    "openai:x",
+    "replay:x",
+    "transformers:x",
+    "scripted:x",
+    "phantom:letter-biased",
+    "phantom:forgetful",
+)
+BASELINES = tuple(f"baseline:{name}" for name in ("random", "constant", "longest", "median"))
+
+
+@pytest.mark.parametrize("spec", [*ASKING, *BASELINES])
+def test_every_option_of_a_model_is_documented(page, spec):
+    asked = catalog.parse_spec(spec)
+    with pytest.raises(errors.UsageError) as caught:
+        catalog.find("model", asked.name).create(asked.argument, {"no-such-option": "1"})
+    known = str(caught.value).rpartition("Known options: ")[2].split(", ")
+    name = "transformers" if asked.name == "transformers" else "models"
+    text = page[f"docs/guides/{name}.md"].text
+    assert {option for option in known if option != "none" and f"`{option}`" not in text} == set()
+
+
+def test_every_model_has_its_options_asked_for():
+    assert {catalog.parse_spec(spec).name for spec in (*ASKING, *BASELINES)} == set(catalog.names("model"))
 
 
 def test_every_set_of_prompts_is_in_its_table(page):
