@@ -73,7 +73,7 @@ def scan_folder(folder: Path) -> Scan:
 def _scan(images: Sequence[Path], path: Path, *, fps: int | None) -> Scan:
     check_file(images[0])
     with _opened(images[0]) as picture:
-        turn = _turn(picture)
+        turn = _turn(picture, images[0])
         width_px, height_px = turn.size(picture.width, picture.height)
         codec = (picture.format or "").lower()
     ticks = np.arange(len(images), dtype=np.int64)
@@ -104,11 +104,11 @@ def read_image(path: Path, *, size: Size) -> NDArray[np.uint8]:
     """
     check_file(path)
     with _opened(path) as picture:
-        turn = _turn(picture)
+        turn = _turn(picture, path)
         try:
             pixels = _pixels(picture)
         except _UNREADABLE as error:
-            raise MediaError(f"{path}: the image is damaged or cut off ({error})") from error
+            raise _damaged(path, error) from error
     fitted = turn.size(*size.fit(*turn.size(pixels.shape[1], pixels.shape[0])))
     return turn.apply(resize(pixels, size=fitted))
 
@@ -120,8 +120,16 @@ def _opened(path: Path) -> Image.Image:
         raise MediaError(f"{path}: is no image that can be read ({error})") from error
 
 
-def _turn(picture: Image.Image) -> Turn:
-    orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
+def _damaged(path: Path, error: Exception) -> MediaError:
+    return MediaError(f"{path}: the image is damaged or cut off ({error})")
+
+
+def _turn(picture: Image.Image, path: Path) -> Turn:
+    try:
+        # For PNG this reads the whole file: the orientation may stand after the pixels.
+        orientation = picture.getexif().get(ExifTags.Base.Orientation, 1)
+    except _UNREADABLE as error:
+        raise _damaged(path, error) from error
     return Turn.of_exif(orientation if isinstance(orientation, int) else 1)
 
 

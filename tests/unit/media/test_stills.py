@@ -103,15 +103,33 @@ def test_a_folder_is_a_video_of_one_image_per_second_in_natural_order(tmp_path: 
     assert [read_number(image) for image in video.frames(range(5))] == [1, 2, 9, 10, 100]
 
 
-def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(tmp_path: Path) -> None:
+@pytest.mark.parametrize("suffix", ["jpg", "png"])
+def test_a_damaged_image_in_a_folder_is_a_problem_of_that_frame(suffix: str, tmp_path: Path) -> None:
     for number in range(4):
-        save(tmp_path / f"{number}.jpg", number)
-    cut_off(tmp_path / "2.jpg", tmp_path / "2.jpg", share=0.6)
+        save(tmp_path / f"{number}.{suffix}", number)
+    cut_off(tmp_path / f"2.{suffix}", tmp_path / f"2.{suffix}", share=0.6)
     first, _, bad, last = open_video(tmp_path, kind="frames").frames(range(4))
     assert (read_number(first), read_number(last)) == (0, 3)
     assert isinstance(bad, FrameProblem)
     assert "frame 2" in bad.message
-    assert "2.jpg" in bad.message
+    assert f"2.{suffix}" in bad.message
+
+
+@pytest.mark.parametrize("suffix", ["jpg", "png", "webp", "bmp", "gif", "tif"])
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.9])
+def test_an_image_cut_off_anywhere_gives_an_error_that_names_it(
+    suffix: str, share: float, tmp_path: Path
+) -> None:
+    path = save(tmp_path / f"whole.{suffix}", 1234)
+    cut_off(path, tmp_path / f"cut.{suffix}", share=share)
+    try:
+        (image,) = open_video(tmp_path / f"cut.{suffix}", kind="image").frames([0])
+    except MediaError as error:
+        message = str(error)
+    else:
+        assert isinstance(image, FrameProblem)
+        message = image.message
+    assert f"cut.{suffix}" in message
 
 
 @pytest.mark.parametrize(
