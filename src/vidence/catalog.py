@@ -55,20 +55,24 @@ def find(kind: str, name: str) -> ModuleType:
 
     Raises:
         UnknownNameError: there is none; the message suggests the nearest name.
-        UsageError: it needs a library that is not installed; the message names the extra.
+        UsageError: a plug-in has the name of a built-in one, or is no module with ``create()``.
     """
-    plugins = _entry_points(kind)
-    path = f"{FOLDERS[kind]}.{name.replace('-', '_')}"
-    if name not in _file_names(kind) and name not in plugins:
+    plugins, is_ours = _entry_points(kind), name in _file_names(kind)
+    if not is_ours and name not in plugins:
         raise UnknownNameError(kind, name, names(kind))
-    if name in plugins:
+    if is_ours and name in plugins:
+        raise UsageError(
+            f"{plugins[name].value} is installed as the {kind} {name!r}, a name that vidence has itself; "
+            "give it another name in its entry points, or uninstall it"
+        )
+    if not is_ours:
         module = plugins[name].load()
         if not isinstance(module, ModuleType):
             raise UsageError(
                 f"the entry point {name!r} in vidence.{kind}s must name a module, not {module!r}"
             )
     else:
-        module = importlib.import_module(path)
+        module = importlib.import_module(f"{FOLDERS[kind]}.{name.replace('-', '_')}")
     if not hasattr(module, "create"):
         raise UsageError(f"{module.__name__} defines no create(); see 'adding a {kind}' in the documentation")
     return module

@@ -9,7 +9,13 @@ import msgspec
 
 @click.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--kind", type=click.Choice(["video", "image", "frames"]), default="video", show_default=True)
+@click.option(
+    "--kind",
+    type=click.Choice(["video", "image", "frames"]),
+    default="video",
+    show_default=True,
+    help="What the files are; frames is a folder of numbered images.",
+)
 def probe(*, files: tuple[Path, ...], kind: str) -> int:
     """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read."""
     from vidence.errors import MediaError

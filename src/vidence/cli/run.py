@@ -51,7 +51,7 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
         "want_choice_logps",
         {"is_flag": True, "default": None, "help": "Ask for the letters' log-probabilities."},
     ),
-    (("--reader",), "reader", {"help": "How the letter is read from a reply (default: robust)."}),
+    (("--reader",), "reader", {"help": "How the letter is read from a reply (default: the benchmark's)."}),
     (("--limit",), "limit", {"type": int, "help": "Only the first N questions."}),
     (("--sample",), "sample", {"type": int, "help": "N questions drawn with --seed."}),
     (("--seed",), "seed", {"type": int, "help": "Seed of the sample and of waiting times (default 0)."}),

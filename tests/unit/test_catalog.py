@@ -1,0 +1,109 @@
+"""Names become things; specs are taken apart; options are checked."""
+
+import importlib.metadata
+import types
+
+import pytest
+
+from vidence import catalog
+from vidence.errors import UnknownNameError, UsageError
+
+
+def test_a_near_name_is_suggested_and_all_are_listed():
+    with pytest.raises(
+        UnknownNameError, match=r"no selector named 'midpoint'\. Did you mean 'midpoints'\? Known: all, "
+    ):
+        catalog.find("selector", "midpoint")
+    with pytest.raises(UnknownNameError) as caught:
+        catalog.find("reader", "zzzzzzzz")
+    assert "Did you mean" not in str(caught.value)
+
+
+def test_shared_code_has_no_name():
+    assert all(not name.startswith(("_", "-")) for kind in catalog.FOLDERS for name in catalog.names(kind))
+    with pytest.raises(UnknownNameError):
+        catalog.find("reader", "-marking")
+
+
+class FakeEntryPoint:
+    def __init__(self, name: str, loaded: object) -> None:
+        self.name = name
+        self.value = f"somewhere.{name}"
+        self._loaded = loaded
+
+    def load(self) -> object:
+        return self._loaded
+
+
+def plug_in(monkeypatch: pytest.MonkeyPatch, name: str, loaded: object) -> None:
+    def entry_points(*, group: str) -> list[FakeEntryPoint]:
+        return [FakeEntryPoint(name, loaded)] if group == "vidence.readers" else []
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+
+
+def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
+    module = types.ModuleType("somewhere.mine")
+    module.create = lambda: "made"
+    plug_in(monkeypatch, "mine", module)
+    assert "mine" in catalog.names("reader")
+    assert catalog.find("reader", "mine").create() == "made"
+    assert catalog.find("reader", "robust").__name__ == "vidence.scoring.robust"
+
+
+@pytest.mark.parametrize(
+    ("name", "loaded", "message"),
+    [
+        ("robust", types.ModuleType("x"), "a name that vidence has itself"),
+        ("mine", "no module", "must name a module"),
+        ("mine", types.ModuleType("empty"), r"empty defines no create\(\)"),
+    ],
+)
+def test_a_bad_plug_in_is_refused(monkeypatch, name, loaded, message):
+    plug_in(monkeypatch, name, loaded)
+    with pytest.raises(UsageError, match=message):
+        catalog.find("reader", name)
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "argument", "options"),
+    [
+        ("midpoints", "midpoints", "", {}),
+        ("fps:0.5", "fps", "0.5", {}),
+        ("replay:a/b.jsonl?id=k&text=t", "replay", "a/b.jsonl", {"id": "k", "text": "t"}),
+        ("openai:m?base_url=http://h:1/v1", "openai", "m", {"base_url": "http://h:1/v1"}),
+        ("openai:m?extra=%7B%22a%22%3A1%7D", "openai", "m", {"extra": '{"a":1}'}),
+        ("x:y?a=1+1&", "x", "y", {"a": "1+1"}),
+    ],
+)
+def test_a_spec_is_taken_apart(text, name, argument, options):
+    spec = catalog.parse_spec(text)
+    assert (spec.name, spec.argument, dict(spec.options)) == (name, argument, options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "names nothing"),
+        (":x", "names nothing"),
+        ("a?b", "not key=value"),
+        ("a?=b", "not key=value"),
+        ("a?b=1&b=2", "given twice"),
+    ],
+)
+def test_a_bad_spec_is_refused(text, message):
+    with pytest.raises(UsageError, match=message):
+        catalog.parse_spec(text)
+
+
+def test_options_are_read_and_unknown_ones_refused():
+    known = {"seed": int, "name": str}
+    assert catalog.take_options("x", {"seed": "3"}, known) == {"seed": 3}
+    with pytest.raises(
+        UsageError, match=r"x has no option 'sead'\. Did you mean 'seed'\? Known options: name, seed"
+    ):
+        catalog.take_options("x", {"sead": "3"}, known)
+    with pytest.raises(UsageError, match=r"x has no option 'q'\. Known options: none"):
+        catalog.take_options("x", {"q": "3"}, {})
+    with pytest.raises(UsageError, match="option seed='three' cannot be read"):
+        catalog.take_options("x", {"seed": "three"}, known)
