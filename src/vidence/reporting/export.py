@@ -131,6 +131,8 @@ def write_whole(path: Path, content: bytes) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
+    if path.is_dir():
+        raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
     temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
         temporary.write_bytes(content)

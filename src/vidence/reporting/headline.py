@@ -1,5 +1,6 @@
 """A run in plain words. Every number is taken from its tables, so that all outputs say the same."""
 
+from vidence.records import VideoPart
 from vidence.reporting.cells import Cell, Table, has_interval, interval_text
 from vidence.reporting.results import Run
 
@@ -7,12 +8,19 @@ from vidence.reporting.results import Run
 def asked(run: Run) -> str:
     """What was asked, of whom and when, in one line."""
     plan = run.plan
-    frames = f"{plan.selector}, up to {plan.n_frames} frames" if _looked(run) else "no frames shown"
-    return f"{plan.split}, {plan.style} answers, {frames}, reader {run.reader}, {run.facts.started_at[:10]}"
+    return (
+        f"{plan.split}, {plan.style} answers, {_shown(run)}, reader {run.reader}, {run.facts.started_at[:10]}"
+    )
 
 
-def _looked(run: Run) -> bool:
-    return any(row.trial.selection is not None and row.trial.selection.frames for row in run.rows)
+def _shown(run: Run) -> str:
+    most = max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0)
+    if most:
+        # What was shown, not the budget: some rules take more (all, frag), some less (central).
+        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{_several(f'{most:,}', 'frame')}"
+    if any(isinstance(p, VideoPart) for row in run.rows if row.trial.prompt for p in row.trial.prompt.parts):
+        return "videos sent whole"
+    return "no frames shown"
 
 
 def headline(run: Run, score: Table) -> tuple[str, ...]:
@@ -25,7 +33,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     sentences = [_accuracy(score), *_baselines(score), _outcomes(score)]
     unmarked = _cell(score, "unmarked")
     if unmarked is not None and unmarked.value:
-        sentences.append(f"{unmarked.text} more questions wait for a judge; they are in no mean.")
+        more = _several(unmarked.text, "more question")
+        sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
@@ -43,7 +52,8 @@ def _accuracy(score: Table) -> str:
     if cell.estimate is None:
         return "No question is marked yet."
     name = score.cell("headline", "name").text
-    items, videos = score.cell("headline", "items").text, score.cell("headline", "videos").text
+    items = _several(score.cell("headline", "items").text, "question")
+    videos = _several(score.cell("headline", "videos").text, "video")
     average = "" if name == "mean over questions" else f", {name}"
     if not has_interval(cell.estimate):
         alike = (
@@ -53,7 +63,11 @@ def _accuracy(score: Table) -> str:
     else:
         level = f"{100 * cell.estimate.level:g} % interval"
         interval = f"{level} {interval_text(cell.estimate)}, clustered by video"
-    return f"Accuracy {cell.text} %{average} ({interval}; {items} questions on {videos} videos)."
+    return f"Accuracy {cell.text} %{average} ({interval}; {items} on {videos})."
+
+
+def _several(n: str, what: str) -> str:
+    return f"{n} {what}" if n == "1" else f"{n} {what}s"
 
 
 def _baselines(score: Table) -> list[str]:

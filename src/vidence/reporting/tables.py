@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 MOST_VALUES = 40
-MOST_REASONS = 20
+MOST_REASONS = 10
 NO_VALUE = "(none)"
 
 
@@ -285,11 +285,15 @@ def outcome_table(run: Run) -> Table:
 def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
     found = Counter((row.outcome, _reason(row)) for row in run.rows)
+    examples = {_reason(row): _example(row) for row in reversed(run.rows)}
     ordered = sorted(found.items(), key=lambda pair: (OUTCOMES.index(pair[0][0]), -pair[1], pair[0][1]))
-    lines = [
-        Line(key=f"{outcome}:{reason}", cells=(words(outcome), words(reason), count(n)))
-        for (outcome, reason), n in ordered[:MOST_REASONS]
-    ]
+    shown: Counter[str] = Counter()
+    lines = []
+    for (outcome, reason), n in ordered:
+        shown[outcome] += 1
+        if shown[outcome] <= MOST_REASONS:  # of each: many ways to be unreadable must not hide a failure
+            cells = (words(outcome), words(reason, detail=examples[reason]), count(n))
+            lines.append(Line(key=f"{outcome}:{reason}", cells=cells))
     n_more = len(ordered) - len(lines)
     return Table(
         name="reasons",
@@ -312,3 +316,9 @@ def _reason(row: Row) -> str:
             return reason[:200]
         case Failed(stage=stage, error=error):
             return f"{error} ({stage})"
+
+
+def _example(row: Row) -> str:
+    """What happened to one failed trial: its message says what to do, but names one file or server."""
+    outcome = row.score.outcome
+    return f"for example: {outcome.message[:300]}" if isinstance(outcome, Failed) else ""

@@ -1,6 +1,6 @@
 """A run in the terminal: the score, what became of the trials, and the scores by tag."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from rich.console import Console
 from rich.table import Table as Grid
@@ -14,7 +14,13 @@ from vidence.reporting.visible import visible
 # What fits into 80 columns beside a name of some length.
 _SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
 _AGGREGATE_COLUMNS = ("items", "accuracy")
+_GRIDS = {
+    "outcomes": ("name", "n", "share"),
+    "readers": ("reader", "read", "changed", "accuracy"),
+    "positions": ("letter", "gold", "read", "accuracy"),
+}
 _MOST_NAME = 28
+_MOST_REASONS = 3  # of each outcome
 
 
 def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
@@ -38,18 +44,20 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
             console.print(_score_grid(table, is_first=table.name == "score"))
     if any(table.kind == "scores" and table.name != "score" for table in tables):
         console.print(_text("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
-    if "outcomes" in by_name:
-        console.print()
-        console.print(_grid(by_name["outcomes"], ("name", "n", "share")))
-    if "readers" in by_name:
-        console.print()
-        console.print(_grid(by_name["readers"], ("reader", "read", "changed", "accuracy")))
-        if "readers-changed" in by_name:
-            console.print(_text(by_name["readers-changed"].note, style="dim"))
-    if "positions" in by_name:
-        console.print()
-        console.print(_grid(by_name["positions"], ("letter", "gold", "read", "accuracy")))
-        console.print(_text(by_name["positions"].note, style="dim"))
+    for name, columns in _GRIDS.items():
+        if name in by_name:
+            console.print()
+            console.print(_grid(by_name[name], columns))
+            for text in _below(name, by_name):
+                console.print(text)
+
+
+def _below(name: str, by_name: Mapping[str, Table]) -> list[Text]:
+    """What stands under a table."""
+    if name == "outcomes":
+        return [_text(reason) for reason in _reasons(by_name["reasons"])] if "reasons" in by_name else []
+    noted = "readers-changed" if name == "readers" else name
+    return [_text(by_name[noted].note, style="dim")] if noted in by_name else []
 
 
 def _text(text: str, *, style: str = "") -> Text:
@@ -60,6 +68,20 @@ def _text(text: str, *, style: str = "") -> Text:
 def _short(cell: Cell) -> str:
     text = visible(cell.text).replace("\n", " ")
     return text if len(text) <= _MOST_NAME else text[: _MOST_NAME - 1] + "…"
+
+
+def _reasons(table: Table) -> list[str]:
+    """Why there are answers that do not count, most frequent first; the page lists more."""
+    said = []
+    for outcome in OUTCOMES[1:]:
+        lines = [line for line in table.lines if table.cell(line.key, "outcome").text == outcome]
+        for line in lines[:_MOST_REASONS]:
+            reason = table.cell(line.key, "reason")
+            example = f"; {reason.detail}" if reason.detail else ""
+            said.append(f"{table.cell(line.key, 'n').text} {outcome}: {reason.text}{example}")
+        if len(lines) > _MOST_REASONS:
+            said.append(f"and {len(lines) - _MOST_REASONS} more reasons for {outcome}")
+    return said
 
 
 def _new_grid(title: str) -> Grid:

@@ -93,6 +93,14 @@ def test_json_writes_what_does_not_exist_as_null(runs, rng, tmp_path):
     assert "NaN" not in text
 
 
+@pytest.mark.parametrize("name", [".", "taken"])
+def test_a_folder_is_no_file_to_write(name, runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("taken").mkdir()
+    with pytest.raises(StoreError, match="it is a folder"):
+        write_csv(runs.load(), Path(name))
+
+
 def test_a_file_that_cannot_be_written_leaves_the_old_one(runs, tmp_path):
     with pytest.raises(StoreError, match="cannot write"):
         write_csv(runs.load(), tmp_path / "no-such-folder" / "out.csv")

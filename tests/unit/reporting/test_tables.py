@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Item, Unreadable
+from vidence.records import Answered, Failed, Item, Unreadable
 from vidence.reporting.tables import (
+    MOST_REASONS,
     all_tables,
     outcome_table,
     position_table,
@@ -178,6 +179,18 @@ def test_reasons_are_counted_by_outcome(runs):
         ("refused", "policy", "1"),
         ("failed", "MediaError (media)", "1"),
     ]
+    example = "for example: v3.mp4: cannot be read"
+    assert [line.cells[1].detail for line in table.lines] == ["", "", "", "", example]
+
+
+def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
+    items = [runs.question(f"i{n}", "v", "A") for n in range(40)]
+    trials = [runs.marked(item, Unreadable(reason=f"way {n}")) for n, item in enumerate(items[:-1])]
+    down = Failed(stage="model", error="ServerError", message="nobody answers")
+    table = reason_table(runs.load(items=items, trials=[*trials, runs.marked(items[-1], down)]))
+    assert table.cell("failed:ServerError (model)", "reason").detail == "for example: nobody answers"
+    assert len(table.lines) == MOST_REASONS + 1
+    assert table.note == f"{39 - MOST_REASONS} more reasons are not shown."
 
 
 def test_readers_are_compared_on_the_same_replies(runs):
