@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from typing import TypeVar
+from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
@@ -46,7 +46,19 @@ def explained(error: msgspec.ValidationError) -> Fault:
         return Fault(prefix + required["name"], "absent; this field is required")
     if path.startswith("tags"):
         return Fault("tags", f"{what}; the value of every tag is a text: put it in quotes")
-    return Fault(path or "JSON", what)
+    return Fault(path or "JSON", what + _hint(path, what))
+
+
+def _hint(path: str, what: str) -> str:
+    """What to write instead, where the message of the decoder does not say it."""
+    if what.startswith("Invalid enum value"):
+        record = _RECORDS[path.partition("[")[0] if "." in path else ""]
+        # Releases have records of their own, whose fields are not known here.
+        allowed = get_args(get_type_hints(record).get(path.rpartition(".")[2]))
+        return f"; expected {' or '.join(allowed)}" if allowed else ""
+    if path and what.startswith("Expected `str`"):
+        return "; put it in quotes"
+    return ""
 
 
 def _unknown_field(path: str, name: str) -> str:
