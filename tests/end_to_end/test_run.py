@@ -8,6 +8,7 @@ import signal
 import time
 
 import numpy as np
+import pytest
 from PIL import Image
 
 from servers.openai_stub import Canned, OpenAIStub
@@ -135,7 +136,8 @@ def test_a_killed_run_repeats_at_most_what_was_in_flight(vidence, questions):
     assert len(vidence.trials("r")) == 40
 
 
-def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(vidence, questions):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_stops_cleanly_and_says_how_to_go_on(vidence, questions, number):
     questions(n_clips=4, n_questions=10)
     with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
         words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
@@ -144,7 +146,7 @@ def test_ctrl_c_stops_cleanly_and_says_how_to_go_on(vidence, questions):
         while server.n_requests < 5:
             assert time.monotonic() < deadline, "the run never reached 5 requests"
             time.sleep(0.02)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=30)
         assert process.returncode == 130
         assert "vidence resume r" in err
@@ -290,3 +292,22 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
     only = vidence(*words[:-1], "r2", "--replay-columns", "id=key,text=said", "--no-page", "--recorded-only")
     assert only.code == 0, only.err
     assert set(vidence.trials("r2")) == {"0-0", "0-1"}
+
+
+def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):
+    questions(n_clips=1)
+    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r"]
+    process = vidence.start(*words)
+    process.stdout.close()
+    assert process.wait(timeout=60) in {0, 1}
+    assert "Traceback" not in process.stderr.read()
+    process.stderr.close()
+    assert (vidence.folder / "r" / "report.html").exists()
+
+
+def test_a_terminal_that_knows_only_ascii_shows_codes(vidence, questions):
+    questions(n_clips=1)
+    vidence.env["PYTHONIOENCODING"] = "ascii"
+    done = vidence("run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r")
+    assert done.code == 0, done.err
+    assert "Accuracy" in done.out

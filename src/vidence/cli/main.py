@@ -1,6 +1,9 @@
 """The command and its help. Each command's code is imported when the command is used."""
 
 import importlib
+import io
+import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -49,20 +52,28 @@ class _Commands(click.Group):
         return super().resolve_command(ctx, args)
 
 
-@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+_HELP = """Ask video models questions, and say how sure the score is.
+
+\b
+vidence demo
+vidence run table --data questions.jsonl --model openai:gpt-4.1
+vidence report runs/...
+"""
+
+
+@click.command(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="vidence")
 def app() -> None:
-    r"""Ask video models questions, and say how sure the score is.
-
-    \b
-    vidence demo
-    vidence run table --data questions.jsonl --model openai:gpt-4.1
-    vidence report runs/...
-    """
+    """The command without a subcommand."""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign gets its code
+            stream.reconfigure(errors="backslashreplace")
+    # Schedulers end a job with SIGTERM; it is stopped like with Ctrl-C.
+    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
     except VidenceError as error:
@@ -72,9 +83,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         error.show()
         sys.exit(error.exit_code)
     except (click.Abort, KeyboardInterrupt):
-        click.echo("vidence: stopped", err=True)
         sys.exit(INTERRUPTED)
-    except BrokenPipeError:
-        sys.stderr.close()
-        sys.exit(1)
+    except BrokenPipeError:  # whoever reads has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
     sys.exit(code if isinstance(code, int) else 0)

@@ -21,6 +21,7 @@ from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
 _MOST_LINES = 20
+_LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
 
 class Display:
@@ -69,6 +70,8 @@ class Display:
                 self._progress.advance(self._task)
                 self._draw_note()
             case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
                 self._waiting = (
                     f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
                 )

@@ -22,7 +22,13 @@ _SEED = 0  # the same report from the same run, bit for bit
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the tables and the manifest."
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option("--items", type=int, default=300, show_default=True, help="Most items shown on the page.")
+@click.option(
+    "--items",
+    type=click.IntRange(min=0),
+    default=300,
+    show_default=True,
+    help="Most items shown on the page.",
+)
 def report(
     *,
     folders: tuple[Path, ...],
@@ -40,9 +46,6 @@ def report(
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    draw_runs(folders, reader=reader, level=level)
-    if html is not None:
-        write_report(folders, html, reader=reader, level=level, n_items=items)
     run = load_run(folders[0], reader=reader)
     if csv_path is not None:
         write_csv(run, csv_path)
@@ -50,6 +53,9 @@ def report(
     if json_path is not None:
         write_json(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), json_path)
         click.echo(f"wrote {json_path}", err=True)
+    if html is not None:
+        write_report(folders, html, reader=reader, level=level, n_items=items)
+    draw_runs(folders, reader=reader, level=level)  # last: whoever reads may close the pipe
 
 
 def draw_runs(folders: Sequence[Path], *, reader: str | None = None, level: float = 0.95) -> None:

@@ -1,6 +1,6 @@
 """``vidence run`` and ``vidence resume``."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,7 +10,7 @@ from rich.console import Console
 from vidence.cli.progress import Display
 from vidence.cli.surroundings import now, surroundings
 from vidence.errors import UsageError, VidenceError
-from vidence.running.events import Listener
+from vidence.running.events import Event, Listener
 from vidence.running.plan import Plan, read_plan
 from vidence.running.prepare import make_plan, run_name
 from vidence.running.session import Summary
@@ -123,7 +123,7 @@ def run(
     What a flag does not say, the benchmark's own protocol does. The same command again goes on with
     the same run; nothing is asked twice.
     """
-    tags = dict(_pair(text, "--where") for text in where)
+    tags = _pairs(where, "--where")
     spec = _with_columns(model, replay_columns) if replay_columns else model
     plan = make_plan(benchmark, data=data, model=spec, wishes=wishes | {"where": tags})
     folder = out if out is not None else Path("runs") / run_name(plan)
@@ -145,18 +145,24 @@ def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, pag
     return _go(plan, folder, page=page)
 
 
-def _pair(text: str, flag: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key:
-        raise UsageError(f"{flag} {text!r} is not TAG=VALUE")
-    return key, value
+def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+    """What ``KEY=VALUE`` texts say; each key once."""
+    found: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise UsageError(f"{flag} {text!r} is not KEY=VALUE")
+        if key in found:
+            raise UsageError(f"{flag} names {key!r} twice; give each one once")
+        found[key] = value
+    return found
 
 
 def _with_columns(model: str, columns: str) -> str:
     if not model.startswith("replay:"):
         raise UsageError(f"--replay-columns goes with replay:FILE, not with {model!r}")
-    pairs = [_pair(text, "--replay-columns") for text in columns.split(",")]
-    return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in pairs)
+    pairs = _pairs(columns.split(","), "--replay-columns")
+    return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in pairs.items())
 
 
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
@@ -165,14 +171,14 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     with Display(console) as display:
         summary = run_plan(plan, folder, on_event=display)
     page_path = folder / "report.html"
-    if summary.n_tried == 0 and page_path.exists():
-        console.print(f"nothing is left to ask; see {page_path}, or vidence report {folder}", highlight=False)
+    if summary.n_tried == 0 and (page_path.exists() or not page):
+        console.print(f"nothing is left to ask; see vidence report {folder}", highlight=False, soft_wrap=True)
         return 0
     from vidence.cli.report import draw_runs, write_report
 
-    draw_runs([folder])
     if page:
         write_report([folder], page_path)
+    draw_runs([folder])  # after the page: whoever reads may close the pipe
     _say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
 
@@ -183,16 +189,24 @@ def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
 
     from vidence.running.evaluate import run as evaluate
 
+    has_started = False
+
+    def listen(event: Event) -> None:
+        nonlocal has_started
+        has_started = True
+        on_event(event)
+
     async def go() -> Summary:
-        return await evaluate(plan, folder, surroundings=surroundings(), now=now(), on_event=on_event)
+        return await evaluate(plan, folder, surroundings=surroundings(), now=now(), on_event=listen)
 
     try:
         return anyio.run(go)
     except KeyboardInterrupt:
-        click.echo(f"stopped; what was answered is kept. Go on with: vidence resume {folder}", err=True)
+        hint = f"; what was answered is kept. Go on with: vidence resume {folder}" if has_started else ""
+        click.echo(f"stopped{hint}", err=True)
         raise
     except VidenceError:
-        if (folder / "plan.toml").exists():
+        if has_started:
             click.echo(f"the run in {folder} did not finish; what was answered is kept", err=True)
         raise
 
