@@ -83,7 +83,12 @@ class Benchmark(Protocol):
 
 
 class Selector(Protocol):
-    """Which frames to show."""
+    """Which frames to show.
+
+    A selector may also say, as attributes: `repeats` (a position may come twice), `budget` (how
+    `n_frames` is kept: ``ignored``, ``at most``, ``one over``; without it exactly, as far as there are
+    frames), `needs_media` (False: it never shows anything, so the media need not be there).
+    """
 
     version: int
 

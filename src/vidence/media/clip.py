@@ -1,6 +1,6 @@
 """The frames of one question's media as one sequence, for selectors."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
@@ -46,6 +46,15 @@ class Clip:
             media_index=int(self.media_indices[position]),
             frame_index=int(self.frame_indices[position]),
             time_s=float(self.times_s[position]),
+        )
+
+    def part(self, positions: NDArray[np.int64]) -> Self:
+        """The frames at some positions, as a sequence of their own."""
+        return replace(
+            self,
+            times_s=self.times_s[positions],
+            media_indices=self.media_indices[positions],
+            frame_indices=self.frame_indices[positions],
         )
 
     @classmethod

@@ -78,6 +78,7 @@ class Asker:
             except TransientModelError as error:
                 is_wait = error.is_overload and limits.in_flight.silent_s < limits.patience_s
                 n_tries += not is_wait
+                limits.check_wait(error)
                 if error.is_overload:
                     limits.in_flight.on_overload(error.retry_after_s, sent_s=sent_s)
                 if n_tries >= limits.attempts:
@@ -86,8 +87,9 @@ class Asker:
                 wait_s = limits.backoff.wait_s(n_sent, error.retry_after_s)
                 self._on_event(Waiting(reason=str(error), wait_s=wait_s, n_allowed=limits.in_flight.allowed))
                 await anyio.sleep(wait_s)
-            except RejectedRequestError:
-                self._down.on_reply()  # it is there, and says no
+            except RejectedRequestError as error:
+                if not self._model.by_item:  # what is recorded for one item says nothing of others
+                    self._down.on_rejection(error)
                 raise
             else:
                 limits.in_flight.on_reply()

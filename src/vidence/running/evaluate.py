@@ -73,12 +73,6 @@ def _opened(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
         yield store
 
 
-async def resume(folder: Path, *, surroundings: Surroundings, now: datetime, on_event: Listener) -> Summary:
-    """Take up the run in a folder where it stopped; what was answered is not asked again."""
-    plan, _ = read_plan(folder)
-    return await run(plan, folder, surroundings=surroundings, now=now, on_event=on_event)
-
-
 def _asks(plan: Plan) -> Plan:
     """A plan without the fields that change how fast or how dear a run is, but no answer."""
     return msgspec.structs.replace(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio.to_thread
 import numpy as np
+from numpy.typing import NDArray
 
 from vidence.contracts import Selector
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
@@ -81,6 +82,8 @@ class FrameDesk:
 
     async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
         """What each of these questions is shown, or why nothing can be; by item id."""
+        if not self._rules.whole_video and not needs_media(self._rules.selector):
+            return {item.item_id: self._nothing() for item in items}
         facts = await self._all_facts(items)
         chosen: dict[str, Selection | Failed] = {i.item_id: self._choose(i, facts) for i in items}
         wanted = self._union(items, chosen)
@@ -88,6 +91,13 @@ class FrameDesk:
         for source, indices in wanted.items():
             frames[source] = await self._deliver(source, facts[source], indices)
         return {i.item_id: self._assemble(i, chosen[i.item_id], facts=facts, frames=frames) for i in items}
+
+    def _nothing(self) -> Shown:
+        rules = self._rules
+        nothing = Selection(
+            selector=rules.selector_name, version=rules.selector.version, frames=(), n_candidates=0
+        )
+        return Shown(selection=nothing, frames=(), duration_s=0.0)
 
     # ------------------------------------------------------------------ facts
 
@@ -130,6 +140,9 @@ class FrameDesk:
             fact = facts[self._source(media)]
             if isinstance(fact, Failed):
                 return fact
+            if media.sha256 not in (None, fact.content_hash):
+                message = f"{fact.probe.path} has SHA-256 {fact.content_hash}, the item says {media.sha256}"
+                return Failed(stage="media", error="WrongFile", message=message)
             parts.append((media, fact))
         try:
             clip = clip_of(parts)
@@ -149,7 +162,7 @@ class FrameDesk:
             _check_whole(item)
             return ()
         try:
-            positions = self._rules.selector.select(clip, item, n_frames=self._rules.n_frames)
+            positions = positions_shown(self._rules.selector, clip, item, n_frames=self._rules.n_frames)
             if np.any(np.asarray(positions) < 0):
                 raise ValueError(f"it chose position {np.min(positions)}")
             return tuple(clip.ref(int(p)) for p in positions)
@@ -305,3 +318,25 @@ def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
         frame_indices=np.concatenate(frame_indices) if times else np.zeros(0, np.int64),
         fps=rates[0] if len(rates) == 1 else 0.0,
     )
+
+
+def needs_media(selector: Selector) -> bool:
+    """Whether a selector shows frames at all; ``none`` says that it does not."""
+    return bool(getattr(selector, "needs_media", True))
+
+
+def positions_shown(selector: Selector, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
+    """The positions that a selector chooses; single images are always shown, and count.
+
+    The budget thins the videos between them, down to one frame. Selectors that ignore the budget
+    (all, the central one, none) choose from everything.
+    """
+    is_still = np.array([item.media[m].kind == "image" for m in clip.media_indices], bool)
+    if not is_still.any() or getattr(selector, "budget", "") == "ignored":
+        return selector.select(clip, item, n_frames=n_frames)
+    stills, moving = np.flatnonzero(is_still), np.flatnonzero(~is_still)
+    if len(moving) == 0:
+        return stills
+    left = max(1, n_frames - len(stills))
+    chosen = moving[selector.select(clip.part(moving), item, n_frames=left)]
+    return np.sort(np.concatenate([stills, chosen]))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import anyio
 import numpy as np
 
-from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError
+from vidence.errors import BudgetSpentError, RejectedRequestError, ServerDownError, TransientModelError
 from vidence.records import Reply
 
 
@@ -140,21 +140,45 @@ class Limits:
     attempts: int
     timeout_s: float
     patience_s: float = 120.0
+    longest_wait_s: float = 3600.0
+
+    def check_wait(self, error: TransientModelError) -> None:
+        """Raise `ServerDownError` when the server asks for a wait that nobody sits through."""
+        if error.retry_after_s is not None and error.retry_after_s > self.longest_wait_s:
+            raise ServerDownError(
+                f"the server asks to wait {error.retry_after_s:.0f} s ({error}); what was answered is "
+                "kept, and `vidence resume` goes on when you want"
+            ) from error
 
 
 class DownDetector:
     """Ends a run whose server answers nobody, instead of trying for days.
 
-    Counts questions that failed after all their tries, with no reply in between.
+    Counts questions that failed after all their tries, with no reply in between, and questions that
+    were rejected before any was answered.
     """
 
-    def __init__(self, most: int) -> None:
+    def __init__(self, most: int, *, most_rejected: int = 20) -> None:
         self._most = most
+        self._most_rejected = most_rejected
         self._n_in_a_row = 0
+        self._n_rejected = 0
+        self._has_answered = False
 
     def on_reply(self) -> None:
         """Somebody was answered."""
         self._n_in_a_row = 0
+        self._has_answered = True
+
+    def on_rejection(self, error: RejectedRequestError) -> None:
+        """A question was rejected; raise when that is all that this server does."""
+        self._n_in_a_row = 0
+        self._n_rejected += 1
+        if not self._has_answered and self._n_rejected >= self._most_rejected:
+            raise ServerDownError(
+                f"all of the first {self._n_rejected} questions were rejected; the last error was: "
+                f"{error}. Check the number of frames, their size and the model's options"
+            ) from error
 
     def on_failure(self, error: TransientModelError) -> None:
         """A question failed after all its tries; raise when there were too many of them in a row."""

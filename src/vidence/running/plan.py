@@ -75,6 +75,7 @@ class Plan(Record, kw_only=True):
         for name in ("price_in", "price_out"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
+        _check_sampling(self.sampling)
         if self.limit is not None and self.sample is not None:
             raise UsageError("limit and sample exclude each other: give one of them")
         if self.max_cost is not None and not (self.price_in or self.price_out):
@@ -83,6 +84,18 @@ class Plan(Record, kw_only=True):
             )
         if not 1 <= self.jpeg_quality <= 100:
             raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to 100")
+
+
+def _check_sampling(sampling: Sampling) -> None:
+    """Refuse what no model can draw with."""
+    rules = {
+        "temperature": (sampling.temperature is None or 0 <= sampling.temperature <= 10, "0 to 10"),
+        "top_p": (sampling.top_p is None or 0 < sampling.top_p <= 1, "more than 0, up to 1"),
+        "max_tokens": (sampling.max_tokens is None or sampling.max_tokens > 0, "1 or more"),
+    }
+    for name, (holds, expected) in rules.items():
+        if not holds:
+            raise UsageError(f"{name} is {getattr(sampling, name)}; expected {expected}")
 
 
 class Facts(Record, kw_only=True):

@@ -12,11 +12,12 @@ import numpy as np
 from vidence.catalog import Spec, find, parse_spec
 from vidence.contracts import Benchmark, Loaded, Model, Scorer, Selector
 from vidence.errors import MissingMediaError, StoreError, UsageError
-from vidence.media.locate import missing, resolve
+from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.prompting.compose import Prompter
 from vidence.prompting.templates import Templates
 from vidence.records import Item
+from vidence.running.frames import needs_media
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
@@ -153,7 +154,8 @@ def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
         jpeg_quality=plan.jpeg_quality,
     )
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
-    items, notes = choose_items(loaded, plan, model=model)
+    shows_media = plan.layout == "video" or needs_media(selector)
+    items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     facts = msgspec.convert(
         machine_facts()
         | {
@@ -187,7 +189,9 @@ def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
     )
 
 
-def choose_items(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+def choose_items(
+    loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
+) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
     notes: list[str] = []
     items = _filtered(loaded.items, plan.where)
@@ -200,7 +204,7 @@ def choose_items(loaded: Loaded, plan: Plan, *, model: Model) -> tuple[tuple[Ite
         rng = np.random.default_rng(plan.seed)
         drawn = np.sort(rng.choice(len(items), plan.sample, replace=False))
         items = [items[i] for i in drawn]
-    if model.looks:
+    if model.looks and shows_media:
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
         notes += left_out
     if not items:
@@ -235,18 +239,20 @@ def _with_media(
     absent = missing(media_root, items)
     if not absent:
         return list(items), []
-    gone = set(absent)
-    kept = [i for i in items if gone.isdisjoint(resolve(media_root, m) for m in i.media)]
+    kept = [i for i in items if not missing(media_root, [i])]
     listed = "\n  ".join(str(p) for p in absent[:20])
     more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
     found = (
-        f"{len(absent)} files that {len(items) - len(kept)} of {len(items)} questions need are missing:"
+        f"{len(absent)} files that {len(items) - len(kept)} of {len(items)} questions need are missing, "
+        "or are folders where files are needed (or the other way round):"
         f"\n  {listed}{more}"
     )
     if not allow_missing:
         raise MissingMediaError(
             f"{found}\nPut them there, or go on without these questions with --allow-missing", absent
         )
+    if not kept:
+        raise MissingMediaError(f"{found}\nNo question is left without them", absent)
     return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
 
 

@@ -1,7 +1,7 @@
 """One session of a run: frames are prepared and questions are asked at the same time."""
 
 import logging
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import aclosing, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
@@ -229,15 +229,7 @@ def _first_error() -> Iterator[None]:
     try:
         yield
     except BaseExceptionGroup as group:
-        found = next(iter(_leaves(group)), None)
+        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
         if found is None:
             raise
         raise found from group
-
-
-def _leaves(group: BaseExceptionGroup[BaseException]) -> Iterable[VidenceError]:
-    for error in group.exceptions:
-        if isinstance(error, BaseExceptionGroup):
-            yield from _leaves(error)
-        elif isinstance(error, VidenceError):
-            yield error

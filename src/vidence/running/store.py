@@ -262,7 +262,7 @@ def _lock_folder(folder: Path) -> sqlite3.Connection:
         connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
             connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.OperationalError as error:
+        except sqlite3.DatabaseError as error:
             connection.close()
             if "locked" in str(error):
                 raise StoreError(

@@ -20,6 +20,7 @@ from vidence.errors import DecodeTimeoutError, MediaError, VidenceError
 from vidence.running.worker import HEADER, Outcome
 
 T = TypeVar("T")
+_FAREWELL_S = 2.0
 
 
 class Workers:
@@ -39,8 +40,9 @@ class Workers:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        while self._idle:
-            await _end(self._idle.pop())
+        async with anyio.create_task_group() as tasks:
+            for process in self._idle:
+                tasks.start_soon(_dismiss, process)
 
     async def run(self, name: str, work: Callable[[], T], *, deadline_s: float) -> T:
         """What `work` returns; it must be picklable, and so must be what it returns.
@@ -110,6 +112,12 @@ async def _exchange(process: Process, job: bytes) -> Outcome:
     (length,) = HEADER.unpack(await received.receive_exactly(HEADER.size))
     outcome: Outcome = pickle.loads(await received.receive_exactly(length))  # noqa: S301 - our own worker wrote it
     return outcome
+
+
+async def _dismiss(process: Process) -> None:
+    """Tell an idle process that nothing more will come, and see it end."""
+    with anyio.move_on_after(_FAREWELL_S, shield=True):
+        await process.aclose()  # kills it when the time is up
 
 
 async def _end(process: Process) -> None:

@@ -17,6 +17,7 @@ class NoFrames:
 
     version = 1
     budget = "ignored"
+    needs_media = False
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
         """No positions; `n_frames` is not used."""

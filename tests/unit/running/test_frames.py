@@ -1,5 +1,6 @@
 """Frames for questions: workers that hang or crash, spans, and several media."""
 
+import hashlib
 import os
 import re
 import time
@@ -19,11 +20,12 @@ from vidence.media.encode import Encoding
 from vidence.media.facts import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
 from vidence.media.sizes import Size
-from vidence.records import Failed, Item, Media
+from vidence.records import Failed, Item, Media, VideoPart
 from vidence.running import frames
 from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules, clip_of, video_type
 from vidence.running.prepare import open_selector
 from vidence.running.workers import Workers
+from videos import stamped
 
 
 @asynccontextmanager
@@ -143,6 +145,7 @@ class BadSelector:
     """A plug-in that breaks on one question."""
 
     version = 1
+    budget = "ignored"
 
     def __init__(self, chosen: list[int] | Exception) -> None:
         self.chosen = chosen
@@ -235,6 +238,89 @@ def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
             tasks.cancel_scope.cancel()
 
     anyio.run(go)
+
+
+def video_item(item_id: str, name: str, start_s: float | None = None, end_s: float | None = None) -> Item:
+    return Item(
+        item_id=item_id,
+        media=(Media(path=name, start_s=start_s, end_s=end_s),),
+        question="?",
+        answer="A",
+    )
+
+
+def test_damage_fails_only_the_questions_whose_frames_it_hit(tmp_path: Path):
+    whole = stamped.write(tmp_path / "whole.mp4")  # a keyframe each 30 frames, 30 frames per second
+    places = stamped.packet_places(whole)
+    second_group = [i for i, (*_, is_key) in enumerate(places) if is_key][1]
+    hit = [place for place, *_ in places[second_group : second_group + 5]]
+    stamped.damage(whole, tmp_path / "hit.mp4", places=[h + 8 for h in hit])
+    items = [video_item("before", "hit.mp4", 0.0, 0.9), video_item("in", "hit.mp4", 1.0, 1.3)]
+    troubles: list[str] = []
+    count = DecodeCount()
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles) as it:
+            it._count = count
+            return await it.show(items)
+
+    shown = anyio.run(go)
+    assert isinstance(shown["before"], Shown)
+    assert isinstance(shown["in"], Failed)
+    assert shown["in"].stage == "media"
+    assert "hit.mp4" in shown["in"].message
+    assert any("hit.mp4" in t for t in troubles)
+    assert count.passes_by_file == {str(tmp_path / "hit.mp4"): 1}
+
+
+def test_a_file_that_is_not_whole_is_said_to_be_so_and_what_it_holds_is_shown(tmp_path: Path):
+    stamped.cut_off(stamped.write(tmp_path / "whole.mkv"), tmp_path / "cut.mkv", share=0.6)
+    troubles: list[str] = []
+
+    async def go() -> list[Shown | Failed]:
+        async with desk(tmp_path, troubles, selector="midpoints") as it:
+            return [(await it.show([video_item("q", "cut.mkv")]))["q"] for _ in range(2)]
+
+    first, again = anyio.run(go)
+    assert isinstance(first, Shown)
+    assert first == again
+    assert first.selection.note in troubles[0]
+    assert 0 < first.selection.n_candidates < stamped.N_FRAMES
+
+
+def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
+    stamped.write(tmp_path / "a.mp4", numbers=range(10))
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            return await it.show([video_item("q", "a.mp4", 100, 200)])
+
+    failed = anyio.run(go)["q"]
+    assert isinstance(failed, Failed)
+    assert (failed.stage, failed.error) == ("selection", "DataError")
+
+
+def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):
+    path = stamped.write(tmp_path / "a.webm", codec="libvpx-vp9", numbers=range(10))
+    items = [video_item("q", "a.webm"), Item(item_id="text", question="?", answer="A")]
+    spanned = video_item("part", "a.webm", 0.0, 0.1)
+    count = DecodeCount()
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], whole_video=True) as it:
+            it._count = count
+            return await it.show([*items, spanned])
+
+    shown = anyio.run(go)
+    assert isinstance(shown["q"], Shown)
+    assert shown["q"].frames == ()
+    assert shown["q"].video == VideoPart(
+        path=str(path), digest=hashlib.sha256(path.read_bytes()).hexdigest(), media_type="video/webm"
+    )
+    assert isinstance(shown["text"], Shown)
+    assert shown["text"].video is None
+    assert isinstance(shown["part"], Failed)
+    assert count == DecodeCount()
 
 
 @pytest.mark.parametrize(

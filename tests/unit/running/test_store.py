@@ -268,6 +268,12 @@ def test_a_folder_that_cannot_be_locked_says_why(tmp_path: Path):
         TrialStore(tmp_path, is_writer=True)
 
 
+def test_a_lock_that_is_no_lock_says_so(tmp_path: Path):
+    (tmp_path / "lock.sqlite").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(StoreError, match=r"lock\.sqlite: file is not a database"):
+        TrialStore(tmp_path, is_writer=True)
+
+
 def test_a_memory_that_somebody_holds_too_long_says_so(tmp_path: Path):
     path = tmp_path / "replies.sqlite"
     with Memory(path) as one, Memory(path) as two:
