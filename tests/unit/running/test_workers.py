@@ -166,6 +166,7 @@ def start(tmp_path: Path, deadline_s: float) -> tuple[subprocess.Popen[str], psu
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background jobs
     )
     assert process.stdout is not None
     worker = psutil.Process(int(process.stdout.readline()))
