@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -16,6 +17,11 @@ from vidence.records import Trial
 from vidence.running.store import TrialStore
 
 Questions = Callable[..., Path]
+
+
+def heed_interrupts() -> None:
+    """In a new process: SIGINT is heard, also where the tests themselves run in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,7 @@ class CommandLine:
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
+            preexec_fn=heed_interrupts,
         )
 
     def __call__(self, *words: str) -> Done:

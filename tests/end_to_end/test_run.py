@@ -5,6 +5,8 @@ import csv
 import io
 import json
 import signal
+import subprocess
+import sys
 import time
 
 import numpy as np
@@ -311,3 +313,38 @@ def test_a_terminal_that_knows_only_ascii_shows_codes(vidence, questions):
     done = vidence("run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r")
     assert done.code == 0, done.err
     assert "Accuracy" in done.out
+
+
+def test_sigterm_stops_a_run_that_ignores_interrupts(vidence, questions):
+    """As under nohup, or as a background job of a script."""
+    questions(n_clips=4, n_questions=10)
+    with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
+        words = [
+            "run",
+            "table",
+            "--data",
+            "questions.jsonl",
+            "--model",
+            model(server),
+            "--out",
+            "r",
+            "--no-page",
+        ]
+        process = subprocess.Popen(
+            [sys.executable, "-m", "vidence", *words, "--concurrency", "2"],
+            cwd=vidence.folder,
+            env=vidence.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_IGN),
+        )
+        deadline = time.monotonic() + 60
+        while server.n_requests < 5:
+            assert time.monotonic() < deadline, "the run never reached 5 requests"
+            time.sleep(0.02)
+        process.send_signal(signal.SIGTERM)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 130
+    assert "vidence resume r" in err
+    assert "Traceback" not in err

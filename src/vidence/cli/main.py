@@ -6,6 +6,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from types import FrameType
 
 import click
 
@@ -67,13 +68,20 @@ def app() -> None:
     """The command without a subcommand."""
 
 
+def _stop(number: int, frame: FrameType | None) -> None:
+    """Schedulers end a job with SIGTERM: stop as with Ctrl-C, also where Ctrl-C is ignored."""
+    on_interrupt = signal.getsignal(signal.SIGINT)
+    if not callable(on_interrupt):
+        raise KeyboardInterrupt
+    on_interrupt(signal.SIGINT, frame)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign gets its code
             stream.reconfigure(errors="backslashreplace")
-    # Schedulers end a job with SIGTERM; it is stopped like with Ctrl-C.
-    signal.signal(signal.SIGTERM, lambda number, frame: signal.raise_signal(signal.SIGINT))
+    signal.signal(signal.SIGTERM, _stop)
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
     except VidenceError as error:
