@@ -288,6 +288,43 @@ def test_a_file_that_is_not_whole_is_said_to_be_so_and_what_it_holds_is_shown(tm
     assert 0 < first.selection.n_candidates < stamped.N_FRAMES
 
 
+def test_a_file_that_is_not_the_one_of_the_item_is_not_shown(tmp_path: Path):
+    (right,) = pictures(tmp_path, "a.png")
+    digest = hashlib.sha256((tmp_path / "a.png").read_bytes()).hexdigest()
+    wanted = {"same": digest, "other": "0" * 64}
+    items = [
+        Item(
+            item_id=name,
+            media=(Media(path="a.png", kind="image", sha256=sha256),),
+            question="?",
+            answer="A",
+        )
+        for name, sha256 in wanted.items()
+    ]
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            return await it.show([right, *items])
+
+    shown = anyio.run(go)
+    assert isinstance(shown["same"], Shown)
+    assert isinstance(shown["other"], Failed)
+    assert shown["other"].error == "WrongFile"
+    assert f"{'0' * 64}" in shown["other"].message
+
+
+def test_a_selector_that_shows_nothing_opens_nothing(tmp_path: Path):
+    troubles: list[str] = []
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles, selector="none") as it:
+            return await it.show([video_item("q", "absent.mp4")])
+
+    shown = anyio.run(go)["q"]
+    assert isinstance(shown, Shown)
+    assert (shown.frames, shown.selection.selector, troubles) == ((), "none", [])
+
+
 def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
     stamped.write(tmp_path / "a.mp4", numbers=range(10))
 

@@ -141,10 +141,11 @@ def test_the_event_loop_goes_on_while_a_worker_works():
 
 
 SCRIPT = """
-import sys, time
+import signal, sys, time
 from functools import partial
 import anyio
 from vidence.running.workers import Workers
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 open(sys.argv[1], "a").write("started\\n")
 
 async def go():
@@ -166,7 +167,6 @@ def start(tmp_path: Path, deadline_s: float) -> tuple[subprocess.Popen[str], psu
         stderr=subprocess.DEVNULL,
         text=True,
         start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # ignored in background jobs
     )
     assert process.stdout is not None
     worker = psutil.Process(int(process.stdout.readline()))
