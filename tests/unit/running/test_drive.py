@@ -395,11 +395,3 @@ def test_an_error_of_the_model_is_thrown_into_the_flow(n_asked):
             await drive(strict(), ask)
 
     anyio.run(go)
-
-
-def test_access_errors_come_out(memory):
-    async def go() -> None:
-        with pytest.raises(AccessError):
-            await asker(Script(AccessError("wrong key")), memory, []).ask(request("a"))
-
-    anyio.run(go)
