@@ -175,16 +175,15 @@ def test_identity_is_stable_and_holds_no_secret(make: Callable[[], Model]):
 
 
 def test_closing_twice_is_fine(make: Callable[[], Model]):
-    async def close_often(model: Model) -> None:
+    async def close_often(model: Model) -> int:
         await model.reply(asking(0))
-        await model.close()
-        await model.close()
+        return sum([await model.close() is None, await model.close() is None])
 
-    async def close_unused(model: Model) -> None:
-        await model.close()
+    async def close_unused(model: Model) -> int:
+        return int(await model.close() is None)
 
-    anyio.run(close_often, make())
-    anyio.run(close_unused, make())
+    assert anyio.run(close_often, make()) == 2
+    assert anyio.run(close_unused, make()) == 1
 
 
 def test_an_option_that_is_not_known_is_refused(name: str, example: Example):

@@ -48,7 +48,7 @@ def tracked() -> list[Path]:
 
 
 def test_no_file_names_a_machine_a_registry_or_a_home():
-    # A folder at the root, not the end of a longer path such as data/work/.
+    # A folder at the root, not the end of a longer path such as data + work.
     place = re.compile(r"(?<![\w.}])/(?:work|root|tmp|home/\w+|Users/\w+)/")
     host = re.compile(r"\b(?:pypi\.org|pythonhosted\.org|registry\.npmjs\.org|anaconda\.org|artifactory)\b")
     found = []

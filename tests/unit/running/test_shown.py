@@ -104,6 +104,8 @@ def test_one_answer_shows_that_rejections_are_of_single_questions():
     down.on_reply()
     for _ in range(10):
         down.on_rejection(RejectedRequestError("too long"))
+    down.on_failure(TransientModelError("500"))  # and the count of failures in a row starts anew
+    assert (down._n_rejected, down._n_in_a_row) == (10, 1)
 
 
 def test_a_wait_that_nobody_sits_through_ends_the_run():
