@@ -1,10 +1,10 @@
 """Find things by the name of their file; import one only when it is asked for.
 
-A benchmark, model, selector or reader is one file in the folder of its kind and defines
+A benchmark, model, selector, reader or judge is one file in the folder of its kind and defines
 ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name starts with
 ``_`` is shared code and has no name. Other distributions add theirs through the entry point groups
-``vidence.benchmarks``, ``vidence.models``, ``vidence.selectors`` and ``vidence.readers``: the name
-of the entry point is the name, its value the module.
+``vidence.benchmarks``, ``vidence.models``, ``vidence.selectors``, ``vidence.readers`` and
+``vidence.judges``: the name of the entry point is the name, its value the module.
 """
 
 import difflib
@@ -24,6 +24,7 @@ FOLDERS = {
     "model": "vidence.models",
     "selector": "vidence.selection",
     "reader": "vidence.scoring",
+    "judge": "vidence.judging",
 }
 
 
@@ -45,7 +46,7 @@ def names(kind: str) -> tuple[str, ...]:
     """Every name of that kind, sorted; nothing is imported.
 
     Args:
-        kind: ``benchmark``, ``model``, ``selector`` or ``reader``.
+        kind: ``benchmark``, ``model``, ``selector``, ``reader`` or ``judge``.
     """
     return tuple(sorted({*_file_names(kind), *_entry_points(kind)}))
 

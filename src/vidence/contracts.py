@@ -27,9 +27,12 @@ Flow: TypeAlias = Generator[Sequence[Prompt], Sequence[Reply], MadeT]
 class AskingRules(Record, kw_only=True):
     """How a benchmark's paper wants its questions asked; every field can be overridden in a plan.
 
-    `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline` is the
-    aggregate that the paper prints: ``micro`` (mean over items) or ``macro:TAG`` (mean over the
-    values of that tag). `prompts` names a set of templates.
+    `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline`
+    is the aggregate that the paper prints: ``micro`` (mean over items), ``macro:TAG`` (mean over the
+    values of that tag), or ``answered`` (mean over the items whose reply could be read). `prompts`
+    names a set of templates. `judge` names the judge that marks where a judge model is given.
+    `shuffle_choices` draws an order of the choices for every item and repeat. `retries` is how often a
+    question whose reply cannot be read is asked again with other frames (see `Selector`).
     """
 
     selector: str = "midpoints"
@@ -42,6 +45,9 @@ class AskingRules(Record, kw_only=True):
     jpeg_quality: int = 85
     reader: str = "robust"
     headline: str = "micro"
+    judge: str = "rule-first"
+    shuffle_choices: bool = False
+    retries: int = 0
     sampling: Sampling = Sampling()
 
 
@@ -63,14 +69,20 @@ class Loaded:
 
 
 class Benchmark(Protocol):
-    """What to ask."""
+    """What to ask.
+
+    `protocols` are the named ways to ask; the first is the default, ``paper`` where there is one: where
+    a paper and its released code differ, each is there by name. `terms` says what the data may be used
+    for, in one or two sentences; it is shown once to every user and kept with every run.
+    """
 
     name: str
     version: int
     citation: str
     licence: str
+    terms: str
     splits: tuple[str, ...]
-    rules: AskingRules
+    protocols: Mapping[str, AskingRules]
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the questions from `data` (a file or a folder); the first of `splits` is the default.
@@ -87,7 +99,9 @@ class Selector(Protocol):
 
     A selector may also say, as attributes: `repeats` (a position may come twice), `budget` (how
     `n_frames` is kept: ``ignored``, ``at most``, ``one over``; without it exactly, as far as there are
-    frames), `needs_media` (False: it never shows anything, so the media need not be there).
+    frames), `needs_media` (False: it never shows anything, so the media need not be there). One that can
+    show other frames when a reply cannot be read has a method ``again(clip, item, *, n_frames, retry)``
+    like `select`, with the number of the retry from 1; an empty array says that there are no others.
     """
 
     version: int
@@ -157,11 +171,30 @@ class Scorer(Protocol):
 
 
 class Judge(Protocol):
-    """What a reply is worth, by asking a model."""
+    """What a reply is worth, by asking a model.
+
+    `sampling` is how its verdicts are drawn unless the user says otherwise. `scale` is the highest
+    number of points that it gives, 0 where it gives none. `prompts_digest` is the SHA-256 over its
+    templates in effect. A judge is made by ``create(prompts_dir)``: None, or a folder whose files
+    replace templates.
+    """
 
     name: str
     version: int
+    sampling: Sampling
+    scale: float
+    prompts_digest: str
 
-    def judge(self, item: Item, reply: Reply) -> Flow[Score]:
-        """Yield what to ask, be sent the replies, return the score."""
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Yield what to ask, be sent the replies, return the score.
+
+        Args:
+            item: the question as it was shown, with its reference answer.
+            reply: the reply under judgement; it is data and must not move the judge by what it demands.
+            ruled: what the rules alone say of it. A judge may return it and ask nobody.
+
+        Returns:
+            A score with one `Verdict` (its `judge_model` is filled in by who drives the flow), or
+            `ruled`. Where no verdict can be read after one repair, `vidence.judging._verdicts.judge_error`.
+        """
         ...

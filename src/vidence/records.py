@@ -83,6 +83,24 @@ class Item(Record, omit_defaults=True, kw_only=True):
         """The letters of the choices, ``A`` first."""
         return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
 
+    def with_order(self, order: tuple[int, ...]) -> "Item":
+        """The same question with its choices in another order, and the letter of its answer moved along.
+
+        Args:
+            order: for each place the position of the choice that is shown there; empty for no change.
+
+        Raises:
+            ValueError: `order` is no permutation of the choices.
+        """
+        if not order:
+            return self
+        if sorted(order) != list(range(len(self.choices))):
+            raise ValueError(f"{order} is no order of {len(self.choices)} choices")
+        shown_at = order.index(ord(self.answer) - ord("A"))
+        return msgspec.structs.replace(
+            self, choices=tuple(self.choices[i] for i in order), answer=chr(ord("A") + shown_at)
+        )
+
 
 def item_schema() -> dict[str, object]:
     """The JSON Schema of an `Item`, that is of one line of the format ``vidence-item/1``."""
@@ -148,13 +166,16 @@ class Prompt(Record, kw_only=True):
     """What one question looks like when it is sent; images are named, not held.
 
     `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is
-    not sent. `template` names the template file and the digest of its text.
+    not sent. `template` names the template file and the digest of its text. `reply_schema` is the JSON
+    Schema that a model which offers structured output is held to; others do not see it, so that whoever
+    reads the reply must be ready for anything.
     """
 
     parts: tuple[Part, ...]
     choices: tuple[str, ...] = ()
     system: str = ""
     template: str = ""
+    reply_schema: dict[str, object] | None = None
 
     @property
     def text(self) -> str:
@@ -241,24 +262,52 @@ class Failed(Record, tag="failed", kw_only=True):
 Outcome: TypeAlias = Answered | Unreadable | Refused | Failed
 
 
+class Verdict(Record, kw_only=True):
+    """What one judge said of one reply.
+
+    `value` is 1.0 for right, 0.0 for wrong, None where no verdict could be read (a judge error; then
+    `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
+    `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
+    model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
+    """
+
+    judge_model: str
+    value: float | None
+    points: float | None = None
+    extracted: str = ""
+    reason: str = ""
+    temperature: float | None = None
+    said: tuple[str, ...] = ()
+    error: str = ""
+
+
 class Score(Record, kw_only=True):
     """How one outcome was marked.
 
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
-    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``).
+    where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``). `points` is a
+    finer mark on the scorer's own scale. `verdicts` holds what the judges said: one, or one of each
+    member of a panel.
     """
 
     outcome: Outcome
     value: float | None
     scorer: str
     scorer_version: int
+    points: float | None = None
+    verdicts: tuple[Verdict, ...] = ()
 
 
 class Trial(Record, kw_only=True):
-    """One question put to one model once. `repeat` counts from 0."""
+    """One question put to one model once. `repeat` counts from 0.
+
+    `choice_order` says in which order the choices were shown, by their positions in the item; empty
+    where that was the item's own order. The letters in `reply` and `score` are those that were shown.
+    """
 
     item_id: str
     repeat: int = 0
+    choice_order: tuple[int, ...] = ()
     selection: Selection | None = None
     prompt: Prompt | None = None
     reply: Reply | None = None

@@ -38,21 +38,28 @@ def test_it_says_what_it_is(name: str) -> None:
     assert benchmark.version >= 1
     assert benchmark.citation
     assert benchmark.licence
+    assert benchmark.terms.endswith(".")
     assert benchmark.splits
     assert len(set(benchmark.splits)) == len(benchmark.splits)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_its_rules_name_things_that_exist(name: str) -> None:
-    rules = make(name).rules
+PROTOCOLS = [(name, protocol) for name in NAMES for protocol in make(name).protocols]
+
+
+@pytest.mark.parametrize(("name", "protocol"), PROTOCOLS)
+def test_its_protocols_name_things_that_exist(name: str, protocol: str) -> None:
+    rules = make(name).protocols[protocol]
     assert catalog.parse_spec(rules.selector).name in catalog.names("selector")
     assert rules.reader in catalog.names("reader")
+    assert rules.judge in catalog.names("judge")
     assert rules.prompts in templates.sets()
     assert rules.style in ("direct", "cot")
     assert rules.n_frames >= 1
+    assert rules.retries >= 0
     assert 1 <= rules.jpeg_quality <= 100
-    assert rules.size == "native" or rules.size.split(":")[0] in ("short", "long")
-    assert rules.headline == "micro" or rules.headline.startswith("macro:")
+    Size.parse(rules.size)
+    Layout.parse(rules.layout)
+    assert rules.headline in ("micro", "answered") or rules.headline.startswith("macro:")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,6 +5,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Literal
 
 import msgspec
@@ -92,6 +93,19 @@ class _Row(msgspec.Struct, frozen=True):
     youtube_url: str = ""
 
 
+_PAPER = AskingRules(
+    selector="mmvu-api",
+    n_frames=32,
+    style="cot",
+    prompts="mmvu",
+    size="native",
+    jpeg_quality=95,
+    reader="robust",
+    headline="micro",
+    sampling=Sampling(temperature=1.0, max_tokens=1024),
+)
+
+
 class Mmvu:
     """The released validation questions, by their `id`."""
 
@@ -102,18 +116,12 @@ class Mmvu:
         "arXiv:2501.12380, 2025."
     )
     licence = "none stated for the questions; the videos are Creative Commons on YouTube, by the paper"
-    splits: tuple[str, ...] = ("validation",)
-    rules = AskingRules(
-        selector="mmvu-api",
-        n_frames=32,
-        style="cot",
-        prompts="mmvu",
-        size="native",
-        jpeg_quality=95,
-        reader="robust",
-        headline="micro",
-        sampling=Sampling(temperature=1.0, max_tokens=1024),
+    terms = (
+        "For research. The videos are Creative Commons on YouTube, by the paper; no licence is stated for "
+        "the questions: ask the authors before other use."
     )
+    splits: tuple[str, ...] = ("validation",)
+    protocols: Mapping[str, AskingRules] = MappingProxyType({"paper": _PAPER})
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json``, or find it in the folder `data`.

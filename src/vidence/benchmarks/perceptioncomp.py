@@ -4,8 +4,9 @@ The release counts 1,114 questions; the paper describes the first 500 (split ``s
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -56,6 +57,19 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
         return tuple(getattr(self, f"answer_choice_{i}") for i in range(_N_CHOICES))
 
 
+_PAPER = AskingRules(
+    selector="perceptioncomp",
+    n_frames=64,
+    style="cot",
+    prompts="perceptioncomp",
+    size="short:720",
+    jpeg_quality=85,
+    reader="robust",
+    headline="micro",
+    sampling=Sampling(temperature=1.0, max_tokens=None),
+)
+
+
 class PerceptionComp:
     """The released questions, by their `key`."""
 
@@ -65,18 +79,9 @@ class PerceptionComp:
         "PerceptionComp: A Video Benchmark for Complex Perception-Centric Reasoning. arXiv:2603.26653, 2026."
     )
     licence = "none stated (the dataset card says 'other'); the videos belong to their owners"
+    terms = "For research. No licence is stated for the questions; the videos belong to their owners."
     splits: tuple[str, ...] = ("all", "seed500")
-    rules = AskingRules(
-        selector="perceptioncomp",
-        n_frames=64,
-        style="cot",
-        prompts="perceptioncomp",
-        size="short:720",
-        jpeg_quality=85,
-        reader="robust",
-        headline="micro",
-        sampling=Sampling(temperature=1.0, max_tokens=None),
-    )
+    protocols: Mapping[str, AskingRules] = MappingProxyType({"paper": _PAPER})
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.

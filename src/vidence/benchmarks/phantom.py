@@ -3,7 +3,9 @@
 Loading renders nothing: `vidence demo` and `vidence.phantom.world.render` make the folder.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from vidence.benchmarks import _decode, _files
 from vidence.benchmarks._checks import checked
@@ -24,8 +26,9 @@ class Phantom:
     version = 1
     citation = "none: rendered by vidence"
     licence = "Apache-2.0"
+    terms = "Any use: everything is rendered here."
     splits: tuple[str, ...] = ("all",)
-    rules = AskingRules(size="native")
+    protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules(size="native")})
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``items.jsonl`` in the folder `data`, or the file `data` itself.

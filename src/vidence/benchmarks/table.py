@@ -4,8 +4,9 @@ One line is one item of the format ``vidence-item/1`` (docs/item-format.md). Pat
 from the folder of the file.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from vidence.benchmarks import _csv, _decode, _files
 from vidence.benchmarks._checks import Fault, lettered
@@ -26,8 +27,9 @@ class Table:
     version = 1
     citation = "none: the user's own questions"
     licence = "the user's own; each item may state one in its provenance"
+    terms = "Whatever the owner of the questions and videos allows; each item may state a licence."
     splits: tuple[str, ...] = ("all",)
-    rules = AskingRules()
+    protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules()})
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the file `data`, or the only such file in the folder `data`.

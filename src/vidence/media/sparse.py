@@ -5,9 +5,10 @@ depend on is not decoded. Frames are recognised by their presentation time, neve
 seek. What does not come out is tried again from an earlier keyframe, and at last from the start.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import TracebackType
@@ -19,7 +20,7 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from vidence.media.opened import Opened, decode, open_video_stream
-from vidence.media.table import FrameTable, Run, plan, share_out
+from vidence.media.table import FrameTable, Run, longest_first, plan
 
 T = TypeVar("T")
 Convert = Callable[[int, VideoFrame], T]
@@ -71,24 +72,32 @@ def read_sparse(
     reading: Reading[T] = Reading()
     if not runs:
         return reading
-    parts = share_out(runs, n_workers=max(threads, 1))
+    n_threads = min(max(threads, 1), len(runs))
+    waiting = deque(runs if n_threads == 1 else longest_first(runs))
 
-    def work(part: list[Run]) -> Reading[T]:
+    def work() -> Reading[T]:
         with _Session(path, table, convert) as session:
-            return session.read(part)
+            return session.read(_taken(waiting))
 
-    if len(parts) == 1:
-        reading = work(parts[0])
+    if n_threads == 1:
+        reading = work()
     else:
-        with ThreadPoolExecutor(len(parts)) as pool:
-            for found in pool.map(work, parts):
-                reading.add(found)
+        with ThreadPoolExecutor(n_threads) as pool:
+            for job in [pool.submit(work) for _ in range(n_threads)]:
+                reading.add(job.result())
     if reading.missing:
         last = int(table.packet_of_frame[sorted(reading.missing)].max())
         whole = Run(first=0, last=last + _RETRY_MARGIN, frames=tuple(sorted(reading.missing)))
         with _Session(path, table, convert) as session:
             reading.add(session.decode_run(whole, skip="DEFAULT"))
     return reading
+
+
+def _taken(waiting: deque[Run]) -> Iterator[Run]:
+    """Run after run of a queue that other threads take from too, until it is empty."""
+    with suppress(IndexError):
+        while True:
+            yield waiting.popleft()
 
 
 class _Catch(Generic[T]):
@@ -157,8 +166,8 @@ class _Session(Generic[T]):
 
     # ------------------------------------------------------------------ decoding
 
-    def read(self, runs: Sequence[Run]) -> Reading[T]:
-        """Decode runs in order; what fails is tried again with more before and behind it."""
+    def read(self, runs: Iterable[Run]) -> Reading[T]:
+        """Decode runs as they come; what fails is tried again with more before and behind it."""
         reading: Reading[T] = Reading()
         skip: Skip = "NONREF" if self._opened.codec_name in _SKIPPING_CODECS else "DEFAULT"
         for run in runs:

@@ -117,8 +117,6 @@ def plan(table: FrameTable, frame_indices: list[int]) -> list[Run]:
     return runs
 
 
-def share_out(runs: list[Run], *, n_workers: int) -> list[list[Run]]:
-    """Neighbouring runs in up to `n_workers` parts of about equal cost."""
-    ends = np.cumsum([run.cost for run in runs])
-    part = ((ends - 1) * n_workers) // ends[-1]
-    return [[runs[i] for i in np.flatnonzero(part == p)] for p in np.unique(part)]
+def longest_first(runs: list[Run]) -> list[Run]:
+    """The order in which several threads take runs one by one, so that they end at about the same time."""
+    return sorted(runs, key=lambda run: -run.cost)

@@ -28,15 +28,17 @@ class Plan(Record, kw_only=True):
     """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
 
     Units: `timeout_s` and `decode_timeout_s` in seconds; `price_in`, `price_out` in US dollars per
-    million tokens; `max_cost` in US dollars. `attempts` counts the first try. `limit` takes the
-    first items, `sample` draws that many with `seed`. `memory` is the file of the reply memory
-    (empty: the one in the user's cache folder).
+    million tokens; `max_cost` in US dollars, judges included. `attempts` counts the first try. `limit`
+    takes the first items, `sample` draws that many with `seed`. `memory` is the file of the reply memory
+    (empty: the one in the user's cache folder). `protocol` is the set of rules that the fields below
+    started from. Nothing is judged while `judge_models` is empty; several are a panel.
     """
 
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
     split: str
+    protocol: str = "paper"
     model: str
     selector: str
     n_frames: int
@@ -50,6 +52,11 @@ class Plan(Record, kw_only=True):
     sampling: Sampling
     reader: str
     headline: str
+    judge: str = "rule-first"
+    judge_models: tuple[str, ...] = ()
+    judge_prompts_dir: str | None = None
+    shuffle_choices: bool = False
+    retries: int = 0
     where: dict[str, str] = msgspec.field(default_factory=dict)
     limit: int | None = None
     sample: int | None = None
@@ -65,6 +72,8 @@ class Plan(Record, kw_only=True):
     max_cost: float | None = None
     price_in: float = 0.0
     price_out: float = 0.0
+    judge_price_in: float = 0.0
+    judge_price_out: float = 0.0
     memory: str = ""
 
     def __post_init__(self) -> None:
@@ -72,16 +81,19 @@ class Plan(Record, kw_only=True):
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise UsageError(f"{name} is {value}; expected more than 0")
-        for name in ("price_in", "price_out"):
+        for name in ("price_in", "price_out", "judge_price_in", "judge_price_out", "retries"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
         _check_sampling(self.sampling)
         if self.limit is not None and self.sample is not None:
             raise UsageError("limit and sample exclude each other: give one of them")
-        if self.max_cost is not None and not (self.price_in or self.price_out):
+        prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
+        if self.max_cost is not None and not any(prices):
             raise UsageError(
                 "max_cost needs prices: give price_in and price_out in US dollars per million tokens"
             )
+        if len(set(self.judge_models)) < len(self.judge_models):
+            raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
         if not 1 <= self.jpeg_quality <= 100:
             raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to 100")
 
@@ -114,6 +126,10 @@ class Facts(Record, kw_only=True):
     model_identity: str
     citation: str
     licence: str
+    terms: str = ""
+    judge_version: int = 0
+    judge_prompts_digest: str = ""
+    judge_identities: tuple[str, ...] = ()
     media_root: str = ""
     n_items: int
     n_planned: int
@@ -129,6 +145,9 @@ MUST_AGREE = {
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",
     "model_identity": "the model is a different one (its files or address changed)",
+    "judge_version": "this version of vidence judges differently",
+    "judge_prompts_digest": "the prompts of the judge have changed",
+    "judge_identities": "a judge model is a different one (its files or address changed)",
 }
 
 

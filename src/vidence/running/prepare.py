@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 
 from vidence.catalog import Spec, find, parse_spec
-from vidence.contracts import Benchmark, Loaded, Model, Scorer, Selector
-from vidence.errors import MissingMediaError, StoreError, UsageError
+from vidence.contracts import AskingRules, Benchmark, Loaded, Model, Scorer, Selector
+from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.prompting.compose import Prompter
@@ -45,6 +45,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
         UsageError: an unknown name or an impossible value.
     """
     benchmark = open_benchmark(benchmark_name)
+    protocol, rules = _protocol(benchmark, wishes.get("protocol"))
     spec, drawn = _without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
@@ -53,15 +54,16 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
             raise UsageError(
                 f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(benchmark.rules.sampling) | drawn | flags
-    fields = msgspec.to_builtins(benchmark.rules) | given
-    for name in ("prompts_dir", "memory"):  # a run is taken up from any folder
+    sampling = msgspec.to_builtins(rules.sampling) | drawn | flags
+    fields = msgspec.to_builtins(rules) | given
+    for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
     fields |= {
         "benchmark": benchmark_name,
         "data": str(data.resolve()),
         "split": given.get("split") or benchmark.splits[0],
+        "protocol": protocol,
         "model": spec,
         "sampling": sampling,
     }
@@ -69,6 +71,14 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
         return msgspec.convert(fields, Plan)
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
+
+
+def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
+    """The named way to ask; the benchmark's first one where none is wished for."""
+    name = next(iter(benchmark.protocols)) if wish is None else str(wish)
+    if name not in benchmark.protocols:
+        raise UnknownNameError(f"protocol of {benchmark.name}", name, tuple(benchmark.protocols))
+    return name, benchmark.protocols[name]
 
 
 def _without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:

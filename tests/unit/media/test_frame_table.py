@@ -9,7 +9,7 @@ import pytest
 
 from vidence.media.moov import lacks_moov, n_beyond_end, read_moov
 from vidence.media.probe import count
-from vidence.media.table import FrameTable, Run, plan, share_out
+from vidence.media.table import FrameTable, Run, longest_first, plan
 from videos.special import truncated
 
 
@@ -128,12 +128,9 @@ def test_runs_that_overlap_become_one() -> None:
     assert plan(table(_OPEN, [0, 4]), [5, 7]) == [Run(first=0, last=7, frames=(5, 7))]
 
 
-def test_work_is_shared_out_in_order() -> None:
-    runs = [Run(first=10 * i, last=10 * i + 5, frames=(i,)) for i in range(7)]
-    parts = share_out(runs, n_workers=3)
-    assert [run for part in parts for run in part] == runs
-    assert sorted(len(part) for part in parts) == [2, 2, 3]
-    assert share_out(runs[:1], n_workers=4) == [runs[:1]]
+def test_threads_take_the_longest_runs_first_and_equal_ones_in_order() -> None:
+    short, long, equal = (Run(first=10 * i, last=10 * i + n, frames=(i,)) for i, n in enumerate((2, 9, 2)))
+    assert longest_first([short, long, equal]) == [long, short, equal]
 
 
 @pytest.mark.parametrize(
