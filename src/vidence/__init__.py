@@ -46,7 +46,8 @@ def evaluate(
     from anyio.from_thread import start_blocking_portal
 
     from vidence.reporting.results import load_run
-    from vidence.running.evaluate import Surroundings, run
+    from vidence.running.evaluate import run
+    from vidence.running.opening import Surroundings
     from vidence.running.prepare import make_plan
 
     plan = make_plan(benchmark, data=Path(data), model=model, wishes=wishes or {})

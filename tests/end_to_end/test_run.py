@@ -227,7 +227,8 @@ def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, question
     import anyio
 
     from vidence.records import Sampling
-    from vidence.running.evaluate import Surroundings, run
+    from vidence.running.evaluate import run
+    from vidence.running.opening import Surroundings
     from vidence.running.prepare import make_plan
 
     path = questions(n_clips=3, n_questions=10)

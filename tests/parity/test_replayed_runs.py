@@ -11,7 +11,8 @@ import pytest
 
 from vidence.reporting.export import write_csv
 from vidence.reporting.results import load_run
-from vidence.running.evaluate import Surroundings, run
+from vidence.running.evaluate import run
+from vidence.running.opening import Surroundings
 from vidence.running.prepare import make_plan
 
 pytestmark = pytest.mark.parity

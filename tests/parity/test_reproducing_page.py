@@ -8,7 +8,8 @@ import anyio
 import pytest
 
 from vidence.reporting.results import load_run
-from vidence.running.evaluate import Surroundings, run
+from vidence.running.evaluate import run
+from vidence.running.opening import Surroundings
 from vidence.running.prepare import make_plan
 
 pytestmark = pytest.mark.parity

@@ -17,9 +17,9 @@ from servers import virtual_time
 from vidence.contracts import Request
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Answered, Reply, Usage
-from vidence.running import evaluate, prepare
-from vidence.running.evaluate import Surroundings
+from vidence.running import evaluate, opening, prepare
 from vidence.running.limits import AdaptiveLimit
+from vidence.running.opening import Surroundings
 from vidence.running.plan import machine_facts
 from vidence.running.prepare import make_plan
 from vidence.running.store import Memory, TrialStore
@@ -85,7 +85,7 @@ def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) 
             )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(evaluate, "open_model", lambda spec: server)
+        patch.setattr(opening, "open_model", lambda spec: server)
         patch.setattr(prepare, "machine_facts", lambda: FACTS)
         virtual_time.run(go)
 

@@ -94,8 +94,9 @@ def _world(out: Path, console: Console) -> "World":
 async def _ask_all(out: Path, console: Console) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
     from vidence.cli.surroundings import now, surroundings
-    from vidence.running.evaluate import Surroundings, run
+    from vidence.running.evaluate import run
     from vidence.running.events import Event, MediaTrouble
+    from vidence.running.opening import Surroundings
     from vidence.running.prepare import make_plan
 
     place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)

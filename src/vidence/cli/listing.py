@@ -10,11 +10,11 @@ _PLURALS = {f"{kind}s": kind for kind in FOLDERS}
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice([*_PLURALS, "prompts"]))
+@click.argument("kind", required=False, type=click.Choice([*_PLURALS, "protocols", "prompts"]))
 def list_names(*, kind: str | None) -> None:
     """The names that can be used, of one KIND or of all."""
-    for plural in [kind] if kind else [*_PLURALS, "prompts"]:
-        found = _prompt_sets() if plural == "prompts" else names(_PLURALS[plural])
+    for plural in [kind] if kind else [*_PLURALS, *_OTHERS]:
+        found = _OTHERS[plural]() if plural in _OTHERS else names(_PLURALS[plural])
         click.echo(f"{plural}: {', '.join(found)}" if kind is None else "\n".join(found))
 
 
@@ -22,6 +22,18 @@ def _prompt_sets() -> tuple[str, ...]:
     from vidence.prompting.templates import sets
 
     return sets()
+
+
+def _protocols() -> tuple[str, ...]:
+    from vidence.running.prepare import open_benchmark
+
+    return tuple(
+        f"{name}/{protocol}" for name in names("benchmark") for protocol in open_benchmark(name).protocols
+    )
+
+
+# Names that are no files.
+_OTHERS = {"protocols": _protocols, "prompts": _prompt_sets}
 
 
 @click.command()

@@ -18,6 +18,7 @@ COMMANDS = {
     "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
+    "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --reader reads replies again."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),
     "probe": ("probe", "What a video file claims, and what it really holds."),

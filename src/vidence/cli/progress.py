@@ -27,14 +27,14 @@ _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 class Display:
     """Draws the events of a run; on anything but a terminal only troubles and nothing else."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, *, doing: str = "asking") -> None:
         self._console = console
         self._outcomes: Counter[str] = Counter()
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
         self._progress = Progress(
-            TextColumn("[bold]asking"),
+            TextColumn(f"[bold]{doing}"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
@@ -45,7 +45,7 @@ class Display:
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task("asking", total=None, rate="", note="")
+        self._task = self._progress.add_task(doing, total=None, rate="", note="")
 
     def __enter__(self) -> Self:
         self._progress.start()

@@ -8,7 +8,8 @@ import click
 from rich.console import Console
 
 from vidence.cli.progress import Display
-from vidence.cli.surroundings import now, surroundings
+from vidence.cli.surroundings import cache_root, now, surroundings
+from vidence.cli.terms import show_terms
 from vidence.errors import UsageError, VidenceError
 from vidence.running.events import Event, Listener
 from vidence.running.plan import Plan, read_plan
@@ -21,6 +22,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 # One row per flag of `run`: (flags, field of the plan, settings of click.option)
 _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
     (("--split",), "split", {"help": "Which part of the benchmark (default: its first split)."}),
+    (
+        ("--protocol",),
+        "protocol",
+        {"help": "A named way to ask (default: the paper's); `vidence list` names them."},
+    ),
     (("--selector",), "selector", {"help": "How frames are chosen: midpoints, fps:1, all, none, ..."}),
     (("--frames",), "n_frames", {"type": int, "help": "Frames per question."}),
     (
@@ -52,6 +58,34 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
         {"is_flag": True, "default": None, "help": "Ask for the letters' log-probabilities."},
     ),
     (("--reader",), "reader", {"help": "How the letter is read from a reply (default: the benchmark's)."}),
+    (("--text-reader",), "text_reader", {"help": "How answers that are texts are marked without a judge."}),
+    (("--judge",), "judge", {"help": "The judge's protocol, used with --judge-model."}),
+    (
+        ("--judge-model",),
+        "judge_models",
+        {"multiple": True, "default": None, "help": "Who judges, as --model; several are a panel."},
+    ),
+    (
+        ("--judge-prompts",),
+        "judge_prompts_dir",
+        {"help": "Folder with template files that replace those of the judge."},
+    ),
+    (("--judge-price-in",), "judge_price_in", {"type": float, "help": "US dollars per million tokens read."}),
+    (
+        ("--judge-price-out",),
+        "judge_price_out",
+        {"type": float, "help": "US dollars per million tokens written."},
+    ),
+    (
+        ("--shuffle-choices/--no-shuffle-choices",),
+        "shuffle_choices",
+        {"default": None, "help": "Draw an order of the choices for every question and repeat."},
+    ),
+    (
+        ("--retries",),
+        "retries",
+        {"type": int, "help": "Ask again with other frames after a reply that cannot be read."},
+    ),
     (("--limit",), "limit", {"type": int, "help": "Only the first N questions."}),
     (("--sample",), "sample", {"type": int, "help": "N questions drawn with --seed."}),
     (("--seed",), "seed", {"type": int, "help": "Seed of the sample and of waiting times (default 0)."}),
@@ -167,6 +201,7 @@ def _with_columns(model: str, columns: str) -> str:
 
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     console = Console(stderr=True)
+    show_terms(plan.benchmark, console, cache_root=cache_root())
     console.print(f"[bold]{plan.benchmark}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
     with Display(console) as display:
         summary = run_plan(plan, folder, on_event=display)
@@ -179,7 +214,7 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     if page:
         write_report([folder], page_path)
     draw_runs([folder])  # after the page: whoever reads may close the pipe
-    _say_summary(summary, folder, console)
+    say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
 
 
@@ -211,7 +246,8 @@ def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
         raise
 
 
-def _say_summary(summary: Summary, folder: Path, console: Console) -> None:
+def say_summary(summary: Summary, folder: Path, console: Console) -> None:
+    """What a session did, in a few lines."""
     lines = []
     if summary.n_answered_before:
         lines.append(f"{summary.n_answered_before} of {summary.n_planned} were answered before")
@@ -220,6 +256,15 @@ def _say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.input_tokens or summary.output_tokens:
         money = f", ${summary.cost:.4f}" if summary.cost else ""
         lines.append(f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")
+    if summary.judge_input_tokens or summary.judge_output_tokens:
+        lines.append(
+            f"the judges read {summary.judge_input_tokens} tokens and wrote {summary.judge_output_tokens}"
+        )
+    if summary.n_judge_errors:
+        lines.append(
+            f"[red]{summary.n_judge_errors} replies got no usable verdict[/]; they count as wrong and are "
+            "listed as judge errors"
+        )
     if summary.n_failed:
         lines.append(
             f"[red]{summary.n_failed} questions failed[/]; they count as wrong. "

@@ -7,7 +7,7 @@ from pathlib import Path
 import platformdirs
 
 from vidence.errors import UsageError
-from vidence.running.evaluate import Surroundings
+from vidence.running.opening import Surroundings
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"

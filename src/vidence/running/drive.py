@@ -1,8 +1,8 @@
 """The one place where flows meet a model: memory, retries, limits, spending."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import closing
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 
 import anyio
@@ -154,3 +154,15 @@ async def _ask_all(wanted: Sequence[Prompt], ask: Callable[[Prompt], Awaitable[R
     if errors:
         raise next((e for e in errors if not isinstance(e, _OF_ONE_QUESTION)), errors[0])
     return [replies[i] for i in range(len(wanted))]
+
+
+@contextmanager
+def first_error() -> Iterator[None]:
+    """Errors of vidence that ended a group of tasks come out as themselves."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
+        if found is None:
+            raise
+        raise found from group

@@ -1,36 +1,34 @@
 """Benchmark x model x selector -> trials: the run itself."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-import anyio
 import msgspec
-import numpy as np
 
+from vidence.contracts import Model
 from vidence.errors import StoreError
 from vidence.media.encode import Encoding
 from vidence.media.sizes import Size
 from vidence.running.drive import Asker
 from vidence.running.events import Listener, MediaTrouble, Started
 from vidence.running.frames import FrameDesk, ShowRules
-from vidence.running.limits import AdaptiveLimit, Backoff, Budget, Limits
+from vidence.running.limits import Budget
+from vidence.running.opening import (
+    Surroundings,
+    account,
+    judge_specs,
+    limits_for,
+    opened_bench,
+    opened_memory,
+    opened_models,
+)
 from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
-from vidence.running.prepare import Prepared, check_same, open_model, prepare
+from vidence.running.prepare import Prepared, check_same, prepare
 from vidence.running.session import Session, Summary
-from vidence.running.store import Memory, TrialStore
+from vidence.running.store import TrialStore
 from vidence.running.workers import Workers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Surroundings:
-    """What a run takes from outside: folders, workers, the clock. Nothing of it changes a number."""
-
-    cache_root: Path
-    cache_max_bytes: int = 20 * 2**30
-    n_workers: int = 2
 
 
 async def run(
@@ -42,14 +40,12 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    model = open_model(plan.model)
-    try:
-        prepared = prepare(plan, model=model, now=now)
+    async with opened_models([plan.model, *judge_specs(plan)]) as (model, *judge_models):
+        prepared = prepare(plan, model=model, judge_models=judge_models, now=now)
         with _opened(folder, prepared) as store:
-            return await _evaluate(prepared, store, surroundings=surroundings, on_event=on_event)
-    finally:
-        with anyio.CancelScope(shield=True):
-            await model.close()
+            return await _evaluate(
+                prepared, store, judge_models=judge_models, surroundings=surroundings, on_event=on_event
+            )
 
 
 @contextmanager
@@ -84,12 +80,19 @@ def _asks(plan: Plan) -> Plan:
         max_cost=None,
         price_in=0,
         price_out=0,
+        judge_price_in=0,
+        judge_price_out=0,
         memory="",
     )
 
 
 async def _evaluate(
-    prepared: Prepared, store: TrialStore, *, surroundings: Surroundings, on_event: Listener
+    prepared: Prepared,
+    store: TrialStore,
+    *,
+    judge_models: Sequence[Model],
+    surroundings: Surroundings,
+    on_event: Listener,
 ) -> Summary:
     plan = prepared.plan
     answered = store.answered()
@@ -101,17 +104,15 @@ async def _evaluate(
     summary = Summary(n_planned=len(planned), n_answered_before=n_before)
     if not todo:
         return summary
-    most = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-    limits = Limits(
-        in_flight=AdaptiveLimit(most, clock=anyio.current_time),
-        backoff=Backoff(rng=np.random.default_rng(plan.seed)),
-        budget=Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost),
-        attempts=plan.attempts,
-        timeout_s=plan.timeout_s,
-    )
-    memory_path = Path(plan.memory) if plan.memory else surroundings.cache_root / "replies.sqlite"
-    with Memory(memory_path) as memory:
+    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
+    with opened_memory(plan, surroundings) as memory:
         async with Workers(surroundings.n_workers) as workers:
+            limits = limits_for(plan, prepared.model, budget=asking)
+            bench = None
+            if prepared.judge is not None:
+                bench = opened_bench(
+                    plan, prepared.judge, judge_models, memory=memory, beside=asking, on_event=on_event
+                )
             desk = FrameDesk(
                 _show_rules(prepared, surroundings),
                 workers=workers,
@@ -123,18 +124,15 @@ async def _evaluate(
                 store=store,
                 asker=Asker(prepared.model, memory=memory, limits=limits, on_event=on_event),
                 desk=desk,
-                budget=limits.budget,
+                budget=asking,
                 summary=summary,
                 on_event=on_event,
+                panel=None if bench is None else bench.panel,
             )
             # Twice as many as decode: a video is decoded while questions about others still wait.
-            await session.work(todo, n_askers=most, n_showers=2 * surroundings.n_workers)
-    budget = limits.budget
-    summary.cost, summary.input_tokens, summary.output_tokens = (
-        budget.cost,
-        budget.input_tokens,
-        budget.output_tokens,
-    )
+            n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
+            await session.work(todo, n_askers=n_askers, n_showers=2 * surroundings.n_workers)
+    account(summary, asking, None if bench is None else bench.budget)
     return summary
 
 
@@ -148,6 +146,7 @@ def _show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
         selector=prepared.selector,
         selector_name=plan.selector,
         n_frames=plan.n_frames,
+        retries=plan.retries,
         encoding=encoding,
         media_root=prepared.media_root,
         whole_video=plan.layout == "video",

@@ -2,13 +2,12 @@
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
 import anyio.to_thread
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.contracts import Selector
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
@@ -20,6 +19,14 @@ from vidence.media.facts import MediaFacts, cached_facts, read_facts
 from vidence.media.locate import resolve
 from vidence.prompting.compose import ShownFrame
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
+from vidence.running.choosing import (
+    check_whole,
+    clip_of,
+    needs_media,
+    positions_again,
+    positions_shown,
+    video_type,
+)
 from vidence.running.workers import Workers
 
 _log = logging.getLogger(__name__)
@@ -29,12 +36,13 @@ Source = tuple[Path, str]  # the file (or folder) and its kind
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What one question is shown."""
+    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read."""
 
     selection: Selection
     frames: tuple[ShownFrame, ...]
     duration_s: float
     video: VideoPart | None = None
+    others: tuple["Shown", ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +58,7 @@ class ShowRules:
     cache_root: Path
     cache_max_bytes: int
     deadline_s: float
+    retries: int = 0
 
 
 @dataclass(kw_only=True)
@@ -85,12 +94,12 @@ class FrameDesk:
         if not self._rules.whole_video and not needs_media(self._rules.selector):
             return {item.item_id: self._nothing() for item in items}
         facts = await self._all_facts(items)
-        chosen: dict[str, Selection | Failed] = {i.item_id: self._choose(i, facts) for i in items}
+        chosen = {i.item_id: self._choose(i, facts) for i in items}
         wanted = self._union(items, chosen)
         frames: dict[Source, Delivery | Failed] = {}
         for source, indices in wanted.items():
             frames[source] = await self._deliver(source, facts[source], indices)
-        return {i.item_id: self._assemble(i, chosen[i.item_id], facts=facts, frames=frames) for i in items}
+        return {i.item_id: self._assembled(i, chosen[i.item_id], facts=facts, frames=frames) for i in items}
 
     def _nothing(self) -> Shown:
         rules = self._rules
@@ -133,8 +142,8 @@ class FrameDesk:
 
     # ------------------------------------------------------------------ selection
 
-    def _choose(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> Selection | Failed:
-        rules = self._rules
+    def _choose(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> tuple[Selection, ...] | Failed:
+        """What a question is shown, and after it what it is shown when no reply can be read."""
         parts: list[tuple[Media, MediaFacts]] = []
         for media in item.media:
             fact = facts[self._source(media)]
@@ -146,23 +155,35 @@ class FrameDesk:
             parts.append((media, fact))
         try:
             clip = clip_of(parts)
-            frames = self._select(clip, item)
+            frames = [self._select(clip, item, retry=retry) for retry in range(self._rules.retries + 1)]
         except (DataError, UsageError, MediaError) as error:
             return Failed(stage="selection", error=type(error).__name__, message=str(error))
+        problems = [f.probe.problem for _, f in parts if f.probe.problem]
+        shown = [n for n, refs in enumerate(frames) if n == 0 or refs]
+        return tuple(self._selection(frames[n], clip, problems, retry=n) for n in shown)
+
+    def _selection(
+        self, frames: tuple[FrameRef, ...], clip: Clip, problems: list[str], *, retry: int
+    ) -> Selection:
+        tried = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
         return Selection(
-            selector=rules.selector_name,
-            version=rules.selector.version,
+            selector=self._rules.selector_name,
+            version=self._rules.selector.version,
             frames=frames,
             n_candidates=clip.n_frames,
-            note="; ".join(f.probe.problem for _, f in parts if f.probe.problem),
+            note="; ".join([*tried, *problems]),
         )
 
-    def _select(self, clip: Clip, item: Item) -> tuple[FrameRef, ...]:
-        if self._rules.whole_video:
-            _check_whole(item)
+    def _select(self, clip: Clip, item: Item, *, retry: int) -> tuple[FrameRef, ...]:
+        rules = self._rules
+        if rules.whole_video:
+            check_whole(item)
             return ()
         try:
-            positions = positions_shown(self._rules.selector, clip, item, n_frames=self._rules.n_frames)
+            if retry:
+                positions = positions_again(rules.selector, clip, item, n_frames=rules.n_frames, retry=retry)
+            else:
+                positions = positions_shown(rules.selector, clip, item, n_frames=rules.n_frames)
             if np.any(np.asarray(positions) < 0):
                 raise ValueError(f"it chose position {np.min(positions)}")
             return tuple(clip.ref(int(p)) for p in positions)
@@ -171,19 +192,19 @@ class FrameDesk:
         except Exception as error:
             _log.debug("the selector broke", exc_info=True)
             raise UsageError(
-                f"the selector {self._rules.selector_name!r} broke on item {item.item_id!r}: "
+                f"the selector {rules.selector_name!r} broke on item {item.item_id!r}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
     def _union(
-        self, items: Iterable[Item], chosen: dict[str, Selection | Failed]
+        self, items: Iterable[Item], chosen: dict[str, tuple[Selection, ...] | Failed]
     ) -> dict[Source, tuple[int, ...]]:
         wanted: dict[Source, set[int]] = {}
         for item in items:
-            selection = chosen[item.item_id]
-            if isinstance(selection, Failed):
+            selections = chosen[item.item_id]
+            if isinstance(selections, Failed):
                 continue
-            for ref in selection.frames:
+            for ref in (ref for selection in selections for ref in selection.frames):
                 wanted.setdefault(self._source(item.media[ref.media_index]), set()).add(ref.frame_index)
         return {source: tuple(sorted(indices)) for source, indices in wanted.items()}
 
@@ -232,16 +253,29 @@ class FrameDesk:
             frames[index] = frame
         return frames
 
-    def _assemble(
+    def _assembled(
         self,
         item: Item,
-        selection: Selection | Failed,
+        selections: tuple[Selection, ...] | Failed,
         *,
         facts: dict[Source, MediaFacts | Failed],
         frames: dict[Source, Delivery | Failed],
     ) -> Shown | Failed:
-        if isinstance(selection, Failed):
-            return selection
+        if isinstance(selections, Failed):
+            return selections
+        first, *others = [self._assemble(item, s, facts=facts, frames=frames) for s in selections]
+        if isinstance(first, Failed):
+            return first
+        return replace(first, others=tuple(shown for shown in others if isinstance(shown, Shown)))
+
+    def _assemble(
+        self,
+        item: Item,
+        selection: Selection,
+        *,
+        facts: dict[Source, MediaFacts | Failed],
+        frames: dict[Source, Delivery | Failed],
+    ) -> Shown | Failed:
         shown: list[ShownFrame] = []
         for ref in selection.frames:
             delivery = frames[self._source(item.media[ref.media_index])]
@@ -261,82 +295,3 @@ class FrameDesk:
             duration_s=sum(f.probe.counted.duration_s for f in known),
             video=video,
         )
-
-
-def _check_whole(item: Item) -> None:
-    """Refuse what would be sent only in part, or with more than the question is about."""
-    if len(item.media) > 1 or any(
-        m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
-    ):
-        raise UsageError(
-            f"item {item.item_id!r} is not about exactly one whole video, and the layout 'video' sends "
-            "nothing else; use the layout 'images' for it"
-        )
-
-
-def video_type(path: Path) -> str:
-    """The media type that a file name stands for.
-
-    >>> video_type(Path("a.webm"))
-    'video/webm'
-    """
-    kinds = {
-        ".webm": "video/webm",
-        ".mov": "video/quicktime",
-        ".mkv": "video/x-matroska",
-        ".avi": "video/x-msvideo",
-    }
-    return kinds.get(path.suffix.lower(), "video/mp4")
-
-
-def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
-    """One question's media as one sequence of frames; spans ``[start_s, end_s)`` are cut out.
-
-    Raises:
-        DataError: a span holds no frame of its video.
-    """
-    times: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
-    media_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
-    frame_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
-    for position, (media, facts) in enumerate(parts):
-        start_s = -np.inf if media.start_s is None else media.start_s
-        end_s = np.inf if media.end_s is None else media.end_s
-        kept = np.flatnonzero((facts.times_s >= start_s) & (facts.times_s < end_s)).astype(np.int64)
-        if len(kept) == 0:
-            last_s = float(facts.times_s[-1])
-            raise DataError(
-                f"{facts.probe.path}: no frame lies in [{start_s:g} s, {end_s:g} s); "
-                f"its {len(facts.times_s)} frames end at {last_s:.3f} s"
-            )
-        times.append(facts.times_s[kept])
-        media_indices.append(np.full(len(kept), position, np.int64))
-        frame_indices.append(kept)
-    rates = [f.probe.counted.fps for _, f in parts]
-    return Clip(
-        times_s=np.concatenate(times) if times else np.zeros(0),
-        media_indices=np.concatenate(media_indices) if times else np.zeros(0, np.int64),
-        frame_indices=np.concatenate(frame_indices) if times else np.zeros(0, np.int64),
-        fps=rates[0] if len(rates) == 1 else 0.0,
-    )
-
-
-def needs_media(selector: Selector) -> bool:
-    """Whether a selector shows frames at all; ``none`` says that it does not."""
-    return bool(getattr(selector, "needs_media", True))
-
-
-def positions_shown(selector: Selector, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
-    """The positions that a selector chooses; single images are always shown, and count.
-
-    The budget thins the videos between them, down to one frame. Selectors that ignore the budget
-    (all, the central one, none) choose from everything.
-    """
-    is_still = np.array([item.media[m].kind == "image" for m in clip.media_indices], bool)
-    if not is_still.any() or getattr(selector, "budget", "") == "ignored":
-        return selector.select(clip, item, n_frames=n_frames)
-    stills, moving = np.flatnonzero(is_still), np.flatnonzero(~is_still)
-    if len(moving) == 0:
-        return stills
-    left = max(1, n_frames - len(stills))
-    chosen = moving[selector.select(clip.part(moving), item, n_frames=left)]
-    return np.sort(np.concatenate([stills, chosen]))

@@ -84,14 +84,23 @@ class Backoff:
 
 @dataclass(kw_only=True)
 class Budget:
-    """Tokens and money of one session. Prices are US dollars per million tokens."""
+    """Tokens and money of one session. Prices are US dollars per million tokens.
+
+    `beside` is the account of others whose spending counts towards the same limit: that of the answers
+    for the judges. Both sides see the sum.
+    """
 
     price_in: float = 0.0
     price_out: float = 0.0
     max_cost: float | None = None
+    beside: "Budget | None" = None
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
     _is_blind: bool = field(default=False, init=False)
+
+    def __post_init__(self) -> None:
+        if self.beside is not None:
+            self.beside.beside = self
 
     @property
     def cost(self) -> float:
@@ -114,14 +123,15 @@ class Budget:
         """Raise `BudgetSpentError` when the limit is reached, or cannot be watched."""
         if self.max_cost is None:
             return
-        if self._is_blind:
+        if self._is_blind and (self.price_in or self.price_out):
             raise BudgetSpentError(
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"
             )
-        if self.cost >= self.max_cost:
+        spent = self.cost + (self.beside.cost if self.beside is not None else 0.0)
+        if spent >= self.max_cost:
             raise BudgetSpentError(
-                f"spent {self.cost:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
+                f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
                 "what was answered is kept, and `vidence resume` with a higher --max-cost goes on"
             )
 

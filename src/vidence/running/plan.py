@@ -51,6 +51,7 @@ class Plan(Record, kw_only=True):
     jpeg_quality: int
     sampling: Sampling
     reader: str
+    text_reader: str = "needs-judge"
     headline: str
     judge: str = "rule-first"
     judge_models: tuple[str, ...] = ()

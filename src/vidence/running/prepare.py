@@ -10,14 +10,14 @@ import msgspec
 import numpy as np
 
 from vidence.catalog import Spec, find, parse_spec
-from vidence.contracts import AskingRules, Benchmark, Loaded, Model, Scorer, Selector
+from vidence.contracts import AskingRules, Benchmark, Judge, Loaded, Model, Scorer, Selector
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.prompting.compose import Prompter
 from vidence.prompting.templates import Templates
-from vidence.records import Item
-from vidence.running.frames import needs_media
+from vidence.records import Item, Sampling
+from vidence.running.choosing import needs_media
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
@@ -124,6 +124,18 @@ def open_reader(name: str) -> Scorer:
     return reader
 
 
+def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
+    """The judge of that name, with templates of the user's own where a folder is given."""
+    judge: Judge = find("judge", name).create(None if prompts_dir is None else Path(prompts_dir))
+    return judge
+
+
+def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
+    """The spec of a judge model without what says how verdicts are drawn, and how they are drawn."""
+    spec, drawn = _without_sampling(parse_spec(spec_text))
+    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | drawn, Sampling)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
     """Everything that a run needs, checked, before anything is asked."""
@@ -137,14 +149,23 @@ class Prepared:
     prompter: Prompter
     reader: Scorer
     text_reader: Scorer
+    judge: Judge | None = None
 
     def reader_for(self, item: Item) -> Scorer:
-        """Choices are read by the plan's reader; free answers wait for a judge."""
+        """Choices are read by the plan's reader; texts by its text reader, or they wait for a judge."""
         return self.reader if item.answer_kind == "choice" else self.text_reader
 
+    def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
+        """The order in which choices are shown: the item's own, or one drawn for item and repeat."""
+        if not self.plan.shuffle_choices or item.answer_kind != "choice":
+            return ()
+        words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
+        rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
+        return tuple(int(i) for i in rng.permutation(len(item.choices)))
 
-def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
-    """Open and check everything that a plan names; `model` is the plan's, and whoever opened it closes it.
+
+def prepare(plan: Plan, *, model: Model, judge_models: Sequence[Model] = (), now: datetime) -> Prepared:
+    """Open and check everything that a plan names; its models are given, and whoever opened them closes them.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
@@ -166,8 +187,11 @@ def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or needs_media(selector)
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    _check_order(plan, model)
+    judge = open_judge(plan.judge, prompts_dir=plan.judge_prompts_dir) if judge_models else None
     facts = msgspec.convert(
         machine_facts()
+        | judge_facts(judge, judge_models)
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
@@ -177,6 +201,7 @@ def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
             "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,
+            "terms": benchmark.terms,
             "media_root": str(loaded.media_root.resolve()),
             "n_items": len(loaded.items),
             "n_planned": len(items) * plan.repeats,
@@ -195,8 +220,29 @@ def prepare(plan: Plan, *, model: Model, now: datetime) -> Prepared:
         selector=selector,
         prompter=prompter,
         reader=reader,
-        text_reader=open_reader("needs-judge"),
+        text_reader=open_reader(plan.text_reader),
+        judge=judge,
     )
+
+
+def judge_facts(judge: Judge | None, models: Sequence[Model]) -> dict[str, object]:
+    """What `Facts` says of the judge."""
+    if judge is None:
+        return {}
+    return {
+        "judge_version": judge.version,
+        "judge_prompts_digest": judge.prompts_digest,
+        "judge_identities": tuple(m.identity for m in models),
+    }
+
+
+def _check_order(plan: Plan, model: Model) -> None:
+    """Recorded letters mean the order in which the choices stood when they were recorded."""
+    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
+        raise UsageError(
+            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
+            "read in another order than they were given in; add --no-shuffle-choices"
+        )
 
 
 def choose_items(

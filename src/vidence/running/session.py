@@ -1,8 +1,7 @@
 """One session of a run: frames are prepared and questions are asked at the same time."""
 
-import logging
 from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -11,31 +10,30 @@ import anyio.to_thread
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from vidence.contracts import Flow, Request, Scorer
+from vidence.contracts import Request
 from vidence.errors import (
     BudgetSpentError,
     MediaError,
     RejectedRequestError,
     TransientModelError,
     UsageError,
-    VidenceError,
 )
 from vidence.prompting.compose import Prompted
-from vidence.records import Failed, Item, Prompt, Reply, Score, Selection, Trial
-from vidence.running.drive import Asker, drive
+from vidence.records import Failed, Item, Prompt, Reply, Selection, Trial, Unreadable
+from vidence.running.drive import Asker, drive, first_error
 from vidence.running.events import Listener, Tried
 from vidence.running.frames import DecodeCount, FrameDesk, Shown
 from vidence.running.limits import Budget
+from vidence.running.marking import Panel, has_judge_error, marked, question
 from vidence.running.prepare import Prepared
 from vidence.running.store import TrialStore
 
-_log = logging.getLogger(__name__)
 _GROUP_WITHOUT_MEDIA = 200
 
 
 @dataclass(kw_only=True)
 class Summary:
-    """What one session of a run did. `cost` is in US dollars."""
+    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
 
     n_planned: int
     n_answered_before: int
@@ -46,45 +44,22 @@ class Summary:
     cost: float = 0.0
     input_tokens: int = 0
     output_tokens: int = 0
+    n_judge_errors: int = 0
+    judge_input_tokens: int = 0
+    judge_output_tokens: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class _Ready:
-    """One trial that can be asked now, or that failed before it could be."""
+    """One trial that can be asked now, or that failed before it could be.
+
+    The choices of `item` are in the order in which they are shown; `choice_order` says which that is.
+    """
 
     item: Item
     repeat: int
     shown: Shown | Failed
-
-
-def _question(item: Item, prompt: Prompt, *, reader: Scorer) -> Flow[tuple[Reply, Score]]:
-    """The simplest flow: ask once, read, mark."""
-    (reply,) = yield (prompt,)
-    return reply, _marked(item, reply, reader)
-
-
-def _marked(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
-    """What a reply (or its absence) is worth; a reader that breaks loses neither the reply nor the run."""
-    try:
-        return _read(item, said, reader)
-    except UsageError as error:
-        broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
-        return Score(
-            outcome=said if isinstance(said, Failed) else broken,
-            value=0.0,
-            scorer=reader.name,
-            scorer_version=reader.version,
-        )
-
-
-def _read(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
-    try:
-        return reader.mark(item, said if isinstance(said, Failed) else reader.read(item, said))
-    except Exception as error:
-        _log.debug("the reader broke", exc_info=True)
-        raise UsageError(
-            f"the reader {reader.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
-        ) from error
+    choice_order: tuple[int, ...] = ()
 
 
 @dataclass(kw_only=True)
@@ -102,13 +77,14 @@ class Session:
     budget: Budget
     summary: Summary
     on_event: Listener
+    panel: Panel | None = None
     _budget_spent: BudgetSpentError | None = field(default=None, init=False)
 
     async def work(self, todo: list[tuple[Item, int]], *, n_askers: int, n_showers: int) -> None:
         """Ask everything; ends early when the budget is spent."""
         send, receive = anyio.create_memory_object_stream[_Ready](0)
         groups = iter(self._groups(todo))
-        with _first_error():
+        with first_error():
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_showers):
                     tasks.start_soon(self._show, groups, send.clone())
@@ -140,8 +116,15 @@ class Session:
                 else:
                     shown = {item.item_id: nothing for item in items}
                 for item, repeat in group:
+                    order = self.prepared.choice_order(item, repeat)
+                    ready = _Ready(
+                        item=item.with_order(order),
+                        repeat=repeat,
+                        shown=shown[item.item_id],
+                        choice_order=order,
+                    )
                     try:
-                        await send.send(_Ready(item=item, repeat=repeat, shown=shown[item.item_id]))
+                        await send.send(ready)
                     except anyio.BrokenResourceError:
                         return  # nobody asks any more: the budget is spent
 
@@ -156,32 +139,28 @@ class Session:
                 self._keep(trial)
 
     async def _try(self, ready: _Ready) -> Trial:
-        item, shown = ready.item, ready.shown
-        if isinstance(shown, Failed):
-            return self._trial(ready, shown)
+        """One trial, asked again with other frames while its reply cannot be read and there are any."""
+        if isinstance(ready.shown, Failed):
+            return self._failed(ready, ready.shown)
+        trial = await self._once(ready, ready.shown)
+        for others in ready.shown.others:
+            if not isinstance(trial.score.outcome, Unreadable):
+                break
+            trial = await self._once(ready, others)
+        if self.panel is None or trial.reply is None:
+            return trial
+        score = await self.panel.mark(ready.item, trial.reply, ruled=trial.score)
+        return msgspec.structs.replace(trial, score=score)
+
+    async def _once(self, ready: _Ready, shown: Shown) -> Trial:
+        """Ask with these frames, and read the reply."""
+        item, reader = ready.item, self.prepared.reader_for(ready.item)
         try:
             prompted = await self._fill(item, shown)
         except (UsageError, MediaError) as error:
-            return self._trial(
-                ready, Failed(stage="prompting", error=type(error).__name__, message=str(error))
-            )
-        try:
-            return await self._put(ready, prompted)
-        except (TransientModelError, RejectedRequestError) as error:
-            failed = Failed(stage="model", error=type(error).__name__, message=str(error))
-            return self._trial(ready, failed, prompt=prompted.prompt)
-
-    async def _fill(self, item: Item, shown: Shown) -> Prompted:
-        fill = partial(
-            self.prepared.prompter.prompt, item, shown.frames, duration_s=shown.duration_s, video=shown.video
-        )
-        if self.prepared.plan.layout.startswith("montage"):  # pictures are made: not on the event loop
-            return await anyio.to_thread.run_sync(fill)
-        return fill()
-
-    async def _put(self, ready: _Ready, prompted: Prompted) -> Trial:
-        """Ask the model one question."""
-        item, is_remembered = ready.item, True
+            failed = Failed(stage="prompting", error=type(error).__name__, message=str(error))
+            return self._failed(ready, failed)
+        is_remembered = True
 
         async def ask(prompt: Prompt) -> Reply:
             nonlocal is_remembered
@@ -196,22 +175,40 @@ class Session:
             is_remembered &= asked.is_remembered
             return asked.reply
 
-        flow = _question(item, prompted.prompt, reader=self.prepared.reader_for(item))
-        reply, score = await drive(flow, ask)
-        made = self._trial(ready, score, prompt=prompted.prompt)
-        return msgspec.structs.replace(made, reply=reply, is_remembered=is_remembered)
-
-    def _trial(self, ready: _Ready, result: Score | Failed, *, prompt: Prompt | None = None) -> Trial:
-        """The record of one trial; a failure is marked here."""
-        item = ready.item
-        reader = self.prepared.reader_for(item)
-        shown = ready.shown if self.prepared.model.looks else None
+        reply: Reply | None = None
+        try:
+            reply, score = await drive(question(item, prompted.prompt, reader=reader), ask)
+        except (TransientModelError, RejectedRequestError) as error:
+            failed = Failed(stage="model", error=type(error).__name__, message=str(error))
+            score = marked(item, failed, reader)
         return Trial(
             item_id=item.item_id,
             repeat=ready.repeat,
+            choice_order=ready.choice_order,
+            selection=shown.selection if self.prepared.model.looks else None,
+            prompt=prompted.prompt,
+            reply=reply,
+            score=score,
+            is_remembered=is_remembered and reply is not None,
+        )
+
+    async def _fill(self, item: Item, shown: Shown) -> Prompted:
+        fill = partial(
+            self.prepared.prompter.prompt, item, shown.frames, duration_s=shown.duration_s, video=shown.video
+        )
+        if self.prepared.plan.layout.startswith("montage"):  # pictures are made: not on the event loop
+            return await anyio.to_thread.run_sync(fill)
+        return fill()
+
+    def _failed(self, ready: _Ready, failed: Failed) -> Trial:
+        """The record of a trial that never got to the model."""
+        shown = ready.shown if self.prepared.model.looks else None
+        return Trial(
+            item_id=ready.item.item_id,
+            repeat=ready.repeat,
+            choice_order=ready.choice_order,
             selection=shown.selection if isinstance(shown, Shown) else None,
-            prompt=prompt,
-            score=_marked(item, result, reader) if isinstance(result, Failed) else result,
+            score=marked(ready.item, failed, self.prepared.reader_for(ready.item)),
         )
 
     def _keep(self, trial: Trial) -> None:
@@ -219,17 +216,6 @@ class Session:
         self.summary.n_tried += 1
         self.summary.n_failed += isinstance(trial.score.outcome, Failed)
         self.summary.n_remembered += trial.is_remembered
+        self.summary.n_judge_errors += has_judge_error(trial.score)
         paid = trial.reply if trial.reply is not None and not trial.is_remembered else None
         self.on_event(Tried(trial=trial, cost=self.budget.price(paid) if paid else 0.0))
-
-
-@contextmanager
-def _first_error() -> Iterator[None]:
-    """Errors of vidence that ended a group of tasks come out as themselves."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
-        if found is None:
-            raise
-        raise found from group

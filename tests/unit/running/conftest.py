@@ -11,9 +11,9 @@ import pytest
 from servers import virtual_time
 from vidence.contracts import Request
 from vidence.records import Reply, Trial, Usage
-from vidence.running import evaluate, prepare
-from vidence.running.evaluate import Surroundings
+from vidence.running import evaluate, opening, prepare
 from vidence.running.events import Event
+from vidence.running.opening import Surroundings
 from vidence.running.plan import machine_facts
 from vidence.running.prepare import make_plan
 from vidence.running.session import Summary
@@ -79,7 +79,7 @@ class Bench:
         import anyio
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(evaluate, "open_model", lambda spec: model)
+            patch.setattr(opening, "open_model", lambda spec: model)
             patch.setattr(prepare, "machine_facts", lambda: _FACTS)
             return anyio.run(go) if in_real_time else virtual_time.run(go)
 

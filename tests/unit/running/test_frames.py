@@ -22,7 +22,8 @@ from vidence.media.probe import Claimed, Counted, Probe
 from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Media, VideoPart
 from vidence.running import frames
-from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules, clip_of, video_type
+from vidence.running.choosing import clip_of, video_type
+from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules
 from vidence.running.prepare import open_selector
 from vidence.running.workers import Workers
 from videos import stamped

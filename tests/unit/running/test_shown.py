@@ -15,7 +15,7 @@ from vidence.errors import (
 )
 from vidence.media.clip import Clip
 from vidence.records import Item, Media, Sampling
-from vidence.running.frames import needs_media, positions_shown
+from vidence.running.choosing import needs_media, positions_shown
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.running.plan import _check_sampling
 from vidence.running.prepare import _with_media, open_selector

@@ -1,0 +1,66 @@
+"""``vidence judge``."""
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from vidence.cli.progress import Display
+from vidence.cli.run import FAILED_ITEMS, say_summary
+from vidence.cli.surroundings import surroundings
+from vidence.errors import UsageError, VidenceError
+from vidence.running.plan import read_plan
+from vidence.running.session import Summary
+
+
+@click.command()
+@click.argument("folder", type=click.Path(path_type=Path))
+@click.option("--judge", help="The judge's protocol (default: the one in the plan).")
+@click.option(
+    "--judge-model", "judge_models", multiple=True, required=True, help="Who judges; several are a panel."
+)
+@click.option("--judge-prompts", "judge_prompts_dir", help="Folder with templates of your own.")
+@click.option("--judge-price-in", type=float, help="US dollars per million tokens read.")
+@click.option("--judge-price-out", type=float, help="US dollars per million tokens written.")
+@click.option("--max-cost", type=float, help="Stop at this many US dollars; needs prices.")
+@click.option("--concurrency", type=int, help="Requests in flight at most.")
+@click.option("--page/--no-page", default=True, help="Write report.html at the end.")
+def judge(*, folder: Path, page: bool, **wishes: object) -> int:
+    """Judge the replies stored in FOLDER; the model that answered is not asked again.
+
+    The folder then carries this judge. Verdicts of another judge stay in trials.sqlite, and the last count.
+    """
+    import anyio
+    import msgspec
+
+    from vidence.running.judge_again import judge_run
+
+    plan, _ = read_plan(folder)
+    given = {name: value for name, value in wishes.items() if value is not None}
+    if given.get("judge_prompts_dir"):
+        given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
+    # A judge with prompts of its own keeps none of the judge before.
+    changed = msgspec.to_builtins(plan) | {"judge_prompts_dir": None, "max_cost": None} | given
+    try:
+        plan = msgspec.convert(changed, type(plan))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"these settings make no plan: {error}") from error
+    console = Console(stderr=True)
+    console.print(f"[bold]{plan.judge}[/] · {', '.join(plan.judge_models)} · {folder}", highlight=False)
+    with Display(console, doing="judging") as display:
+
+        async def go() -> Summary:
+            return await judge_run(plan, folder, surroundings=surroundings(), on_event=display)
+
+        try:
+            summary = anyio.run(go)
+        except VidenceError:
+            click.echo(f"the judging in {folder} did not finish; every verdict so far is kept", err=True)
+            raise
+    from vidence.cli.report import draw_runs, write_report
+
+    if page:
+        write_report([folder], folder / "report.html")
+    draw_runs([folder])
+    say_summary(summary, folder, console)
+    return FAILED_ITEMS if summary.n_failed else 0

@@ -1,0 +1,31 @@
+"""The terms under which a benchmark's data may be used: shown once to every user, kept with every run."""
+
+import hashlib
+from pathlib import Path
+
+from rich.console import Console
+
+from vidence.errors import StoreError
+
+
+def show_terms(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
+    """Say what the data may be used for, unless this user was told before.
+
+    Raises:
+        StoreError: the cache folder cannot be written to.
+    """
+    from vidence.running.prepare import open_benchmark
+
+    benchmark = open_benchmark(benchmark_name)
+    words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
+    mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    if mark.exists():
+        return
+    console.print(f"[bold]{benchmark.name}[/]: {benchmark.citation}", highlight=False, soft_wrap=True)
+    console.print(f"licence: {benchmark.licence}", highlight=False, soft_wrap=True)
+    console.print(f"terms: {benchmark.terms} (said once)", highlight=False, soft_wrap=True)
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError as error:
+        raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error

@@ -1,0 +1,111 @@
+"""What a question's media are as one sequence of frames, and which of them a selector shows."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.contracts import Selector
+from vidence.errors import DataError, UsageError
+from vidence.media.clip import Clip
+from vidence.media.facts import MediaFacts
+from vidence.records import Item, Media
+
+
+def check_whole(item: Item) -> None:
+    """Refuse what would be sent only in part, or with more than the question is about."""
+    if len(item.media) > 1 or any(
+        m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
+    ):
+        raise UsageError(
+            f"item {item.item_id!r} is not about exactly one whole video, and the layout 'video' sends "
+            "nothing else; use the layout 'images' for it"
+        )
+
+
+def video_type(path: Path) -> str:
+    """The media type that a file name stands for.
+
+    >>> video_type(Path("a.webm"))
+    'video/webm'
+    """
+    kinds = {
+        ".webm": "video/webm",
+        ".mov": "video/quicktime",
+        ".mkv": "video/x-matroska",
+        ".avi": "video/x-msvideo",
+    }
+    return kinds.get(path.suffix.lower(), "video/mp4")
+
+
+def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
+    """One question's media as one sequence of frames; spans ``[start_s, end_s)`` are cut out.
+
+    Raises:
+        DataError: a span holds no frame of its video.
+    """
+    times: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    media_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    frame_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    for position, (media, facts) in enumerate(parts):
+        start_s = -np.inf if media.start_s is None else media.start_s
+        end_s = np.inf if media.end_s is None else media.end_s
+        kept = np.flatnonzero((facts.times_s >= start_s) & (facts.times_s < end_s)).astype(np.int64)
+        if len(kept) == 0:
+            last_s = float(facts.times_s[-1])
+            raise DataError(
+                f"{facts.probe.path}: no frame lies in [{start_s:g} s, {end_s:g} s); "
+                f"its {len(facts.times_s)} frames end at {last_s:.3f} s"
+            )
+        times.append(facts.times_s[kept])
+        media_indices.append(np.full(len(kept), position, np.int64))
+        frame_indices.append(kept)
+    rates = [f.probe.counted.fps for _, f in parts]
+    return Clip(
+        times_s=np.concatenate(times) if times else np.zeros(0),
+        media_indices=np.concatenate(media_indices) if times else np.zeros(0, np.int64),
+        frame_indices=np.concatenate(frame_indices) if times else np.zeros(0, np.int64),
+        fps=rates[0] if len(rates) == 1 else 0.0,
+    )
+
+
+def needs_media(selector: Selector) -> bool:
+    """Whether a selector shows frames at all; ``none`` says that it does not."""
+    return bool(getattr(selector, "needs_media", True))
+
+
+def positions_shown(selector: Selector, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
+    """The positions that a selector chooses; single images are always shown, and count.
+
+    The budget thins the videos between them, down to one frame. Selectors that ignore the budget
+    (all, the central one, none) choose from everything.
+    """
+    is_still = np.array([item.media[m].kind == "image" for m in clip.media_indices], bool)
+    if not is_still.any() or getattr(selector, "budget", "") == "ignored":
+        return selector.select(clip, item, n_frames=n_frames)
+    stills, moving = np.flatnonzero(is_still), np.flatnonzero(~is_still)
+    if len(moving) == 0:
+        return stills
+    left = max(1, n_frames - len(stills))
+    chosen = moving[selector.select(clip.part(moving), item, n_frames=left)]
+    return np.sort(np.concatenate([stills, chosen]))
+
+
+def positions_again(
+    selector: Selector, clip: Clip, item: Item, *, n_frames: int, retry: int
+) -> NDArray[np.int64]:
+    """The positions to show when a reply could not be read; none where the selector has no others.
+
+    Args:
+        selector: the rule.
+        clip: the frames.
+        item: the question.
+        n_frames: the budget.
+        retry: which retry it is, from 1.
+    """
+    again = getattr(selector, "again", None)
+    if again is None:
+        return np.zeros(0, np.int64)
+    positions: NDArray[np.int64] = again(clip, item, n_frames=n_frames, retry=retry)
+    return positions
