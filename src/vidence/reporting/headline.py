@@ -82,8 +82,12 @@ def _baselines(score: Table) -> list[str]:
 
 
 def _outcomes(score: Table) -> str:
-    n = {key: score.cell("headline", key).text for key in ("unreadable", "refused", "failed")}
+    lines = {line.key for line in score.lines}
+    everything = "headline" if "answered" in lines else "micro"
+    n = {key: score.cell(everything, key).text for key in ("unreadable", "refused", "failed")}
     counts = f"{n['unreadable']} unreadable, {n['refused']} refused, {n['failed']} failed"
+    if "answered" not in lines:
+        return f"{counts}: these are left out of the score, as the protocol says."
     if not any(score.cell("headline", key).value for key in n):
         return f"{counts}."
     without = score.cell("answered", "accuracy")

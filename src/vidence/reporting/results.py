@@ -44,7 +44,10 @@ def outcome_name(outcome: Outcome) -> OutcomeName:
 
 @dataclass(frozen=True, kw_only=True)
 class Row:
-    """One trial beside its question. `score` is the score as the chosen reader gives it."""
+    """One trial beside its question, whose choices stand in the order in which they were shown.
+
+    `score` is the score as the chosen reader gives it.
+    """
 
     item: Item
     trial: Trial
@@ -116,12 +119,18 @@ def create_reader(name: str) -> Scorer:
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     """The score of a stored trial under another reader; nobody is asked.
 
-    A trial that failed stays failed. Answers that are texts and not letters keep their stored score.
+    A trial without a reply stays as it is; one whose first reader or judge broke is read again. Answers
+    that are texts and not letters keep their stored score.
+
+    Args:
+        item: the question with its choices in the order in which they were shown.
+        trial: the trial.
+        scorer: the reader.
     """
     stored = trial.score
     if item.answer_kind == "text":
         return stored
-    if trial.reply is None or isinstance(stored.outcome, Failed):
+    if trial.reply is None:
         return scorer.mark(item, stored.outcome)
     return scorer.mark(item, scorer.read(item, trial.reply))
 
@@ -154,5 +163,6 @@ def load_run(folder: Path, *, reader: str | None = None) -> Run:
 
 
 def _row(item: Item, trial: Trial, scorer: Scorer | None) -> Row:
-    score = trial.score if scorer is None else read_again(item, trial, scorer)
-    return Row(item=item, trial=trial, score=score)
+    shown = item.with_order(trial.choice_order)
+    score = trial.score if scorer is None else read_again(shown, trial, scorer)
+    return Row(item=shown, trial=trial, score=score)

@@ -33,6 +33,7 @@ __all__ = [
 MOST_VALUES = 40
 MOST_REASONS = 10
 NO_VALUE = "(none)"
+ANSWERED = "answered"  # the aggregate over readable replies alone
 
 
 def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -73,7 +74,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         level: coverage of the intervals.
 
     Raises:
-        UsageError: the run has no trials, or its headline is neither ``micro`` nor ``macro:TAG``.
+        UsageError: the run has no trials, or its headline is none of ``micro``, ``answered``, ``macro:TAG``.
     """
     if not run.rows:
         raise UsageError(
@@ -179,7 +180,8 @@ class _Lines:
 def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, make: _Lines) -> Table:
     """One line for each way to average; the line ``headline`` is the one that the plan asks for."""
     headline_tag = _headline_tag(run.plan.headline)
-    micro_key = "headline" if headline_tag is None else "micro"
+    is_answered = run.plan.headline == ANSWERED
+    micro_key = "headline" if headline_tag is None and not is_answered else "micro"
     by_video = words("mean over questions", detail="bootstrap by video")
     lines = [make.line(micro_key, by_video, marked, score=make.mean(marked))]
     if len(marked.values):
@@ -188,8 +190,9 @@ def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, mak
         lines.append(make.line("analytic", label, marked, score=analytic))
     lines += _macro_lines(tags, marked, headline_tag=headline_tag, make=make)
     answered = Marked.of([row for row in run.rows if row.outcome == "answered"])
-    label = words("answered only", detail="for comparison")
-    lines.append(make.line("answered", label, answered, score=make.mean(answered)))
+    label = words("answered only", detail="as the protocol says" if is_answered else "for comparison")
+    key = "headline" if is_answered else ANSWERED
+    lines.append(make.line(key, label, answered, score=make.mean(answered)))
     numeric = Marked.of([row for row in run.rows if make.rules.is_numeric(row.item)])
     if 0 < len(numeric.items) < len(marked.items):
         lines.append(make.line("numeric", words("numbers as choices"), numeric, score=make.mean(numeric)))
@@ -222,13 +225,13 @@ def _macro_lines(
 
 
 def _headline_tag(headline: str) -> str | None:
-    """The tag of ``macro:TAG``, None for ``micro``."""
+    """The tag of ``macro:TAG``, None for ``micro`` and ``answered``."""
     kind, _, tag = headline.partition(":")
-    if headline == "micro":
+    if headline in ("micro", ANSWERED):
         return None
     if kind == "macro" and tag:
         return tag
-    raise UsageError(f"the plan's headline is {headline!r}; expected 'micro' or 'macro:TAG'")
+    raise UsageError(f"the plan's headline is {headline!r}; expected 'micro', 'answered' or 'macro:TAG'")
 
 
 def _headline_note(tags: dict[str, list[str]]) -> str:

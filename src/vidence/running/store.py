@@ -55,6 +55,7 @@ class _TrialRow(Record, kw_only=True):
     reply: Reply | None
     score: Score
     is_remembered: bool
+    choice_order: tuple[int, ...] = ()
 
 
 @contextmanager
@@ -209,7 +210,11 @@ class TrialStore:
     def add(self, trial: Trial) -> None:
         """Append one trial; it is on disk when this returns."""
         row = _TrialRow(
-            prompt=trial.prompt, reply=trial.reply, score=trial.score, is_remembered=trial.is_remembered
+            prompt=trial.prompt,
+            reply=trial.reply,
+            score=trial.score,
+            is_remembered=trial.is_remembered,
+            choice_order=trial.choice_order,
         )
         digest: bytes | None = None
         is_failed = isinstance(trial.score.outcome, Failed)
@@ -252,6 +257,7 @@ class TrialStore:
                     reply=row.reply,
                     score=row.score,
                     is_remembered=row.is_remembered,
+                    choice_order=row.choice_order,
                 )
 
 

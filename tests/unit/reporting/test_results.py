@@ -1,3 +1,4 @@
+import msgspec
 import pytest
 
 from vidence.errors import StoreError, UnknownNameError
@@ -40,13 +41,35 @@ def test_another_reader_reads_every_reply_again(runs):
     assert run.reader == "herbench-official"
 
 
-def test_a_failure_stays_a_failure_even_with_a_reply(runs):
+def test_a_reply_whose_judge_broke_is_read_by_another_reader(runs):
     item = runs.items[0]
     failed = Failed(stage="scoring", error="JudgeError", message="broken")
-    trial = runs.marked(item, failed, reply=runs.said("Answer: A"))
-    run = load_run(runs.write(items=[item], trials=[trial]), reader="robust")
-    assert run.rows[0].score.outcome == failed
-    assert run.rows[0].correct == 0.0
+    trial = runs.marked(item, failed, reply=runs.said(f"Answer: {item.answer}"))
+    folder = runs.write(items=[item], trials=[trial])
+    assert load_run(folder).rows[0].score.outcome == failed
+    assert load_run(folder).rows[0].correct == 0.0
+    assert load_run(folder, reader="robust").rows[0].correct == 1.0
+
+
+def test_a_failure_without_a_reply_stays_one_under_any_reader(runs):
+    item = runs.items[0]
+    failed = Failed(stage="model", error="RejectedRequestError", message="no")
+    folder = runs.write(items=[item], trials=[runs.marked(item, failed)])
+    assert load_run(folder, reader="robust").rows[0].score.outcome == failed
+
+
+def test_a_question_stands_as_it_was_shown(runs):
+    item = runs.items[0]
+    order = tuple(reversed(range(len(item.choices))))
+    shown = item.with_order(order)
+    trial = runs.marked(item, Answered(answer=shown.answer), reply=runs.said(f"Answer: {shown.answer}"))
+    trial = msgspec.structs.replace(trial, choice_order=order)
+    folder = runs.write(items=[item], trials=[trial])
+    for reader in (None, "robust"):
+        row = load_run(folder, reader=reader).rows[0]
+        assert row.item.choices == tuple(reversed(item.choices))
+        assert row.item.answer == shown.answer != item.answer
+        assert row.read == shown.answer
 
 
 def test_free_questions_without_an_answer_wait_with_the_others(runs):

@@ -11,6 +11,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Unreadable
+from vidence.reporting.headline import headline as headline_of
 from vidence.reporting.tables import (
     MOST_REASONS,
     all_tables,
@@ -111,9 +112,24 @@ def test_the_headline_may_rest_on_a_tag_that_some_lack(runs, rng):
     assert score.cell("headline", "name").detail == "4 values, each alike"
 
 
+def test_the_headline_may_leave_out_what_could_not_be_read(runs, rng):
+    run = runs.load(headline="answered")
+    score = score_tables(run, rng=rng)[0]
+    answered = [row for row in run.rows if row.outcome == "answered" and row.correct is not None]
+    assert 0 < len(answered) < len([row for row in run.rows if row.correct is not None])
+    by_item: dict[str, list[float]] = {}
+    for row in answered:
+        by_item.setdefault(row.item.item_id, []).append(row.correct)
+    means = [sum(marks) / len(marks) for marks in by_item.values()]
+    assert score.lines[0].key == "headline"
+    assert score.cell("headline", "accuracy").value == pytest.approx(sum(means) / len(means))
+    assert score.cell("micro", "items").value > score.cell("headline", "items").value
+    assert any("left out of the score" in sentence for sentence in headline_of(run, score))
+
+
 @pytest.mark.parametrize("headline", ["mean", "macro", "macro:", "micro:task"])
 def test_an_impossible_headline_is_refused(runs, rng, headline):
-    with pytest.raises(UsageError, match="expected 'micro' or 'macro:TAG'"):
+    with pytest.raises(UsageError, match="expected 'micro', 'answered' or 'macro:TAG'"):
         score_tables(runs.load(headline=headline), rng=rng)
 
 
