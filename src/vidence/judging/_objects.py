@@ -1,0 +1,121 @@
+"""Find objects in what a judge wrote: JSON, and what is meant to be JSON.
+
+Read are single and curly quotes, Python's ``True``, ``False`` and ``None``, keys without quotes, comments,
+trailing commas, and apostrophes in single quotes. The text is taken apart into tokens and written again
+as JSON; nothing is ever evaluated.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+# Most characters of one object, and most opening braces that are tried in one text.
+MOST_CHARS = 20_000
+MOST_BRACES = 200
+
+_TOKEN = re.compile(
+    r"""(?P<space>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)
+    |(?P<string>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.|'(?!\s*[,:}\]]))*'|\u201c[^\u201d]*\u201d|\u2018[^\u2019]*\u2019)
+    |(?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?!\w))
+    |(?P<name>[A-Za-z_]\w*)
+    |(?P<sign>[{}\[\]:,])""",
+    re.VERBOSE | re.DOTALL,
+)
+_NAMES = {"true": "true", "false": "false", "null": "null", "none": "null"}
+_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "/": "/", "\\": "\\", '"': '"', "'": "'"}
+
+
+@dataclass(frozen=True)
+class Object:
+    """An object as written: its pairs in order; a key may come twice."""
+
+    pairs: tuple[tuple[str, object], ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """An object and the words that it was read from."""
+
+    value: Object
+    source: str
+
+
+def _string(token: str) -> str:
+    """A string token as JSON; a backslash before a letter that JSON does not know stays."""
+    if token[0] == '"':
+        try:
+            return json.dumps(json.loads(token, strict=False))
+        except ValueError:
+            pass  # an escape that is none
+    return json.dumps(_ESCAPE.sub(lambda m: _ESCAPED.get(m[1], m[0]), token[1:-1]))
+
+
+def _as_json(text: str, start: int) -> tuple[str, int] | None:
+    """The object that begins at `start` written as JSON, and where it ends; None where it is none."""
+    written: list[str] = []
+    place, depth, end = start, 0, min(len(text), start + MOST_CHARS)
+    while token := _TOKEN.match(text, place, end):
+        place, kind, word = token.end(), token.lastgroup, token[0]
+        if kind == "sign":
+            if word in "}]" and written[-1] == ",":
+                written.pop()
+            depth += (word in "{[") - (word in "}]")
+            written.append(word)
+        elif kind == "string":
+            written.append(_string(word))
+        elif kind == "name":
+            written.append(_NAMES.get(word.casefold()) or json.dumps(word))
+        elif kind == "number":
+            written.append(word)
+        if depth == 0:
+            return " ".join(written), place
+    return None
+
+
+def _read(written: str) -> Object | None:
+    try:
+        value = json.loads(written, object_pairs_hook=lambda pairs: Object(tuple(pairs)))
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, Object) else None
+
+
+def find_objects(text: str) -> list[Found]:
+    """The objects in a text that do not stand inside another one, in order.
+
+    Raises:
+        ValueError: there are more than `MOST_BRACES` opening braces to try.
+
+    >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there")]
+    [(('right', True),)]
+    """
+    found: list[Found] = []
+    place = -1
+    for _ in range(MOST_BRACES):
+        place = text.find("{", place + 1)
+        if place < 0:
+            return found
+        written = _as_json(text, place)
+        value = _read(written[0]) if written else None
+        if written and value:
+            found.append(Found(value, text[place : written[1]]))
+            place = written[1] - 1
+    if text.find("{", place + 1) < 0:
+        return found
+    raise ValueError(f"it has more than {MOST_BRACES} opening braces")
+
+
+def inside(value: object) -> Iterator[Object]:
+    """The objects that are values of an object, or stand in a list."""
+    values: list[object] = []
+    if isinstance(value, Object):
+        values = [v for _, v in value.pairs]
+    elif isinstance(value, list):
+        values = value
+    for one in values:
+        if isinstance(one, Object):
+            yield one
+        elif isinstance(one, list):
+            yield from inside(one)
