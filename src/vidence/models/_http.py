@@ -41,9 +41,11 @@ class Server:
     """Where requests go and with which key.
 
     `key_env` names the environment variable that `key` was read from; `key` is not part of the repr.
+    `ends` says where an address of this kind ends, for messages.
     """
 
     address: str
+    ends: str = "often in /v1"
     key_env: str
     key: str = field(repr=False)
 
@@ -206,7 +208,7 @@ def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
 
 def _access_advice(server: Server, status: int) -> str:
     if status == 404:
-        return "is the model's name right, and does base_url end where the API begins (often in /v1)?"
+        return f"is the model's name right, and does base_url end where the API begins ({server.ends})?"
     if 300 <= status < 400:
         return "the address moved; give the new one as base_url"
     if not server.key:
