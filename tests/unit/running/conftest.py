@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from servers import virtual_time
@@ -13,8 +14,9 @@ from vidence.contracts import Request
 from vidence.records import Reply, Trial, Usage
 from vidence.running import evaluate, opening, prepare
 from vidence.running.events import Event
+from vidence.running.judge_again import judge_run
 from vidence.running.opening import Surroundings
-from vidence.running.plan import machine_facts
+from vidence.running.plan import machine_facts, read_plan
 from vidence.running.prepare import make_plan
 from vidence.running.session import Summary
 from vidence.running.store import TrialStore
@@ -51,20 +53,28 @@ class Bench:
     folder: Path
     events: list[Event] = field(default_factory=list)
 
-    def write(self, n_items: int, *, media: Sequence[str] = (), **changes: object) -> None:
+    def write(self, n_items: int, *, media: Sequence[str | dict[str, str]] = (), **changes: object) -> None:
         """Write questions; the i-th is about the i-th medium where there are some."""
         rows = [
             {"item_id": f"q{i}", "question": f"Question {i}?", "choices": ["x", "y"], "answer": "A"}
-            | ({"media": [{"path": media[i], "kind": "image"}]} if media else {})
+            | ({"media": [_medium(media[i])]} if media else {})
             | changes
             for i in range(n_items)
         ]
         (self.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
 
     def run(
-        self, model: FakeModel, *, out: str = "run", in_real_time: bool = False, **wishes: object
+        self,
+        model: FakeModel,
+        *,
+        out: str = "run",
+        in_real_time: bool = False,
+        judges: dict[str, FakeModel] | None = None,
+        **wishes: object,
     ) -> Summary:
-        """One session of the run in `out`."""
+        """One session of the run in `out`; `judges` are models by their specs."""
+        if judges:
+            wishes = {"judge_models": tuple(judges), **wishes}
         plan = make_plan("table", data=self.folder / "questions.jsonl", model="scripted:A", wishes=wishes)
 
         async def go() -> Summary:
@@ -79,14 +89,35 @@ class Bench:
         import anyio
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(opening, "open_model", lambda spec: model)
+            patch.setattr(opening, "open_model", lambda spec: (judges or {}).get(spec, model))
             patch.setattr(prepare, "machine_facts", lambda: _FACTS)
             return anyio.run(go) if in_real_time else virtual_time.run(go)
+
+    def judge(self, judges: dict[str, FakeModel], *, out: str = "run", **changes: object) -> Summary:
+        """Judge what the run in `out` has stored."""
+        plan, _ = read_plan(self.folder / out)
+        plan = msgspec.structs.replace(plan, judge_models=tuple(judges), **changes)
+
+        async def go() -> Summary:
+            return await judge_run(
+                plan,
+                self.folder / out,
+                surroundings=Surroundings(cache_root=self.folder / "cache", n_workers=1),
+                on_event=self.events.append,
+            )
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(opening, "open_model", lambda spec: judges[spec])
+            return virtual_time.run(go)
 
     def trials(self, out: str = "run") -> list[Trial]:
         """The trials of a run folder, in the order of the questions."""
         with TrialStore(self.folder / out) as store:
             return list(store.trials())
+
+
+def _medium(named: str | dict[str, str]) -> dict[str, str]:
+    return {"path": named, "kind": "image"} if isinstance(named, str) else named
 
 
 @pytest.fixture
