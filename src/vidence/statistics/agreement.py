@@ -1,0 +1,394 @@
+"""How far runs, judges or annotators agree, item by item."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate, Record
+from vidence.statistics._inputs import Sums, as_labels, as_values
+from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+
+Measurement = Literal["nominal", "ordinal", "interval"]
+# What stands for "no answer" among the labels of answers; no answer can be this.
+_UNREAD = "\0"
+
+
+class ItemAgreement(Record, kw_only=True):
+    """Two runs on the same items, by right and wrong.
+
+    The four counts add up to the number of items. `same` is the share of items on which both are right or
+    both wrong; `kappa` is Cohen's, which sets it against what their accuracies alone would give.
+
+    Source: see `item_agreement`.
+    Departs: see `item_agreement`.
+    """
+
+    n_both_right: int
+    n_both_wrong: int
+    n_only_first: int
+    n_only_second: int
+    same: Estimate
+    kappa: Estimate
+
+
+class AnswerAgreement(Record, kw_only=True):
+    """Two runs on the same items, by what they answered.
+
+    `same` is the share of all items with the same answer; an item that either left unanswered counts as
+    different. `kappa` is Cohen's on the `n_both_read` items that both answered, None where there are none.
+    `same_when_both_wrong` is the share of the same answer among the items that both answered wrongly; None
+    where there are none. Shared errors show there.
+
+    Source: see `answer_agreement`.
+    Departs: see `answer_agreement`.
+    """
+
+    same: Estimate
+    kappa: Estimate | None
+    same_when_both_wrong: Estimate | None
+    n_both_read: int
+    n_unread_first: int
+    n_unread_second: int
+
+
+def _cohen(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cohen's kappa of each table, (..., k, k); NaN where both always give the same one answer."""
+    totals = tables.sum(axis=(-2, -1))
+    seen = np.trace(tables, axis1=-2, axis2=-1) / totals
+    rows, columns = tables.sum(axis=-1), tables.sum(axis=-2)
+    expected = (rows * columns).sum(axis=-1) / totals**2
+    kappa = np.full(np.shape(seen), math.nan)
+    np.divide(seen - expected, 1 - expected, out=kappa, where=expected < 1)
+    return kappa
+
+
+def cohen_kappa(
+    first: Sequence[str],
+    second: Sequence[str],
+    *,
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    settings: Resampling = USUAL,
+) -> Estimate:
+    """Cohen's kappa of two lists of labels, with a cluster bootstrap interval.
+
+    Args:
+        first: one label for each item.
+        second: the labels of the other on the same items, in the same order.
+        clusters: the name of the cluster of each item.
+        rng: where the draws come from.
+        settings: level and number of draws.
+
+    Returns:
+        1 for full agreement, 0 for that of chance; NaN where both always give the same one label.
+
+    Raises:
+        UsageError: no items, or not one label of each and one cluster for each.
+
+    Source: Cohen (1960).
+    Departs: the interval is a cluster bootstrap.
+    """
+    n = len(first)
+    if not n or len(second) != n:
+        raise UsageError(
+            f"{n} labels and {len(second)}; expected as many of both, one or more, for the same items"
+        )
+    names, codes = as_labels([*first, *second], 2 * n, what="labels")
+    groups, cluster_codes = as_labels(clusters, n, what="clusters")
+    size, n_clusters = len(names), len(groups)
+    cells = (cluster_codes * size + codes[:n]) * size + codes[n:]
+    counts = np.bincount(cells, minlength=n_clusters * size**2).astype(np.float64)
+    by_cluster = counts.reshape(n_clusters, size**2)
+    draws = [
+        _cohen((weights @ by_cluster).reshape(-1, size, size))
+        for weights in cluster_draws(n_clusters, rng, settings.n_boot)
+    ]
+    return percentile_estimate(
+        float(_cohen(by_cluster.sum(axis=0).reshape(size, size))),
+        np.concatenate(draws),
+        size=(n, n_clusters),
+        name="Cohen's kappa",
+        level=settings.level,
+    )
+
+
+def _share(
+    is_so: NDArray[np.bool_],
+    clusters: Sequence[str],
+    *,
+    rng: np.random.Generator,
+    settings: Resampling,
+) -> Estimate:
+    names, codes = as_labels(clusters, len(is_so), what="clusters")
+    sums = Sums.of(is_so.astype(np.float64), codes)
+    draws = [
+        (weights @ sums.totals / (weights @ sums.counts))[:, 0]
+        for weights in cluster_draws(len(names), rng, settings.n_boot)
+    ]
+    return percentile_estimate(
+        float(is_so.mean()),
+        np.concatenate(draws),
+        size=(len(is_so), len(names)),
+        name="share",
+        level=settings.level,
+    )
+
+
+def item_agreement(
+    first: ArrayLike,
+    second: ArrayLike,
+    *,
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    settings: Resampling = USUAL,
+) -> ItemAgreement:
+    """On how many items two runs are right and wrong together.
+
+    Args:
+        first: 1 for right and 0 for wrong, shape (n,).
+        second: the same for the other run on the same items, in the same order.
+        clusters: the name of the cluster (video) of each item.
+        rng: where the draws come from.
+        settings: level and number of draws.
+
+    Raises:
+        UsageError: no items, different numbers of them, or a value other than 0 and 1.
+
+    Source: Cohen (1960) for kappa; the counts are ours.
+    Departs: the intervals are cluster bootstraps.
+    """
+    ours, theirs = as_values(first), as_values(second)
+    if len(ours) != len(theirs):
+        raise UsageError(f"{len(ours)} items and {len(theirs)}; expected the same items in the same order")
+    if not np.isin([ours, theirs], (0, 1)).all():
+        raise UsageError("agreement on right and wrong needs values of 0 and 1; take one repeat of each item")
+    labels = [["right" if v else "wrong" for v in values] for values in (ours, theirs)]
+    return ItemAgreement(
+        n_both_right=int(((ours == 1) & (theirs == 1)).sum()),
+        n_both_wrong=int(((ours == 0) & (theirs == 0)).sum()),
+        n_only_first=int((ours > theirs).sum()),
+        n_only_second=int((ours < theirs).sum()),
+        same=_share(ours == theirs, clusters, rng=rng, settings=settings),
+        kappa=cohen_kappa(labels[0], labels[1], clusters=clusters, rng=rng, settings=settings),
+    )
+
+
+def answer_agreement(
+    first: Sequence[str | None],
+    second: Sequence[str | None],
+    *,
+    right: Sequence[str],
+    clusters: Sequence[str],
+    rng: np.random.Generator,
+    settings: Resampling = USUAL,
+) -> AnswerAgreement:
+    """On how many items two runs give the same answer.
+
+    Args:
+        first: the answer (letter) of each item, None where none was read.
+        second: those of the other run on the same items, in the same order.
+        right: the right answer of each item.
+        clusters: the name of the cluster (video) of each item.
+        rng: where the draws come from.
+        settings: level and number of draws.
+
+    Raises:
+        UsageError: no items, or not one of everything for each.
+
+    Source: Cohen (1960) for kappa; the shares are ours.
+    Departs: the intervals are cluster bootstraps.
+    """
+    n = len(right)
+    if not n or not n == len(first) == len(second) == len(clusters):
+        raise UsageError(
+            f"{len(first)} and {len(second)} answers, {n} right ones and {len(clusters)} clusters; "
+            "expected the same number of each, at least one"
+        )
+    ours = np.array([_UNREAD if a is None else a for a in first], np.str_)
+    theirs = np.array([_UNREAD if a is None else a for a in second], np.str_)
+    videos, truth = np.array(clusters, np.str_), np.array(right, np.str_)
+    no_first = np.array([a is None for a in first])
+    no_second = np.array([a is None for a in second])
+    is_read = ~no_first & ~no_second
+    both_wrong = is_read & (ours != truth) & (theirs != truth)
+    same = is_read & (ours == theirs)
+    kappa = wrong = None
+    if is_read.any():
+        kappa = cohen_kappa(
+            ours[is_read].tolist(),
+            theirs[is_read].tolist(),
+            clusters=videos[is_read].tolist(),
+            rng=rng,
+            settings=settings,
+        )
+    if both_wrong.any():
+        wrong = _share(same[both_wrong], videos[both_wrong].tolist(), rng=rng, settings=settings)
+    return AnswerAgreement(
+        same=_share(same, clusters, rng=rng, settings=settings),
+        kappa=kappa,
+        same_when_both_wrong=wrong,
+        n_both_read=int(is_read.sum()),
+        n_unread_first=int(no_first.sum()),
+        n_unread_second=int(no_second.sum()),
+    )
+
+
+def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
+    """How often each value occurs on each item, (n_items, n_values); codes below 0 are missing."""
+    n_items = len(codes)
+    rows = np.repeat(np.arange(n_items), codes.shape[1])
+    is_there = codes.ravel() >= 0
+    cells = rows[is_there] * n_values + codes.ravel()[is_there]
+    counts = np.bincount(cells, minlength=n_items * n_values).astype(np.float64)
+    return counts.reshape(n_items, n_values)
+
+
+def _over_draws(
+    statistic: Callable[[NDArray[np.float64]], float],
+    *,
+    clusters: Sequence[str] | None,
+    n: int,
+    name: str,
+    rng: np.random.Generator,
+    settings: Resampling,
+) -> Estimate:
+    """A figure of weighted items, with the interval over draws of clusters, or of items without them."""
+    owners = [str(i) for i in range(n)] if clusters is None else clusters
+    names, codes = as_labels(owners, n, what="clusters")
+    draws = [
+        statistic(weights[codes])
+        for block in cluster_draws(len(names), rng, settings.n_boot)
+        for weights in block
+    ]
+    return percentile_estimate(
+        statistic(np.ones(n)), np.array(draws), size=(n, len(names)), name=name, level=settings.level
+    )
+
+
+def fleiss_kappa(
+    ratings: Sequence[Sequence[str]],
+    *,
+    rng: np.random.Generator,
+    clusters: Sequence[str] | None = None,
+    settings: Resampling = USUAL,
+) -> Estimate:
+    """Fleiss' kappa of labels that several raters gave, with a bootstrap interval.
+
+    Args:
+        ratings: for each item the labels of its raters; the same number, two or more, for each.
+        rng: where the draws come from.
+        clusters: the name of the cluster of each item; without it items are drawn.
+        settings: level and number of draws.
+
+    Returns:
+        NaN where all labels are the same one.
+
+    Raises:
+        UsageError: no items, one rater, or items with different numbers of raters (take
+            `krippendorff_alpha`).
+
+    Source: Fleiss (1971).
+    Departs: the interval is a bootstrap.
+    """
+    n_raters = {len(row) for row in ratings}
+    if len(n_raters) != 1 or min(n_raters) < 2:
+        raise UsageError(
+            f"items with {sorted(n_raters)} labels; expected the same number for each, two or more "
+            "(Krippendorff's alpha allows gaps)"
+        )
+    names, codes = as_labels([x for row in ratings for x in row], sum(map(len, ratings)), what="labels")
+    counts = _counts(codes.reshape(len(ratings), -1), len(names))
+    m = n_raters.pop()
+    alike = ((counts**2).sum(axis=1) - m) / (m * (m - 1))
+
+    def kappa(weights: NDArray[np.float64]) -> float:
+        total = weights.sum()
+        shares = weights @ counts / (m * total)
+        expected = float(shares @ shares)
+        return (float(weights @ alike / total) - expected) / (1 - expected) if expected < 1 else math.nan
+
+    return _over_draws(
+        kappa, clusters=clusters, n=len(ratings), name="Fleiss' kappa", rng=rng, settings=settings
+    )
+
+
+def _distances(
+    values: NDArray[np.float64], totals: NDArray[np.float64], measurement: Measurement
+) -> NDArray[np.float64]:
+    """The squared difference of each two values, (k, k)."""
+    if measurement == "nominal":
+        return 1.0 - np.eye(len(values))
+    if measurement == "interval":
+        return np.asarray((values[:, None] - values) ** 2, np.float64)
+    # Ordinal: how many ratings lie between two values, each end counted by half.
+    middles = np.cumsum(totals) - totals / 2
+    return np.asarray((middles[:, None] - middles) ** 2, np.float64)
+
+
+def krippendorff_alpha(
+    ratings: ArrayLike,
+    *,
+    measurement: Measurement,
+    rng: np.random.Generator,
+    clusters: Sequence[str] | None = None,
+    settings: Resampling = USUAL,
+) -> Estimate:
+    """Krippendorff's alpha of numbers that several raters gave, with a bootstrap interval.
+
+    Items with fewer than two ratings say nothing and are left out.
+
+    Args:
+        ratings: shape (n_items, n_raters); NaN where a rater gave none. Number nominal labels.
+        measurement: ``nominal`` (equal or not), ``ordinal`` (ranks), ``interval`` (distances).
+        rng: where the draws come from.
+        clusters: the name of the cluster of each item; without it items are drawn.
+        settings: level and number of draws.
+
+    Returns:
+        1 for full agreement, 0 for that of chance; NaN where all ratings are equal.
+
+    Raises:
+        UsageError: another shape, an infinite rating, or no item with two ratings.
+
+    Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), sections C to E.
+    Departs: the interval draws items or clusters with replacement, where Krippendorff draws deviations.
+    """
+    table = np.asarray(ratings, np.float64)
+    if table.ndim != 2 or np.isinf(table).any():
+        raise UsageError(
+            f"ratings of shape {table.shape}; expected finite numbers, one row for each item and one column "
+            "for each rater, NaN where there is none"
+        )
+    is_pairable = (~np.isnan(table)).sum(axis=1) >= 2
+    if not is_pairable.any():
+        raise UsageError(f"none of {len(table)} items has two ratings; there is no agreement to measure")
+    owners = None
+    if clusters is not None:
+        _, codes = as_labels(clusters, len(table), what="clusters")
+        owners = [str(code) for code in codes[is_pairable]]
+    table = table[is_pairable]
+    values = np.unique(table[~np.isnan(table)])
+    codes = np.where(np.isnan(table), -1, np.searchsorted(values, table)).astype(np.int64)
+    counts = _counts(codes, len(values))
+    sizes = counts.sum(axis=1)
+
+    def alpha(weights: NDArray[np.float64]) -> float:
+        shared = counts * (weights / (sizes - 1))[:, None]
+        coincidences = counts.T @ shared - np.diag(shared.sum(axis=0))
+        totals = coincidences.sum(axis=1)
+        apart = _distances(values, totals, measurement)
+        expected = float(totals @ apart @ totals) / (float(totals.sum()) - 1)
+        return 1 - float((coincidences * apart).sum()) / expected if expected > 0 else math.nan
+
+    return _over_draws(
+        alpha,
+        clusters=owners,
+        n=len(table),
+        name=f"Krippendorff's alpha, {measurement}",
+        rng=rng,
+        settings=settings,
+    )

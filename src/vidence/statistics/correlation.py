@@ -1,0 +1,201 @@
+"""Correlation of two scores over systems or items, with intervals that say how they were made."""
+
+import math
+from collections.abc import Callable, Sequence
+from typing import Literal
+
+import msgspec
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate, Record
+from vidence.statistics._inputs import as_labels, as_values
+from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+
+RankError = Literal["fieller", "bonett-wright", "fisher"]
+
+
+class Correlation(Record, kw_only=True):
+    """A coefficient, whether it could be 0, and two intervals.
+
+    `p_value` is two-sided, from Student's t with n - 2 degrees of freedom. `fisher` has the interval of
+    Fisher's z, `bootstrap` the one between percentiles of draws with replacement; the `method` of each
+    names it. With few points the two can differ much, and neither should be trusted far.
+
+    Source: see `pearson` and `spearman`.
+    Departs: see `pearson` and `spearman`.
+    """
+
+    value: float
+    p_value: float
+    n: int
+    fisher: Estimate
+    bootstrap: Estimate
+
+
+def _points(x: ArrayLike, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    ours, theirs = as_values(x), as_values(y)
+    if len(ours) != len(theirs) or len(ours) < 3:
+        raise UsageError(f"{len(ours)} and {len(theirs)} values; expected as many of both, three or more")
+    for name, values in (("x", ours), ("y", theirs)):
+        if np.ptp(values) == 0:
+            raise UsageError(f"all values of {name} are {values[0]}; a correlation needs values that differ")
+    return ours, theirs
+
+
+def _coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    """Pearson's r; NaN where one side does not vary."""
+    if np.ptp(x) == 0 or np.ptp(y) == 0:
+        return math.nan
+    a, b = x - x.mean(), y - y.mean()
+    return float(np.clip(a @ b / math.sqrt(float(a @ a) * float(b @ b)), -1, 1))
+
+
+def _rank_coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    from scipy.stats import rankdata
+
+    return _coefficient(rankdata(x), rankdata(y))
+
+
+def _fisher(value: float, n: int, *, variance: float, name: str, level: float) -> Estimate:
+    """The interval of Fisher's z; `variance` is that of z times n - 3."""
+    from scipy.special import ndtri
+
+    low = high = math.nan
+    method = f"{name}; no interval: Fisher's z needs four points or more"
+    if n > 3:
+        half = float(ndtri((1 + level) / 2)) * math.sqrt(variance / (n - 3))
+        # At -1 and 1 z is infinite, and the interval has no width.
+        centre = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
+        low, high = math.tanh(centre - half), math.tanh(centre + half)
+        method = name
+    return Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n, method=method)
+
+
+def _bootstrap(
+    points: tuple[NDArray[np.float64], NDArray[np.float64]],
+    coefficient: Callable[[NDArray[np.float64], NDArray[np.float64]], float],
+    *,
+    clusters: Sequence[str] | None,
+    rng: np.random.Generator,
+    settings: Resampling,
+) -> Estimate:
+    x, y = points
+    owners = [str(i) for i in range(len(x))] if clusters is None else clusters
+    names, codes = as_labels(owners, len(x), what="clusters")
+    draws = []
+    for block in cluster_draws(len(names), rng, settings.n_boot):
+        for weights in block:
+            drawn = np.repeat(np.arange(len(x)), weights[codes].astype(np.int64))
+            draws.append(coefficient(x[drawn], y[drawn]))
+    return percentile_estimate(
+        coefficient(x, y),
+        np.array(draws),
+        size=(len(x), len(names)),
+        name="pairs drawn with replacement",
+        level=settings.level,
+    )
+
+
+def pearson(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    clusters: Sequence[str] | None = None,
+    settings: Resampling = USUAL,
+) -> Correlation:
+    """Pearson's r with p-value and intervals.
+
+    Args:
+        x: one score for each point, shape (n,), n >= 3.
+        y: the other score of each.
+        rng: where the draws come from.
+        clusters: what points belong together, such as the model of several scores; used by the bootstrap
+            alone. Without it points are drawn.
+        settings: level and number of draws.
+
+    Raises:
+        UsageError: different numbers of values, fewer than three, values that are not finite or all equal.
+
+    Source: Fisher (1921) for the interval of z, with variance 1 / (n - 3); the p-value is that of scipy.
+    Departs: no.
+    """
+    from scipy import stats
+
+    points = _points(x, y)
+    found = stats.pearsonr(*points)
+    value = float(found.statistic)
+    return Correlation(
+        value=value,
+        p_value=float(found.pvalue),
+        n=len(points[0]),
+        fisher=_fisher(
+            value,
+            len(points[0]),
+            variance=1.0,
+            name="Pearson's r; Fisher's z, variance 1 / (n - 3)",
+            level=settings.level,
+        ),
+        bootstrap=_named(
+            "Pearson's r", _bootstrap(points, _coefficient, clusters=clusters, rng=rng, settings=settings)
+        ),
+    )
+
+
+def _named(name: str, found: Estimate) -> Estimate:
+    return msgspec.structs.replace(found, method=f"{name}; {found.method}")
+
+
+def spearman(
+    x: ArrayLike,
+    y: ArrayLike,
+    *,
+    rng: np.random.Generator,
+    clusters: Sequence[str] | None = None,
+    error: RankError = "fieller",
+    settings: Resampling = USUAL,
+) -> Correlation:
+    """Spearman's rho with p-value and intervals; equal values share the mean of their ranks.
+
+    Args:
+        x: one score for each point, shape (n,), n >= 3.
+        y: the other score of each.
+        rng: where the draws come from.
+        clusters: as for `pearson`.
+        error: the variance of Fisher's z times n - 3: 1.06 (``fieller``), 1 + rho^2 / 2
+            (``bonett-wright``), or 1 as for Pearson's r (``fisher``), which is too small for ranks.
+        settings: level and number of draws.
+
+    Raises:
+        UsageError: as for `pearson`, or another name of an error.
+
+    Source: Fieller, Hartley & Pearson (1957); Bonett & Wright (2000); the p-value is that of scipy.
+        ActPLD's printed interval of rho is Fieller's.
+    Departs: no.
+    """
+    from scipy import stats
+
+    points = _points(x, y)
+    found = stats.spearmanr(*points)
+    value = float(found.statistic)
+    variances = {"fieller": 1.06, "bonett-wright": 1 + value**2 / 2, "fisher": 1.0}
+    if error not in variances:
+        raise UsageError(f"{error!r} is no error of rho; expected one of {', '.join(variances)}")
+    return Correlation(
+        value=value,
+        p_value=float(found.pvalue),
+        n=len(points[0]),
+        fisher=_fisher(
+            value,
+            len(points[0]),
+            variance=variances[error],
+            name=f"Spearman's rho; Fisher's z, variance of {error}",
+            level=settings.level,
+        ),
+        bootstrap=_named(
+            "Spearman's rho",
+            _bootstrap(points, _rank_coefficient, clusters=clusters, rng=rng, settings=settings),
+        ),
+    )

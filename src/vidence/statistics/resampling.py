@@ -1,0 +1,157 @@
+"""Drawing whole clusters with replacement, and turning the signs of whole clusters.
+
+The cluster is the video: whatever is drawn or turned, all questions about one video go together.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Estimate
+from vidence.statistics._inputs import check_level
+
+# Cells of the table of weights that is in memory at once: 8 MiB as float64.
+BLOCK_CELLS = 2**20
+# Sums of the same numbers in another order differ by up to this share of them.
+ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Resampling:
+    """How many draws, and for which level.
+
+    `n_boot` draws with replacement make an interval, `n_flips` random turns of signs a p-value.
+
+    Raises:
+        UsageError: a level outside (0, 1), or a number of draws below 1.
+
+    Source: ours.
+    Departs: no.
+    """
+
+    level: float = 0.95
+    n_boot: int = 2000
+    n_flips: int = 9999
+
+    def __post_init__(self) -> None:
+        check_level(self.level)
+        for name, number in (("n_boot", self.n_boot), ("n_flips", self.n_flips)):
+            if number < 1:
+                raise UsageError(f"{name} {number}; expected 1 or more draws, for example 2000")
+
+
+USUAL = Resampling()
+
+
+def cluster_draws(n_clusters: int, rng: np.random.Generator, n_boot: int) -> Iterator[NDArray[np.float64]]:
+    """How often each cluster is drawn, in blocks of shape (n_rows, n_clusters), `n_boot` rows in all.
+
+    Source: Cameron, Gelbach & Miller (2008), section 2 (pairs cluster bootstrap).
+    Departs: no.
+    """
+    block = max(1, BLOCK_CELLS // n_clusters)
+    for start in range(0, n_boot, block):
+        n_rows = min(block, n_boot - start)
+        drawn = rng.integers(0, n_clusters, size=(n_rows, n_clusters))
+        drawn += np.arange(n_rows)[:, None] * n_clusters
+        times = np.bincount(drawn.ravel(), minlength=n_rows * n_clusters)
+        yield times.reshape(n_rows, n_clusters).astype(np.float64)
+
+
+def percentile_estimate(
+    value: float,
+    draws: NDArray[np.float64],
+    *,
+    size: tuple[int, int],
+    name: str,
+    level: float,
+) -> Estimate:
+    """A figure with the interval between percentiles of its draws.
+
+    Draws in which the figure does not exist are NaN; they are left out, and `method` says how many.
+
+    Args:
+        value: the figure on all that was seen; NaN where it does not exist.
+        draws: the figure in each draw, shape (n_boot,); none are needed for a single cluster.
+        size: how many items, and how many clusters.
+        name: what the figure is, for `method`.
+        level: coverage of the interval.
+
+    Source: Efron & Tibshirani, An Introduction to the Bootstrap (1993), section 13.3.
+    Departs: no.
+    """
+    n, n_clusters = size
+    low = high = math.nan
+    known = draws[~np.isnan(draws)]
+    if math.isnan(value):
+        method = f"{name}; it does not exist for these values"
+    elif n_clusters == 1:
+        method = f"{name}; no interval: there is a single cluster"
+    elif not len(known):
+        method = f"{name}; no interval: it exists in none of {len(draws)} draws"
+    else:
+        low, high = (float(q) for q in np.quantile(known, [(1 - level) / 2, (1 + level) / 2]))
+        method = f"{name}; cluster bootstrap, percentile, {len(draws)} draws"
+        if len(known) < len(draws):
+            method += f"; left out {len(draws) - len(known)} draws in which it does not exist"
+        if np.allclose(known, value, rtol=ROUNDING, atol=1e-12):
+            method += "; every draw is the same, so the interval says nothing"
+    return Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n_clusters, method=method)
+
+
+def _sign_blocks(n_clusters: int, rng: np.random.Generator, n_flips: int) -> Iterator[NDArray[np.float64]]:
+    """Signs, +1 or -1, in blocks of shape (n_rows, n_clusters): all there are, or `n_flips` random ones."""
+    block = max(1, BLOCK_CELLS // max(1, n_clusters))
+    is_exact = _is_exact(n_clusters, n_flips)
+    total = 2 ** max(0, n_clusters - 1) if is_exact else n_flips
+    for start in range(0, total, block):
+        n_rows = min(block, total - start)
+        if is_exact:
+            # The first sign stays: turning all signs changes no distance from 0.
+            bits = (np.arange(start, start + n_rows)[:, None] >> np.arange(n_clusters)) & 1
+        else:
+            bits = rng.integers(0, 2, size=(n_rows, n_clusters), dtype=np.int8)
+        yield np.asarray(1.0 - 2.0 * bits, np.float64)
+
+
+def _is_exact(n_clusters: int, n_flips: int) -> bool:
+    return n_clusters - 1 <= math.log2(n_flips + 1)
+
+
+def sign_flip(
+    sums: NDArray[np.float64], *, rng: np.random.Generator, n_flips: int
+) -> tuple[NDArray[np.float64], str]:
+    """P-values for "the two systems are alike", from turning the signs of whole clusters.
+
+    If two systems do not differ, swapping their names on any video changes nothing but the sign of that
+    video's sum of differences. The p-value is the share of swaps that bring the total as far from 0 as
+    it was seen: over all swaps where there are at most `n_flips` + 1, else over `n_flips` random ones
+    with the one that was seen counted in. Two-sided. One set of swaps serves all tests.
+
+    Args:
+        sums: the sum of differences of each cluster in each test, shape (n_clusters, n_tests).
+        rng: where random swaps come from; not used when all are tried.
+        n_flips: how many random swaps.
+
+    Returns:
+        The p-values, shape (n_tests,), and the words for how they were found.
+
+    Source: Davison & Hinkley, Bootstrap Methods and their Application (1997), section 4.4, with clusters
+        as the units; Phipson & Smyth (2010) for counting in the one that was seen.
+    Departs: no.
+    """
+    moving = sums[np.any(sums != 0, axis=1)]
+    seen = np.abs(moving.sum(axis=0))
+    least = seen - ROUNDING * np.abs(moving).sum(axis=0)
+    reached = np.zeros(sums.shape[1], np.int64)
+    n_tried = 0
+    for signs in _sign_blocks(len(moving), rng, n_flips):
+        reached += (np.abs(signs @ moving) >= least).sum(axis=0)
+        n_tried += len(signs)
+    if _is_exact(len(moving), n_flips):
+        return reached / n_tried, "cluster sign-flip, all swaps"
+    return (1 + reached) / (1 + n_tried), f"cluster sign-flip, {n_tried} random swaps"
