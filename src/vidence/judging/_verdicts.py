@@ -8,9 +8,8 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Literal, Protocol, TypeAlias
 
-from vidence.contracts import Judge
 from vidence.judging._objects import Object, find_objects, inside
 from vidence.records import Failed, Outcome, Score, Verdict
 from vidence.scoring._wording import without_thinking
@@ -245,7 +244,21 @@ class Form:
 # --------------------------------------------------------------------------- scores
 
 
-def judged_score(judge: Judge, outcome: Outcome, verdict: Verdict) -> Score:
+class Named(Protocol):
+    """What a score has to know of a `contracts.Judge`."""
+
+    @property
+    def name(self) -> str:
+        """The name of the judge."""
+        ...
+
+    @property
+    def version(self) -> int:
+        """Its version."""
+        ...
+
+
+def judged_score(judge: Named, outcome: Outcome, verdict: Verdict) -> Score:
     """The score of a reply on which there is a verdict.
 
     Raises:
@@ -263,7 +276,7 @@ def judged_score(judge: Judge, outcome: Outcome, verdict: Verdict) -> Score:
     )
 
 
-def judge_error(judge: Judge, message: str, *, said: tuple[str, ...] = ()) -> Score:
+def judge_error(judge: Named, message: str, *, said: tuple[str, ...] = ()) -> Score:
     """The score of a reply on which no verdict could be had: 0.0, counted as failed, nothing guessed.
 
     Args:
