@@ -28,7 +28,7 @@ HERE = Path(__file__).parent
 DATA = HERE / ".data"
 FPS = 30
 COUNTS = (16, 32, 64)
-REPEATS = 3
+REPEATS = 5
 
 
 @dataclass(frozen=True)

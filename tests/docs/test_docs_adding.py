@@ -65,6 +65,7 @@ def test_the_catalog_finds_them_by_name(installed):
         "model": "parrot",
         "selector": "opening",
         "reader": "last-word",
+        "judge": "second-opinion",
     }.items():
         assert name in catalog.names(kind)
         assert catalog.find(kind, name).__file__ == str(installed / PACKAGE / f"{name.replace('-', '_')}.py")
@@ -98,6 +99,24 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         wishes={"selector": "opening", "limit": 1},
     )
     assert [(row.read, row.correct) for row in again.rows] == [("B", 1.0)]
+    judged = vidence.evaluate(
+        "riddles",
+        data=tmp_path / "riddles.txt",
+        model="parrot:2",
+        out=tmp_path / "judged",
+        cache=tmp_path / "cache",
+        wishes={
+            "protocol": "step-by-step",
+            "selector": "opening",
+            "reader": "last-word",
+            "judge": "second-opinion",
+            "judge_models": ("scripted:No.",),
+        },
+    )
+    assert judged.plan.style == "cot"
+    assert [row.outcome for row in judged.rows] == ["answered", "answered"]
+    assert [row.correct for row in judged.rows] == [0.0, 0.0]
+    assert [row.score.verdicts[0].said for row in judged.rows] == [("No.",), ("No.",)]
 
 
 def test_they_refuse_what_they_cannot_use(installed, tmp_path):
@@ -114,6 +133,8 @@ def test_they_refuse_what_they_cannot_use(installed, tmp_path):
         catalog.find("model", "parrot").create("1", {"loud": "yes"})
     with pytest.raises(UsageError, match="takes no argument"):
         catalog.find("selector", "opening").create("5")
+    with pytest.raises(UsageError, match="has no templates"):
+        catalog.find("judge", "second-opinion").create(tmp_path)
 
 
 def test_the_reader_reads_its_last_word(installed):

@@ -21,6 +21,7 @@ TABLES = {
     "model": "docs/guides/models.md",
     "selector": "docs/guides/frames.md",
     "reader": "docs/guides/readers.md",
+    "judge": "docs/guides/judges.md",
 }
 
 

@@ -11,18 +11,23 @@ def test_list_names_everything_that_has_a_file(vidence):
     everything = vidence("list")
     assert everything.code == 0
     for line in (
-        "benchmarks: mmvu, perceptioncomp, phantom, table",
+        "benchmarks: actpld, herbench, humanpcr, mmvu, perceptioncomp, phantom, table",
         "readers: herbench-official, needs-judge, perceptioncomp-api",
+        "judges: ",
+        "protocols: ",
         "prompts: ",
     ):
         assert line in everything.out
     assert vidence("list", "models").out.split() == [
+        "anthropic",
         "baseline",
+        "gemini",
         "openai",
         "phantom",
         "replay",
         "scripted",
         "transformers",
+        "vllm",
     ]
 
 
@@ -120,3 +125,57 @@ def test_help_and_version(vidence):
     unknown = vidence("run", "table", "--nonsense")
     assert unknown.code == 2
     assert "--nonsense" in unknown.err
+
+
+def test_list_names_the_protocols_of_every_benchmark(vidence):
+    found = vidence("list", "protocols").out.split()
+    assert {"table/default", "mmvu/paper", "perceptioncomp/paper"} <= set(found)
+
+
+def test_the_terms_of_the_data_are_said_once_and_kept(vidence, tmp_path):
+    (tmp_path / "q.jsonl").write_text(
+        '{"item_id": "a", "question": "Red?", "choices": ["yes", "no"], "answer": "A"}\n'
+    )
+    command = ("run", "table", "--data", str(tmp_path / "q.jsonl"), "--model", "baseline:longest")
+    first = vidence(*command, "--out", str(tmp_path / "one"))
+    second = vidence(*command, "--out", str(tmp_path / "two"))
+    assert "terms: Whatever the owner" in first.err
+    assert "terms:" not in second.err
+    for out in ("one", "two"):
+        assert 'terms = "Whatever the owner' in (tmp_path / out / "plan.toml").read_text()
+
+
+def test_a_run_is_judged_afterwards(vidence, tmp_path):
+    (tmp_path / "q.jsonl").write_text(
+        '{"item_id": "a", "question": "Who?", "answer": "a red car", "answer_kind": "text"}\n'
+    )
+    (tmp_path / "said.jsonl").write_text('{"item_id": "a", "text": "some vehicle"}\n')
+    (tmp_path / "verdicts.jsonl").write_text(
+        '{"item_id": "a", "text": "{\\"extracted_answer\\": \\"vehicle\\", \\"correct\\": false}"}\n'
+    )
+    out = tmp_path / "run"
+    asked = vidence(
+        "run",
+        "table",
+        "--data",
+        str(tmp_path / "q.jsonl"),
+        "--model",
+        f"replay:{tmp_path / 'said.jsonl'}",
+        "--out",
+        str(out),
+    )
+    assert "Waiting for a judge" in asked.out
+    judged = vidence(
+        "judge",
+        str(out),
+        "--judge",
+        "mmvu-official",
+        "--judge-model",
+        f"replay:{tmp_path / 'verdicts.jsonl'}",
+    )
+    assert "Waiting for a judge" not in judged.out
+    assert "Accuracy 0.0 %" in judged.out
+    assert 'judge = "mmvu-official"' in (out / "plan.toml").read_text()
+    wrong = vidence("judge", str(out), "--judge", "mmvu-offical", "--judge-model", "scripted:x")
+    assert wrong.code == 2
+    assert "Did you mean 'mmvu-official'?" in wrong.err
