@@ -37,6 +37,10 @@ ASKED = {
     ("perceptioncomp", "choice-cot"): "<think>…</think>\n<answer>{}</answer>",
     ("perceptioncomp", "open-direct"): "<answer>{}</answer>",
     ("perceptioncomp", "open-cot"): "<think>…</think>\n<answer>{}</answer>",
+    ("perceptioncomp-custom", "choice-direct"): "Answer: {}",
+    ("perceptioncomp-custom", "choice-cot"): "Answer: {}",
+    ("perceptioncomp-custom", "open-direct"): "Answer: {}",
+    ("perceptioncomp-custom", "open-cot"): "Answer: {}",
     ("herbench", "choice-direct"): "",
     ("herbench", "choice-cot"): "Answer: {}",
     ("herbench", "open-direct"): "",
@@ -49,6 +53,7 @@ ASKED = {
 OFFICIAL_READERS = {
     "herbench": ("herbench-official",),
     "perceptioncomp": ("perceptioncomp-api", "perceptioncomp-gemini", "perceptioncomp-custom"),
+    "perceptioncomp-custom": ("perceptioncomp-api", "perceptioncomp-gemini", "perceptioncomp-custom"),
 }
 CASES = [(set_name, name) for set_name in sets() for name in QUESTION_NAMES]
 

@@ -122,3 +122,12 @@ def lines(file: QuestionFile) -> Iterator[tuple[str, bytes]]:
     for number, line in enumerate(file.content.splitlines(), 1):
         if line.strip():
             yield str(number), line
+
+
+def objects(file: QuestionFile) -> Iterator[tuple[str, bytes]]:
+    """The objects of a file that is one JSON list, or that has one object on each line.
+
+    Raises:
+        DataError: the file begins like a JSON list and is not one.
+    """
+    return elements(file) if file.content.lstrip()[:1] == b"[" else lines(file)

@@ -12,7 +12,7 @@ import msgspec
 
 from vidence.benchmarks import _files
 from vidence.benchmarks._checks import Fault, checked, listed
-from vidence.benchmarks._decode import decoded
+from vidence.benchmarks._decode import decoded, text_of
 from vidence.benchmarks._gather import Gathering
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import UsageError
@@ -57,16 +57,18 @@ _SUBJECTS = {
 }
 _DISCIPLINE_OF = {subject: discipline for discipline, subjects in _SUBJECTS.items() for subject in subjects}
 
-# Questions whose answer changed between the two releases: the letter in the first, then in the second.
+# Questions whose answer changed between the two releases: what it was in the first, then in the second.
 _CHANGED_ANSWERS = {
     "validation_319": ("E", "D"),
     "validation_542": ("E", "B"),
     "validation_738": ("A", "D"),
     "validation_744": ("A", "E"),
     "validation_840": ("C", "B"),
+    "validation_943": ("annular solar eclipse or partial solar eclipse", "lunar eclipse"),
 }
 _REVISIONS = ("2025-01-21", "2025-02-27 or later")
 _LETTERS = "ABCDE"
+_HIDDEN = "The test split of mmvu is hidden: its authors grade the answers sent to them"
 _EXPECTED = (
     "validation.json of the dataset yale-nlp/MMVU or of github.com/yale-nlp/MMVU (folder data), or a "
     "folder that holds it together with the folder videos"
@@ -102,8 +104,17 @@ _PAPER = AskingRules(
     jpeg_quality=95,
     reader="robust",
     headline="micro",
+    judge="mmvu-official",
     sampling=Sampling(temperature=1.0, max_tokens=1024),
 )
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "direct": msgspec.structs.replace(_PAPER, style="direct"),
+    "rule-first": msgspec.structs.replace(_PAPER, judge="rule-first"),
+    "vllm": msgspec.structs.replace(_PAPER, selector="mmvu-vllm", n_frames=16),
+    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=1.0, max_tokens=8192)),
+    "gemini": msgspec.structs.replace(_PAPER, layout="video"),
+}
 
 
 class Mmvu:
@@ -121,7 +132,7 @@ class Mmvu:
         "the questions: ask the authors before other use."
     )
     splits: tuple[str, ...] = ("validation",)
-    protocols: Mapping[str, AskingRules] = MappingProxyType({"paper": _PAPER})
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json``, or find it in the folder `data`.
@@ -130,27 +141,29 @@ class Mmvu:
 
         Raises:
             DataError: no such file there or nothing usable in it, or with `strict` a bad entry.
-            UsageError: a split that does not exist, or the hidden test split.
+            UsageError: a split that does not exist, or the hidden test split (also as a file).
         """
         if split == "test":
-            raise UsageError(
-                "the test split of mmvu is hidden: its authors grade the answers sent to them; "
-                "expected split 'validation'"
-            )
+            raise UsageError(f"{_HIDDEN}; expected split 'validation'")
         _files.check_split(self.name, split, self.splits)
         file = _files.read(_files.locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED))
         gathering = Gathering(file, strict=strict)
         decoder = msgspec.json.Decoder(_Row)
         rows: list[tuple[str, _Row]] = []
         for line, text in _files.elements(file):
+            item_id = text_of(text, "id")
+            if item_id.startswith("test_"):
+                raise UsageError(
+                    f"{file.path}:{line}: {item_id!r} found. {_HIDDEN}; expected validation.json"
+                )
             row = decoded(text, decoder)
             if isinstance(row, Fault):
-                gathering.add(line, row)
+                gathering.add(line, row, item_id=item_id)
             else:
                 rows.append((line, row))
         revision = _revision({row.id: row.answer for _, row in rows})
         for line, row in rows:
-            gathering.add(line, _item(row, revision))
+            gathering.add(line, _item(row, revision), item_id=row.id)
         gathering.notes.extend(_notes([row for _, row in rows], revision))
         return gathering.loaded(media_root=_media_root(data, file.path), revision=revision)
 
@@ -198,9 +211,18 @@ def _video_path(video: str) -> str:
     return f"videos/{rest}" if found and rest else ""
 
 
+def _as_in(answers: Mapping[str, str]) -> tuple[list[str], ...]:
+    """The questions whose answer is that of the first release, and those with that of the second."""
+    said = {item_id: answers.get(item_id, "").strip() for item_id in _CHANGED_ANSWERS}
+    return tuple(
+        [item_id for item_id, texts in _CHANGED_ANSWERS.items() if said[item_id] == texts[which]]
+        for which in range(len(_REVISIONS))
+    )
+
+
 def _revision(answers: Mapping[str, str]) -> str:
-    for which, revision in enumerate(_REVISIONS):
-        if all(answers.get(item_id) == letters[which] for item_id, letters in _CHANGED_ANSWERS.items()):
+    for revision, as_in_it in zip(_REVISIONS, _as_in(answers), strict=True):
+        if len(as_in_it) == len(_CHANGED_ANSWERS):
             return revision
     return "unknown"
 
@@ -208,9 +230,19 @@ def _revision(answers: Mapping[str, str]) -> str:
 def _notes(rows: Sequence[_Row], revision: str) -> list[str]:
     notes = []
     if revision == "unknown":
+        counts = "; ".join(
+            f"{len(ids)} are those of {release}{': ' + listed(ids) if ids else ''}"
+            for release, ids in zip(_REVISIONS, _as_in({row.id: row.answer for row in rows}), strict=True)
+        )
         notes.append(
-            f"the answers are those of neither known release ({' and '.join(_REVISIONS)}): scores may not "
-            "compare with published ones"
+            f"the answers are those of neither known release (of {len(_CHANGED_ANSWERS)} that changed, "
+            f"{counts}): scores may not compare with published ones"
+        )
+    else:
+        other = next(release for release in _REVISIONS if release != revision)
+        notes.append(
+            f"the answers are those of the release {revision}; in the release {other} those of "
+            f"{', '.join(_CHANGED_ANSWERS)} differ, so that scores on the two do not compare"
         )
     moved = [row.id for row in rows if _folder(row) != row.metadata.subject]
     if moved:

@@ -10,10 +10,11 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.benchmarks import _files
+from vidence.benchmarks import _files, _perceptioncomp_skills
 from vidence.benchmarks._checks import Fault, checked, listed, twins
-from vidence.benchmarks._decode import decoded
+from vidence.benchmarks._decode import decoded, text_of
 from vidence.benchmarks._gather import Gathering
+from vidence.benchmarks._perceptioncomp_skills import Skills
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.records import Item, Media, Sampling
 
@@ -27,6 +28,8 @@ _NAMES = (
     "1-1114.json",
     "annotations/1-1114.json",
     "benchmark/annotations/1-1114.json",
+    "annotations/official/1-1114.json",
+    "benchmark/annotations/official/1-1114.json",
 )
 _EXPECTED = (
     "benchmark/annotations/1-1114.json of github.com/hrinnnn/PerceptionComp, or a folder that holds it "
@@ -68,6 +71,24 @@ _PAPER = AskingRules(
     headline="micro",
     sampling=Sampling(temperature=1.0, max_tokens=None),
 )
+_VIDEO = msgspec.structs.replace(_PAPER, layout="video")
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "direct": msgspec.structs.replace(_PAPER, style="direct"),
+    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=0.7, max_tokens=16_384)),
+    "frames-50": msgspec.structs.replace(_PAPER, n_frames=50),
+    "video": _VIDEO,
+    "official-api": msgspec.structs.replace(_PAPER, reader="perceptioncomp-api"),
+    "official-gemini": msgspec.structs.replace(_VIDEO, reader="perceptioncomp-gemini"),
+    "official-custom": msgspec.structs.replace(
+        _PAPER,
+        n_frames=8,
+        style="direct",
+        prompts="perceptioncomp-custom",
+        reader="perceptioncomp-custom",
+        sampling=Sampling(temperature=None, max_tokens=128),
+    ),
+}
 
 
 class PerceptionComp:
@@ -81,7 +102,7 @@ class PerceptionComp:
     licence = "none stated (the dataset card says 'other'); the videos belong to their owners"
     terms = "For research. No licence is stated for the questions; the videos belong to their owners."
     splits: tuple[str, ...] = ("all", "seed500")
-    protocols: Mapping[str, AskingRules] = MappingProxyType({"paper": _PAPER})
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.
@@ -94,17 +115,18 @@ class PerceptionComp:
         """
         _files.check_split(self.name, split, self.splits)
         file = _files.read(_files.locate(data, _NAMES, what=_EXPECTED))
+        skills = _perceptioncomp_skills.read(_roots(data, file.path))
         gathering = Gathering(file, strict=strict)
         decoder = msgspec.json.Decoder(_Row)
         kept: list[_Row] = []
         for line, text in _files.elements(file):
             row = decoded(text, decoder)
             if isinstance(row, Fault):
-                gathering.add(line, row)
+                gathering.add(line, row, item_id=text_of(text, "key"))
             elif split == "all" or _is_of_paper(row.key):
-                gathering.add(line, _item(row))
+                gathering.add(line, _item(row, skills), item_id=row.key)
                 kept.append(row)
-        gathering.notes.extend(_notes(kept))
+        gathering.notes.extend((*_notes(kept), *skills.notes))
         gathering.items[:] = _with_twins(gathering.items)
         return gathering.loaded(media_root=_video_folder(data, file.path, gathering.items))
 
@@ -118,7 +140,7 @@ def _is_of_paper(key: str) -> bool:
     return key.isdecimal() and 1 <= int(key) <= _LAST_OF_PAPER
 
 
-def _item(row: _Row) -> Item | Fault:
+def _item(row: _Row, skills: Skills) -> Item | Fault:
     if not 0 <= row.answer_id < _N_CHOICES:
         return Fault("answer_id", f"{row.answer_id} found; expected 0 to {_N_CHOICES - 1}")
     if row.difficulty not in (1, 2, 3):
@@ -131,6 +153,7 @@ def _item(row: _Row) -> Item | Fault:
     }
     if row.answer_choice_5 is not None:
         tags["has_extra_option"] = "yes"
+    tags |= skills.tags(row.key, row.video_id)
     item = Item(
         item_id=row.key,
         benchmark=PerceptionComp.name,
@@ -189,12 +212,17 @@ def _differs(row: _Row) -> bool:
 
 def _video_folder(data: Path, annotations: Path, items: Sequence[Item]) -> Path:
     """The folder that holds most of the videos; where none holds any, the one to put them into."""
-    roots = [data, data / "benchmark"] if data.is_dir() else [annotations.parent, annotations.parent.parent]
+    roots = _roots(data, annotations)
     folders = [folder for root in roots for folder in (root / "videos", root / "data", root)]
     wanted = {media.path for item in items for media in item.media}
     n_found = {folder: len(wanted & _names_in(folder)) for folder in folders}
     best = max(folders, key=lambda folder: n_found[folder])
     return best if n_found[best] else roots[0] / "videos"
+
+
+def _roots(data: Path, annotations: Path) -> tuple[Path, ...]:
+    """The folders that the rest of a download is looked for in."""
+    return (data, data / "benchmark") if data.is_dir() else tuple(annotations.absolute().parents[:4])
 
 
 def _names_in(folder: Path) -> set[str]:

@@ -77,5 +77,4 @@ def _rows(file: QuestionFile) -> Iterator[tuple[str, Item | Fault]]:
         raise DataError(
             f"{file.path} is neither JSON nor CSV by its name or first letter; expected {_EXPECTED}"
         )
-    objects = _files.elements(file) if first == b"[" else _files.lines(file)
-    return ((line, _decode.item(text)) for line, text in objects)
+    return ((line, _decode.item(text)) for line, text in _files.objects(file))

@@ -1,0 +1,99 @@
+"""Which perceptual skills a PerceptionComp question takes, from the labels beside the released results.
+
+The labels are a language model's, one list for each step of a question; people did not check them.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.benchmarks import _files
+from vidence.benchmarks._checks import Fault, listed
+from vidence.benchmarks._decode import decoded
+from vidence.benchmarks._names import KnownNames
+
+_FILE = "step_ability_results.json"
+_PLACES = (_FILE, f"evaluate/results/archive/step_analysis/{_FILE}")
+_SKILLS = KnownNames(
+    {
+        "semantic": ("Semantic understanding",),
+        "spatial": ("Spatial understanding",),
+        "temporal": ("Temporal understanding",),
+        "correspondence": (),
+        "visual-knowledge": ("Visual knowledge",),
+        "world-modeling": ("World modeling", "World modelling"),
+    }
+)
+
+
+class _Step(msgspec.Struct, frozen=True):
+    abilities: tuple[str, ...] = ()
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """The labels of one question as they were released."""
+
+    key: str
+    video_id: str
+    step_abilities: tuple[_Step, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skills:
+    """The skills of each question by key and video, with what there is to say about the file."""
+
+    by_question: Mapping[tuple[str, str], frozenset[str]]
+    notes: tuple[str, ...] = ()
+
+    def tags(self, key: str, video_id: str) -> dict[str, str]:
+        """A tag ``skill:NAME`` with the value ``yes`` for each skill of a question; others have no tag."""
+        skills = self.by_question.get((key, video_id), frozenset())
+        return {f"skill:{skill}": "yes" for skill in sorted(skills)}
+
+
+def read(folders: Iterable[Path]) -> Skills:
+    """The labels in the first of these folders, or of a clone there, that has them; none is no error.
+
+    Some questions are in the file twice, once without labels: all labels of a question count.
+
+    Raises:
+        DataError: the file is there and is not a JSON list.
+    """
+    places = [folder / place for folder in folders for place in _PLACES]
+    path = next((p for place in places for p in (place, Path(f"{place}.gz")) if p.is_file()), None)
+    if path is None:
+        return Skills(by_question={})
+    file = _files.read(path)
+    decoder = msgspec.json.Decoder(_Row)
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    bad: list[str] = []
+    unknown: dict[str, None] = {}
+    for line, text in _files.elements(file):
+        row = decoded(text, decoder)
+        if isinstance(row, Fault):
+            bad.append(line)
+            continue
+        names = {name: _SKILLS.find(name) for step in row.step_abilities for name in step.abilities}
+        unknown.update(dict.fromkeys(name for name, skill in names.items() if skill is None))
+        place = (row.key, row.video_id)
+        found[place] = found.get(place, frozenset()) | {skill for skill in names.values() if skill}
+    return Skills(by_question=found, notes=tuple(_notes(file, found, bad=bad, unknown=list(unknown))))
+
+
+def _notes(
+    file: _files.QuestionFile,
+    found: Mapping[tuple[str, str], frozenset[str]],
+    *,
+    bad: list[str],
+    unknown: list[str],
+) -> Iterable[str]:
+    yield (
+        f"skills of {sum(map(bool, found.values()))} question(s) come from {file.path.name} "
+        f"(SHA-256 {file.content_hash[:12]}); they were labelled by a language model"
+    )
+    if bad:
+        yield f"{len(bad)} entries of {file.path.name} cannot be read; they begin on line {listed(bad)}"
+    if unknown:
+        yield f"{file.path.name} names skills that are not known and not used: {listed(unknown)}"
