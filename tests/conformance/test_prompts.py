@@ -49,6 +49,10 @@ ASKED = {
     ("humanpcr", "choice-cot"): "FINAL ANSWER: ${}",
     ("humanpcr", "open-direct"): "",
     ("humanpcr", "open-cot"): 'Therefore, the final answer is: "Answer: ${}"',
+    ("actpld", "choice-direct"): "Answer: {}",
+    ("actpld", "choice-cot"): "Answer: {}",
+    ("actpld", "open-direct"): "",
+    ("actpld", "open-cot"): "Answer: {}",
 }
 OFFICIAL_READERS = {
     "herbench": ("herbench-official",),

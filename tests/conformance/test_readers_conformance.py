@@ -25,7 +25,7 @@ def make(name: str) -> Scorer:
 
 
 def item_for(name: str) -> Item:
-    return OPEN if name == "needs-judge" else CHOICE
+    return OPEN if name in {"needs-judge", "description-match"} else CHOICE
 
 
 def test_the_documented_readers_are_there() -> None:

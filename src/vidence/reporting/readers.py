@@ -11,6 +11,8 @@ from vidence.reporting.cells import DASH, Column, Line, Table, count, share, wor
 from vidence.reporting.results import WAITING, Row, Run, create_reader, read_again
 
 MOST_CHANGED = 200
+# It looks at what a reply describes and not at the letter that it gives.
+DESCRIPTIONS = "description-match"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +31,7 @@ class Readings:
 
 def letter_readers(run: Run) -> tuple[str, ...]:
     """The run's own reader, then all others of the catalog that read letters."""
-    others = [name for name in catalog.names("reader") if name not in {WAITING, run.reader}]
+    others = [name for name in catalog.names("reader") if name not in {WAITING, DESCRIPTIONS, run.reader}]
     return (run.reader, *others)
 
 
