@@ -1,0 +1,192 @@
+"""``vidence power``: before a run, the difference that it could find."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from vidence.statistics.power import Design
+
+
+@click.command()
+@click.option("--items", type=click.IntRange(min=2), help="Questions.")
+@click.option("--videos", type=click.IntRange(min=2), help="Videos that they are about (default: one each).")
+@click.option(
+    "--run",
+    "folder",
+    type=click.Path(path_type=Path),
+    help="Take questions, videos, accuracy and icc from an earlier run.",
+)
+@click.option(
+    "--accuracy",
+    type=click.FloatRange(0, 1, min_open=True, max_open=True),
+    help="Accuracy expected of the first model, between 0 and 1.",
+)
+@click.option(
+    "--correlation",
+    type=click.FloatRange(-1, 1),
+    default=0.4,
+    show_default=True,
+    help="Of right and wrong between the two models, over questions.",
+)
+@click.option(
+    "--icc", type=click.FloatRange(0, 1), help="Correlation of questions about one video (0: none)."
+)
+@click.option("--difference", type=click.FloatRange(0, 1, min_open=True), help="The difference hoped for.")
+@click.option("--power", "wanted", type=click.FloatRange(0, 1), default=0.8, show_default=True)
+@click.option("--level", type=click.FloatRange(0, 1), default=0.95, show_default=True)
+@click.option("--unpaired", is_flag=True, help="The two models are asked different questions.")
+def power(
+    *,
+    items: int | None,
+    videos: int | None,
+    folder: Path | None,
+    accuracy: float | None,
+    correlation: float,
+    icc: float | None,
+    difference: float | None,
+    wanted: float,
+    level: float,
+    unpaired: bool,
+) -> None:
+    """The difference that a planned comparison of two models would find, and what a given one takes.
+
+    Clustered by video, as `vidence compare` is. The correlation within a video that --run takes is that of
+    the scores; that of the differences between two models is mostly smaller.
+    """
+    from vidence.statistics.power import Design
+
+    found = _of_run(folder) if folder is not None else _Known()
+    n_items = items or found.n_items
+    if n_items is None:
+        raise UsageError("how many questions? say --items N, or --run DIR to take it from an earlier run")
+    share = found.accuracy if accuracy is None else accuracy
+    if share is None:
+        raise UsageError("which accuracy is expected? say --accuracy 0.5, or --run DIR")
+    design = Design(
+        n_items=n_items,
+        n_clusters=videos or (found.n_videos if items is None else None) or n_items,
+        icc=(found.icc if icc is None else icc) or 0.0,
+    )
+    if difference is not None and share + difference > 1:
+        raise UsageError(
+            f"an accuracy of {100 * share:.1f} % cannot grow by {100 * difference:g} points; say a smaller "
+            "--difference"
+        )
+    plan = _Plan(design=design, accuracy=share, correlation=correlation, power=wanted, level=level)
+    for line in (plan.unpaired if unpaired else plan.paired)(difference):
+        click.echo(line)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """What an earlier run says."""
+
+    n_items: int | None = None
+    n_videos: int | None = None
+    accuracy: float | None = None
+    icc: float | None = None
+
+
+def _of_run(folder: Path) -> _Known:
+    from vidence.reporting.marked import Marked
+    from vidence.reporting.results import load_run
+    from vidence.statistics.power import intraclass_correlation
+
+    marked = Marked.of(load_run(folder).rows)
+    if not len(marked.values):
+        raise UsageError(f"{folder} has no marked question yet")
+    icc = 0.0
+    if 2 <= marked.n_videos < len(marked.values):
+        icc = intraclass_correlation(marked.values, clusters=marked.clusters)
+    return _Known(
+        n_items=len(marked.values),
+        n_videos=marked.n_videos,
+        accuracy=float(marked.values.mean()),
+        icc=0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Plan:
+    """A planned comparison, in sentences."""
+
+    design: "Design"
+    accuracy: float
+    correlation: float
+    power: float
+    level: float
+
+    def _size(self) -> str:
+        design = self.design
+        return (
+            f"{design.n_items:,} questions on {design.n_clusters:,} videos, correlation within a video "
+            f"{design.icc:.2f}: they count as {design.n_effective:,.0f} independent questions."
+        )
+
+    def paired(self, difference: float | None) -> list[str]:
+        from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
+
+        apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
+        least = paired_detectable(discordance=apart, design=self.design, power=self.power, level=self.level)
+        said = [
+            self._size(),
+            f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {self.correlation:g} "
+            f"differ on {100 * apart:.1f} % of the questions.",
+            self._detectable(least, "on the same questions"),
+        ]
+        if difference is not None:
+            second = self.accuracy + difference
+            apart = discordance(self.accuracy, second, correlation=self.correlation)
+            chance = paired_power(difference, discordance=apart, design=self.design, level=self.level)
+            needed = paired_needed(
+                difference,
+                discordance=apart,
+                items_per_cluster=self.design.n_items / self.design.n_clusters,
+                icc=self.design.icc,
+                power=self.power,
+                level=self.level,
+            )
+            said += self._asked(difference, chance, needed)
+        return said
+
+    def unpaired(self, difference: float | None) -> list[str]:
+        from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
+
+        least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
+        said = [self._size(), self._detectable(least, "on different questions, as many each")]
+        if difference is not None:
+            second = self.accuracy + difference
+            chance = unpaired_power(
+                self.accuracy, second, designs=(self.design, self.design), level=self.level
+            )
+            needed = unpaired_needed(
+                self.accuracy,
+                second,
+                items_per_cluster=self.design.n_items / self.design.n_clusters,
+                icc=self.design.icc,
+                power=self.power,
+                level=self.level,
+            )
+            said += self._asked(difference, chance, needed)
+        return said
+
+    def _detectable(self, least: float, how: str) -> str:
+        if math.isinf(least):
+            return f"No difference {how} is found with power {self.power:g}: ask more questions."
+        return (
+            f"Smallest difference found with power {self.power:g} at level {self.level:g}, {how}: "
+            f"{100 * least:.1f} points."
+        )
+
+    def _asked(self, difference: float, chance: float, needed: "Design") -> list[str]:
+        return [
+            f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
+            f"For power {self.power:g} it takes {needed.n_items:,} questions "
+            f"on {needed.n_clusters:,} videos.",
+        ]

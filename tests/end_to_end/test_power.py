@@ -1,0 +1,81 @@
+"""``vidence power``: sentences before a run."""
+
+import json
+
+import pytest
+
+
+def test_a_plan_in_sentences(vidence):
+    said = vidence(
+        "power",
+        "--items",
+        "1000",
+        "--videos",
+        "200",
+        "--accuracy",
+        ".5",
+        "--correlation",
+        "0",
+        "--icc",
+        ".25",
+        "--difference",
+        ".1",
+    ).out
+    # Five questions a video: design effect 1 + 4 * 0.25 = 2, so 500 independent questions. Two runs that
+    # are right half the time and independently differ on half of the questions.
+    assert "they count as 500 independent questions" in said
+    assert "differ on 50.0 % of the questions" in said
+    # (1.972 + 0.843) * sqrt((0.5 - 0.088 ** 2) / 500) = 8.8 points: t quantiles of 199 degrees of freedom.
+    assert "on the same questions: 8.8 points" in said
+    assert "A difference of 10 points is found with power 0.8" in said
+
+
+def test_different_questions_need_more(vidence):
+    command = ("power", "--items", "1000", "--accuracy", ".5", "--difference", ".05")
+    paired, unpaired = vidence(*command).out, vidence(*command, "--unpaired").out
+    # (1.9612 + 0.8421) * sqrt(2 * 0.25 / 1000) = 6.26; the gain lowers the variance a little.
+    assert "on different questions, as many each: 6.2 points" in unpaired
+    assert "on the same questions: 4.8 points" in paired
+
+
+def test_too_few_questions_find_nothing(vidence):
+    said = vidence("power", "--items", "2", "--accuracy", ".5").out
+    assert "No difference on the same questions is found with power 0.8" in said
+
+
+def test_an_earlier_run_says_how_many_and_how_alike(vidence, tmp_path):
+    rows = [
+        {
+            "item_id": f"{v}-{i}",
+            "media": [{"path": f"{v}.mp4"}],
+            "question": "Which?",
+            "choices": ["long one", "no"],
+            "answer": "A" if v % 2 else "B",
+        }
+        for v in range(10)
+        for i in range(4)
+    ]
+    (tmp_path / "q.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run = str(tmp_path / "run")
+    vidence("run", "table", "--data", str(tmp_path / "q.jsonl"), "--model", "baseline:longest", "--out", run)
+    said = vidence("power", "--run", run).out
+    # All questions about a video fare alike: 40 questions are worth 10.
+    assert "40 questions on 10 videos, correlation within a video 1.00: they count as 10" in said
+    assert "Two models around 50.0 %" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--accuracy", ".5"), "how many questions?"),
+        (("--items", "10"), "which accuracy is expected?"),
+        (("--items", "10", "--accuracy", ".9", "--difference", ".2"), "cannot grow by 20 points"),
+        (("--items", "10", "--accuracy", "50"), "not in the range"),
+        (("--items", "10", "--videos", "20", "--accuracy", ".5"), "10 items on 20 videos"),
+        (("--run", "nowhere"), "nowhere is not a run folder"),
+    ],
+)
+def test_what_cannot_be_planned_is_refused(vidence, words, message):
+    done = vidence("power", *words)
+    assert done.code == 2
+    assert message in done.err
