@@ -1,4 +1,4 @@
-"""A small server that speaks the OpenAI chat-completions protocol over loopback, and fails on demand.
+"""A small server that speaks OpenAI's chat completions and responses over loopback, and fails on demand.
 
 It runs in a thread of its own and needs nothing but the standard library, so that unit, end-to-end
 and speed tests can use it, also against a `vidence` in another process:
@@ -57,13 +57,18 @@ class OpenAIStub:
 
     `answer` is what it says, or a function of the body. `letter_logps` are reported where
     log-probabilities are asked for, each as the token with a space before it; None ignores the wish, as
-    some servers do. `key` is what it lets in; None lets everybody in. `canned` answers are used up
-    first; `canned_for` may choose one for any request; `failure_rate` of the others get status 500,
-    drawn with `seed`. Without `keep_bodies` only the sizes of requests are counted.
+    some servers do. `takes_schemas` False rejects requests that want a reply of some schema, naming the
+    field, as servers without structured output do. `reasoning` is what it claims to have thought; over
+    the Responses API it is sent where a summary is asked for. `key` is what it lets in; None lets
+    everybody in. `canned` answers are used up first; `canned_for` may choose one for any request;
+    `failure_rate` of the others get status 500, drawn with `seed`. Without `keep_bodies` only the sizes
+    of requests are counted.
     """
 
     answer: str | Callable[[Body], str] = "A"
     letter_logps: Mapping[str, float] | None = None
+    takes_schemas: bool = True
+    reasoning: str = ""
     key: str | None = None
     latency_s: float = 0.0
     failure_rate: float = 0.0
@@ -146,33 +151,71 @@ class OpenAIStub:
             return Canned(status=401, body=_error(f"wrong key: {seen.headers.get('authorization')}"))
         if self._rng.random() < self.failure_rate:
             return Canned(status=500)
-        if (seen.method, seen.path) != ("POST", "/v1/chat/completions"):
+        routes = {"/v1/chat/completions": self._completion, "/v1/responses": self._response}
+        if seen.method != "POST" or seen.path not in routes:
             return Canned(status=404, body=_error(f"no route {seen.method} {seen.path}"))
-        return Canned(
-            status=200, body=json.dumps(self._completion(seen.body)).encode(), delay_s=self.latency_s
-        )
+        field = "response_format" if "response_format" in seen.body else "text.format"
+        if not self.takes_schemas and {"response_format", "text"} & seen.body.keys():
+            return Canned(status=400, body=_error(f"{field} of type json_schema is not supported"))
+        body = json.dumps(routes[seen.path](seen.body)).encode()
+        return Canned(status=200, body=body, delay_s=self.latency_s)
 
-    def _completion(self, body: Body) -> Body:
+    def _say(self, body: Body) -> tuple[str, int, bool]:
+        """The text, its tokens, and whether it is cut off."""
         text = self.answer(body) if callable(self.answer) else self.answer
         words = text.split(" ")
-        limit = body.get("max_tokens", body.get("max_completion_tokens"))
-        is_cut = limit is not None and limit < len(words)
+        names = ("max_tokens", "max_completion_tokens", "max_output_tokens")
+        limit = next((body[name] for name in names if name in body), len(words))
+        is_cut = limit < len(words)
+        return " ".join(words[:limit]) if is_cut else text, min(len(words), limit), is_cut
+
+    def _first_position(self, body: Body) -> list[Body] | None:
+        if self.letter_logps is None:
+            return None
+        top = [{"token": f" {letter}", "logprob": logp} for letter, logp in self.letter_logps.items()]
+        return [{**max(top, key=lambda t: t["logprob"]), "top_logprobs": top[: body["top_logprobs"]]}]
+
+    def _completion(self, body: Body) -> Body:
+        text, n_tokens, is_cut = self._say(body)
+        reasoning = {"reasoning_content": self.reasoning} if self.reasoning else {}
         choice: Body = {
             "index": 0,
-            "message": {"role": "assistant", "content": " ".join(words[:limit]) if is_cut else text},
+            "message": {"role": "assistant", "content": text, **reasoning},
             "finish_reason": "length" if is_cut else "stop",
             "logprobs": None,
         }
         if body.get("logprobs") and self.letter_logps is not None:
-            top = [{"token": f" {letter}", "logprob": logp} for letter, logp in self.letter_logps.items()]
-            first = {**max(top, key=lambda t: t["logprob"]), "top_logprobs": top[: body["top_logprobs"]]}
-            choice["logprobs"] = {"content": [first]}
+            choice["logprobs"] = {"content": self._first_position(body)}
         return {
             "id": f"stub-{self.n_requests}",
             "object": "chat.completion",
             "model": body["model"],
             "choices": [choice],
-            "usage": {"prompt_tokens": 7, "completion_tokens": min(len(words), limit or len(words))},
+            "usage": {"prompt_tokens": 7, "completion_tokens": n_tokens},
+        }
+
+    def _response(self, body: Body) -> Body:
+        text, n_tokens, is_cut = self._say(body)
+        piece: Body = {"type": "output_text", "text": text, "annotations": []}
+        if "message.output_text.logprobs" in body.get("include", ()):
+            piece["logprobs"] = self._first_position(body)
+        output: list[Body] = [{"type": "message", "role": "assistant", "content": [piece]}]
+        if self.reasoning and body.get("reasoning", {}).get("summary"):
+            summary = [{"type": "summary_text", "text": self.reasoning}]
+            output.insert(0, {"type": "reasoning", "id": "rs_1", "summary": summary})
+        return {
+            "id": f"resp_{self.n_requests}",
+            "object": "response",
+            "status": "incomplete" if is_cut else "completed",
+            "incomplete_details": {"reason": "max_output_tokens"} if is_cut else None,
+            "error": None,
+            "model": body["model"],
+            "output": output,
+            "usage": {
+                "input_tokens": 7,
+                "output_tokens": n_tokens,
+                "output_tokens_details": {"reasoning_tokens": 0},
+            },
         }
 
 

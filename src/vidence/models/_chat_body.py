@@ -25,15 +25,24 @@ OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_
     "logprobs",
     "top_logprobs",
 }
+SCHEMA_NAME = "reply"
 
 
 class BodyRules(Record, kw_only=True):
-    """What a server's bodies have in common; `extra` is added to each as it is."""
+    """What a server's bodies have in common; `extra` is added to each as it is.
+
+    `thinking_budget` is in tokens; 0 switches thinking off, None says nothing about it. With
+    `fixed_sampling` temperature and top_p are left out.
+    """
 
     model: str
     max_tokens_field: str
     image_detail: str = ""
     top_logprobs: int = MOST_TOP_LOGPROBS
+    reasoning_effort: str = ""
+    reasoning_summary: str = ""
+    thinking_budget: int | None = None
+    fixed_sampling: bool = False
     extra: dict[str, object] = msgspec.field(default_factory=dict)
 
 
@@ -115,25 +124,40 @@ async def _content(part: Part, request: Request, *, urls: DataUrls, detail: str)
             return {"type": "video_url", "video_url": {"url": await urls.of_video(part)}}
 
 
-def _settings(sampling: Sampling, rules: BodyRules, *, sample: int) -> dict[str, object]:
+def sampling_fields(sampling: Sampling, rules: BodyRules) -> dict[str, object]:
+    """The settings that both protocols have; those left to the server are absent."""
     fields: dict[str, object | None] = {
-        "temperature": sampling.temperature,
-        "top_p": sampling.top_p,
+        "temperature": None if rules.fixed_sampling else sampling.temperature,
+        "top_p": None if rules.fixed_sampling else sampling.top_p,
         rules.max_tokens_field: sampling.max_tokens,
-        # The same seed for every sample would give the same reply several times.
-        "seed": None if sampling.seed is None else sampling.seed + sample,
     }
     return {name: value for name, value in fields.items() if value is not None}
 
 
-async def chat_body(request: Request, rules: BodyRules, urls: DataUrls) -> bytes:
+def _thinking(rules: BodyRules) -> dict[str, object]:
+    fields: dict[str, object] = {}
+    if rules.reasoning_effort:
+        fields["reasoning_effort"] = rules.reasoning_effort
+    if rules.thinking_budget is not None:
+        budget = {"thinking_budget": rules.thinking_budget} if rules.thinking_budget else {}
+        fields["chat_template_kwargs"] = {"enable_thinking": bool(budget), **budget}
+    return fields
+
+
+async def chat_body(request: Request, rules: BodyRules, urls: DataUrls, *, with_schema: bool = True) -> bytes:
     """The body of ``POST /chat/completions``; text and images stay in the order of the prompt.
+
+    Args:
+        request: what to ask.
+        rules: what all bodies for the server have in common.
+        urls: the images that were encoded before.
+        with_schema: whether the server is asked to keep to the prompt's `reply_schema`, if it has one.
 
     Raises:
         UsageError: an image is missing.
         RejectedRequestError: a video file cannot be read.
     """
-    prompt = request.prompt
+    prompt, sampling = request.prompt, request.sampling
     content: object
     if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):
         content = prompt.parts[0].text  # read by servers that know nothing of parts, too
@@ -143,7 +167,13 @@ async def chat_body(request: Request, rules: BodyRules, urls: DataUrls) -> bytes
     if prompt.system:
         messages.insert(0, {"role": "system", "content": prompt.system})
     body: dict[str, object] = {"model": rules.model, "messages": messages}
-    body |= _settings(request.sampling, rules, sample=request.sample)
-    if request.sampling.want_choice_logps and prompt.choices:
+    body |= sampling_fields(sampling, rules) | _thinking(rules)
+    if sampling.seed is not None:
+        # The same seed for every sample would give the same reply several times.
+        body["seed"] = sampling.seed + request.sample
+    if sampling.want_choice_logps and prompt.choices:
         body |= {"logprobs": True, "top_logprobs": rules.top_logprobs}
+    if with_schema and prompt.reply_schema is not None:
+        schema = {"name": SCHEMA_NAME, "schema": prompt.reply_schema, "strict": True}
+        body["response_format"] = {"type": "json_schema", "json_schema": schema}
     return msgspec.json.encode(body | rules.extra)

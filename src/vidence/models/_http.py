@@ -33,6 +33,7 @@ MAX_QUOTED_CHARACTERS = 500
 _OVERLOADED = {429, 503, 529}
 _NO_ACCESS = {401, 402, 403, 404, 405}
 _NO_ACCESS_CODES = {"insufficient_quota", "invalid_api_key", "model_not_found", "billing_not_active"}
+_FILTERED_CODES = {"content_filter", "content_policy_violation"}
 _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 
 
@@ -88,8 +89,9 @@ def check_address(text: str) -> str:
         raise UsageError(f"{bad} ({error})") from error
     if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"[\s\x00-\x1f\x7f]", text):
         raise UsageError(bad)
-    if parts.path.rstrip("/").endswith("/chat/completions"):
-        raise UsageError(f"base_url={text!r} must stop before /chat/completions")
+    for route in ("/chat/completions", "/responses"):
+        if parts.path.rstrip("/").endswith(route):
+            raise UsageError(f"base_url={text!r} must stop before {route}")
     return text.rstrip("/")
 
 
@@ -216,13 +218,24 @@ def _access_advice(server: Server, status: int) -> str:
     return f"the key was read from the environment variable {server.key_env}; is it the right one?"
 
 
+def _words(error: _Error, server: Server) -> str:
+    words = " ".join(server.hide_key(error.message or "").split()) or "(no message)"
+    return words if len(words) <= MAX_QUOTED_CHARACTERS else words[:MAX_QUOTED_CHARACTERS] + "…"
+
+
+def refusal_in(answer: Answer, server: Server) -> str:
+    """What a server says whose content filter declines a prompt; empty for every other answer."""
+    if answer.status != 400:
+        return ""
+    error = _read_error(answer.body)
+    is_filtered = not _FILTERED_CODES.isdisjoint({error.code, error.type})
+    return _words(error, server) if is_filtered else ""
+
+
 def fault(answer: Answer, server: Server) -> ModelError:
     """The error that stands for an answer that is not a reply."""
     error = _read_error(answer.body)
-    words = " ".join(server.hide_key(error.message or "").split()) or "(no message)"
-    if len(words) > MAX_QUOTED_CHARACTERS:
-        words = words[:MAX_QUOTED_CHARACTERS] + "…"
-    said = f"{server.address} answered {answer.status}: {words}"
+    said = f"{server.address} answered {answer.status}: {_words(error, server)}"
     status = answer.status
     if status in _NO_ACCESS or status < 400 or not _NO_ACCESS_CODES.isdisjoint({error.code, error.type}):
         return AccessError(f"{said} ({_access_advice(server, status)})")

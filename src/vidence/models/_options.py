@@ -38,6 +38,14 @@ def positive_whole(text: str) -> int:
     return value
 
 
+def whole_from_zero(text: str) -> int:
+    """A whole number, zero or above."""
+    value = int(text)
+    if value < 0:
+        raise ValueError("expected a whole number, 0 or above")
+    return value
+
+
 def yes_or_no(text: str) -> bool:
     """``yes`` or ``no``."""
     if text not in {"yes", "no"}:

@@ -316,7 +316,7 @@ class Memory:
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
-    """The hash of what is sent: model, way of drawing, words, exact image bytes, sample.
+    """The hash of what is sent: model, way of drawing, words, exact image bytes, schema of the reply, sample.
 
     Names of templates, positions of frames and the id of the item (unless the model reads it) are
     not sent and do not count. The choices count where their log-probabilities are asked for.
@@ -332,7 +332,7 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
             case _:
                 parts.append({"video": part.digest, "type": part.media_type})
     reads_choices = request.sampling.want_choice_logps or by_item
-    sent = [
+    sent: list[object] = [
         identity,
         msgspec.to_builtins(request.sampling),
         prompt.system,
@@ -341,4 +341,6 @@ def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:
         request.sample,
         request.item_id if by_item else "",
     ]
+    if prompt.reply_schema is not None:  # only then, so that keys of prompts without one stay what they were
+        sent.append({"reply_schema": prompt.reply_schema})
     return hashlib.sha256(msgspec.json.encode(sent, order="sorted")).digest()
