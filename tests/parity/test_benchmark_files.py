@@ -191,6 +191,27 @@ def test_mmvu_release_is_told_by_its_answers(
     assert "neither known release" in mixed.notes[0]
 
 
+def test_mmvu_answers_that_moved_are_listed_by_id(
+    validation: Path, stats: dict[str, object], tmp_path: Path
+) -> None:
+    moved = [change["id"] for change in stats["label_changes_v0_to_v1"] if change["field"] == "answer"]
+    assert len(moved) == 6
+    entries = {entry["id"]: entry for entry in json.loads(gzip.decompress(validation.read_bytes()))}
+    for which, revision in (("new", "2025-02-27 or later"), ("old", "2025-01-21")):
+        for change in stats["label_changes_v0_to_v1"]:
+            if change["field"] == "answer":
+                entries[change["id"]]["answer"] = change[which]
+        file = tmp_path / f"{which}.json"
+        file.write_text(json.dumps(list(entries.values())), encoding="utf-8")
+        (note,) = [n for n in mmvu.create().load(file, split="validation").notes if "differ, so" in n]
+        assert f"of the release {revision};" in note
+        assert ", ".join(moved) in note
+    entries["validation_943"]["answer"] = "something else"
+    file = tmp_path / "open.json"
+    file.write_text(json.dumps(list(entries.values())), encoding="utf-8")
+    assert mmvu.create().load(file, split="validation").revision == "unknown"
+
+
 def test_mmvu_subjects_that_differ_from_the_folder_are_noted(
     mmvu_loaded: Loaded, stats: dict[str, object]
 ) -> None:

@@ -3,7 +3,7 @@
 The labels are a language model's, one list for each step of a question; people did not check them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,7 +13,9 @@ from vidence.benchmarks import _files
 from vidence.benchmarks._checks import Fault, listed
 from vidence.benchmarks._decode import decoded
 from vidence.benchmarks._names import KnownNames
+from vidence.records import Item
 
+_TAG = "skill:"
 _FILE = "step_ability_results.json"
 _PLACES = (_FILE, f"evaluate/results/archive/step_analysis/{_FILE}")
 _SKILLS = KnownNames(
@@ -42,15 +44,24 @@ class _Row(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Skills:
-    """The skills of each question by key and video, with what there is to say about the file."""
+    """The skills of each question by key and video; `source` names the file, empty where there is none."""
 
     by_question: Mapping[tuple[str, str], frozenset[str]]
-    notes: tuple[str, ...] = ()
+    source: str = ""
+    trouble: tuple[str, ...] = ()
 
     def tags(self, key: str, video_id: str) -> dict[str, str]:
         """A tag ``skill:NAME`` with the value ``yes`` for each skill of a question; others have no tag."""
         skills = self.by_question.get((key, video_id), frozenset())
-        return {f"skill:{skill}": "yes" for skill in sorted(skills)}
+        return {f"{_TAG}{skill}": "yes" for skill in sorted(skills)}
+
+    def notes(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """How many of the questions have skills, where these come from, and what is odd in the file."""
+        if not self.source:
+            return ()
+        n_labelled = sum(any(tag.startswith(_TAG) for tag in item.tags) for item in items)
+        origin = f"skills of {n_labelled} of {len(items)} question(s) come from {self.source}"
+        return (f"{origin}; they were labelled by a language model", *self.trouble)
 
 
 def read(folders: Iterable[Path]) -> Skills:
@@ -79,21 +90,10 @@ def read(folders: Iterable[Path]) -> Skills:
         unknown.update(dict.fromkeys(name for name, skill in names.items() if skill is None))
         place = (row.key, row.video_id)
         found[place] = found.get(place, frozenset()) | {skill for skill in names.values() if skill}
-    return Skills(by_question=found, notes=tuple(_notes(file, found, bad=bad, unknown=list(unknown))))
-
-
-def _notes(
-    file: _files.QuestionFile,
-    found: Mapping[tuple[str, str], frozenset[str]],
-    *,
-    bad: list[str],
-    unknown: list[str],
-) -> Iterable[str]:
-    yield (
-        f"skills of {sum(map(bool, found.values()))} question(s) come from {file.path.name} "
-        f"(SHA-256 {file.content_hash[:12]}); they were labelled by a language model"
-    )
+    trouble = []
     if bad:
-        yield f"{len(bad)} entries of {file.path.name} cannot be read; they begin on line {listed(bad)}"
+        trouble.append(f"{len(bad)} entries of {path.name} cannot be read; they begin on line {listed(bad)}")
     if unknown:
-        yield f"{file.path.name} names skills that are not known and not used: {listed(unknown)}"
+        trouble.append(f"{path.name} names skills that are not known and not used: {listed(list(unknown))}")
+    source = f"{path.name} (SHA-256 {file.content_hash[:12]})"
+    return Skills(by_question=found, source=source, trouble=tuple(trouble))

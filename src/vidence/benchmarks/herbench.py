@@ -187,7 +187,8 @@ def _media_root(data: Path, tasks: Path) -> Path:
 def _revision(n_questions: int, data: Path, tasks: Path) -> str:
     """Which configuration it is, by its size or by the name of a folder, and how many questions it has."""
     names = [
-        folder.name.lower().replace("-", "_") for folder in (data.absolute(), *tasks.absolute().parents[:2])
+        folder.name.lower().replace("-", "_").removeprefix("herbench_")
+        for folder in (data.absolute(), *tasks.absolute().parents[:2])
     ]
     named = next((name for name in names if name in _CONFIG_FOLDERS), "unknown")
     return f"{_CONFIGS.get(n_questions, named)} ({n_questions:,} questions)"

@@ -66,6 +66,8 @@ _CHANGED_ANSWERS = {
     "validation_840": ("C", "B"),
     "validation_943": ("annular solar eclipse or partial solar eclipse", "lunar eclipse"),
 }
+# The open question among them may be left out of a file, the others not.
+_CHANGED_LETTERS = frozenset(item_id for item_id, texts in _CHANGED_ANSWERS.items() if len(texts[0]) == 1)
 _REVISIONS = ("2025-01-21", "2025-02-27 or later")
 _LETTERS = "ABCDE"
 _HIDDEN = "The test split of mmvu is hidden: its authors grade the answers sent to them"
@@ -221,8 +223,9 @@ def _as_in(answers: Mapping[str, str]) -> tuple[list[str], ...]:
 
 
 def _revision(answers: Mapping[str, str]) -> str:
+    there = {item_id for item_id in _CHANGED_ANSWERS if item_id in answers}
     for revision, as_in_it in zip(_REVISIONS, _as_in(answers), strict=True):
-        if len(as_in_it) == len(_CHANGED_ANSWERS):
+        if set(as_in_it) == there and there >= _CHANGED_LETTERS:
             return revision
     return "unknown"
 

@@ -126,7 +126,7 @@ class PerceptionComp:
             elif split == "all" or _is_of_paper(row.key):
                 gathering.add(line, _item(row, skills), item_id=row.key)
                 kept.append(row)
-        gathering.notes.extend((*_notes(kept), *skills.notes))
+        gathering.notes.extend((*_notes(kept), *skills.notes(gathering.items)))
         gathering.items[:] = _with_twins(gathering.items)
         return gathering.loaded(media_root=_video_folder(data, file.path, gathering.items))
 

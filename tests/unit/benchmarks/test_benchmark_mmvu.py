@@ -17,6 +17,9 @@ SAMPLE = Path(__file__).parents[2] / "golden" / "mmvu" / "validation.json"
 # The letters before and after the change of five answers, as recorded in the statistics of the release.
 OLD = {"319": "E", "542": "E", "738": "A", "744": "A", "840": "C"}
 NEW = {"319": "D", "542": "B", "738": "D", "744": "E", "840": "B"}
+# ... and one open answer that changed, too.
+OLD_OPEN = {"943": "annular solar eclipse or partial solar eclipse"}
+NEW_OPEN = {"943": "lunar eclipse"}
 
 
 def entries() -> list[dict[str, object]]:
@@ -74,22 +77,62 @@ def test_the_subject_is_the_stated_one_and_other_folders_are_noted() -> None:
     [
         (OLD, "2025-01-21"),
         (NEW, "2025-02-27 or later"),
+        (OLD | OLD_OPEN, "2025-01-21"),
+        (NEW | NEW_OPEN, "2025-02-27 or later"),
+        (OLD | NEW_OPEN, "unknown"),
+        (NEW | OLD_OPEN, "unknown"),
         (OLD | {"744": "E"}, "unknown"),
         ({"319": "D"}, "unknown"),
     ],
 )
-def test_the_release_is_told_by_five_answers(tmp_path: Path, letters: dict[str, str], revision: str) -> None:
+def test_the_release_is_told_by_the_answers_that_changed(
+    tmp_path: Path, letters: dict[str, str], revision: str
+) -> None:
     bridge = entries()[0]
     rows = [bridge | {"id": f"validation_{n}", "answer": letter} for n, letter in letters.items()]
+    if "943" in letters:
+        rows[-1]["question_type"] = "open-ended"
     found = load(write(tmp_path / "validation.json", rows))
     assert found.revision == revision
     assert {item.provenance.revision for item in found.items if item.provenance} == {revision}
     assert any("neither known release" in note for note in found.notes) is (revision == "unknown")
 
 
+@pytest.mark.parametrize(
+    ("letters", "said"),
+    [
+        (OLD | OLD_OPEN, "are those of the release 2025-01-21; in the release 2025-02-27 or later those of "),
+        (NEW | NEW_OPEN, "are those of the release 2025-02-27 or later; in the release 2025-01-21 those of "),
+    ],
+)
+def test_the_answers_that_moved_are_listed_by_id(tmp_path: Path, letters: dict[str, str], said: str) -> None:
+    row = entries()[1]
+    rows = [row | {"id": f"validation_{n}", "answer": letter} for n, letter in letters.items()]
+    notes = load(write(tmp_path / "validation.json", rows)).notes
+    moved = ", ".join(f"validation_{n}" for n in letters)
+    assert f"the answers {said}{moved} differ, so that scores on the two do not compare" in notes
+
+
+def test_a_mixed_file_says_which_answers_are_of_which_release(tmp_path: Path) -> None:
+    letters = OLD | {"744": "E", "840": "A"}
+    rows = [entries()[1] | {"id": f"validation_{n}", "answer": letter} for n, letter in letters.items()]
+    (note,) = [n for n in load(write(tmp_path / "v.json", rows)).notes if "neither" in n]
+    assert "3 are those of 2025-01-21: validation_319, validation_542, validation_738;" in note
+    assert "1 are those of 2025-02-27 or later: validation_744)" in note
+
+
 def test_the_hidden_test_split_is_refused_with_the_reason() -> None:
     with pytest.raises(UsageError, match=r"hidden.*authors.*'validation'"):
         load(SAMPLE, split="test")
+
+
+def test_a_file_of_the_hidden_test_split_is_refused(tmp_path: Path) -> None:
+    rows = [entries()[0] | {"id": "test_0"}, {"id": "test_1", "question": "What is it?"}]
+    for some in (rows, rows[1:]):
+        with pytest.raises(
+            UsageError, match=r"test_\d' found\. The test split of mmvu is hidden.*validation\.json"
+        ):
+            load(write(tmp_path / "test.json", some))
 
 
 @pytest.mark.parametrize(
@@ -145,3 +188,21 @@ def test_a_local_path_of_a_video_needs_no_address(tmp_path: Path) -> None:
     rows = [entries()[0] | {"video": "videos/Civil_Engineering/0.mp4"}]
     (media,) = load(write(tmp_path / "validation.json", rows)).items[0].media
     assert (media.path, media.url) == ("videos/Civil_Engineering/0.mp4", None)
+
+
+def test_the_protocols_differ_from_the_papers_in_what_their_names_say() -> None:
+    protocols = mmvu.create().protocols
+    assert list(protocols) == ["paper", "direct", "rule-first", "vllm", "thinking", "gemini"]
+    paper = protocols["paper"]
+    assert (paper.selector, paper.n_frames, paper.style, paper.judge) == (
+        "mmvu-api",
+        32,
+        "cot",
+        "mmvu-official",
+    )
+    assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, 1024)
+    assert protocols["direct"].style == "direct"
+    assert protocols["rule-first"].judge == "rule-first"
+    assert (protocols["vllm"].selector, protocols["vllm"].n_frames) == ("mmvu-vllm", 16)
+    assert protocols["thinking"].sampling.max_tokens == 8192
+    assert protocols["gemini"].layout == "video"

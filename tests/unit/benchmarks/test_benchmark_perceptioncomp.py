@@ -1,5 +1,6 @@
 """PerceptionComp in the shape of its release, on a sample written by hand."""
 
+import gzip
 import json
 from pathlib import Path
 
@@ -124,6 +125,8 @@ def test_something_else_than_a_list_is_refused(tmp_path: Path) -> None:
         "annotations_1-1114.json",
         "annotations/1-1114.json",
         "benchmark/annotations/1-1114.json",
+        "annotations/official/1-1114.json",
+        "benchmark/annotations/official/1-1114.json",
     ],
 )
 @pytest.mark.parametrize("videos", ["videos", "data", "benchmark/videos", "."])
@@ -165,3 +168,92 @@ def test_an_unknown_split_names_the_known_ones() -> None:
 )
 def test_conditions_are_counted_by_their_marks(question: str, n: int) -> None:
     assert perceptioncomp.n_conditions(question) == n
+
+
+# --------------------------------------------------------------------------- skills
+
+LABELS = [
+    {"key": "1", "video_id": "Harbour Walk 2", "step_abilities": []},
+    {
+        "key": "1",
+        "video_id": "Harbour Walk 2",
+        "question": "...",
+        "step_abilities": [
+            {"step_index": 1, "abilities": ["Semantic understanding", "Visual knowledge"]},
+            {"step_index": "answer_step", "abilities": ["World modeling", "Semantic understanding"]},
+        ],
+    },
+    {"key": "500", "video_id": "another video", "step_abilities": [{"abilities": ["Correspondence"]}]},
+    {"key": "501", "video_id": "attic", "step_abilities": [{"abilities": ["Telepathy"]}]},
+    {"video_id": "attic"},
+]
+LABEL_FILE = "step_ability_results.json"
+
+
+def skills_of(found: Loaded) -> dict[str, list[str]]:
+    return {item.item_id: [tag for tag in item.tags if tag.startswith("skill:")] for item in found.items}
+
+
+@pytest.mark.parametrize(
+    "place", [LABEL_FILE, f"evaluate/results/archive/step_analysis/{LABEL_FILE}", f"{LABEL_FILE}.gz"]
+)
+def test_skills_are_tags_where_their_labels_are_there(tmp_path: Path, place: str) -> None:
+    annotations = tmp_path / "benchmark" / "annotations" / "1-1114.json"
+    annotations.parent.mkdir(parents=True)
+    annotations.write_bytes(SAMPLE.read_bytes())
+    content = json.dumps(LABELS).encode()
+    (tmp_path / place).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / place).write_bytes(gzip.compress(content) if place.endswith(".gz") else content)
+    expected = ["skill:semantic", "skill:visual-knowledge", "skill:world-modeling"]
+    for data in (tmp_path, annotations):
+        found = load(data)
+        assert skills_of(found) == {"1": expected, "500": [], "501": [], "502": []}
+        assert {found.items[0].tags[tag] for tag in expected} == {"yes"}
+        notes = "\n".join(found.notes)
+        assert f"skills of 1 of 4 question(s) come from {Path(place).name}" in notes
+        assert "1 entries" in notes
+        assert "skills that are not known and not used: Telepathy" in notes
+
+
+def test_good_labels_raise_one_note(tmp_path: Path) -> None:
+    (tmp_path / "1-1114.json").write_bytes(SAMPLE.read_bytes())
+    (tmp_path / LABEL_FILE).write_text(json.dumps(LABELS[1:2]), encoding="utf-8")
+    assert len([note for note in load(tmp_path).notes if LABEL_FILE in note]) == 1
+
+
+def test_without_labels_there_are_no_skills() -> None:
+    assert not any(skills_of(load(SAMPLE)).values())
+
+
+def test_labels_that_are_no_list_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "1-1114.json").write_bytes(SAMPLE.read_bytes())
+    (tmp_path / LABEL_FILE).write_text("{}", encoding="utf-8")
+    with pytest.raises(DataError, match=LABEL_FILE):
+        load(tmp_path)
+
+
+# --------------------------------------------------------------------------- how it is asked
+
+
+def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> None:
+    protocols = perceptioncomp.create().protocols
+    assert next(iter(protocols)) == "paper"
+    paper = protocols["paper"]
+    assert (paper.style, paper.n_frames, paper.layout, paper.reader) == ("cot", 64, "images", "robust")
+    assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, None)
+    assert protocols["direct"].style == "direct"
+    thinking = protocols["thinking"]
+    assert (thinking.style, thinking.sampling.temperature, thinking.sampling.max_tokens) == (
+        "cot",
+        0.7,
+        16_384,
+    )
+    assert protocols["frames-50"].n_frames == 50
+    assert (protocols["video"].layout, protocols["video"].reader) == ("video", "robust")
+    assert protocols["official-api"].reader == "perceptioncomp-api"
+    gemini = protocols["official-gemini"]
+    assert (gemini.layout, gemini.reader) == ("video", "perceptioncomp-gemini")
+    custom = protocols["official-custom"]
+    assert (custom.n_frames, custom.sampling.max_tokens) == (8, 128)
+    assert (custom.reader, custom.prompts) == ("perceptioncomp-custom", "perceptioncomp-custom")
+    assert {rules.headline for rules in protocols.values()} == {"micro"}
