@@ -72,14 +72,6 @@ def check_images(request: Request) -> None:
             )
 
 
-def free_memory() -> None:
-    """Give memory that nothing uses any more back to the device."""
-    import torch
-
-    gc.collect()
-    torch.cuda.empty_cache()
-
-
 @dataclass(frozen=True, kw_only=True)
 class _Job:
     request: Request
@@ -115,10 +107,18 @@ def _content(part: TextPart | ImagePart | VideoPart, request: Request) -> dict[s
                 f"{request.item_id}: transformers: takes images, not the video file {path}; ask with frames"
             )
         case ImagePart(digest=digest):
-            return {"type": "image", "image": _decode(request.images[digest], f"{request.item_id}: {digest}")}
+            return {
+                "type": "image",
+                "image": decode_image(request.images[digest], f"{request.item_id}: {digest}"),
+            }
 
 
-def _decode(data: bytes, what: str) -> Image.Image:
+def decode_image(data: bytes, what: str) -> Image.Image:
+    """The image in three colours; `what` names it in the message.
+
+    Raises:
+        RejectedRequestError: it cannot be decoded.
+    """
     try:
         with Image.open(io.BytesIO(data)) as image:
             return image.convert("RGB")
@@ -178,6 +178,14 @@ class Checkpoint:
     def is_on_cpu(self) -> bool:
         """Whether the model computes on the CPU."""
         return bool(self._model.device.type == "cpu")
+
+    def close(self) -> None:
+        """Give the memory back to the device; nothing can be answered afterwards."""
+        import torch
+
+        del self._model, self._processor
+        gc.collect()
+        torch.cuda.empty_cache()
 
     def answer(self, requests: Sequence[Request]) -> list[Reply | RejectedRequestError]:
         """Answer requests that have one `Draw` (a single one if it has a seed).

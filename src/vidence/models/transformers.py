@@ -9,25 +9,22 @@ of the OpenAI protocol makes of the same prompt, so greedy decoding gives the sa
 
 import importlib.util
 import re
-import time
 from collections.abc import Callable, Mapping
 
-import anyio
-import anyio.to_thread
 import msgspec
 
 from vidence.catalog import take_options
 from vidence.contracts import Request
-from vidence.errors import AccessError, RejectedRequestError, UsageError, VidenceError
+from vidence.errors import UsageError
 from vidence.models import _options
+from vidence.models._batching import BatchingModel
 from vidence.models._transformers_files import Source, locate
 from vidence.models._transformers_load import Loading
-from vidence.models._transformers_run import Checkpoint, check_images, draw_of, free_memory
-from vidence.records import Record, Reply
+from vidence.models._transformers_run import Checkpoint, Draw, draw_of
+from vidence.records import Record
 
 GPU_BATCH_SIZE = 8
 CPU_BATCH_SIZE = 4
-GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
 
 
 class Options(Record, kw_only=True):
@@ -71,95 +68,22 @@ _READERS: Mapping[str, Callable[[str], object]] = {
 }
 
 
-class _Ticket:
-    """A request that waits for its batch, and later what came of it."""
-
-    def __init__(self, request: Request) -> None:
-        self.request = request
-        self.draw = draw_of(request)
-        self.outcome: Reply | RejectedRequestError | None = None
-
-
-class TransformersModel:
-    """One checkpoint in this process.
-
-    There is no worker to watch: whoever gets the turn answers a batch that its own request leads and
-    leaves the others their outcomes. If that breaks in a way nobody foresaw, the leader gets the
-    error and the others take their own turns; so nobody waits for ever.
-    """
-
-    looks = True
-    by_item = False
+class TransformersModel(BatchingModel[Checkpoint]):
+    """One checkpoint in this process."""
 
     def __init__(self, source: Source, options: Options) -> None:
-        self.identity = _identity(source, options)
         default = CPU_BATCH_SIZE if options.device == "cpu" else GPU_BATCH_SIZE
-        self.max_in_flight = 2 * (options.batch_size or default)
+        super().__init__(_identity(source, options), max_in_flight=2 * (options.batch_size or default))
         self._source = source
         self._options = options
-        self._checkpoint: Checkpoint | None = None
-        self._broken: VidenceError | None = None
-        self._waiting: list[_Ticket] = []
-        self._turn = anyio.Lock()
 
-    async def reply(self, request: Request) -> Reply:
-        """Answer, together with waiting requests that are drawn in the same way; see `Model.reply`.
+    def _kind(self, request: Request) -> Draw:
+        return draw_of(request)
 
-        Raises:
-            RejectedRequestError: a part, an image or a length that the model does not take.
-            AccessError: the checkpoint cannot be loaded, the device failed, or the model is closed.
-            UsageError: the device is not there, or the request lacks an image that its prompt names.
-        """
-        started_s = time.perf_counter()
-        check_images(request)
-        ticket = _Ticket(request)
-        self._waiting.append(ticket)
-        try:
-            async with self._turn:
-                outcome = ticket.outcome or await self._lead(ticket)
-        finally:
-            self._waiting.remove(ticket)
-        if isinstance(outcome, RejectedRequestError):
-            raise outcome
-        return msgspec.structs.replace(outcome, latency_s=time.perf_counter() - started_s)
-
-    async def close(self) -> None:
-        """Let go of the weights; a batch that is being answered is finished first."""
-        self._broken = AccessError(f"{self.identity} is closed; make it again")
-        async with self._turn:
-            if self._checkpoint is not None:
-                self._checkpoint = None
-                await anyio.to_thread.run_sync(free_memory)
-
-    async def _lead(self, ticket: _Ticket) -> Reply | RejectedRequestError:
-        """Answer a batch that `ticket` is in; only who has the turn may call it."""
-        checkpoint = await self._loaded()
-        size = self._options.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
-        if ticket.draw.seed is not None:
-            size = 1
-        if len(self._waiting) < size:
-            await anyio.sleep(GATHER_S)
-        others = [t for t in self._waiting if t.outcome is None and t.draw == ticket.draw and t is not ticket]
-        batch = [ticket, *others[: size - 1]]
-
-        def answer() -> Reply | RejectedRequestError:
-            outcomes = checkpoint.answer([t.request for t in batch])
-            for each, outcome in zip(batch, outcomes, strict=True):
-                each.outcome = outcome
-            return outcomes[0]
-
-        return await anyio.to_thread.run_sync(answer)
-
-    async def _loaded(self) -> Checkpoint:
-        if self._broken is not None:
-            raise self._broken
-        if self._checkpoint is None:
-            try:
-                self._checkpoint = await anyio.to_thread.run_sync(self._load)
-            except VidenceError as error:
-                self._broken = error
-                raise
-        return self._checkpoint
+    def _batch_size(self, checkpoint: Checkpoint, request: Request) -> int:
+        if draw_of(request).seed is not None:
+            return 1
+        return self._options.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
 
     def _load(self) -> Checkpoint:
         options = self._options
