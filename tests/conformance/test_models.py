@@ -10,6 +10,8 @@ import msgspec
 import pytest
 from PIL import Image
 
+from servers.anthropic_stub import AnthropicStub
+from servers.gemini_stub import GeminiStub
 from servers.openai_stub import Canned, OpenAIStub
 from vidence import catalog
 from vidence.contracts import Model, Request
@@ -25,11 +27,14 @@ from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart
 SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
 Example = tuple[str, dict[str, str]]
 
-# How to make each model: its argument and options. Those in WITH_SERVER ask the stub.
-WITH_SERVER = ("openai",)
+# Models that ask a server, and the stub that speaks its protocol.
+STUBS: dict[str, type[OpenAIStub]] = {"anthropic": AnthropicStub, "gemini": GeminiStub, "openai": OpenAIStub}
+WITH_SERVER = tuple(STUBS)
+SDKS = {"anthropic": "anthropic", "gemini": "google.genai"}
 
 
-def _openai(_: Path, server: OpenAIStub) -> Example:
+# How to make each model: its argument and options.
+def _served(_: Path, server: OpenAIStub) -> Example:
     return "tiny", {"base_url": server.base_url, "timeout_s": "10"}
 
 
@@ -48,8 +53,10 @@ def _transformers(folder: Path, _: OpenAIStub) -> Example:
 
 
 EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
+    "anthropic": _served,
     "baseline": lambda *_: ("random", {}),
-    "openai": _openai,
+    "gemini": _served,
+    "openai": _served,
     "phantom": lambda *_: ("fuser", {}),
     "replay": _replay,
     "scripted": lambda *_: ("The answer is B", {}),
@@ -57,15 +64,17 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server() -> Iterator[OpenAIStub]:
-    with OpenAIStub(answer="The answer is B") as server:
-        yield server
-
-
 @pytest.fixture(scope="module", params=catalog.names("model"))
 def name(request: pytest.FixtureRequest) -> str:
+    if request.param in SDKS:
+        pytest.importorskip(SDKS[request.param], reason=f"no SDK (extra {request.param!r})")
     return request.param
+
+
+@pytest.fixture(scope="module")
+def server(name: str) -> Iterator[OpenAIStub]:
+    with STUBS.get(name, OpenAIStub)(answer="The answer is B") as server:
+        yield server
 
 
 @pytest.fixture(scope="module")

@@ -20,9 +20,13 @@ OWN_FIELDS = frozenset(
 
 
 class BodyRules(Record, kw_only=True):
-    """What the bodies of one model have in common; `extra` is added to each as it is."""
+    """What the bodies of one model have in common; `extra` is added to each as it is.
+
+    With `fixed_sampling` temperature and top_p are left out.
+    """
 
     model: str
+    fixed_sampling: bool = False
     thinking: str = ""
     thinking_budget: int | None = None
     effort: str = ""
@@ -59,15 +63,18 @@ def _content(part: Part, request: Request) -> dict[str, object]:
 
 def _drawing(sampling: Sampling, rules: BodyRules) -> dict[str, object]:
     """Temperature and top_p, where they are not what the API does by itself."""
-    temperature, top_p = sampling.temperature, sampling.top_p
     if sampling.seed is not None:
         raise UsageError(
             f"anthropic:{rules.model} takes no seed (got {sampling.seed}); leave --model-seed away"
         )
+    if rules.fixed_sampling:
+        return {}
+    temperature, top_p = sampling.temperature, sampling.top_p
     if rules.thinks and temperature not in {None, OWN_TEMPERATURE}:
         raise UsageError(
             f"anthropic:{rules.model} cannot think at temperature {temperature:g}: with thinking the API "
-            "draws at 1 and at nothing else; say --temperature 1, or ask without thinking"
+            "draws at 1 and at nothing else; say --temperature 1 or fixed_sampling=yes, or ask without "
+            "thinking"
         )
     if rules.thinks and top_p is not None and top_p < LEAST_THINKING_TOP_P:
         raise UsageError(

@@ -14,10 +14,10 @@ _FINISH: dict[str, Finish] = {"tool_use": "stop", "model_context_window_exceeded
 # What a 400 says of a setting that every request of the run has, and what to do about it.
 _OF_ALL_REQUESTS = {
     "credit balance": "the account has no credit left",
-    "temperature": "--temperature 1 is the API's own default, which every model takes",
-    "top_p": "leave --top-p away, or --temperature where both are given",
-    "output_format": "structured=tool or structured=none holds the reply in another way, or not",
-    "output_config.format": "structured=tool or structured=none holds the reply in another way, or not",
+    "temperature": "fixed_sampling=yes sends neither temperature nor top_p",
+    "top_p": "fixed_sampling=yes sends neither temperature nor top_p",
+    "output_format": "structured=tool or structured=off holds the reply in another way, or not",
+    "output_config.format": "structured=tool or structured=off holds the reply in another way, or not",
     "effort": "choose another effort=, or leave it away",
     "thinking": "choose among thinking_budget=TOKENS, thinking=adaptive and thinking=off",
 }

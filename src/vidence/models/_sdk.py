@@ -69,8 +69,8 @@ def check_key(server: Server, *, host: str) -> None:
 
 
 def spec_text(head: str, options: Mapping[str, object]) -> str:
-    """A spec with those options that are not empty, None or False; what an identity is made of."""
-    told = {k: _option_text(v) for k, v in options.items() if v not in ("", None, False, {})}
+    """A spec with those options that are not empty and not None; what an identity is made of."""
+    told = {k: _option_text(v) for k, v in options.items() if v is not None and v not in ("", {})}
     return f"{head}?" + "&".join(f"{k}={v}" for k, v in told.items())
 
 

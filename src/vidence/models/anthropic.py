@@ -35,7 +35,8 @@ class Options(Record, kw_only=True):
     `thinking_budget`: tokens of thinking, 1024 or more, on top of the plan's `max_tokens`.
     `thinking`: ``adaptive`` (the model decides; counts against `max_tokens`) or ``off``.
     `effort`: ``low``, ``medium``, ``high``, ``xhigh`` or ``max``.
-    `structured`: how a reply is held to a schema: ``format``, ``tool`` or ``none``.
+    `structured`: how a reply is held to a schema: ``format``, ``tool`` or ``off``. `fixed_sampling` leaves
+    temperature and top_p out, for models that let neither be chosen.
     `base_url` defaults to the environment variable ANTHROPIC_BASE_URL, then to Anthropic. `api_key_env`
     names the variable that holds the key. `timeout_s` is the longest wait for one whole reply, in
     seconds; a run has its own, usually shorter one. `extra` is a JSON object added to each request.
@@ -45,6 +46,7 @@ class Options(Record, kw_only=True):
     thinking: str = ""
     effort: str = ""
     structured: str = "format"
+    fixed_sampling: bool = False
     base_url: str = ""
     api_key_env: str = "ANTHROPIC_API_KEY"
     timeout_s: float = 600.0
@@ -63,7 +65,8 @@ _READERS: Mapping[str, Callable[[str], object]] = {
     "thinking_budget": _budget,
     "thinking": _options.one_of("adaptive", "off"),
     "effort": _options.one_of("low", "medium", "high", "xhigh", "max"),
-    "structured": _options.one_of("format", "tool", "none"),
+    "structured": _options.one_of("format", "tool", "off"),
+    "fixed_sampling": _options.yes_or_no,
     "base_url": str,
     "api_key_env": str,
     "timeout_s": _options.positive_number,
@@ -152,6 +155,7 @@ def _identity(server: Server, rules: BodyRules) -> str:
         "thinking": rules.thinking,
         "effort": rules.effort,
         "structured": "" if rules.structured == "format" else rules.structured,
+        "fixed_sampling": "yes" if rules.fixed_sampling else "",
         "extra": rules.extra,
     }
     return _sdk.spec_text(f"anthropic:{rules.model}", changes_the_reply)
@@ -173,7 +177,7 @@ def _check(name: str, read: Options) -> None:
     if thinks and read.structured == "tool":
         raise UsageError(
             f"anthropic:{name}: the API forces no tool on a model that thinks; take structured=format or "
-            "structured=none, or ask without thinking"
+            "structured=off, or ask without thinking"
         )
 
 
@@ -204,6 +208,7 @@ def create(name: str, options: Mapping[str, str]) -> AnthropicModel:
         thinking_budget=read.thinking_budget,
         effort=read.effort,
         structured=read.structured,
+        fixed_sampling=read.fixed_sampling,
         extra=read.extra,
     )
     return AnthropicModel(server, rules, read)

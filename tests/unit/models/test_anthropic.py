@@ -109,11 +109,13 @@ def test_a_seed_is_refused_because_the_api_has_none():
 def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
     with AnthropicStub(answer="B") as server:
         model = model_for(server, name=FIXED_SAMPLING)
-        with pytest.raises(AccessError, match=r"`temperature` is deprecated.*--temperature 1"):
+        with pytest.raises(AccessError, match=r"`temperature` is deprecated.*fixed_sampling=yes"):
             ask(model, asking(temperature=0.0))
         assert ask(model, asking(temperature=1.0))[0].text == "B"
-        with pytest.raises(AccessError, match=r"`top_p` is deprecated.*leave --top-p away"):
+        with pytest.raises(AccessError, match=r"`top_p` is deprecated.*fixed_sampling=yes"):
             ask(model, asking(temperature=1.0, top_p=0.5))
+        fixed = model_for(server, "fixed_sampling=yes", name=FIXED_SAMPLING)
+        assert ask(fixed, asking(temperature=0.0, top_p=0.5))[0].text == "B"
 
 
 def test_extra_fields_are_added():
@@ -156,9 +158,11 @@ def test_thinking_is_refused_at_a_temperature_that_the_api_refuses(options: str)
     with AnthropicStub() as server:
         with pytest.raises(UsageError, match=r"cannot think at temperature 0: .*--temperature 1"):
             ask(model_for(server, options), asking())
+        fixed = model_for(server, options + "&fixed_sampling=yes")
+        assert ask(fixed, asking(temperature=0.0, top_p=0.9))[0].text == "A"
         with pytest.raises(UsageError, match=r"cannot think with top_p 0\.9: .*0\.95 to 1"):
             ask(model_for(server, options), asking(temperature=1.0, top_p=0.9))
-    assert server.n_requests == 0
+    assert server.n_requests == 1
 
 
 def test_a_model_without_budgets_says_what_to_do():
@@ -197,7 +201,7 @@ def test_a_schema_may_be_the_form_of_a_forced_tool():
 
 def test_a_schema_may_be_left_away():
     with AnthropicStub() as server:
-        ask(model_for(server, "structured=none"), asking(schema=SCHEMA))
+        ask(model_for(server, "structured=off"), asking(schema=SCHEMA))
     assert server.requests[0].body.keys() == {"model", "max_tokens", "messages", "temperature"}
 
 
@@ -251,11 +255,12 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else():
         identity(thinking_budget="2000"),
         identity(thinking="adaptive"),
         identity(effort="low"),
-        identity(structured="none"),
+        identity(structured="off"),
+        identity(fixed_sampling="yes"),
         identity(extra='{"top_k": 5}'),
         create("claude2", {"base_url": "http://h"}).identity,
     ]
-    assert len({same, *others}) == 8
+    assert len({same, *others}) == 9
     assert identity(extra='{"a": 1, "b": 2}') == identity(extra='{"b": 2, "a": 1}')
 
 
