@@ -13,8 +13,6 @@ from vidence.statistics._inputs import Sums, as_labels, as_values
 from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
 
 Measurement = Literal["nominal", "ordinal", "interval"]
-# What stands for "no answer" among the labels of answers; no answer can be this.
-_UNREAD = "\0"
 
 
 class ItemAgreement(Record, kw_only=True):
@@ -208,8 +206,8 @@ def answer_agreement(
             f"{len(first)} and {len(second)} answers, {n} right ones and {len(clusters)} clusters; "
             "expected the same number of each, at least one"
         )
-    ours = np.array([_UNREAD if a is None else a for a in first], np.str_)
-    theirs = np.array([_UNREAD if a is None else a for a in second], np.str_)
+    ours = np.array([a or "" for a in first], np.str_)
+    theirs = np.array([a or "" for a in second], np.str_)
     videos, truth = np.array(clusters, np.str_), np.array(right, np.str_)
     no_first = np.array([a is None for a in first])
     no_second = np.array([a is None for a in second])

@@ -1,0 +1,243 @@
+"""Laws of comparisons, plans, agreement, repeats and the implied-integer audit."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from vidence.statistics.agreement import item_agreement, krippendorff_alpha
+from vidence.statistics.audit import audit_row
+from vidence.statistics.correlation import spearman
+from vidence.statistics.implied import check_mean, check_sum, implied, implied_counts
+from vidence.statistics.paired import compare, holm, undivided
+from vidence.statistics.power import Design, paired_needed, paired_power
+from vidence.statistics.repeats import components, summarise
+from vidence.statistics.resampling import Resampling
+
+FAST = settings(max_examples=40, deadline=None)
+FEW = Resampling(n_boot=60, n_flips=99)
+
+
+@st.composite
+def two_runs(draw: st.DrawFn) -> tuple[list[int], list[int], list[str]]:
+    n = draw(st.integers(2, 30))
+    rows = draw(
+        st.lists(
+            st.tuples(st.integers(0, 1), st.integers(0, 1), st.sampled_from("abcde")), min_size=n, max_size=n
+        )
+    )
+    return [r[0] for r in rows], [r[1] for r in rows], [r[2] for r in rows]
+
+
+@FAST
+@given(case=two_runs(), seed=st.integers(0, 99))
+def test_comparisons_mirror_and_hold_together(
+    case: tuple[list[int], list[int], list[str]], seed: int
+) -> None:
+    first, second, clusters = case
+    one = compare(first, second, clusters=clusters, rng=np.random.default_rng(seed), settings=FEW)
+    other = compare(second, first, clusters=clusters, rng=np.random.default_rng(seed), settings=FEW)
+    assert one.difference.value == pytest.approx(-other.difference.value)
+    assert one.p_value == pytest.approx(other.p_value)
+    assert 0 < one.p_value <= 1
+    assert one.n_first_higher + one.n_second_higher + one.n_same == len(first)
+    assert one.mcnemar is not None
+    assert 0 <= one.mcnemar.p_mid <= one.mcnemar.p_exact <= 1
+    assert (one.n_first_higher, one.n_second_higher) == (one.mcnemar.n_only_first, one.mcnemar.n_only_second)
+    if not math.isnan(one.difference.low):
+        assert -1 - 1e-12 <= one.difference.low <= one.difference.high <= 1 + 1e-12
+
+
+@FAST
+@given(case=two_runs(), seed=st.integers(0, 99))
+def test_the_order_of_items_changes_no_comparison(
+    case: tuple[list[int], list[int], list[str]], seed: int
+) -> None:
+    first, second, clusters = case
+    order = np.random.default_rng(seed).permutation(len(first))
+    moved = [[values[i] for i in order] for values in (first, second, clusters)]
+    one = compare(first, second, clusters=clusters, rng=np.random.default_rng(1), settings=FEW)
+    other = compare(moved[0], moved[1], clusters=moved[2], rng=np.random.default_rng(1), settings=FEW)
+    assert (other.p_value, other.difference.value) == pytest.approx((one.p_value, one.difference.value))
+    assert other.analytic.high == pytest.approx(one.analytic.high, nan_ok=True)
+    assert other.mcnemar == one.mcnemar or one.n_first_higher + one.n_second_higher == 0
+
+
+@FAST
+@given(p_values=st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_only_raises_keeps_the_order_and_is_below_bonferroni(p_values: list[float]) -> None:
+    adjusted = holm(p_values)
+    for (p, a), (q, b) in itertools.combinations(zip(p_values, adjusted, strict=True), 2):
+        assert (a <= b + 1e-12) if p <= q else (b <= a + 1e-12)
+    for p, a in zip(p_values, adjusted, strict=True):
+        assert p - 1e-12 <= a <= min(1.0, p * len(p_values)) + 1e-12
+
+
+@FAST
+@given(n=st.integers(1, 7), edges=st.sets(st.tuples(st.integers(0, 6), st.integers(0, 6)), max_size=15))
+def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
+    n: int, edges: set[tuple[int, int]]
+) -> None:
+    names = [f"s{i}" for i in range(n)]
+    clear = [(names[i], names[j]) for i, j in sorted(edges) if i < j < n]
+
+    def is_free(members: tuple[str, ...]) -> bool:
+        return not any(i in members and j in members for i, j in clear)
+
+    free = [s for size in range(1, n + 1) for s in itertools.combinations(names, size) if is_free(s)]
+    largest = {s for s in free if not any(set(s) < set(t) for t in free)}
+    found = undivided(names, clear)
+    assert set(found) == largest
+    assert len(found) == len(largest)
+
+
+@FAST
+@given(
+    difference=st.floats(0.02, 0.3),
+    size=st.integers(1, 8),
+    icc=st.floats(0, 1),
+    power=st.floats(0.3, 0.99),
+)
+def test_a_needed_run_has_the_power_and_one_video_less_has_not(
+    difference: float, size: int, icc: float, power: float
+) -> None:
+    found = paired_needed(difference, discordance=0.4, items_per_cluster=size, icc=icc, power=power)
+    assert paired_power(difference, discordance=0.4, design=found) >= power
+    assume(found.n_clusters > 2)
+    fewer = Design(n_items=(found.n_clusters - 1) * size, n_clusters=found.n_clusters - 1, icc=icc)
+    assert paired_power(difference, discordance=0.4, design=fewer) < power
+
+
+@FAST
+@given(case=two_runs())
+def test_agreement_counts_add_up_and_kappa_is_at_most_one(
+    case: tuple[list[int], list[int], list[str]],
+) -> None:
+    first, second, clusters = case
+    found = item_agreement(first, second, clusters=clusters, rng=np.random.default_rng(0), settings=FEW)
+    assert found.n_both_right + found.n_only_first == sum(first)
+    assert found.n_both_right + found.n_only_second == sum(second)
+    assert found.n_both_wrong + found.n_both_right == round(found.same.value * len(first))
+    assert math.isnan(found.kappa.value) or -1 <= found.kappa.value <= 1
+
+
+@FAST
+@given(
+    ratings=st.lists(
+        st.lists(st.one_of(st.just(math.nan), st.integers(0, 4)), min_size=3, max_size=3),
+        min_size=2,
+        max_size=20,
+    ),
+    measurement=st.sampled_from(["nominal", "ordinal", "interval"]),
+)
+def test_alpha_knows_neither_raters_nor_items_by_name(ratings: list[list[float]], measurement: str) -> None:
+    table = np.array(ratings, float)
+    assume(((~np.isnan(table)).sum(axis=1) >= 2).any())
+    given_as = {"measurement": measurement, "settings": FEW}
+    found = krippendorff_alpha(table, rng=np.random.default_rng(0), **given_as).value
+    turned = krippendorff_alpha(table[::-1, ::-1], rng=np.random.default_rng(0), **given_as).value
+    assert turned == pytest.approx(found, nan_ok=True)
+    assert math.isnan(found) or found <= 1 + 1e-12
+    # Twice the scale and another zero are the same ratings.
+    moved = krippendorff_alpha(2 * table + 7, rng=np.random.default_rng(0), **given_as).value
+    assert moved == pytest.approx(found, nan_ok=True)
+
+
+@FAST
+@given(scores=st.lists(st.integers(0, 100), min_size=2, max_size=8), shift=st.integers(-50, 50))
+def test_repeat_intervals_move_with_the_scores(scores: list[int], shift: int) -> None:
+    here, there = summarise(scores), summarise([s + shift for s in scores])
+    assert there.mean.low == pytest.approx(here.mean.low + shift)
+    assert there.variance == pytest.approx(here.variance, abs=1e-9)
+    assert here.mean.low <= here.mean.value <= here.mean.high
+
+
+@FAST
+@given(case=two_runs())
+def test_the_parts_of_an_error_never_pass_the_whole_unless_it_is_all_repeats(
+    case: tuple[list[int], list[int], list[str]],
+) -> None:
+    first, second, clusters = case
+    found = components(np.column_stack([first, second]), clusters=clusters)
+    assume(found.n_clusters > 1)
+    together = found.sampling_error**2 + found.repeat_error**2
+    assert together >= found.total_error**2 - 1e-12
+    assert found.sampling_error == 0 or together == pytest.approx(found.total_error**2)
+    assert found.error_with(4) <= found.error_with(2) + 1e-12
+
+
+@FAST
+@given(points=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=4, max_size=12))
+def test_rank_correlation_does_not_see_a_stretched_scale(points: list[tuple[int, int]]) -> None:
+    x, y = [p[0] for p in points], [p[1] for p in points]
+    assume(len(set(x)) > 1 and len(set(y)) > 1)
+    found = spearman(x, y, rng=np.random.default_rng(0), settings=FEW)
+    cubed = spearman([v**3 for v in x], y, rng=np.random.default_rng(0), settings=FEW)
+    falling = spearman([-v for v in x], y, rng=np.random.default_rng(0), settings=FEW)
+    assert cubed == found
+    assert falling.value == pytest.approx(-found.value)
+    assert found.fisher.low - 1e-12 <= found.value <= found.fisher.high + 1e-12
+
+
+def printed_as(k: int, n: int, decimals: int, *, rule: str) -> str:
+    """Long division: the digits of 100 k / n, cut off or rounded half up."""
+    scaled, rest = divmod(100 * k * 10**decimals, n)
+    if rule == "half-up" and 2 * rest >= n:
+        scaled += 1
+    if not decimals:
+        return str(scaled)
+    return f"{scaled // 10**decimals}.{scaled % 10**decimals:0{decimals}d}"
+
+
+@FAST
+@given(
+    n=st.integers(1, 400),
+    share=st.fractions(0, 1),
+    decimals=st.integers(0, 3),
+    rule=st.sampled_from(["half-up", "truncated"]),
+)
+def test_a_count_is_among_those_its_own_print_implies(
+    n: int, share: Fraction, decimals: int, rule: str
+) -> None:
+    k = int(share * n)
+    found = implied(printed_as(k, n, decimals, rule=rule), n)
+    assert k in found.counts[rule]
+    assert k in found.all
+
+
+@FAST
+@given(n=st.integers(1, 60), text=st.integers(0, 1000))
+def test_implied_counts_are_those_of_trying_all(n: int, text: int) -> None:
+    value = f"{text // 10}.{text % 10}"
+    for rule in ("half-up", "truncated"):
+        tried = tuple(k for k in range(n + 1) if printed_as(k, n, 1, rule=rule) == value)
+        assert implied(value, n).counts[rule] == tried
+    for k in range(n + 1):
+        if f"{100 * k / n:.1f}" == value:
+            assert k in implied(value, n).nearest, "Python's own formatting"
+    # Ways of rounding leave no gap.
+    counts = implied_counts(value, n)
+    assert not counts or counts == tuple(range(counts[0], counts[-1] + 1))
+
+
+@FAST
+@given(
+    cells=st.lists(st.tuples(st.integers(1, 300), st.fractions(0, 1)), min_size=1, max_size=6),
+    decimals=st.integers(0, 2),
+)
+def test_true_rows_pass_every_check(cells: list[tuple[int, Fraction]], decimals: int) -> None:
+    sizes = {f"c{i}": n for i, (n, _) in enumerate(cells)}
+    counts = {f"c{i}": int(share * n) for i, (n, share) in enumerate(cells)}
+    texts = {c: printed_as(counts[c], sizes[c], decimals, rule="half-up") for c in sizes}
+    n, k = sum(sizes.values()), sum(counts.values())
+    whole = printed_as(k, n, decimals, rule="half-up")
+    found = audit_row(texts, sizes, whole=(whole, n))
+    assert found.is_possible
+    assert found.moves == ()
+    parts = [implied(texts[c], sizes[c]) for c in sizes]
+    assert check_sum(parts, implied(whole, n)).is_possible
+    assert check_mean(list(texts.values()), whole, weights=list(sizes.values())).is_possible

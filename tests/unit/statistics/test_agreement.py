@@ -1,0 +1,240 @@
+"""Agreement against published worked examples, statsmodels and hand calculation.
+
+The ratings of the alpha example are those of Krippendorff, "Computing Krippendorff's Alpha-Reliability"
+(2011), section E: nominal 0.743, ordinal 0.815, interval 0.849. The counts of the kappa example are those
+of Fleiss (1971) as reprinted in many textbooks: kappa 0.210.
+"""
+
+import math
+
+import numpy as np
+import pytest
+from statsmodels.stats import inter_rater
+
+from vidence.errors import UsageError
+from vidence.statistics.agreement import (
+    answer_agreement,
+    cohen_kappa,
+    fleiss_kappa,
+    item_agreement,
+    krippendorff_alpha,
+)
+from vidence.statistics.resampling import Resampling
+
+FEW = Resampling(n_boot=100)
+NAN = math.nan
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+def names(n: int) -> list[str]:
+    return [str(i) for i in range(n)]
+
+
+# ------------------------------------------------------------------------------------ two runs
+
+
+def test_two_runs_are_counted() -> None:
+    found = item_agreement(
+        [1, 1, 1, 0, 0], [1, 1, 0, 1, 0], clusters=["a", "a", "b", "b", "c"], rng=generator(), settings=FEW
+    )
+    assert (found.n_both_right, found.n_both_wrong) == (2, 1)
+    assert (found.n_only_first, found.n_only_second) == (1, 1)
+    assert found.same.value == pytest.approx(0.6)
+    # Chance: 0.6 * 0.6 + 0.4 * 0.4 = 0.52.
+    assert found.kappa.value == pytest.approx((0.6 - 0.52) / 0.48)
+    assert (found.same.n, found.same.n_clusters) == (5, 3)
+
+
+def test_cohens_kappa_is_that_of_statsmodels() -> None:
+    rng = generator(2)
+    first = rng.choice(list("ABCD"), 300)
+    second = np.where(rng.random(300) < 0.6, first, rng.choice(list("ABCDE"), 300))
+    found = cohen_kappa(first.tolist(), second.tolist(), clusters=names(300), rng=rng, settings=FEW)
+    table = np.array([[((first == a) & (second == b)).sum() for b in "ABCDE"] for a in "ABCDE"])
+    theirs = inter_rater.cohens_kappa(table)
+    assert found.value == pytest.approx(float(theirs.kappa))
+    # The bootstrap of independent items comes near the interval of the asymptotic error.
+    wide = cohen_kappa(first.tolist(), second.tolist(), clusters=names(300), rng=generator(1))
+    assert (wide.low, wide.high) == pytest.approx((theirs.kappa_low, theirs.kappa_upp), abs=0.02)
+
+
+def test_questions_of_one_video_widen_the_interval_of_kappa() -> None:
+    rng = generator(3)
+    first = np.repeat(rng.choice(list("AB"), 60), 6)
+    second = np.repeat(rng.choice(list("AB"), 60), 6)
+    apart = cohen_kappa(first.tolist(), second.tolist(), clusters=names(360), rng=generator())
+    together = cohen_kappa(
+        first.tolist(), second.tolist(), clusters=[str(i // 6) for i in range(360)], rng=generator()
+    )
+    ratio = (together.high - together.low) / (apart.high - apart.low)
+    assert ratio == pytest.approx(math.sqrt(6), rel=0.2)
+
+
+def test_kappa_does_not_exist_where_both_always_say_the_same_one() -> None:
+    found = cohen_kappa(["A", "A"], ["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW)
+    assert math.isnan(found.value)
+    assert "does not exist" in found.method
+
+
+def test_answers_are_compared_where_both_were_read() -> None:
+    found = answer_agreement(
+        ["A", "B", None, "C", "D", None],
+        ["A", "B", "C", "D", "D", None],
+        right=["A", "C", "C", "A", "A", "B"],
+        clusters=names(6),
+        rng=generator(),
+        settings=FEW,
+    )
+    assert (found.n_both_read, found.n_unread_first, found.n_unread_second) == (4, 2, 1)
+    assert found.same.value == pytest.approx(3 / 6)
+    assert found.same_when_both_wrong is not None
+    # Both wrong and read: B-B, C-D, D-D.
+    assert found.same_when_both_wrong.value == pytest.approx(2 / 3)
+    assert found.same_when_both_wrong.n == 3
+    assert found.kappa is not None
+    # A-A, B-B, C-D, D-D: seen 3/4; chance (1 + 1 + 0 * 1 + 1 * 2) / 16.
+    assert found.kappa.value == pytest.approx((3 / 4 - 4 / 16) / (1 - 4 / 16))
+
+
+def test_without_common_answers_there_is_no_kappa() -> None:
+    found = answer_agreement(
+        [None, "A"], ["A", None], right=["A", "A"], clusters=["a", "b"], rng=generator(), settings=FEW
+    )
+    assert found.kappa is None
+    assert found.same_when_both_wrong is None
+    assert found.same.value == 0.0
+
+
+def test_agreement_on_nothing_is_refused() -> None:
+    given = {"clusters": ["a", "b"], "rng": generator()}
+    with pytest.raises(UsageError, match="same items in the same order"):
+        item_agreement([1, 0], [1], **given)
+    with pytest.raises(UsageError, match="values of 0 and 1"):
+        item_agreement([1, 0.5], [1, 0], **given)
+    with pytest.raises(UsageError, match="same number of each"):
+        answer_agreement(["A"], ["A", "B"], right=["A", "B"], **given)
+    with pytest.raises(UsageError, match="as many of both"):
+        cohen_kappa([], [], clusters=[], rng=generator())
+
+
+# ------------------------------------------------------------------------------------ many raters
+
+FLEISS_COUNTS = [
+    [0, 0, 0, 0, 14], [0, 2, 6, 4, 2], [0, 0, 3, 5, 6], [0, 3, 9, 2, 0], [2, 2, 8, 1, 1],
+    [7, 7, 0, 0, 0], [3, 2, 6, 3, 0], [2, 5, 3, 2, 2], [6, 5, 2, 1, 0], [0, 2, 2, 3, 7],
+]  # fmt: skip
+
+
+def test_fleiss_kappa_of_the_textbook() -> None:
+    ratings = [[str(j) for j, k in enumerate(row) for _ in range(k)] for row in FLEISS_COUNTS]
+    found = fleiss_kappa(ratings, rng=generator(), settings=FEW)
+    assert found.value == pytest.approx(0.210, abs=0.0005)
+    assert found.value == pytest.approx(inter_rater.fleiss_kappa(np.array(FLEISS_COUNTS)))
+    assert found.low < found.value < found.high
+    assert (found.n, found.n_clusters) == (10, 10)
+
+
+def test_fleiss_kappa_does_not_exist_where_all_say_the_same() -> None:
+    assert math.isnan(fleiss_kappa([["a", "a"], ["a", "a"]], rng=generator(), settings=FEW).value)
+
+
+@pytest.mark.parametrize("ratings", [[], [["a"]], [["a", "b"], ["a"]]])
+def test_fleiss_kappa_needs_as_many_raters_of_each(ratings: list[list[str]]) -> None:
+    with pytest.raises(UsageError, match="same number for each"):
+        fleiss_kappa(ratings, rng=generator())
+
+
+ALPHA_RATINGS = [
+    [1, 2, 3, 3, 2, 1, 4, 1, 2, NAN, NAN, NAN],
+    [1, 2, 3, 3, 2, 2, 4, 1, 2, 5, NAN, 3],
+    [NAN, 3, 3, 3, 2, 3, 4, 2, 2, 5, 1, NAN],
+    [1, 2, 3, 3, 2, 4, 4, 1, 2, 5, 1, NAN],
+]
+
+
+@pytest.mark.parametrize(
+    ("measurement", "alpha"), [("nominal", 0.743), ("ordinal", 0.815), ("interval", 0.849)]
+)
+def test_alpha_of_krippendorffs_example(measurement: str, alpha: float) -> None:
+    table = np.array(ALPHA_RATINGS).T
+    found = krippendorff_alpha(table, measurement=measurement, rng=generator(), settings=FEW)
+    assert found.value == pytest.approx(alpha, abs=0.0005)
+    # The unit with a single rating says nothing.
+    assert found.n == 11
+    assert found.method.startswith(f"Krippendorff's alpha, {measurement}; cluster bootstrap")
+
+
+def test_alpha_of_two_raters_without_gaps_worked_out_by_hand() -> None:
+    # Krippendorff (2011), section A: 14 ratings of 0, 6 of 1, four pairs apart; 1 - 19 * 4 / (14 * 6).
+    first = [0, 1, 0, 0, 0, 0, 0, 0, 1, 0]
+    second = [1, 1, 1, 0, 0, 1, 0, 0, 0, 0]
+    found = krippendorff_alpha(
+        np.column_stack([first, second]), measurement="nominal", rng=generator(), settings=FEW
+    )
+    assert found.value == pytest.approx(1 - 19 * 4 / (14 * 6))
+
+
+def pairwise_alpha(table: np.ndarray) -> float:
+    """Alpha with squared distances as the mean within items over the mean over all pairs, item by item."""
+    rows = [[v for v in row if not math.isnan(v)] for row in table.tolist()]
+    rows = [row for row in rows if len(row) > 1]
+    n = sum(map(len, rows))
+    within = sum(
+        sum((a - b) ** 2 for a in row for b in row) / (len(row) - 1) for row in rows
+    ) / n  # fmt: skip
+    pool = [v for row in rows for v in row]
+    overall = sum((a - b) ** 2 for a in pool for b in pool) / (n * (n - 1))
+    return 1 - within / overall
+
+
+def test_alpha_of_intervals_is_one_less_the_ratio_of_distances() -> None:
+    rng = generator(5)
+    table = np.round(rng.normal(size=(40, 1)) + rng.normal(0, 0.5, (40, 4)), 1)
+    table[rng.random(table.shape) < 0.3] = NAN
+    found = krippendorff_alpha(table, measurement="interval", rng=rng, settings=FEW)
+    assert found.value == pytest.approx(pairwise_alpha(table))
+
+
+def test_alpha_draws_videos_where_they_are_known() -> None:
+    rng = generator(6)
+    truth = np.repeat(rng.integers(0, 5, 30), 4)
+    # Raters who disagree, disagree on a whole video.
+    noise = np.repeat(rng.random(30) < 0.4, 4)
+    table = np.column_stack([truth, np.where(noise, (truth + 2) % 5, truth)])
+    videos = [str(i // 4) for i in range(120)]
+    apart = krippendorff_alpha(table, measurement="ordinal", rng=generator(), settings=FEW)
+    together = krippendorff_alpha(
+        table, measurement="ordinal", rng=generator(), clusters=videos, settings=FEW
+    )
+    assert together.value == apart.value
+    assert together.n_clusters == 30
+    assert together.high - together.low > 1.4 * (apart.high - apart.low)
+
+
+def test_alpha_leaves_out_clusters_without_pairs() -> None:
+    table = [[1, 1], [2, NAN], [1, 2]]
+    found = krippendorff_alpha(
+        table, measurement="nominal", rng=generator(), clusters=["a", "b", "c"], settings=FEW
+    )
+    assert (found.n, found.n_clusters) == (2, 2)
+
+
+def test_alpha_does_not_exist_where_all_ratings_are_equal() -> None:
+    found = krippendorff_alpha([[1, 1], [1, 1]], measurement="interval", rng=generator(), settings=FEW)
+    assert math.isnan(found.value)
+
+
+@pytest.mark.parametrize(
+    ("ratings", "said"),
+    [
+        ([1, 2], "one row for each item"),
+        ([[1, math.inf]], "finite numbers"),
+        ([[1, NAN], [NAN, NAN]], "none of 2 items has two ratings"),
+    ],
+)
+def test_alpha_of_what_is_no_table_is_refused(ratings: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        krippendorff_alpha(ratings, measurement="nominal", rng=generator())

@@ -1,0 +1,113 @@
+"""Repeats against hand calculation and simulation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from vidence.errors import UsageError
+from vidence.statistics.intervals import clustered_error
+from vidence.statistics.repeats import components, item_means, over_repeats, summarise
+
+
+def test_repeats_are_averaged_by_item() -> None:
+    assert over_repeats([[1, 0, 0.5], [1, 1, 1]]).tolist() == [0.5, 1.0]
+    assert over_repeats([1, 0, 0.5]).tolist() == [1.0, 0.0, 0.5]
+
+
+def test_trials_are_averaged_by_item() -> None:
+    names, means = item_means([1, 0, 1, 1, 0], ["b", "a", "b", "c", "c"])
+    assert names == ("a", "b", "c")
+    assert means.tolist() == [0.0, 1.0, 0.5]
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [
+        (np.zeros((2, 0)), "one row for each item"),
+        (np.zeros((2, 2, 2)), "one row with at least one value"),
+        ([[1, math.nan]], "item 0, repeat 1"),
+        ([], "at least one value"),
+    ],
+)
+def test_what_is_no_table_of_repeats_is_refused(values: object, said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        over_repeats(values)
+
+
+def test_the_summary_is_the_t_interval_over_repeats() -> None:
+    # Mean 3, variance 1; Student's t at 0.975 with 2 degrees of freedom is 4.303 (any table).
+    summary = summarise([2, 3, 4])
+    assert summary.variance == pytest.approx(1.0)
+    assert summary.mean.value == 3.0
+    assert summary.mean.high == pytest.approx(3 + 4.3027 / math.sqrt(3), abs=1e-4)
+    assert summary.mean.low == pytest.approx(3 - 4.3027 / math.sqrt(3), abs=1e-4)
+    assert (summary.n_repeats, summary.mean.n) == (3, 3)
+    assert "t with 2 degrees of freedom" in summary.mean.method
+    wanted = stats.t.interval(0.9, 2, loc=3, scale=stats.sem([2, 3, 4]))
+    wide = summarise([2, 3, 4], level=0.9)
+    assert (wide.mean.low, wide.mean.high) == pytest.approx(wanted)
+
+
+def test_one_repeat_has_no_interval() -> None:
+    summary = summarise([0.5])
+    assert summary.mean.value == 0.5
+    assert math.isnan(summary.mean.low)
+    assert math.isnan(summary.variance)
+    assert "single repeat" in summary.mean.method
+
+
+def test_components_worked_out_by_hand() -> None:
+    # Item means 0.5, 1, 0, 0.5 on two videos; variance within: 0.5, 0, 0, 0.5, so 0.25 on average.
+    found = components([[1, 0], [1, 1], [0, 0], [0, 1]], clusters=["a", "a", "b", "b"])
+    assert found.mean.value == 0.5
+    assert found.repeat_variance == pytest.approx(0.25)
+    assert found.repeat_error == pytest.approx(math.sqrt(0.25 / 8))
+    # Deviations from 0.5 add up to 0.5 in video a and -0.5 in b: sqrt(2 * 0.5) / 4.
+    assert found.total_error == pytest.approx(0.25)
+    assert found.sampling_error == pytest.approx(math.sqrt(0.25**2 - 0.25 / 8))
+    # Variance of the item means 0.5 / 3, less 0.25 / 2 of repeats.
+    assert found.item_variance == pytest.approx(0.5 / 3 - 0.125)
+    assert (found.n_items, found.n_clusters, found.n_repeats) == (4, 2, 2)
+    assert found.error_with(2) == pytest.approx(found.total_error)
+    assert found.error_with(10**9) == pytest.approx(found.sampling_error, rel=1e-4)
+    with pytest.raises(UsageError, match="1 or more"):
+        found.error_with(0)
+
+
+def test_components_that_come_out_negative_are_zero() -> None:
+    # Both items have mean 0.5: nothing is left for the sample of questions.
+    found = components([[1, 0], [0, 1]], clusters=["a", "b"])
+    assert (found.sampling_error, found.item_variance, found.total_error) == (0.0, 0.0, 0.0)
+    assert found.repeat_error == pytest.approx(math.sqrt(0.5 / 4))
+
+
+def test_one_video_or_one_item_leaves_unknown_what_cannot_be_known() -> None:
+    alone = components([[1, 0], [1, 1]], clusters=["a", "a"])
+    assert math.isnan(alone.sampling_error)
+    assert alone.repeat_error > 0
+    assert math.isnan(components([[1, 0]], clusters=["a"]).item_variance)
+
+
+def test_components_need_two_repeats_of_each_item() -> None:
+    with pytest.raises(UsageError, match="two or more"):
+        components([[1], [0]], clusters=["a", "b"])
+    with pytest.raises(UsageError, match="one row for each item"):
+        components([1, 0], clusters=["a", "b"])
+
+
+def test_components_find_what_was_simulated() -> None:
+    rng = np.random.default_rng(7)
+    n_clusters, per_cluster, n_repeats = 300, 4, 3
+    clusters = [f"v{i}" for i in range(n_clusters) for _ in range(per_cluster)]
+    video = np.repeat(rng.normal(0, 2.0, n_clusters), per_cluster)
+    item = video + rng.normal(0, 1.0, len(clusters))
+    values = item[:, None] + rng.normal(0, 3.0, (len(clusters), n_repeats))
+    found = components(values, clusters=clusters)
+    assert found.repeat_variance == pytest.approx(9.0, rel=0.1)
+    assert found.item_variance == pytest.approx(5.0, rel=0.15)
+    # Var of the mean: 4 / 300 + 1 / 1200 from the sample, 9 / 3600 from repeats.
+    assert found.sampling_error == pytest.approx(math.sqrt(4 / 300 + 1 / 1200), rel=0.1)
+    assert found.repeat_error == pytest.approx(math.sqrt(9 / 3600), rel=0.05)
+    assert found.total_error == pytest.approx(clustered_error(values.mean(axis=1), clusters=clusters))

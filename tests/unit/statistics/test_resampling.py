@@ -1,0 +1,114 @@
+"""Drawing clusters and turning signs, against enumeration by hand."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from vidence.errors import UsageError
+from vidence.statistics import resampling
+from vidence.statistics.resampling import Resampling, cluster_draws, percentile_estimate, sign_flip
+
+
+def generator(seed: int = 0) -> np.random.Generator:
+    return np.random.default_rng(seed)
+
+
+@pytest.mark.parametrize("wrong", [{"n_boot": 0}, {"n_flips": 0}, {"level": 1.0}, {"level": 95}])
+def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        Resampling(**wrong)
+
+
+def test_every_draw_has_as_many_clusters_as_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = np.concatenate(list(cluster_draws(7, generator(3), 50)))
+    assert whole.shape == (50, 7)
+    assert (whole.sum(axis=1) == 7).all()
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", 20)
+    assert (np.concatenate(list(cluster_draws(7, generator(3), 50))) == whole).all()
+
+
+def test_each_cluster_is_drawn_once_on_average() -> None:
+    drawn = np.concatenate(list(cluster_draws(5, generator(), 20_000)))
+    # Standard error of each mean: sqrt(0.8 / 20000) = 0.006.
+    assert drawn.mean(axis=0) == pytest.approx([1.0] * 5, abs=0.03)
+
+
+def estimate(value: float, draws: list[float], n_clusters: int = 9) -> resampling.Estimate:
+    return percentile_estimate(value, np.array(draws), size=(20, n_clusters), name="thing", level=0.5)
+
+
+def test_the_interval_lies_between_quartiles_of_the_draws() -> None:
+    found = estimate(2.0, [0, 1, 2, 3, 4])
+    assert (found.value, found.low, found.high, found.n, found.n_clusters) == (2.0, 1.0, 3.0, 20, 9)
+    assert found.method == "thing; cluster bootstrap, percentile, 5 draws"
+
+
+def test_draws_in_which_the_figure_does_not_exist_are_left_out_and_counted() -> None:
+    found = estimate(2.0, [0, 1, math.nan, 2, 3, 4])
+    assert (found.low, found.high) == (1.0, 3.0)
+    assert found.method.endswith("6 draws; left out 1 draws in which it does not exist")
+
+
+@pytest.mark.parametrize(
+    ("value", "draws", "n_clusters", "said"),
+    [
+        (math.nan, [1.0], 9, "it does not exist for these values"),
+        (1.0, [1.0], 1, "no interval: there is a single cluster"),
+        (1.0, [math.nan, math.nan], 9, "no interval: it exists in none of 2 draws"),
+    ],
+)
+def test_where_there_is_no_interval_the_method_says_why(
+    value: float, draws: list[float], n_clusters: int, said: str
+) -> None:
+    found = estimate(value, draws, n_clusters)
+    assert math.isnan(found.low)
+    assert math.isnan(found.high)
+    assert found.method == f"thing; {said}"
+
+
+def test_draws_that_do_not_differ_say_nothing() -> None:
+    assert "says nothing" in estimate(2.0, [2.0, 2.0]).method
+
+
+def share_of_all_swaps(sums: list[float]) -> float:
+    seen = abs(sum(sums))
+    totals = [
+        abs(sum(s * v for s, v in zip(signs, sums, strict=True)))
+        for signs in itertools.product((1, -1), repeat=len(sums))
+    ]
+    return sum(t >= seen - 1e-9 for t in totals) / len(totals)
+
+
+@pytest.mark.parametrize(
+    "sums", [[3.0], [1.0, 1.0], [2.0, -1.0, 4.0], [0.1, 0.2, -0.3, 0.4, 0.0, 0.7], [1.0] * 10]
+)
+def test_few_clusters_are_swapped_in_every_way(sums: list[float]) -> None:
+    p_values, method = sign_flip(np.array(sums)[:, None], rng=generator(), n_flips=9999)
+    assert p_values.tolist() == [share_of_all_swaps(sums)]
+    assert method == "cluster sign-flip, all swaps"
+
+
+def test_random_swaps_come_near_the_share_of_all() -> None:
+    sums = [1.0, 2.0, 2.5, -1.5, 0.5, 3.0, -0.5, 1.5]
+    p_values, method = sign_flip(np.array(sums)[:, None], rng=generator(5), n_flips=100)
+    assert method == "cluster sign-flip, 100 random swaps"
+    assert p_values[0] == pytest.approx(share_of_all_swaps(sums), abs=0.15)
+    assert p_values[0] * 101 == pytest.approx(round(p_values[0] * 101))
+
+
+def test_systems_that_never_differ_have_p_one() -> None:
+    assert sign_flip(np.zeros((4, 1)), rng=generator(), n_flips=10)[0].tolist() == [1.0]
+
+
+def test_several_tests_share_the_swaps_and_blocks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = np.add(generator(1).normal(size=(30, 3)), [0.0, 0.3, 1.0])
+    together, _ = sign_flip(sums, rng=generator(2), n_flips=500)
+    assert [
+        sign_flip(sums[:, [i]], rng=generator(2), n_flips=500)[0][0] for i in range(3)
+    ] == together.tolist()
+    assert together[2] == 1 / 501
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", 64)
+    small = sign_flip(sums[:10], rng=generator(2), n_flips=9999)[0]
+    assert small.tolist() == [share_of_all_swaps(column) for column in sums[:10].T.tolist()]
