@@ -46,7 +46,7 @@ drink_soda: drink soda; drink from a can; drink from a bottle; sip soda | can mo
 embrace: hug | arms around each other
 football: play football; play catch with a football; throw a football | throw catch ball
 forward_jump: jump forward; leap forward | jump ahead
-friends_meet: friends meet; meet a friend; friends meeting; greet a friend | approach greet
+friends_meet: friends meet; meet up; meet a friend; friends meeting; greet a friend | approach greet
 go_out_of_the_way: get out of the way; go out of the way; move out of the way; move aside | wave aside
 hang: hang from a bar | arms overhead bar
 high_five: highfive; give a high five; slap hands | palms meet overhead
@@ -73,7 +73,7 @@ passes_soda: pass a soda; pass soda; pass the can; hand over a can | hand drink 
 pick_up: pick up; pick this up; pick it up | bend grasp object ground
 pickthisup: pick this up; pick it up; pick up | bend grasp object ground
 pull_by_the_elbow: pull by the elbow; drag by the elbow; tug the elbow | pull arm
-pulling_someone: pull someone; drag someone; pull the other; drag the other | pull arm
+pulling_someone: pull someone; drag someone; drag away; pull the other; drag the other | pull arm
 punch: hit; strike | fist forward
 quarrel: argue; argument; dispute | heated gestures
 run: jog; sprint; running | fast stride

@@ -9,7 +9,8 @@ from vidence.scoring._label_words import LabelWords
 
 _TOKEN = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _VOWEL = re.compile(r"[aeiouy]")
-_DOUBLED = re.compile(r"([bcdfghjklmnpqrstvwxz])\1\Z")
+# "sitting" has one t too many for "sit", "mimicking" a k too many for "mimic".
+_DOUBLED = re.compile(r"([bcdfghjklmnpqrstvwxz])\1\Z|(?<=c)k\Z")
 _ENDING = re.compile(r"(?:ie|y|e)\Z")
 _IRREGULAR = {
     "ran": "run",
@@ -50,7 +51,7 @@ _IRREGULAR = {
 _FILLERS = frozenset((
     "a", "an", "the", "his", "her", "their", "its", "one's", "this", "that", "these", "those", "some",
     "something", "someone", "another", "other", "of", "on", "onto", "to", "in", "into", "up", "down",
-    "at", "from", "with", "by", "over",
+    "at", "from", "with", "by", "over", "him", "them",
 ))  # fmt: skip
 _MOST_FILLERS = 3
 _ARTICLES = frozenset(("a", "an", "the"))
@@ -80,7 +81,7 @@ def stem(word: str) -> str:
             word = word[:-2]
         elif len(word) > 3 and word.endswith("s") and not word.endswith(("ss", "us", "is")):
             word = word[:-1]
-    word = _DOUBLED.sub(r"\1", word)
+    word = _DOUBLED.sub(lambda m: m[1] or "", word)
     return _ENDING.sub("i" if word.endswith(("y", "ie")) else "", word) if len(word) > 3 else word
 
 
@@ -113,8 +114,7 @@ def words_of(text: str) -> list[Word]:
 
 @lru_cache(maxsize=4096)
 def _stems(form: str) -> tuple[str, ...]:
-    words = (word.stem for word in words_of(form.replace("_", " ")))
-    return tuple(word for word in words if word not in _ARTICLES)
+    return tuple(word.stem for word in words_of(form) if word.stem not in _ARTICLES)
 
 
 def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
@@ -124,9 +124,9 @@ def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
     Departs: no.
     """
     own = _INTENTION.sub("", label.text)
-    found = {_stems(form) for form in (own, *label.forms)}
-    found |= {("".join(form),) for form in found if len(form) > 1}
-    return frozenset(form for form in found if form and not set(form) <= _NO_FORM)
+    said = [form.replace("_", " ").casefold() for form in (own, *label.forms)]
+    found = {_stems(form) for form in said} | {(stem("".join(_TOKEN.findall(form))),) for form in said}
+    return frozenset(form for form in found if any(form) and not set(form) <= _NO_FORM)
 
 
 def _end_of(form: tuple[str, ...], words: Sequence[Word], first: int) -> int | None:
