@@ -41,11 +41,6 @@ class Layout:
         sizes = np.bincount(group_codes)
         return cls(clusters=codes, groups=group_codes, weights=1 / (len(names) * sizes[group_codes]))
 
-    @property
-    def n_clusters(self) -> int:
-        """How many videos there are."""
-        return int(self.clusters.max()) + 1
-
     def sums(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """The weighted sum of the values of each cluster, shape (n_clusters,)."""
         return np.bincount(self.clusters, weights=self.weights * values).astype(np.float64)
