@@ -1,0 +1,157 @@
+"""Whole runs that ask through official SDKs: frames, montages, whole videos, refusals, keys."""
+
+import base64
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+
+from servers.anthropic_stub import AnthropicStub, message
+from servers.gemini_stub import GeminiStub, blob_bytes, content
+from servers.openai_stub import Canned, Seen
+from vidence.records import Answered, Failed, Refused
+
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_BASE_URL", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+
+@pytest.fixture(autouse=True)
+def _sdks_without_keys(vidence) -> None:
+    pytest.importorskip("anthropic", reason="anthropic is not installed (extra 'anthropic')")
+    pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
+    for name in KEYS:
+        vidence.env.pop(name, None)
+
+
+def pixels(data: bytes) -> np.ndarray:
+    return np.asarray(Image.open(io.BytesIO(data)))
+
+
+def run(vidence, model: str, *more: str):
+    words = ("run", "table", "--data", "questions.jsonl", "--out", "r", "--no-page")
+    return vidence(*words, "--model", model, *more)
+
+
+def test_anthropic_is_shown_the_frames_in_their_order_and_thinks(vidence, questions):
+    questions(n_clips=1, n_questions=2)
+    with AnthropicStub(answer="Answer: B", thought="It brightens.", key=SECRET) as server:
+        vidence.env["ANTHROPIC_API_KEY"] = SECRET
+        model = f"anthropic:claude?base_url={server.base_url}&thinking_budget=2048"
+        done = run(vidence, model, "--temperature", "1", "--frames", "4")
+        assert done.code == 0, done.err
+    trials = vidence.trials("r")
+    assert [t.score.value for t in trials.values()] == [0.0, 1.0]
+    assert {t.reply.reasoning for t in trials.values()} == {"It brightens."}
+    assert all(isinstance(t.score.outcome, Answered) for t in trials.values())
+    for seen in server.requests:
+        blocks = seen.body["messages"][0]["content"]
+        shown = [base64.b64decode(b["source"]["data"]) for b in blocks if b["type"] == "image"]
+        # 40 frames that grow brighter by 4 each; the middles of four equal parts
+        assert [round(pixels(s).mean() / 4) for s in shown] == [5, 15, 25, 35]
+    kept = b"".join(p.read_bytes() for p in (vidence.folder / "r").rglob("*") if p.is_file())
+    assert SECRET.encode() not in kept
+    assert SECRET not in done.out + done.err
+
+
+def test_a_montage_is_one_image(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with AnthropicStub(answer="Answer: A") as server:
+        model = f"anthropic:claude?base_url={server.base_url}"
+        done = run(vidence, model, "--frames", "4", "--layout", "montage:2x2")
+        assert done.code == 0, done.err
+    blocks = server.requests[0].body["messages"][0]["content"]
+    [image] = [b["source"] for b in blocks if b["type"] == "image"]
+    assert image["media_type"] == "image/jpeg"
+    assert pixels(base64.b64decode(image["data"])).shape == (128, 192, 3)
+
+
+def test_anthropic_is_not_asked_with_whole_videos(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with AnthropicStub() as server:
+        run(vidence, f"anthropic:claude?base_url={server.base_url}", "--layout", "video")
+    [trial] = vidence.trials("r").values()
+    assert isinstance(trial.score.outcome, Failed)
+    assert "ask with frames" in trial.score.outcome.message
+    assert server.n_requests == 0
+
+
+def test_gemini_is_shown_the_frames_in_their_order(vidence, questions):
+    questions(n_clips=2, n_questions=2)
+    with GeminiStub(answer="Answer: B") as server:
+        done = run(vidence, f"gemini:tiny?base_url={server.base_url}", "--frames", "4")
+        assert done.code == 0, done.err
+    assert len(vidence.trials("r")) == 4
+    body = next(b for b in server.asked if "about clip 0" in str(b["contents"]))
+    shown = [blob_bytes(p) for p in body["contents"][0]["parts"] if "inlineData" in p]
+    assert [round(pixels(s).mean() / 4) for s in shown] == [5, 15, 25, 35]
+
+
+def test_gemini_gets_each_whole_video_once(vidence, questions):
+    questions(n_clips=2, n_questions=3)
+    with GeminiStub(answer="Answer: A", processing=1) as server:
+        model = f"gemini:tiny?base_url={server.base_url}&inline_mb=0&poll_s=0.05&video_fps=2"
+        done = run(vidence, model, "--layout", "video")
+        assert done.code == 0, done.err
+    assert len(vidence.trials("r")) == 6
+    clips = sorted((vidence.folder / f"clip{i}.mp4").read_bytes() for i in range(2))
+    assert sorted(f.content for f in server.files.values()) == clips
+    assert all(f.is_deleted for f in server.files.values())
+    parts = [p for body in server.asked for p in body["contents"][0]["parts"] if "fileData" in p]
+    assert [p["videoMetadata"] for p in parts] == [{"fps": 2.0}] * 6
+
+
+@pytest.mark.parametrize("provider", ["anthropic", "gemini"])
+def test_refusals_are_an_outcome_of_their_own(vidence, questions, provider):
+    questions(n_clips=1, n_questions=2)
+    bodies = {
+        "anthropic": message(stop_reason="refusal"),
+        "gemini": content(finishReason="PROHIBITED_CONTENT"),
+    }
+    stub = {"anthropic": AnthropicStub, "gemini": GeminiStub}[provider]
+    with stub(answer="Answer: B") as server:
+        server.canned.append(Canned(status=200, body=bodies[provider]))
+        model = f"{provider}:tiny?base_url={server.base_url}"
+        done = run(vidence, model, "--concurrency", "1")
+        assert done.code == 0, done.err
+    outcomes = [t.score.outcome for t in vidence.trials("r").values()]
+    assert {type(o) for o in outcomes} == {Refused, Answered}
+
+
+def test_a_busy_server_is_asked_again_by_the_run_and_not_by_the_sdk(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    with AnthropicStub(answer="Answer: A") as server:
+        server.canned += [Canned(status=529), Canned(status=500, headers={"x-should-retry": "true"})]
+        done = run(vidence, f"anthropic:claude?base_url={server.base_url}", "--attempts", "4")
+        assert done.code == 0, done.err
+    assert server.n_requests == 3
+
+
+@pytest.mark.parametrize(
+    ("model", "words"),
+    [("anthropic:claude", "ANTHROPIC_API_KEY is not set"), ("gemini:tiny", "GEMINI_API_KEY is not set")],
+)
+def test_without_a_key_nothing_is_asked(vidence, questions, model, words):
+    questions(n_clips=1, n_questions=1)
+    done = run(vidence, model)
+    assert done.code != 0
+    assert words in " ".join(done.err.split())
+    assert "Traceback" not in done.err
+
+
+def test_a_video_that_cannot_be_processed_fails_alone(vidence, questions):
+    questions(n_clips=2, n_questions=1)
+
+    def fail_the_first(seen: Seen) -> Canned | None:
+        if seen.method == "GET" and seen.path.endswith("/files/f0"):
+            told = b'{"name": "files/f0", "uri": "u", "state": "FAILED", "error": {"message": "no frames"}}'
+            return Canned(status=200, body=told)
+        return None
+
+    with GeminiStub(answer="Answer: A", processing=1, canned_for=fail_the_first) as server:
+        model = f"gemini:tiny?base_url={server.base_url}&inline_mb=0&poll_s=0.05"
+        run(vidence, model, "--layout", "video")
+    outcomes = [t.score.outcome for t in vidence.trials("r").values()]
+    assert {type(o) for o in outcomes} == {Answered, Failed}
+    [failed] = [o for o in outcomes if isinstance(o, Failed)]
+    assert "no frames" in failed.message
