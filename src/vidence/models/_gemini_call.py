@@ -48,7 +48,12 @@ class Caller:
         self._connections: httpx2.AsyncClient | None = None
         self._client: Client | None = None
 
-    def _open(self) -> "Client":
+    def open(self) -> "Client":
+        """The client; made at the first call.
+
+        Raises:
+            AccessError: the address cannot be asked at all.
+        """
         if self._client is None:
             from google.genai import Client, types
 
@@ -75,7 +80,7 @@ class Caller:
         """
         import httpx2
 
-        client = self._open()
+        client = self.open()
         try:
             with anyio.fail_after(timeout_s):
                 return await ask(client)

@@ -102,17 +102,17 @@ class AnthropicModel:
         """
         _sdk.check_key(self._server, host=HOST)
         body = message_body(request, self._rules)
+        client = self._open()
         start_s = time.perf_counter()
-        answer = await self._post(body)
+        answer = await self._post(client, body)
         if not 200 <= answer.status < 300:
             raise message_fault(answer, self._server)
         return read_message(answer, self._server, latency_s=time.perf_counter() - start_s)
 
-    async def _post(self, body: dict[str, object]) -> Answer:
+    async def _post(self, client: "AsyncAnthropic", body: dict[str, object]) -> Answer:
         import anthropic
         import httpx2
 
-        client = self._open()
         try:
             with anyio.fail_after(self._timeout_s):
                 # Not messages.create(), which has no temperature and warns of models by their name.

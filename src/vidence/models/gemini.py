@@ -134,6 +134,7 @@ class GeminiModel:
         parts = [await self._part(part, request) for part in request.prompt.parts]
         letters = request.prompt.letters if request.sampling.want_choice_logps else ()
         with_logprobs = bool(letters) and self._offers_logprobs
+        self._caller.open()
         start_s = time.perf_counter()
         try:
             answer = await self._generate(parts, request, with_logprobs=with_logprobs)
