@@ -13,19 +13,22 @@ import click
 from vidence import __version__
 from vidence.errors import VidenceError
 
-# What each command is for, and the module of this folder that defines it as `command`.
+# What each command is for, and the module of this folder that defines it, in a function of its name.
 COMMANDS = {
     "demo": ("demo", "The whole system on planted-truth videos, offline, no key; ends with a page."),
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --reader reads replies again."),
+    "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),
     "probe": ("probe", "What a video file claims, and what it really holds."),
     "schema": ("listing", "The JSON Schema of the item format."),
     "doctor": ("doctor", "What is installed, what each extra would add, what is wrong."),
 }
+# Functions that cannot have the name of their command.
+_FUNCTIONS = {"list": "list_names"}
 INTERRUPTED = 130
 
 
@@ -37,7 +40,7 @@ class _Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name.replace("list", "list_names"))
+        command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name.replace("-", "_")))
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

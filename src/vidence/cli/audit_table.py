@@ -1,0 +1,176 @@
+"""``vidence audit-table``."""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from rich.table import Table as Grid
+    from rich.text import Text
+
+    from vidence.reporting.audited import Coverage
+    from vidence.reporting.printed import PublishedTable, Rule
+
+PROBLEMS = 3  # as for a run with failed questions: the command did its work, and not all is well
+
+
+@click.command("audit-table")
+@click.argument("table", required=False)
+@click.option(
+    "--n",
+    "sizes",
+    multiple=True,
+    metavar="COLUMN=N",
+    help="How many questions a column is about; may be repeated.",
+)
+@click.option(
+    "--sums",
+    multiple=True,
+    metavar="TOTAL=A+B+...",
+    help="Columns whose right answers add up to those of another; may be repeated.",
+)
+@click.option(
+    "--mean",
+    "means",
+    multiple=True,
+    metavar="MEAN=A,B,...",
+    help="A column that is the mean of others, each alike; may be repeated.",
+)
+@click.option("--names", metavar="A,B", help="Columns that together name a row (default: first).")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write the table with its flags.")
+def audit_table(
+    *,
+    table: str | None,
+    sizes: tuple[str, ...],
+    sums: tuple[str, ...],
+    means: tuple[str, ...],
+    names: str | None,
+    json_path: Path | None,
+) -> int:
+    """Check a printed TABLE: a CSV of percentages, or the name of a published one (none: list these).
+
+    The exit code is 3 when something in it cannot be true.
+    """
+    from vidence.reporting import published
+    from vidence.reporting.audited import audited, coverage, problems
+    from vidence.reporting.printed_files import read_file, with_n, with_rules
+
+    if table is None:
+        for name in published.names():
+            click.echo(f"{name:<24} {published.load(name).title}")
+        return 0
+    columns = [column.strip() for column in (names or "").split(",") if column.strip()]
+    is_file = table.lower().endswith((".csv", ".tsv")) or Path(table).exists()
+    if columns and not is_file:
+        raise UsageError(f"--names is for files; the rows of the published table {table!r} have their names")
+    read = read_file(Path(table), names=columns) if is_file else published.load(table)
+    read = with_n(read, dict(_size(one) for one in sizes), where=f"--n for {table}")
+    read = with_rules(read, _rules(sums, means), where=f"--sums and --mean for {table}")
+    checked = audited(read)
+    if json_path is not None:
+        _write(checked, coverage(checked), json_path)
+    _draw(checked, coverage(checked))
+    return PROBLEMS if any(problems(checked)) else 0
+
+
+# --------------------------------------------------------------------------- what was asked
+
+
+def _size(text: str) -> tuple[str, int]:
+    column, _, n = text.rpartition("=")
+    if not column or not n.strip().isdecimal() or not int(n):
+        raise UsageError(f"--n {text!r}; expected COLUMN=N with a whole number of 1 or more: --n Overall=500")
+    return column.strip(), int(n)
+
+
+def _rules(sums: Sequence[str], means: Sequence[str]) -> "list[Rule]":
+    from vidence.reporting.printed import MeanRule, SumRule
+
+    return [
+        *(SumRule(total=total, parts=parts) for total, parts in (_parts(t, "+", "--sums") for t in sums)),
+        *(MeanRule(total=total, of=parts) for total, parts in (_parts(t, ",", "--mean") for t in means)),
+    ]
+
+
+def _parts(text: str, between: str, flag: str) -> tuple[str, tuple[str, ...]]:
+    total, _, rest = text.partition("=")
+    parts = tuple(part.strip() for part in rest.split(between) if part.strip())
+    if not total.strip() or len(parts) < 2:
+        raise UsageError(
+            f"{flag} {text!r}; expected a column, =, and two or more columns with {between!r} between them"
+        )
+    return total.strip(), parts
+
+
+# --------------------------------------------------------------------------- what comes out
+
+
+def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
+    import msgspec
+
+    from vidence.reporting.export import write_whole
+
+    whole = {"format": "vidence-audit/1", "table": table, "coverage": covered}
+    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    click.echo(f"wrote {path}", err=True)
+
+
+def _draw(table: "PublishedTable", covered: "Coverage") -> None:
+    from rich.console import Console
+
+    console = Console()
+    console.print(_text(f"{table.name} · {table.title}" if table.title != table.name else table.name, "bold"))
+    source = ", ".join(filter(None, (table.source.paper, table.source.where, table.source.address)))
+    for line in filter(None, (source, *table.notes)):
+        console.print(_text(line, "dim"))
+    flags = [flag for row in table.rows for cell in row.cells for flag in cell.flags]
+    if flags:
+        console.print()
+        console.print(_grid(table))
+    console.print()
+    n_problems = sum(flag.is_problem for flag in flags)
+    console.print(_text(f"{_several(len(table.rows), 'row')}: {_several(n_problems, 'problem')}."))
+    for said, names in (
+        ("Checked against a number of questions", covered.checked),
+        ("With so many questions every value is possible", covered.vacuous),
+        ("Number of questions not known, so not checked", covered.unknown),
+    ):
+        if names:
+            console.print(_text(f"{said}: {', '.join(names)}.", "dim"))
+
+
+def _grid(table: "PublishedTable") -> "Grid":
+    """One line for each flag, in the order of the table."""
+    from rich.table import Table as Grid
+
+    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for title, justify in (("row", "left"), ("column", "left"), ("printed", "right"), ("", "left")):
+        grid.add_column(_text(title, "dim"), justify="right" if justify == "right" else "left")
+    last = ""
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            for flag in cell.flags:
+                style = "red" if flag.is_problem else "dim"
+                place = "" if column.kind == "text" else column.name
+                printed = "" if column.kind == "text" else cell.text
+                says = _text(f"{flag.kind}: ", style).append_text(_text(flag.says))
+                grid.add_row(_text(row.name if row.name != last else ""), _text(place), _text(printed), says)
+                last = row.name
+    return grid
+
+
+def _text(text: str, style: str = "") -> "Text":
+    """Text as it is: no markup, no terminal commands."""
+    from rich.text import Text
+
+    from vidence.reporting.visible import visible
+
+    return Text(visible(text), style=style)
+
+
+def _several(n: int, what: str) -> str:
+    return f"{n or 'no'} {what}{'' if n == 1 else 's'}"
