@@ -47,7 +47,7 @@ def make_request(
 
 
 def ask_together(
-    model: Model, requests: Sequence[Request], *, close: bool = False
+    model: Model, requests: Sequence[Request], *, close: bool = False, timeout_s: float = 60
 ) -> list[Reply | VidenceError]:
     """What comes of requests that are sent at the same time.
 
@@ -62,7 +62,7 @@ def ask_together(
             outcomes[i] = error
 
     async def everything() -> None:
-        with anyio.fail_after(60):
+        with anyio.fail_after(timeout_s):
             async with anyio.create_task_group() as group:
                 for i in range(len(requests)):
                     group.start_soon(one, i)

@@ -54,8 +54,8 @@ def make_tokenizer() -> "PreTrainedTokenizerFast":
     )
 
 
-def make_config(tokenizer: "PreTrainedTokenizerFast") -> "LlavaConfig":
-    """LLaVA with a CLIP vision tower and a Llama language model, two layers each."""
+def make_config(tokenizer: "PreTrainedTokenizerFast", *, text_width: int = 64) -> "LlavaConfig":
+    """LLaVA with a CLIP vision tower and a Llama language model of that width, two layers each."""
     from transformers import LlavaConfig
 
     # Weights five times the usual size: with the usual ones a random model says the same of every image.
@@ -75,8 +75,8 @@ def make_config(tokenizer: "PreTrainedTokenizerFast") -> "LlavaConfig":
         text_config={
             "model_type": "llama",
             "vocab_size": len(tokenizer),
-            "hidden_size": 64,
-            "intermediate_size": 128,
+            "hidden_size": text_width,
+            "intermediate_size": 2 * text_width,
             "num_hidden_layers": 2,
             "num_attention_heads": 4,
             "num_key_value_heads": 2,
@@ -93,7 +93,7 @@ def make_config(tokenizer: "PreTrainedTokenizerFast") -> "LlavaConfig":
     )
 
 
-def build(folder: Path, *, seed: int = DEFAULT_SEED) -> Path:
+def build(folder: Path, *, seed: int = DEFAULT_SEED, text_width: int = 64) -> Path:
     """Write the checkpoint into `folder` and return it; the same seed gives the same bytes.
 
     The rows of the output layer that belong to the letters and to the end of the turn are made
@@ -109,7 +109,7 @@ def build(folder: Path, *, seed: int = DEFAULT_SEED) -> Path:
     )
 
     tokenizer = make_tokenizer()
-    config = make_config(tokenizer)
+    config = make_config(tokenizer, text_width=text_width)
     with torch.random.fork_rng():
         torch.manual_seed(seed)
         model = LlavaForConditionalGeneration(config).eval()
