@@ -15,10 +15,12 @@ _LIKE_ASCII = {
 }
 # The line that the prompts ask for: "Answer: X", "Therefore, the final answer is: Answer: X", ...
 _MARKED = re.compile(
-    r"^\W*(?:therefore,?\s+|so,?\s+|thus,?\s+)?(?:the\s+|my\s+)?(?:final\s+|correct\s+)?answer"
-    r"(?:\s+is\s*:?|\s*:)\s*(?:[\"']?answer\s*:)?(?P<said>.*)$",
-    re.IGNORECASE | re.MULTILINE,
+    r"\W*(?:therefore,?\s+|so,?\s+|thus,?\s+)?(?:the\s+|my\s+)?(?:final\s+|correct\s+)?answer"
+    r"(?:\s+is\s*:?|\s*:)\s*(?:[\"']?answer\s*:)?(?P<said>.*)",
+    re.IGNORECASE,
 )
+# A longer text is never called the same as anything.
+_MOST_CHARS = 1_000
 _WRAPPED = re.compile(r"(\*\*|[\"'`*])(?P<said>(?:(?!\1).)+)\1", re.DOTALL)
 _THOUSANDS = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})+(?![\d,])")
 _JOINING_HYPHEN = re.compile(r"(?<=[^\W\d_])-(?=[^\W\d_])")
@@ -95,6 +97,8 @@ def _without_articles(tokens: list[str]) -> list[str]:
 
 
 def _is_equal(said: str, answer: str) -> bool:
+    if max(len(said), len(answer)) > _MOST_CHARS:
+        return False
     ours, theirs = _tokens(answer), _tokens(said)
     if not any(token[0].isalnum() for token in theirs):
         return False
@@ -123,8 +127,9 @@ def says_the_same(said: str, answer: str) -> bool:
     >>> says_the_same("CO", "Co"), says_the_same("-5", "5"), says_the_same("", "")
     (False, False, False)
     """
-    marked = list(_MARKED.finditer(said))
-    lines = [said]
-    if len(marked) == 1 and not said[marked[0].end() :].strip():
-        lines.append(marked[0]["said"])
-    return any(_is_equal(line, answer) for line in lines)
+    lines = [line for line in said.split("\n") if line.strip()]
+    marked = [match for line in lines if (match := _MARKED.match(line))]
+    answers = [said.strip()]
+    if len(marked) == 1 and marked[0].string == lines[-1]:
+        answers.append(marked[0]["said"])
+    return any(_is_equal(one, answer) for one in answers)
