@@ -15,13 +15,29 @@ from typing import Protocol, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.findings import Statement
 from vidence.media.clip import Clip
-from vidence.records import Item, Outcome, Prompt, Record, Reply, Sampling, Score
+from vidence.records import Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score
 
 MadeT = TypeVar("MadeT")
 
-# A flow yields the prompts it wants answered together and is sent their replies in the same order.
-Flow: TypeAlias = Generator[Sequence[Prompt], Sequence[Reply], MadeT]
+
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """A prompt with how it is to be put.
+
+    `model` is a name from the diagnostic's `models` (empty: the model under test), `sampling` how the
+    reply is drawn (None: as the plan says), `sample` tells several replies to the same prompt apart.
+    """
+
+    prompt: Prompt
+    model: str = ""
+    sampling: Sampling | None = None
+    sample: int = 0
+
+
+# A flow yields what it wants answered together and is sent the replies in the same order.
+Flow: TypeAlias = Generator[Sequence[Prompt | Ask], Sequence[Reply], MadeT]
 
 
 class AskingRules(Record, kw_only=True):
@@ -198,5 +214,156 @@ class Judge(Protocol):
         Returns:
             A score with one `Verdict` (its `judge_model` is filled in by who drives the flow), or
             `ruled`. Where no verdict can be read after one repair, `vidence.judging._verdicts.judge_error`.
+        """
+        ...
+
+
+class View(Record, kw_only=True):
+    """Frames that a diagnostic wants to be able to show: what a selector chooses under a budget.
+
+    With `is_ranked` they come best first, so that their prefixes nest; otherwise in the order of time.
+    `size` is as in `AskingRules` (empty: as the plan says).
+    """
+
+    selector: str
+    n_frames: int
+    is_ranked: bool = False
+    size: str = ""
+
+
+class Subject(Protocol):
+    """One question as a diagnostic sees it: what can be shown of it, and how replies are marked."""
+
+    @property
+    def item(self) -> Item:
+        """The question."""
+        ...
+
+    def n_frames(self, view: str) -> int:
+        """How many frames this view has; less than its budget where the video has no more."""
+        ...
+
+    def times_s(self, view: str) -> tuple[float, ...]:
+        """The presentation time of each frame of a view, in its order."""
+        ...
+
+    def prompt(self, view: str, positions: Sequence[int] | None = None) -> Prompt:
+        """The question with frames of a view, shown in the order of `positions`; None shows all of them.
+
+        The positions count in the view's own order; an empty list asks without frames.
+        """
+        ...
+
+    def mark(self, reply: Reply) -> Flow[Score]:
+        """Right or wrong, by the plan's reader and its judges: ``score = yield from subject.mark(reply)``."""
+        ...
+
+
+@dataclass(frozen=True, kw_only=True)
+class Examined:
+    """What came of one question: the diagnostic's own record, or why there is none."""
+
+    item: Item
+    finding: Record | Failed
+
+
+class Diagnostic(Protocol):
+    """Why a score is what it is: made by ``create(options)``, one file in ``diagnostics/``.
+
+    `finding` is the record that `examine` makes of one question; it is stored as JSON.
+    """
+
+    name: str
+    version: int
+    finding: type[Record]
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        """The frames that it wants to show, by names of its own; the plan's selector and budget are given."""
+        ...
+
+    def models(self) -> Mapping[str, str]:
+        """Other models that it asks, by names of its own: their specs."""
+        ...
+
+    def examine(self, subject: Subject) -> Flow[Record]:
+        """Ask about one question and say what was found.
+
+        A `TransientModelError` or `RejectedRequestError` may be caught; otherwise the question is
+        stored as failed and asked again on the next session.
+        """
+        ...
+
+    def summarise(
+        self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
+    ) -> tuple[Statement, ...]:
+        """What all questions together say; the first sheet is the headline."""
+        ...
+
+
+class Embedder(Protocol):
+    """How well frames match texts, for selectors. Frames are RGB arrays of shape (height, width, 3).
+
+    `identity` is what the numbers depend on: kind, weights, precision. `size` limits the frames that it
+    wants. Where `compares` is True it works in two steps, so that features are kept: `features` once for
+    every frame, then `compare`. Otherwise `match` looks at every frame with every text.
+    """
+
+    identity: str
+    size: str
+    compares: bool
+
+    def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """One vector for each frame, shape (n_frames, n_dims)."""
+        ...
+
+    def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
+        """How well frames match texts, shape (n_frames, n_texts)."""
+        ...
+
+    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same without features, shape (n_frames, n_texts)."""
+        ...
+
+
+class ScoreRules(Record, kw_only=True):
+    """What a selector that goes by scores wants scored.
+
+    `embedder` is a spec such as ``blip-itm:/weights`` (empty: the scores come from `file`). `query` names
+    how the question is put to it: ``question`` or ``question+choices``; `max_tokens` is where that text is
+    cut off (0: where the embedder cuts). `file` holds scores that were computed elsewhere.
+    """
+
+    embedder: str = ""
+    query: str = "question"
+    max_tokens: int = 0
+    file: str = ""
+
+
+class ScoringSelector(Selector, Protocol):
+    """A selector that goes by how well frames match the question. It returns a ranking.
+
+    `score_rules` says what is to be scored; the frames to score are `candidates`. Without `scores` it
+    refuses to choose.
+    """
+
+    score_rules: ScoreRules
+
+    def candidates(self, clip: Clip) -> NDArray[np.int64]:
+        """Positions in `clip` that want a score, ascending, shape (n_candidates,)."""
+        ...
+
+    def rank(
+        self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64]
+    ) -> NDArray[np.int64]:
+        """Positions in `clip`, best first.
+
+        Args:
+            clip: the frames.
+            item: the question.
+            n_frames: the budget.
+            scores: one for each candidate, shape (n_candidates,).
+
+        Raises:
+            DataError: scores that are not numbers, or not as many as there are candidates.
         """
         ...

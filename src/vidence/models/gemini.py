@@ -130,6 +130,9 @@ class GeminiModel:
         Raises:
             UsageError: an image is missing.
         """
+        return await self._answer(request)
+
+    async def _answer(self, request: Request) -> Reply:
         _sdk.check_key(self._server, host=HOST)
         parts = [await self._part(part, request) for part in request.prompt.parts]
         letters = request.prompt.letters if request.sampling.want_choice_logps else ()
@@ -141,7 +144,7 @@ class GeminiModel:
         except BadAnswer as bad:
             if with_logprobs and says_no_logprobs(bad.answer):
                 self._offers_logprobs = False
-                return await self.reply(request)
+                return await self._answer(request)
             if bad.answer.status == 200:
                 answer = bad.answer
             else:

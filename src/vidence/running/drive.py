@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import anyio
 
-from vidence.contracts import Flow, MadeT, Model, Request
+from vidence.contracts import Ask, Flow, MadeT, Model, Request
 from vidence.errors import RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Prompt, Reply
 from vidence.running.events import Listener, Waiting
@@ -114,7 +114,10 @@ class Asker:
             ) from error
 
 
-async def drive(flow: Flow[MadeT], ask: Callable[[Prompt], Awaitable[Reply]]) -> MadeT:
+Answer = Callable[[Ask], Awaitable[Reply]]
+
+
+async def drive(flow: Flow[MadeT], ask: Answer) -> MadeT:
     """Run a flow to its end: ask what it yields, send it the replies, return what it made.
 
     What is yielded together is asked at the same time. `TransientModelError` and
@@ -136,7 +139,8 @@ async def drive(flow: Flow[MadeT], ask: Callable[[Prompt], Awaitable[Reply]]) ->
             return made
 
 
-async def _ask_all(wanted: Sequence[Prompt], ask: Callable[[Prompt], Awaitable[Reply]]) -> Sequence[Reply]:
+async def _ask_all(yielded: Sequence[Prompt | Ask], ask: Answer) -> Sequence[Reply]:
+    wanted = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in yielded]
     if len(wanted) == 1:
         return (await ask(wanted[0]),)
     replies: dict[int, Reply] = {}

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import anyio
 import msgspec
 
-from vidence.contracts import Flow, Judge, Request, Scorer
+from vidence.contracts import Ask, Flow, Judge, Request, Scorer
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.judging._panel import combine
 from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdict
@@ -83,8 +83,8 @@ class Panel:
         return found[0] if len(found) == 1 or found[0] is ruled else combine(found)
 
     async def _verdict(self, seat: Seat, item: Item, reply: Reply, *, ruled: Score) -> Score:
-        async def ask(prompt: Prompt) -> Reply:
-            request = Request(item_id=item.item_id, prompt=prompt, sampling=seat.sampling)
+        async def ask(wanted: Ask) -> Reply:
+            request = Request(item_id=item.item_id, prompt=wanted.prompt, sampling=seat.sampling)
             return (await seat.asker.ask(request)).reply
 
         try:

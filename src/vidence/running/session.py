@@ -10,7 +10,7 @@ import anyio.to_thread
 import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
-from vidence.contracts import Request
+from vidence.contracts import Ask, Request
 from vidence.errors import (
     BudgetSpentError,
     MediaError,
@@ -19,7 +19,7 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.prompting.compose import Prompted
-from vidence.records import Failed, Item, Prompt, Reply, Selection, Trial, Unreadable
+from vidence.records import Failed, Item, Reply, Selection, Trial, Unreadable
 from vidence.running.drive import Asker, drive, first_error
 from vidence.running.events import Listener, Tried
 from vidence.running.frames import DecodeCount, FrameDesk, Shown
@@ -162,11 +162,11 @@ class Session:
             return self._failed(ready, failed)
         is_remembered = True
 
-        async def ask(prompt: Prompt) -> Reply:
+        async def ask(wanted: Ask) -> Reply:
             nonlocal is_remembered
             request = Request(
                 item_id=item.item_id,
-                prompt=prompt,
+                prompt=wanted.prompt,
                 sampling=self.prepared.plan.sampling,
                 images=prompted.images,
                 sample=ready.repeat,

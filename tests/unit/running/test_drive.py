@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from servers import virtual_time
-from vidence.contracts import Request
+from vidence.contracts import Ask, Request
 from vidence.errors import (
     AccessError,
     BudgetSpentError,
@@ -308,11 +308,11 @@ def test_what_ends_the_run_is_no_business_of_a_flow(error, n_asked):
     async def go() -> None:
         answered: list[str] = []
 
-        async def ask(asked: Prompt) -> Reply:
-            if asked.text == "bad":
+        async def ask(asked: Ask) -> Reply:
+            if asked.prompt.text == "bad":
                 raise error
             await anyio.sleep(1)
-            answered.append(asked.text)
+            answered.append(asked.prompt.text)
             return Reply(text="A")
 
         is_closed = False
@@ -338,17 +338,18 @@ def test_drive_asks_together_what_is_yielded_together():
     async def go() -> None:
         inside, most = 0, 0
 
-        async def ask(asked: Prompt) -> Reply:
+        async def ask(asked: Ask) -> Reply:
             nonlocal inside, most
             inside += 1
             most = max(most, inside)
             await anyio.sleep(0.01)
             inside -= 1
-            return Reply(text=asked.text.upper())
+            return Reply(text=asked.prompt.text.upper())
 
         def flow():
             first = yield [prompt("a"), prompt("b"), prompt("c")]
-            (second,) = yield [prompt(first[2].text.lower() + "d")]
+            # With its own way of asking, or plain: both come as an Ask.
+            (second,) = yield [Ask(prompt=prompt(first[2].text.lower() + "d"), sample=2)]
             return [r.text for r in first], second.text
 
         assert await drive(flow(), ask) == (["A", "B", "C"], "CD")
@@ -359,7 +360,7 @@ def test_drive_asks_together_what_is_yielded_together():
 
 def test_a_flow_that_asks_nothing_returns_at_once():
     async def go() -> None:
-        async def ask(asked: Prompt) -> Reply:
+        async def ask(asked: Ask) -> Reply:
             raise AssertionError("nothing was to be asked")
 
         def flow():
@@ -374,10 +375,10 @@ def test_a_flow_that_asks_nothing_returns_at_once():
 @pytest.mark.parametrize("n_asked", [1, 3])
 def test_an_error_of_the_model_is_thrown_into_the_flow(n_asked):
     async def go() -> None:
-        async def ask(asked: Prompt) -> Reply:
-            if asked.text == "bad":
+        async def ask(asked: Ask) -> Reply:
+            if asked.prompt.text == "bad":
                 raise RejectedRequestError("no")
-            return Reply(text=asked.text)
+            return Reply(text=asked.prompt.text)
 
         def tolerant():
             try:
