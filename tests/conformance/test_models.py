@@ -52,6 +52,14 @@ def _transformers(folder: Path, _: OpenAIStub) -> Example:
     return str(build(folder / "weights")), {"device": "cpu"}
 
 
+def _vllm(folder: Path, _: OpenAIStub) -> Example:
+    pytest.importorskip("vllm", reason="vllm is not installed (extra 'vllm', needs a GPU)")
+    from servers.tiny_vllm import build
+
+    options = {"dtype": "float32", "max_model_len": "2048", "engine": '{"enforce_eager": true}'}
+    return str(build(folder / "weights")), options
+
+
 EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "anthropic": _served,
     "baseline": lambda *_: ("random", {}),
@@ -61,6 +69,7 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
     "replay": _replay,
     "scripted": lambda *_: ("The answer is B", {}),
     "transformers": _transformers,
+    "vllm": _vllm,
 }
 
 

@@ -45,6 +45,7 @@ ASKING = (
     "openai:x",
     "replay:x",
     "transformers:x",
+    "vllm:x",
     "scripted:x",
     "phantom:letter-biased",
     "phantom:forgetful",

@@ -127,7 +127,7 @@ def test_what_is_said_does_not_depend_on_the_batch(model: VLLMModel):
 
 
 def test_a_seed_gives_the_same_reply_and_samples_differ(model: VLLMModel):
-    drawn = Sampling(temperature=1.5, seed=3, max_tokens=12)
+    drawn = Sampling(temperature=9.0, seed=3, max_tokens=12)  # the tiny model is very sure
     first = [make_request([5], drawn, sample=n) for n in range(4)]
     once, again = replies(model, *first), replies(model, *reversed(first))[::-1]
     assert [r.text for r in once] == [r.text for r in again]
