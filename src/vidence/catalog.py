@@ -1,10 +1,10 @@
 """Find things by the name of their file; import one only when it is asked for.
 
-A benchmark, model, selector, reader or judge is one file in the folder of its kind and defines
+A benchmark, model, selector, reader, judge, diagnostic or embedder is one file in the folder of its kind and defines
 ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name starts with
 ``_`` is shared code and has no name. Other distributions add theirs through the entry point groups
 ``vidence.benchmarks``, ``vidence.models``, ``vidence.selectors``, ``vidence.readers`` and
-``vidence.judges``: the name of the entry point is the name, its value the module.
+``vidence.judges``, ``vidence.diagnostics`` and ``vidence.embedders``: the name of the entry point is the name, its value the module.
 """
 
 import difflib
@@ -25,6 +25,8 @@ FOLDERS = {
     "selector": "vidence.selection",
     "reader": "vidence.scoring",
     "judge": "vidence.judging",
+    "diagnostic": "vidence.diagnostics",
+    "embedder": "vidence.embedding",
 }
 
 
@@ -46,7 +48,8 @@ def names(kind: str) -> tuple[str, ...]:
     """Every name of that kind, sorted; nothing is imported.
 
     Args:
-        kind: ``benchmark``, ``model``, ``selector``, ``reader`` or ``judge``.
+        kind: ``benchmark``, ``model``, ``selector``, ``reader``, ``judge``, ``diagnostic`` or
+            ``embedder``.
     """
     return tuple(sorted({*_file_names(kind), *_entry_points(kind)}))
 
