@@ -10,6 +10,8 @@ verdicts are remembered, and unknown to whoever wrote the text.
 import hashlib
 import json
 import unicodedata
+from bisect import bisect_right
+from itertools import accumulate
 
 from vidence.records import Item
 
@@ -59,12 +61,7 @@ def _utf16(character: str) -> tuple[int, ...]:
 
 def _taken(pieces: list[str], most_chars: int) -> int:
     """How many of the pieces have together at most so many characters."""
-    length = 0
-    for n_taken, piece in enumerate(pieces):
-        length += len(piece)
-        if length > most_chars:
-            return n_taken
-    return len(pieces)
+    return bisect_right(list(accumulate(map(len, pieces))), most_chars)
 
 
 def fence(text: str, *, name: str, marked: str, most_chars: int = MOST_CHARS) -> str:

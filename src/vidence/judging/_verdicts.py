@@ -53,30 +53,25 @@ class Field:
 
     def read(self, value: object) -> Value | None:
         """The value if it is one of this field, otherwise None."""
-        match self.kind:
-            case "text":
-                return _text(value)
-            case "truth":
-                word = str(value).strip(_OUTER).casefold()
-                return True if word in _TRUE else False if word in _FALSE else None
-            case "points":
-                return _points(value, self.most)
-            case "word":
-                said = "none" if value is None else str(value).strip(_OUTER).casefold()
-                return next((word for word in self.words if word.casefold() == said), None)
+        if self.kind == "text":
+            return _text(value)
+        if self.kind == "points":
+            return _points(value, self.most)
+        said = "none" if value is None else str(value).strip(_OUTER).casefold()
+        if self.kind == "truth":
+            return True if said in _TRUE else False if said in _FALSE else None
+        return next((word for word in self.words if word.casefold() == said), None)
 
     @property
     def expected(self) -> str:
         """What the value has to be, in words."""
-        match self.kind:
-            case "text":
-                return "a text"
-            case "truth":
-                return "true or false"
-            case "points":
-                return f"a whole number from 0 to {self.most}"
-            case "word":
-                return f"one of {', '.join(self.words)}"
+        kinds = {
+            "text": "a text",
+            "truth": "true or false",
+            "points": f"a whole number from 0 to {self.most}",
+            "word": f"one of {', '.join(self.words)}",
+        }
+        return kinds[self.kind]
 
 
 def _text(value: object) -> str | None:
