@@ -1,10 +1,10 @@
 """Find things by the name of their file; import one only when it is asked for.
 
-A benchmark, model, selector, reader, judge, diagnostic or embedder is one file in the folder of its kind and defines
-``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name starts with
-``_`` is shared code and has no name. Other distributions add theirs through the entry point groups
-``vidence.benchmarks``, ``vidence.models``, ``vidence.selectors``, ``vidence.readers`` and
-``vidence.judges``, ``vidence.diagnostics`` and ``vidence.embedders``: the name of the entry point is the name, its value the module.
+A benchmark, model, selector, reader, judge, diagnostic or embedder is one file in the folder of its
+kind and defines ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name
+starts with ``_`` is shared code and has no name. Other distributions add theirs through the entry point
+groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the name,
+its value the module.
 """
 
 import difflib

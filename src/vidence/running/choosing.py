@@ -11,6 +11,7 @@ from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.facts import MediaFacts
 from vidence.records import Item, Media
+from vidence.running.showing import ViewRules
 
 
 def check_whole(item: Item) -> None:
@@ -109,3 +110,10 @@ def positions_again(
         return np.zeros(0, np.int64)
     positions: NDArray[np.int64] = again(clip, item, n_frames=n_frames, retry=retry)
     return positions
+
+
+def positions_of(view: ViewRules, clip: Clip, item: Item) -> NDArray[np.int64]:
+    """The positions that a view shows, in its order."""
+    if view.retry:
+        return positions_again(view.selector, clip, item, n_frames=view.n_frames, retry=view.retry)
+    return positions_shown(view.selector, clip, item, n_frames=view.n_frames)

@@ -13,7 +13,7 @@ from vidence.media.encode import Encoding
 from vidence.media.sizes import Size
 from vidence.running.drive import Asker
 from vidence.running.events import Listener, MediaTrouble, Started
-from vidence.running.frames import FrameDesk, ShowRules
+from vidence.running.frames import FrameDesk
 from vidence.running.limits import Budget
 from vidence.running.opening import (
     Surroundings,
@@ -27,6 +27,7 @@ from vidence.running.opening import (
 from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.running.prepare import Prepared, check_same, prepare
 from vidence.running.session import Session, Summary
+from vidence.running.showing import ShowRules
 from vidence.running.store import TrialStore
 from vidence.running.workers import Workers
 

@@ -1,15 +1,13 @@
 """From questions to the frames they are shown: each video is decoded once, in a process of its own."""
 
 import logging
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
-from pathlib import Path
 
 import anyio.to_thread
 import numpy as np
 
-from vidence.contracts import Selector
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
@@ -23,52 +21,13 @@ from vidence.running.choosing import (
     check_whole,
     clip_of,
     needs_media,
-    positions_again,
-    positions_shown,
+    positions_of,
     video_type,
 )
+from vidence.running.showing import DecodeCount, Shown, ShowRules, Source, ViewRules
 from vidence.running.workers import Workers
 
 _log = logging.getLogger(__name__)
-
-Source = tuple[Path, str]  # the file (or folder) and its kind
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read."""
-
-    selection: Selection
-    frames: tuple[ShownFrame, ...]
-    duration_s: float
-    video: VideoPart | None = None
-    others: tuple["Shown", ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class ShowRules:
-    """How frames are chosen and encoded; where and how long the decoder may work."""
-
-    selector: Selector
-    selector_name: str
-    n_frames: int
-    encoding: Encoding
-    media_root: Path
-    whole_video: bool
-    cache_root: Path
-    cache_max_bytes: int
-    deadline_s: float
-    retries: int = 0
-
-
-@dataclass(kw_only=True)
-class DecodeCount:
-    """How much was decoded; a video that is opened twice for pixels would show here."""
-
-    n_passes: int = 0
-    n_decoded: int = 0
-    n_from_cache: int = 0
-    passes_by_file: dict[str, int] = field(default_factory=dict)
 
 
 class FrameDesk:
@@ -80,9 +39,16 @@ class FrameDesk:
     """
 
     def __init__(
-        self, rules: ShowRules, *, workers: Workers, count: DecodeCount, on_trouble: Callable[[str], None]
+        self,
+        rules: ShowRules,
+        *,
+        workers: Workers,
+        count: DecodeCount,
+        on_trouble: Callable[[str], None],
+        views: Mapping[str, ViewRules] | None = None,
     ) -> None:
         self._rules = rules
+        self._views = rules.views() if views is None else views
         self._workers = workers
         self._on_trouble = on_trouble
         self._cache = FrameCache(rules.cache_root, max_bytes=rules.cache_max_bytes)
@@ -91,22 +57,32 @@ class FrameDesk:
 
     async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
         """What each of these questions is shown, or why nothing can be; by item id."""
-        if not self._rules.whole_video and not needs_media(self._rules.selector):
-            return {item.item_id: self._nothing() for item in items}
-        facts = await self._all_facts(items)
-        chosen = {i.item_id: self._choose(i, facts) for i in items}
-        wanted = self._union(items, chosen)
-        frames: dict[Source, Delivery | Failed] = {}
-        for source, indices in wanted.items():
-            frames[source] = await self._deliver(source, facts[source], indices)
-        return {i.item_id: self._assembled(i, chosen[i.item_id], facts=facts, frames=frames) for i in items}
+        views = await self.show_views(items)
+        return {item_id: _with_others(shown) for item_id, shown in views.items()}
 
-    def _nothing(self) -> Shown:
-        rules = self._rules
-        nothing = Selection(
-            selector=rules.selector_name, version=rules.selector.version, frames=(), n_candidates=0
-        )
-        return Shown(selection=nothing, frames=(), duration_s=0.0)
+    async def show_views(self, items: Sequence[Item]) -> dict[str, dict[str, Shown | Failed]]:
+        """What each of these questions can be shown, by item id and by view.
+
+        The frames of all views come out of one pass over a video for each way of encoding them.
+        """
+        if not self._rules.whole_video and not any(needs_media(v.selector) for v in self._views.values()):
+            return {
+                item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
+            }
+        facts = await self._all_facts(items)
+        chosen = {item.item_id: self._choose(item, facts) for item in items}
+        frames: dict[tuple[Source, str], Delivery | Failed] = {}
+        for (source, key), (encoding, indices) in self._union(items, chosen).items():
+            frames[source, key] = await self._deliver(
+                source, facts[source], sorted(indices), encoding=encoding
+            )
+        return {
+            item.item_id: {
+                name: self._assemble(item, name, selection, facts=facts, frames=frames)
+                for name, selection in chosen[item.item_id].items()
+            }
+            for item in items
+        }
 
     # ------------------------------------------------------------------ facts
 
@@ -142,48 +118,53 @@ class FrameDesk:
 
     # ------------------------------------------------------------------ selection
 
-    def _choose(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> tuple[Selection, ...] | Failed:
-        """What a question is shown, and after it what it is shown when no reply can be read."""
+    def _choose(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> dict[str, Selection | Failed]:
+        """The frames of each view; views for another try that have none are left out."""
         parts: list[tuple[Media, MediaFacts]] = []
         for media in item.media:
             fact = facts[self._source(media)]
             if isinstance(fact, Failed):
-                return fact
+                return dict.fromkeys(self._views, fact)
             if media.sha256 not in (None, fact.content_hash):
                 message = f"{fact.probe.path} has SHA-256 {fact.content_hash}, the item says {media.sha256}"
-                return Failed(stage="media", error="WrongFile", message=message)
+                return dict.fromkeys(self._views, Failed(stage="media", error="WrongFile", message=message))
             parts.append((media, fact))
         try:
             clip = clip_of(parts)
-            frames = [self._select(clip, item, retry=retry) for retry in range(self._rules.retries + 1)]
         except (DataError, UsageError, MediaError) as error:
-            return Failed(stage="selection", error=type(error).__name__, message=str(error))
+            return dict.fromkeys(self._views, _not_chosen(error))
         problems = [f.probe.problem for _, f in parts if f.probe.problem]
-        shown = [n for n, refs in enumerate(frames) if n == 0 or refs]
-        return tuple(self._selection(frames[n], clip, problems, retry=n) for n in shown)
+        chosen = {
+            name: self._chosen(view, clip, item, problems=problems) for name, view in self._views.items()
+        }
+        return {
+            name: found
+            for name, found in chosen.items()
+            if not self._views[name].retry or (isinstance(found, Selection) and found.frames)
+        }
 
-    def _selection(
-        self, frames: tuple[FrameRef, ...], clip: Clip, problems: list[str], *, retry: int
-    ) -> Selection:
-        tried = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
+    def _chosen(self, view: ViewRules, clip: Clip, item: Item, *, problems: list[str]) -> Selection | Failed:
+        try:
+            frames = self._select(view, clip, item)
+        except (DataError, UsageError, MediaError) as error:
+            return _not_chosen(error)
+        tried = (
+            [f"retry {view.retry}: other frames after a reply that could not be read"] if view.retry else []
+        )
         return Selection(
-            selector=self._rules.selector_name,
-            version=self._rules.selector.version,
+            selector=view.selector_name,
+            version=view.selector.version,
             frames=frames,
             n_candidates=clip.n_frames,
             note="; ".join([*tried, *problems]),
         )
 
-    def _select(self, clip: Clip, item: Item, *, retry: int) -> tuple[FrameRef, ...]:
-        rules = self._rules
-        if rules.whole_video:
+    def _select(self, view: ViewRules, clip: Clip, item: Item) -> tuple[FrameRef, ...]:
+        if self._rules.whole_video:
             check_whole(item)
             return ()
         try:
-            if retry:
-                positions = positions_again(rules.selector, clip, item, n_frames=rules.n_frames, retry=retry)
-            else:
-                positions = positions_shown(rules.selector, clip, item, n_frames=rules.n_frames)
+            positions = positions_of(view, clip, item)
             if np.any(np.asarray(positions) < 0):
                 raise ValueError(f"it chose position {np.min(positions)}")
             return tuple(clip.ref(int(p)) for p in positions)
@@ -192,30 +173,31 @@ class FrameDesk:
         except Exception as error:
             _log.debug("the selector broke", exc_info=True)
             raise UsageError(
-                f"the selector {rules.selector_name!r} broke on item {item.item_id!r}: "
+                f"the selector {view.selector_name!r} broke on item {item.item_id!r}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
     def _union(
-        self, items: Iterable[Item], chosen: dict[str, tuple[Selection, ...] | Failed]
-    ) -> dict[Source, tuple[int, ...]]:
-        wanted: dict[Source, set[int]] = {}
+        self, items: Iterable[Item], chosen: dict[str, dict[str, Selection | Failed]]
+    ) -> dict[tuple[Source, str], tuple[Encoding, set[int]]]:
+        """The frames to deliver, by source and by the key of their encoding."""
+        wanted: dict[tuple[Source, str], tuple[Encoding, set[int]]] = {}
         for item in items:
-            selections = chosen[item.item_id]
-            if isinstance(selections, Failed):
-                continue
-            for ref in (ref for selection in selections for ref in selection.frames):
-                wanted.setdefault(self._source(item.media[ref.media_index]), set()).add(ref.frame_index)
-        return {source: tuple(sorted(indices)) for source, indices in wanted.items()}
+            for name, selection in chosen[item.item_id].items():
+                encoding = self._views[name].encoding
+                for ref in () if isinstance(selection, Failed) else selection.frames:
+                    place = self._source(item.media[ref.media_index]), encoding.key
+                    wanted.setdefault(place, (encoding, set()))[1].add(ref.frame_index)
+        return wanted
 
     # ------------------------------------------------------------------ pixels
 
     async def _deliver(
-        self, source: Source, facts: MediaFacts | Failed, indices: tuple[int, ...]
+        self, source: Source, facts: MediaFacts | Failed, indices: list[int], *, encoding: Encoding
     ) -> Delivery | Failed:
         if isinstance(facts, Failed):
             return facts
-        cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices)
+        cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices, encoding)
         if cached is not None:
             self._count.n_from_cache += len(cached)
             return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
@@ -225,8 +207,8 @@ class FrameDesk:
         job = Job(
             path=str(path),
             kind=kind,
-            frame_indices=indices,
-            encoding=self._rules.encoding,
+            frame_indices=tuple(indices),
+            encoding=encoding,
             cache_root=str(self._rules.cache_root),
             cache_max_bytes=self._rules.cache_max_bytes,
         )
@@ -244,41 +226,32 @@ class FrameDesk:
             self._on_trouble(message)
         return delivery
 
-    def _from_cache(self, content_hash: str, indices: tuple[int, ...]) -> dict[int, EncodedFrame] | None:
+    def _from_cache(
+        self, content_hash: str, indices: list[int], encoding: Encoding
+    ) -> dict[int, EncodedFrame] | None:
         frames: dict[int, EncodedFrame] = {}
         for index in indices:
-            frame = self._cache.get(content_hash, index, self._rules.encoding.key)
+            frame = self._cache.get(content_hash, index, encoding.key)
             if frame is None:
                 return None
             frames[index] = frame
         return frames
 
-    def _assembled(
-        self,
-        item: Item,
-        selections: tuple[Selection, ...] | Failed,
-        *,
-        facts: dict[Source, MediaFacts | Failed],
-        frames: dict[Source, Delivery | Failed],
-    ) -> Shown | Failed:
-        if isinstance(selections, Failed):
-            return selections
-        first, *others = [self._assemble(item, s, facts=facts, frames=frames) for s in selections]
-        if isinstance(first, Failed):
-            return first
-        return replace(first, others=tuple(shown for shown in others if isinstance(shown, Shown)))
-
     def _assemble(
         self,
         item: Item,
-        selection: Selection,
+        view: str,
+        selection: Selection | Failed,
         *,
         facts: dict[Source, MediaFacts | Failed],
-        frames: dict[Source, Delivery | Failed],
+        frames: dict[tuple[Source, str], Delivery | Failed],
     ) -> Shown | Failed:
+        if isinstance(selection, Failed):
+            return selection
+        key = self._views[view].encoding.key
         shown: list[ShownFrame] = []
         for ref in selection.frames:
-            delivery = frames[self._source(item.media[ref.media_index])]
+            delivery = frames[self._source(item.media[ref.media_index]), key]
             if isinstance(delivery, Failed):
                 return delivery
             if ref.frame_index in delivery.problems:
@@ -295,3 +268,20 @@ class FrameDesk:
             duration_s=sum(f.probe.counted.duration_s for f in known),
             video=video,
         )
+
+
+def _nothing(view: ViewRules) -> Shown:
+    nothing = Selection(selector=view.selector_name, version=view.selector.version, frames=(), n_candidates=0)
+    return Shown(selection=nothing, frames=(), duration_s=0.0)
+
+
+def _not_chosen(error: VidenceError) -> Failed:
+    return Failed(stage="selection", error=type(error).__name__, message=str(error))
+
+
+def _with_others(shown: dict[str, Shown | Failed]) -> Shown | Failed:
+    """The view of a run, with those of its retries that could be delivered."""
+    first, *others = shown.values()
+    if isinstance(first, Failed):
+        return first
+    return replace(first, others=tuple(other for other in others if isinstance(other, Shown)))

@@ -22,10 +22,11 @@ from vidence.prompting.compose import Prompted
 from vidence.records import Failed, Item, Reply, Selection, Trial, Unreadable
 from vidence.running.drive import Asker, drive, first_error
 from vidence.running.events import Listener, Tried
-from vidence.running.frames import DecodeCount, FrameDesk, Shown
+from vidence.running.frames import FrameDesk
 from vidence.running.limits import Budget
 from vidence.running.marking import Panel, has_judge_error, marked, question
 from vidence.running.prepare import Prepared
+from vidence.running.showing import DecodeCount, Shown
 from vidence.running.store import TrialStore
 
 _GROUP_WITHOUT_MEDIA = 200

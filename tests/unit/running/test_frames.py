@@ -23,8 +23,9 @@ from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Media, VideoPart
 from vidence.running import frames
 from vidence.running.choosing import clip_of, video_type
-from vidence.running.frames import DecodeCount, FrameDesk, Shown, ShowRules
+from vidence.running.frames import FrameDesk
 from vidence.running.prepare import open_selector
+from vidence.running.showing import DecodeCount, Shown, ShowRules
 from vidence.running.workers import Workers
 from videos import stamped
 

@@ -1,0 +1,78 @@
+"""What questions are shown, and by which rules: the values that the frame desk takes and gives."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+from vidence.contracts import Selector
+from vidence.media.encode import Encoding
+from vidence.prompting.compose import ShownFrame
+from vidence.records import Selection, VideoPart
+
+Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind
+MAIN = ""  # the view that a run shows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read."""
+
+    selection: Selection
+    frames: tuple[ShownFrame, ...]
+    duration_s: float
+    video: VideoPart | None = None
+    others: tuple["Shown", ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ViewRules:
+    """How the frames of one view are chosen and encoded.
+
+    With `is_ranked` they come best first. `retry` counts from 1 where the view is for another try.
+    """
+
+    selector: Selector
+    selector_name: str
+    n_frames: int
+    encoding: Encoding
+    is_ranked: bool = False
+    retry: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShowRules:
+    """How frames are chosen and encoded; where and how long the decoder may work."""
+
+    selector: Selector
+    selector_name: str
+    n_frames: int
+    encoding: Encoding
+    media_root: Path
+    whole_video: bool
+    cache_root: Path
+    cache_max_bytes: int
+    deadline_s: float
+    retries: int = 0
+
+    def views(self) -> dict[str, ViewRules]:
+        """The view that a run shows, and those of its retries."""
+        return {
+            f"retry {retry}" if retry else MAIN: ViewRules(
+                selector=self.selector,
+                selector_name=self.selector_name,
+                n_frames=self.n_frames,
+                encoding=self.encoding,
+                retry=retry,
+            )
+            for retry in range(self.retries + 1)
+        }
+
+
+@dataclass(kw_only=True)
+class DecodeCount:
+    """How much was decoded; a video that is opened twice for pixels would show here."""
+
+    n_passes: int = 0
+    n_decoded: int = 0
+    n_from_cache: int = 0
+    passes_by_file: dict[str, int] = field(default_factory=dict)
