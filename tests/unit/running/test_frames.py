@@ -32,10 +32,10 @@ from videos import stamped
 
 @asynccontextmanager
 async def desk(
-    tmp_path: Path, troubles: list[str], *, selector: str = "all", **changes: object
+    tmp_path: Path, troubles: list[str], *, selector: str = "all", broken: object = None, **changes: object
 ) -> AsyncIterator[FrameDesk]:
     rules = ShowRules(
-        selector=open_selector(selector),
+        selector=broken or open_selector(selector),
         selector_name=selector,
         n_frames=4,
         encoding=Encoding(size=Size.parse("native")),
@@ -173,8 +173,7 @@ def test_a_selector_that_breaks_fails_its_question_only(tmp_path: Path, chosen, 
     items = pictures(tmp_path, "good.png", "bad.png")
 
     async def go() -> dict[str, Shown | Failed]:
-        async with desk(tmp_path, []) as it:
-            it._rules = replace(it._rules, selector=BadSelector(chosen))
+        async with desk(tmp_path, [], broken=BadSelector(chosen)) as it:
             return await it.show(items)
 
     shown = anyio.run(go)
