@@ -20,7 +20,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 MODULES = sorted(
     m.name for m in pkgutil.walk_packages([str(PACKAGE)], "vidence.") if "__main__" not in m.name
 )
-SOURCED_FOLDERS = ("scoring", "statistics", "selection", "diagnostics")
+SOURCED_FOLDERS = ("scoring", "judging", "statistics", "selection", "diagnostics")
 
 PURITY_PROBE = """
 import sys, os, logging, warnings, random

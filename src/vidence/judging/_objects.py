@@ -107,14 +107,9 @@ def find_objects(text: str) -> list[Found]:
     raise ValueError(f"it has more than {MOST_BRACES} opening braces")
 
 
-def inside(value: object) -> Iterator[Object]:
+def inside(value: Object | list[object]) -> Iterator[Object]:
     """The objects that are values of an object, or stand in a list."""
-    values: list[object] = []
-    if isinstance(value, Object):
-        values = [v for _, v in value.pairs]
-    elif isinstance(value, list):
-        values = value
-    for one in values:
+    for one in value if isinstance(value, list) else [held for _, held in value.pairs]:
         if isinstance(one, Object):
             yield one
         elif isinstance(one, list):
