@@ -20,6 +20,7 @@ COMMANDS = {
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --reader reads replies again."),
+    "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),

@@ -12,8 +12,8 @@ from vidence.phantom.planted import READER_NAMES, Reader, demand, expected
 from vidence.records import Estimate
 from vidence.reporting.cells import Cell, Column, Line, Table, count, estimated, share, words
 from vidence.reporting.figures import Bar, BarFigure, Mark
-from vidence.reporting.page import Section
 from vidence.reporting.results import Run
+from vidence.reporting.sections import Section
 from vidence.statistics.intervals import mean
 
 

@@ -42,7 +42,7 @@ class Line(Record, kw_only=True, omit_defaults=True):
 class Table(Record, kw_only=True, omit_defaults=True):
     """A table with a name that is unique within its run.
 
-    `kind` says which figure can be drawn from it.
+    `kind` says which figure can be drawn from it. `footnotes` stand below it, each behind its own sign.
     """
 
     name: str
@@ -50,7 +50,8 @@ class Table(Record, kw_only=True, omit_defaults=True):
     columns: tuple[Column, ...]
     lines: tuple[Line, ...]
     note: str = ""
-    kind: Literal["scores", "outcomes", "letters", "plain"] = "plain"
+    footnotes: tuple[str, ...] = ()
+    kind: Literal["scores", "differences", "outcomes", "letters", "plain"] = "plain"
 
     def __post_init__(self) -> None:
         for line in self.lines:
@@ -122,3 +123,39 @@ def has_interval(estimate: Estimate) -> bool:
 def interval_text(estimate: Estimate) -> str:
     """The two ends of an interval in per cent, without the sign."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
+
+
+def points(value: float) -> str:
+    """A difference of shares in points, with its sign; a dash where there is none.
+
+    >>> points(0.0312), points(-0.2), points(0.0)
+    ('+3.1', '-20.0', '0.0')
+    """
+    if math.isnan(value):
+        return DASH
+    text = f"{100 * value:+.1f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def difference(estimate: Estimate) -> Cell:
+    """A cell with a difference of shares and its interval, in points."""
+    interval = interval_text(estimate) if has_interval(estimate) else "no interval"
+    return Cell(text=points(estimate.value), detail=interval, value=estimate.value, estimate=estimate)
+
+
+def p_text(p_value: float) -> str:
+    """A p-value with two digits that say something; a dash where there is none.
+
+    >>> p_text(0.0312), p_text(0.4567), p_text(0.00001)
+    ('0.031', '0.46', '< 0.001')
+    """
+    if math.isnan(p_value):
+        return DASH
+    if p_value < 0.001:
+        return "< 0.001"
+    return f"{p_value:.2f}" if p_value >= 0.095 else f"{p_value:.3f}"
+
+
+def p_cell(p_value: float) -> Cell:
+    """A cell with a p-value."""
+    return Cell(text=p_text(p_value), value=None if math.isnan(p_value) else p_value)

@@ -68,14 +68,15 @@ def write_csv(run: Run, path: Path) -> None:
     tags = _tag_columns(run)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_cell(name) for name in columns(run)])
+    writer.writerow([csv_cell(name) for name in columns(run)])
     for row in run.rows:
         cells = (*record(run, row), *(row.item.tags.get(tag, "") for tag in tags))
-        writer.writerow([_cell(cell) for cell in cells])
+        writer.writerow([csv_cell(cell) for cell in cells])
     write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
 
 
-def _cell(value: str | int | float | None) -> str:
+def csv_cell(value: str | int | float | None) -> str:
+    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -105,7 +106,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
         "reader": run.reader,
         "plan": run.plan,
         "facts": run.facts,
-        "tables": [_table(table) for table in tables],
+        "tables": [table_as_json(table) for table in tables],
         "trials": [
             {**dict(zip(FIXED, record(run, row), strict=True)), "tags": row.item.tags} for row in run.rows
         ],
@@ -113,13 +114,15 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
     write_whole(path, msgspec.json.encode(whole) + b"\n")
 
 
-def _table(table: Table) -> dict[str, object]:
+def table_as_json(table: Table) -> dict[str, object]:
+    """A table for JSON: each line by the keys of its columns."""
     keys = [column.key for column in table.columns]
     lines = [{"key": line.key, **dict(zip(keys, line.cells, strict=True))} for line in table.lines]
     return {
         "name": table.name,
         "title": table.title,
         "note": table.note,
+        "footnotes": table.footnotes,
         "columns": table.columns,
         "lines": lines,
     }

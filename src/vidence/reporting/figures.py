@@ -7,26 +7,20 @@ shape, and every number drawn is also written.
 import math
 from collections.abc import Sequence
 from typing import Literal, TypeAlias
-from xml.sax.saxutils import escape, quoteattr
+from xml.sax.saxutils import quoteattr
 
 from vidence.records import Record
+from vidence.reporting import svg
 from vidence.reporting.cells import Table, has_interval
+from vidence.reporting.forest import Difference, ForestFigure, draw_forest
 from vidence.reporting.results import FATES, Fate
-from vidence.reporting.visible import visible
+from vidence.reporting.svg import Drawing
 
-# Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
-SHAPES = (
-    "M0-8V8",
-    "M0-5.5 5.5 0 0 5.5-5.5 0Z",
-    "M0-5 5.2 4-5.2 4Z",
-    "M-4-4H4V4H-4Z",
-)
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it speaks of other questions than the bar does.
 BASELINES = ("chance", "constant", "longest")
 
 _ROW_PX = 42
-_AXIS_PX = 22
 
 
 class Mark(Record, kw_only=True):
@@ -86,14 +80,7 @@ class StripFigure(Record, kw_only=True):
     parts: tuple[Part, ...]
 
 
-Figure: TypeAlias = BarFigure | LetterFigure | StripFigure
-
-
-class Drawing(Record, kw_only=True):
-    """An SVG element, and for its legend a small SVG element and its words for each mark."""
-
-    svg: str
-    legend: tuple[tuple[str, str], ...] = ()
+Figure: TypeAlias = BarFigure | LetterFigure | StripFigure | ForestFigure
 
 
 def draw_figure(figure: Figure) -> Drawing:
@@ -105,15 +92,19 @@ def draw_figure(figure: Figure) -> Drawing:
             return _draw_letters(figure)
         case StripFigure():
             return _draw_strip(figure)
+        case ForestFigure():
+            return draw_forest(figure)
 
 
 def figure_of(table: Table) -> Figure | None:
-    """The figure that shows a table of scores, letters or outcomes; None for other tables."""
+    """The figure that shows a table of scores, differences, letters or outcomes; None for other tables."""
     if not table.lines:
         return None
     match table.kind:
         case "scores":
             return _bars_of(table)
+        case "differences":
+            return _forest_of(table)
         case "letters":
             return LetterFigure(
                 title=table.title,
@@ -167,44 +158,25 @@ def _bars_of(table: Table) -> BarFigure | None:
     return BarFigure(title=table.title, bars=tuple(bars)) if bars else None
 
 
-# --------------------------------------------------------------------------- pieces of SVG
-
-
-def _text(words: str, *, x: str, y: float, anchor: str = "start", style: str = "") -> str:
-    attributes = f'x="{x}" y="{y:g}" text-anchor="{anchor}"'
-    return f"<text {attributes} class={quoteattr(style)}>{escape(visible(words))}</text>"
-
-
-def _rect(*, x: float, width: float, y: float, height: float, style: str) -> str:
-    place = f'x="{x:.3f}%" width="{width:.3f}%" y="{y:g}" height="{height:g}"'
-    return f"<rect {place} class={quoteattr(style)}/>"
-
-
-def _line(*, x1: float, x2: float, y1: float, y2: float, style: str) -> str:
-    place = f'x1="{x1:.3f}%" x2="{x2:.3f}%" y1="{y1:g}" y2="{y2:g}"'
-    return f"<line {place} class={quoteattr(style)}/>"
-
-
-def _shape(index: int, *, x: float, y: float) -> str:
-    kind = index % len(SHAPES)
-    path = f'<path d="{SHAPES[kind]}" class="mark mark-{kind}"/>'
-    return f'<svg x="{x:.3f}%" y="{y:g}" width="1" height="1" overflow="visible">{path}</svg>'
-
-
-def _svg(body: Sequence[str], *, height: float, title: str) -> str:
-    label = quoteattr(visible(title))
-    inside = "".join(body)
-    return (
-        f'<svg class="figure" role="img" aria-label={label} width="100%" height="{height:g}">{inside}</svg>'
-    )
-
-
-def _swatch(inside: str) -> str:
-    return f'<svg class="swatch" width="16" height="16" aria-hidden="true">{inside}</svg>'
-
-
-def _shorten(label: str, *, most: int = 44) -> str:
-    return label if len(label) <= most else label[: most - 1] + "…"
+def _forest_of(table: Table) -> ForestFigure | None:
+    rows = []
+    for line in table.lines:
+        cell = table.cell(line.key, "difference")
+        if cell.estimate is None or math.isnan(cell.estimate.value):
+            continue
+        is_drawn = has_interval(cell.estimate)
+        rows.append(
+            Difference(
+                label=", ".join(filter(None, (line.cells[0].text, line.cells[0].detail))),
+                value=cell.estimate.value,
+                low=cell.estimate.low if is_drawn else None,
+                high=cell.estimate.high if is_drawn else None,
+                text=cell.text,
+                is_clear=table.cell(line.key, "clear").value == 1,
+                is_main=line.key == "headline",
+            )
+        )
+    return ForestFigure(title=table.title, rows=tuple(rows)) if rows else None
 
 
 # --------------------------------------------------------------------------- the three figures
@@ -225,23 +197,23 @@ def _draw_bars(figure: BarFigure) -> Drawing:
         anchor = "start" if tick == 0 else "end" if tick == 4 else "middle"
         value = figure.top * tick / 4
         label = f"{100 * value:g} %" if figure.is_share else f"{value:g}"
-        body.append(_line(x1=at, x2=at, y1=0, y2=bottom, style="grid"))
-        body.append(_text(label, x=f"{at:g}%", y=bottom + 15, anchor=anchor, style="axis"))
+        body.append(svg.line(x1=at, x2=at, y1=0, y2=bottom, style="grid"))
+        body.append(svg.text(label, x=f"{at:g}%", y=bottom + 15, anchor=anchor, style="axis"))
     for i, bar in enumerate(figure.bars):
         top = i * _ROW_PX
         middle = top + 26
-        body.append(_text(_shorten(bar.label), x="0", y=top + 14, style="label"))
-        body.append(_text(bar.text, x="100%", y=top + 14, anchor="end", style="number"))
-        body.append(_rect(x=0, width=x(bar.value), y=top + 20, height=12, style="bar"))
+        body.append(svg.text(svg.shorten(bar.label), x="0", y=top + 14, style="label"))
+        body.append(svg.text(bar.text, x="100%", y=top + 14, anchor="end", style="number"))
+        body.append(svg.rect(x=0, width=x(bar.value), y=top + 20, height=12, style="bar"))
         if bar.low is not None and bar.high is not None:
             low, high = x(bar.low), x(bar.high)
-            body.append(_line(x1=low, x2=high, y1=middle, y2=middle, style="whisker"))
+            body.append(svg.line(x1=low, x2=high, y1=middle, y2=middle, style="whisker"))
             body.extend(
-                _line(x1=end, x2=end, y1=middle - 4, y2=middle + 4, style="whisker") for end in (low, high)
+                svg.line(x1=end, x2=end, y1=middle - 4, y2=middle + 4, style="whisker") for end in (low, high)
             )
-        body.extend(_shape(kinds.index(m.kind), x=x(m.value), y=middle) for m in bar.marks)
+        body.extend(svg.shape(kinds.index(m.kind), x=x(m.value), y=middle) for m in bar.marks)
     return Drawing(
-        svg=_svg(body, height=bottom + _AXIS_PX, title=f"Bars: {figure.title}"),
+        svg=svg.whole(body, height=bottom + svg.AXIS_PX, title=f"Bars: {figure.title}"),
         legend=_bar_legend(figure, kinds),
     )
 
@@ -250,11 +222,11 @@ def _bar_legend(figure: BarFigure, kinds: Sequence[str]) -> tuple[tuple[str, str
     legend: list[tuple[str, str]] = []
     if any(bar.low is not None for bar in figure.bars):
         whisker = '<path d="M2 8H14M2 4V12M14 4V12" class="whisker"/>'
-        legend.append((_swatch(whisker), "interval"))
+        legend.append((svg.swatch(whisker), "interval"))
     for index, kind in enumerate(kinds):
-        shape = index % len(SHAPES)
-        path = f'<path d="{SHAPES[shape]}" class="mark mark-{shape}" transform="translate(8 8)"/>'
-        legend.append((_swatch(path), kind))
+        shape = index % len(svg.SHAPES)
+        path = f'<path d="{svg.SHAPES[shape]}" class="mark mark-{shape}" transform="translate(8 8)"/>'
+        legend.append((svg.swatch(path), kind))
     return tuple(legend)
 
 
@@ -264,16 +236,17 @@ def _draw_letters(figure: LetterFigure) -> Drawing:
     for i, row in enumerate(figure.letters):
         top = i * 44
         numbers = f"read {row.n_read:,}, right answer {row.n_gold:,}"
-        body.append(_text(row.letter, x="0", y=top + 13, style="label"))
-        body.append(_text(numbers, x="100%", y=top + 13, anchor="end", style="number"))
-        body.append(_rect(x=0, width=100 * row.n_read / most, y=top + 19, height=9, style="bar"))
-        body.append(_rect(x=0, width=100 * row.n_gold / most, y=top + 29, height=7, style="gold"))
+        body.append(svg.text(row.letter, x="0", y=top + 13, style="label"))
+        body.append(svg.text(numbers, x="100%", y=top + 13, anchor="end", style="number"))
+        body.append(svg.rect(x=0, width=100 * row.n_read / most, y=top + 19, height=9, style="bar"))
+        body.append(svg.rect(x=0, width=100 * row.n_gold / most, y=top + 29, height=7, style="gold"))
     swatches = (
-        (_swatch('<rect y="3" width="16" height="10" class="bar"/>'), "letter read"),
-        (_swatch('<rect y="3" width="16" height="10" class="gold"/>'), "letter of the right answer"),
+        (svg.swatch('<rect y="3" width="16" height="10" class="bar"/>'), "letter read"),
+        (svg.swatch('<rect y="3" width="16" height="10" class="gold"/>'), "letter of the right answer"),
     )
     return Drawing(
-        svg=_svg(body, height=len(figure.letters) * 44, title=f"Letters: {figure.title}"), legend=swatches
+        svg=svg.whole(body, height=len(figure.letters) * 44, title=f"Letters: {figure.title}"),
+        legend=swatches,
     )
 
 
@@ -287,12 +260,12 @@ def _draw_strip(figure: StripFigure) -> Drawing:
             continue
         width = 100 * part.n / total
         style = f"part part-{part.style}"
-        body.append(_rect(x=at, width=width, y=0, height=22, style=style))
+        body.append(svg.rect(x=at, width=width, y=0, height=22, style=style))
         legend.append(
             (
-                _swatch(f'<rect y="2" width="16" height="12" class={quoteattr(style)}/>'),
+                svg.swatch(f'<rect y="2" width="16" height="12" class={quoteattr(style)}/>'),
                 f"{part.label} {part.n:,}",
             )
         )
         at += width
-    return Drawing(svg=_svg(body, height=22, title=f"Strip: {figure.title}"), legend=tuple(legend))
+    return Drawing(svg=svg.whole(body, height=22, title=f"Strip: {figure.title}"), legend=tuple(legend))

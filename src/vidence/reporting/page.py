@@ -22,11 +22,13 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.reporting.browser import browse
 from vidence.reporting.cells import DASH, Table, has_interval, interval_text
-from vidence.reporting.compare import run_names, side_by_side
 from vidence.reporting.export import write_whole
-from vidence.reporting.figures import Drawing, Figure, draw_figure, figure_of
+from vidence.reporting.figures import draw_figure, figure_of
 from vidence.reporting.headline import asked, headline
 from vidence.reporting.results import Run
+from vidence.reporting.sections import Section
+from vidence.reporting.side_by_side import run_names, side_by_side
+from vidence.reporting.svg import Drawing
 from vidence.reporting.tables import all_tables
 from vidence.reporting.thumbnails import ContactSheets
 from vidence.reporting.visible import visible
@@ -37,16 +39,6 @@ THUMB_PX = 160
 SMALL_THUMB_PX = 120
 MOST_LARGE = 150
 MOST_PROBLEMS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class Section:
-    """A part of the page that the caller adds: paragraphs, then tables, then figures; all plain text."""
-
-    title: str
-    paragraphs: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
-    tables: tuple[Table, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -87,7 +87,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     )
     tables = [_headline_table(run, tags, marked, make=make)]
     for tag, values in tags.items():
-        if _is_moderate(values):
+        if is_moderate(values):
             tables.append(_tag_table(run, tag, values, make=make))
     return tuple(tables)
 
@@ -95,10 +95,11 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
 def _tags(rows: Sequence[Row]) -> dict[str, list[str]]:
     """Each tag with its values in natural order; questions without the tag have the value ``(none)``."""
     names = dict.fromkeys(tag for row in rows for tag in row.item.tags)
-    return {tag: sorted({_value(row, tag) for row in rows}, key=_natural) for tag in names}
+    return {tag: sorted({_value(row, tag) for row in rows}, key=natural_order) for tag in names}
 
 
-def _is_moderate(values: Sequence[str]) -> bool:
+def is_moderate(values: Sequence[str]) -> bool:
+    """Whether a tag with these values gets a table."""
     return 2 <= len(values) <= MOST_VALUES
 
 
@@ -106,8 +107,8 @@ def _value(row: Row, tag: str) -> str:
     return row.item.tags.get(tag, NO_VALUE)
 
 
-def _natural(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
-    """Numbers in order of size, ``(none)`` last."""
+def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
+    """The key that sorts the values of a tag: numbers in order of size, ``(none)`` last."""
     pieces = re.findall(r"[0-9]+|[^0-9]+", value)
     return value == NO_VALUE, [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in pieces]
 
@@ -212,7 +213,7 @@ def _macro_lines(
 ) -> list[Line]:
     """The mean over the values of each tag that every question has, and of the headline's tag."""
     lines: list[Line] = []
-    chosen = [tag for tag, values in tags.items() if _is_moderate(values) and NO_VALUE not in values]
+    chosen = [tag for tag, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
     if headline_tag is not None and headline_tag not in chosen:
         chosen.append(headline_tag)
     for tag in chosen:

@@ -6,10 +6,11 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.reporting.cells import Cell, Table
+from vidence.reporting.cells import Table
+from vidence.reporting.grids import new_grid, plain, print_table, shortened
 from vidence.reporting.headline import asked, headline
 from vidence.reporting.results import OUTCOMES, Run
-from vidence.reporting.visible import visible
+from vidence.reporting.sections import Section
 
 # What fits into 80 columns beside a name of some length.
 _SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
@@ -19,7 +20,6 @@ _GRIDS = {
     "readers": ("reader", "read", "changed", "accuracy"),
     "positions": ("letter", "gold", "read", "accuracy"),
 }
-_MOST_NAME = 28
 _MOST_REASONS = 3  # of each outcome
 
 
@@ -32,18 +32,18 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         console: where to; 80 columns are enough.
     """
     by_name = {table.name: table for table in tables}
-    console.print(_text(f"{run.plan.benchmark} · {run.plan.model}", style="bold"))
-    console.print(_text(asked(run), style="dim"))
+    console.print(plain(f"{run.plan.benchmark} · {run.plan.model}", style="bold"))
+    console.print(plain(asked(run), style="dim"))
     if "score" in by_name:
         console.print()
         for sentence in headline(run, by_name["score"]):
-            console.print(_text(sentence))
+            console.print(plain(sentence))
     for table in tables:
         if table.kind == "scores":
             console.print()
             console.print(_score_grid(table, is_first=table.name == "score"))
     if any(table.kind == "scores" and table.name != "score" for table in tables):
-        console.print(_text("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
+        console.print(plain("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
     for name, columns in _GRIDS.items():
         if name in by_name:
             console.print()
@@ -52,22 +52,21 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
                 console.print(text)
 
 
+def draw_section(section: Section, console: Console) -> None:
+    """Print a part of a page: its sentences, then its tables."""
+    console.print(plain(section.title, style="bold"))
+    for paragraph in section.paragraphs:
+        console.print(plain(paragraph))
+    for table in section.tables:
+        print_table(table, console)
+
+
 def _below(name: str, by_name: Mapping[str, Table]) -> list[Text]:
     """What stands under a table."""
     if name == "outcomes":
-        return [_text(reason) for reason in _reasons(by_name["reasons"])] if "reasons" in by_name else []
+        return [plain(reason) for reason in _reasons(by_name["reasons"])] if "reasons" in by_name else []
     noted = "readers-changed" if name == "readers" else name
-    return [_text(by_name[noted].note, style="dim")] if noted in by_name else []
-
-
-def _text(text: str, *, style: str = "") -> Text:
-    """Text as it is: no markup, no terminal commands."""
-    return Text(visible(text), style=style)
-
-
-def _short(cell: Cell) -> str:
-    text = visible(cell.text).replace("\n", " ")
-    return text if len(text) <= _MOST_NAME else text[: _MOST_NAME - 1] + "…"
+    return [plain(by_name[noted].note, style="dim")] if noted in by_name else []
 
 
 def _reasons(table: Table) -> list[str]:
@@ -84,43 +83,39 @@ def _reasons(table: Table) -> list[str]:
     return said
 
 
-def _new_grid(title: str) -> Grid:
-    return Grid(
-        title=_text(title, style="bold"), title_justify="left", box=None, pad_edge=False, padding=(0, 2, 0, 0)
-    )
-
-
 def _score_grid(table: Table, *, is_first: bool) -> Grid:
-    grid = _new_grid(table.title)
+    grid = new_grid(table.title)
     titles = {column.key: column.title for column in table.columns}
     columns = _AGGREGATE_COLUMNS if is_first else _SCORE_COLUMNS
-    grid.add_column(_text(table.columns[0].title, style="dim"))
+    grid.add_column(plain(table.columns[0].title, style="dim"))
     for key in columns:
-        grid.add_column(_text(titles[key], style="dim"), justify="right")
+        grid.add_column(plain(titles[key], style="dim"), justify="right")
         if key == "accuracy":
-            grid.add_column(_text("interval", style="dim"), justify="right", no_wrap=True)
+            grid.add_column(plain("interval", style="dim"), justify="right", no_wrap=True)
     if not is_first:
-        grid.add_column(_text("a/u/r/f", style="dim"), justify="right")
+        grid.add_column(plain("a/u/r/f", style="dim"), justify="right")
     for line in table.lines:
-        label = _text(_short(line.cells[0]))
+        label = plain(shortened(line.cells[0]))
         cells = [label.append(f" {line.cells[0].detail}", style="dim") if is_first else label]
         for key in columns:
             cell = table.cell(line.key, key)
-            cells.append(_text(cell.text))
+            cells.append(plain(cell.text))
             if key == "accuracy":
-                cells.append(_text(cell.detail, style="dim"))
+                cells.append(plain(cell.detail, style="dim"))
         if not is_first:
-            cells.append(_text("/".join(table.cell(line.key, name).text for name in OUTCOMES)))
+            cells.append(plain("/".join(table.cell(line.key, name).text for name in OUTCOMES)))
         grid.add_row(*cells)
     return grid
 
 
 def _grid(table: Table, keys: Sequence[str]) -> Grid:
-    grid = _new_grid(table.title)
+    grid = new_grid(table.title)
     chosen = [column for column in table.columns if column.key in keys]
     for column in chosen:
-        grid.add_column(_text(column.title, style="dim"), justify="left" if column.is_text else "right")
+        grid.add_column(plain(column.title, style="dim"), justify="left" if column.is_text else "right")
     for line in table.lines:
         cells = [table.cell(line.key, column.key) for column in chosen]
-        grid.add_row(*(_text(f"{_short(c)}  {c.detail}".rstrip() if c.detail else _short(c)) for c in cells))
+        grid.add_row(
+            *(plain(f"{shortened(c)}  {c.detail}".rstrip() if c.detail else shortened(c)) for c in cells)
+        )
     return grid

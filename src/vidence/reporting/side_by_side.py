@@ -2,18 +2,34 @@
 
 from collections.abc import Sequence
 
+from vidence.catalog import parse_spec
 from vidence.reporting.cells import DASH, Cell, Column, Line, Table, words
 from vidence.reporting.results import OUTCOMES, Run
 
 _ABSENT = Cell(text=DASH)
 
 
+_ENDINGS = (".gz", ".jsonl", ".json", ".csv")
+
+
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """A different name for each run: the model, then with the folder, then with a number."""
-    for names in ([r.plan.model for r in runs], [f"{r.plan.model} ({r.name})" for r in runs]):
-        if len(set(names)) == len(names):
-            return tuple(names)
-    return tuple(f"{r.plan.model} ({r.name}, {i})" for i, r in enumerate(runs, start=1))
+    """A different name for each run: the model without its options and folders.
+
+    Those that have it in common get the name of their folder too, and then a number.
+    """
+    names = [_short(run.plan.model) for run in runs]
+    names = [f"{n} ({run.name})" if names.count(n) > 1 else n for n, run in zip(names, runs, strict=True)]
+    return tuple(
+        f"{n.removesuffix(')')}, {i})" if names.count(n) > 1 else n for i, n in enumerate(names, start=1)
+    )
+
+
+def _short(model: str) -> str:
+    spec = parse_spec(model)
+    argument = spec.argument.rpartition("/")[2]
+    for ending in _ENDINGS:
+        argument = argument.removesuffix(ending)
+    return f"{spec.name}:{argument}" if argument else spec.name
 
 
 def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tuple[Table, ...]:

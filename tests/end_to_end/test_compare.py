@@ -1,0 +1,164 @@
+"""``vidence compare``, as a user runs it on replies that were recorded elsewhere."""
+
+import csv
+import json
+
+import pytest
+
+from vidence.records import Trial
+from vidence.running.store import TrialStore
+
+RIGHT = "A"
+
+
+@pytest.fixture
+def recorded(vidence):
+    """Write questions and, for each model, a reply to each of them; run them."""
+
+    def make(replies, *, per_video=2, data="items.jsonl", out="", more=()):
+        n = len(next(iter(replies.values())))
+        lines = [
+            {
+                "item_id": f"q{i}",
+                "media": [{"path": f"v{i // per_video}.mp4"}],
+                "question": f"Question {i}?",
+                "choices": ["yes", "no"],
+                "answer": RIGHT,
+                "tags": {"task": "even" if i % 2 == 0 else "odd"},
+            }
+            for i in range(n)
+        ]
+        (vidence.folder / data).write_text("\n".join(map(json.dumps, lines)))
+        for name, letters in replies.items():
+            said = [{"id": f"q{i}", "text": letter} for i, letter in enumerate(letters)]
+            (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
+            command = ["run", "table", "--data", data, "--model", f"replay:{name}.jsonl"]
+            done = vidence(
+                *command, "--replay-columns", "id=id,text=text", "--out", out or name, "--no-page", *more
+            )
+            assert done.code == 0, done.err
+
+    return make
+
+
+def test_two_runs_are_compared_on_paper_and_in_files(vidence, recorded):
+    recorded({"small": "AB" * 40, "large": "AA" * 30 + "AB" * 10})
+    done = vidence("compare", "small", "large", "--html", "c.html", "--csv", "c.csv", "--json", "c.json")
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    # 40 of 80 against 70 of 80.
+    assert "replay:large is 37.5 points above replay:small (87.5 % against 50.0 %; 95 % interval" in text
+    assert "paired, clustered by 40 videos" in text
+    assert "on 80 questions, 30 against 0 discordant" in text
+    assert "Difference by task" in text
+    assert max(map(len, done.out.splitlines())) <= 100
+    whole = json.loads((vidence.folder / "c.json").read_text())
+    assert whole["compared"]["headline"]["difference"]["value"] == 0.375
+    assert whole["compared"]["over_items"]["mcnemar"]["n_only_first"] == 30
+    rows = list(csv.DictReader((vidence.folder / "c.csv").read_text().splitlines()))
+    assert len(rows) == 80
+    assert sum(float(row["mark:replay:large"]) for row in rows) == 70
+    assert "Compared question by question" in (vidence.folder / "c.html").read_text()
+    # The other way round the sign turns, and nothing else.
+    turned = " ".join(vidence("compare", "large", "small").out.split())
+    assert "replay:small is 37.5 points below replay:large" in turned
+
+
+def test_the_same_runs_give_the_same_page(vidence, recorded):
+    recorded({"small": "AB" * 20, "large": "AA" * 20})
+    for name in ("1.html", "2.html"):
+        assert vidence("compare", "small", "large", "--html", name).code == 0
+    assert (vidence.folder / "1.html").read_bytes() == (vidence.folder / "2.html").read_bytes()
+
+
+def test_several_runs_are_ranked(vidence, recorded):
+    recorded({"low": "BBBB" * 20, "mid": "ABBA" * 20, "high": "AAAA" * 20}, per_video=1)
+    done = vidence("compare", "low", "mid", "high", "--json", "c.json", "--html", "c.html")
+    text = " ".join(done.out.split())
+    assert "3 of 3 pairs can be told apart at 95 %" in text
+    assert "replay:high is first and is told apart from all others." in text
+    ranking = json.loads((vidence.folder / "c.json").read_text())["compared"]["ranking"]
+    assert ranking["names"] == ["replay:high", "replay:mid", "replay:low"]
+    assert [p["p_holm"] <= 0.05 for p in ranking["pairs"]] == [True, True, True]
+
+
+def test_another_reader_reads_all_runs_again(vidence, recorded):
+    recorded({"a": ["B: A thing"] * 40, "b": ["A"] * 40})
+    plain = " ".join(vidence("compare", "a", "b").out.split())
+    assert "replay:b is 100.0 points above" in plain
+    gemini = " ".join(vidence("compare", "a", "b", "--reader", "perceptioncomp-gemini").out.split())
+    assert "points above" in gemini or "same marks" in gemini
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("a",), "1 run folder given; expected two or more"),
+        (("a", "a"), "named twice; a run cannot be compared with itself"),
+        (("a", "nowhere"), "nowhere is not a run folder: plan.toml is missing"),
+        (("a", "b", "--reader", "robus"), "Did you mean 'robust'?"),
+    ],
+)
+def test_what_cannot_be_compared_is_refused_in_one_message(vidence, recorded, words, says):
+    recorded({"a": "AB" * 4, "b": "AA" * 4})
+    done = vidence("compare", *words)
+    assert done.code == 2
+    assert says in done.err
+    assert "Traceback" not in done.err
+
+
+def test_runs_on_other_questions_are_refused_unless_the_shared_ones_are_wanted(vidence, recorded):
+    recorded({"a": "AB" * 10})
+    recorded({"b": "AA" * 10}, more=("--limit", "12"))
+    done = vidence("compare", "a", "b")
+    assert done.code == 2
+    assert "12 questions are in all runs" in done.err
+    assert "replay:a: 8 of its 20 not in all (q12, q13, q14, q15, q16, and 3 more)" in done.err
+    shared = vidence("compare", "a", "b", "--shared")
+    assert shared.code == 0
+    assert "Only the 12 questions that replay:a and replay:b share are compared, of 20" in " ".join(
+        shared.out.split()
+    )
+
+
+def test_runs_on_other_files_are_refused_with_their_hashes(vidence, recorded):
+    recorded({"a": "AB" * 10})
+    recorded({"b": "AA" * 9}, data="other.jsonl")
+    done = vidence("compare", "a", "b", "--shared")
+    assert done.code == 2
+    assert "were not asked about the same data" in done.err
+    assert "content hash: replay:a: " in done.err
+    assert "replay:a: 2 of its 20 not in all (q18, q19)" in done.err
+
+
+def test_a_run_without_trials_is_refused(vidence, recorded):
+    recorded({"a": "AB" * 4, "b": "AA" * 4})
+    with TrialStore(vidence.folder / "b") as store:
+        items = list(store.items())
+    (vidence.folder / "b" / "trials.sqlite").unlink()
+    for left in (vidence.folder / "b").glob("trials.sqlite-*"):
+        left.unlink()
+    with TrialStore(vidence.folder / "b", is_writer=True) as store:
+        store.put_items(items)
+    done = vidence("compare", "a", "b")
+    assert done.code == 2
+    assert "b has no trials yet; `vidence resume b` asks" in done.err
+
+
+def test_a_question_whose_answer_was_changed_is_named(vidence, recorded):
+    recorded({"a": "AB" * 4, "b": "AA" * 4})
+    with TrialStore(vidence.folder / "b") as store:
+        items, trials = list(store.items()), list(store.trials())
+    import msgspec
+
+    changed = [msgspec.structs.replace(items[0], answer="B"), *items[1:]]
+    for left in (vidence.folder / "b").glob("trials.sqlite*"):
+        left.unlink()
+    with TrialStore(vidence.folder / "b", is_writer=True) as store:
+        store.put_items(changed)
+        for trial in trials:
+            assert isinstance(trial, Trial)
+            store.add(trial)
+    done = vidence("compare", "a", "b", "--shared")
+    assert done.code == 2
+    assert "another answer under the same id: 1 (q0)" in done.err
