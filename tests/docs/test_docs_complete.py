@@ -22,7 +22,6 @@ TABLES = {
     "selector": "docs/guides/frames.md",
     "reader": "docs/guides/readers.md",
     "judge": "docs/guides/judges.md",
-    "judge": "docs/guides/judges.md",
 }
 
 
