@@ -128,6 +128,8 @@ def test_it_takes_a_perfect_verdict(name: str, item: Item, text: str) -> None:
         said = perfect(prompt, item, is_right=is_right)
         score = finish(flow, said)
         (verdict,) = score.verdicts
+        if item.answer_kind == "choice" and isinstance(score.outcome, Answered):
+            assert score.outcome.answer in item.letters
         assert score.value == verdict.value == (1.0 if is_right else 0.0)
         assert verdict.said == (said,)
         assert verdict.error == ""

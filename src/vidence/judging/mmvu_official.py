@@ -57,14 +57,17 @@ class MmvuOfficial:
 
 
 def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
-    """What the judge took for the answer: a letter for choices where it can be read as one."""
+    """What the judge took for the answer; always a letter for choices."""
     if not extracted and not is_right:
         return Unreadable(reason="the judge found no answer in the reply")
-    if item.answer_kind == "choice":
-        read = read_text(item, extracted)
-        if isinstance(read, Answered):
-            return Answered(answer=read.answer, rule="judge/letter")
-    return Answered(answer=extracted, rule="judge")
+    if item.answer_kind == "text":
+        return Answered(answer=extracted, rule="judge")
+    read = read_text(item, extracted)
+    if isinstance(read, Answered):
+        return Answered(answer=read.answer, rule="judge/letter")
+    if is_right:
+        return Answered(answer=item.answer, rule="judge/correct")
+    return Unreadable(reason="what the judge found in the reply is none of the choices")
 
 
 def create(prompts_dir: Path | None = None) -> MmvuOfficial:

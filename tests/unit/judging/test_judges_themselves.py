@@ -58,9 +58,14 @@ def test_mmvu_judges_an_empty_reply_like_any_other(bench, outcome):
     assert judged.score.outcome == Unreadable(reason="the judge found no answer in the reply")
 
 
-def test_mmvu_keeps_an_answer_that_is_no_choice(bench):
-    judged = bench.put(bench.judge("mmvu-official"), bench.choice, "a hen", verdict("hen", correct=False))
-    assert judged.score.outcome == Answered(answer="hen", rule="judge")
+def test_mmvu_makes_letters_of_choices_and_nothing_else(bench):
+    judge = bench.judge("mmvu-official")
+    wrong = bench.put(judge, bench.choice, "a hen", verdict("a hen", correct=False)).score
+    assert wrong.outcome == Unreadable(reason="what the judge found in the reply is none of the choices")
+    right = bench.put(judge, bench.choice, "the one that barks", verdict("it barks", correct=True)).score
+    assert right.outcome == Answered(answer="B", rule="judge/correct")
+    assert (wrong.value, right.value) == (0.0, 1.0)
+    assert (wrong.verdicts[0].extracted, right.verdicts[0].extracted) == ("a hen", "it barks")
 
 
 def test_mmvu_shows_the_whole_reply(bench):
