@@ -17,7 +17,7 @@ from rich.progress import (
 from rich.text import Text
 
 from vidence.records import Answered, Failed, Refused, Unreadable
-from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
+from vidence.running.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
 _MOST_LINES = 20
@@ -67,6 +67,11 @@ class Display:
                 self._waiting = ""
                 self._cost += event.cost
                 self._outcomes[_NAMES[type(event.trial.score.outcome)]] += 1
+                self._progress.advance(self._task)
+                self._draw_note()
+            case ExaminedOne():
+                self._waiting = ""
+                self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
                 self._progress.advance(self._task)
                 self._draw_note()
             case Waiting():

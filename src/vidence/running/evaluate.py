@@ -43,14 +43,14 @@ async def run(
     """
     async with opened_models([plan.model, *judge_specs(plan)]) as (model, *judge_models):
         prepared = prepare(plan, model=model, judge_models=judge_models, now=now)
-        with _opened(folder, prepared) as store:
+        with opened_run(folder, prepared) as store:
             return await _evaluate(
                 prepared, store, judge_models=judge_models, surroundings=surroundings, on_event=on_event
             )
 
 
 @contextmanager
-def _opened(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
+def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
     try:
@@ -115,7 +115,7 @@ async def _evaluate(
                     plan, prepared.judge, judge_models, memory=memory, beside=asking, on_event=on_event
                 )
             desk = FrameDesk(
-                _show_rules(prepared, surroundings),
+                show_rules(prepared, surroundings),
                 workers=workers,
                 count=summary.decoding,
                 on_trouble=lambda message: on_event(MediaTrouble(message=message)),
@@ -137,7 +137,8 @@ async def _evaluate(
     return summary
 
 
-def _show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
+def show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
+    """How the frames of a plan are chosen and encoded."""
     plan = prepared.plan
     is_montage = plan.layout.startswith("montage")
     encoding = Encoding(

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from vidence.records import Trial
+from vidence.records import Failed, Record, Trial
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,5 +44,13 @@ class MediaTrouble:
     message: str
 
 
-Event: TypeAlias = Started | Tried | Waiting | MediaTrouble
+@dataclass(frozen=True, kw_only=True)
+class ExaminedOne:
+    """A diagnostic is done with one question; its finding is stored."""
+
+    item_id: str
+    finding: Record | Failed
+
+
+Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne
 Listener: TypeAlias = Callable[[Event], None]

@@ -1,7 +1,8 @@
 """What a reply is worth: by the reader's rules, then by judges where the plan names their models."""
 
 import logging
-from dataclasses import dataclass
+from contextlib import closing
+from dataclasses import dataclass, replace
 
 import anyio
 import msgspec
@@ -58,6 +59,14 @@ class Seat:
     asker: Asker
     sampling: Sampling
 
+    def signed(self, score: Score) -> Score:
+        """A score whose verdicts say who gave them, and how they were drawn."""
+        verdicts = tuple(
+            msgspec.structs.replace(v, judge_model=self.identity, temperature=self.sampling.temperature)
+            for v in score.verdicts
+        )
+        return msgspec.structs.replace(score, verdicts=verdicts)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Panel:
@@ -84,22 +93,18 @@ class Panel:
 
     async def _verdict(self, seat: Seat, item: Item, reply: Reply, *, ruled: Score) -> Score:
         async def ask(wanted: Ask) -> Reply:
-            request = Request(item_id=item.item_id, prompt=wanted.prompt, sampling=seat.sampling)
+            request = Request(
+                item_id=item.item_id, prompt=wanted.prompt, sampling=wanted.sampling or seat.sampling
+            )
             return (await seat.asker.ask(request)).reply
 
         try:
             score = await drive(self.judge.judge(item, reply, ruled=ruled), ask)
         except (TransientModelError, RejectedRequestError) as error:
-            score = self._silent(error)
-        if score is ruled:
-            return ruled
-        signed = tuple(
-            msgspec.structs.replace(v, judge_model=seat.identity, temperature=seat.sampling.temperature)
-            for v in score.verdicts
-        )
-        return msgspec.structs.replace(score, verdicts=signed)
+            score = self.silent(error)
+        return score if score is ruled else seat.signed(score)
 
-    def _silent(self, error: TransientModelError | RejectedRequestError) -> Score:
+    def silent(self, error: TransientModelError | RejectedRequestError) -> Score:
         """The judge model gave no reply: nothing is guessed, and `vidence resume` asks again."""
         message = f"the judge {self.judge.name} got no reply: {error}"
         return Score(
@@ -109,3 +114,43 @@ class Panel:
             scorer_version=self.judge.version,
             verdicts=(Verdict(judge_model="", value=None, error=message),),
         )
+
+
+def judge_name(position: int) -> str:
+    """The name under which a flow asks a member of the panel, from 0."""
+    return f"judge {position}"
+
+
+def judged(panel: Panel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+    """Like `Panel.mark`, for a flow that goes on with the score: one member is asked after the other."""
+    if isinstance(ruled.outcome, Failed):
+        return ruled
+    scores: list[Score] = []
+    for position, seat in enumerate(panel.seats):
+        score = yield from _one_verdict(panel, item, reply, position=position, ruled=ruled)
+        if score is ruled:
+            return ruled
+        scores.append(seat.signed(score))
+    return scores[0] if len(scores) == 1 else combine(scores)
+
+
+def _one_verdict(panel: Panel, item: Item, reply: Reply, *, position: int, ruled: Score) -> Flow[Score]:
+    """The judge's flow, with its asks addressed to one member of the panel."""
+    flow = panel.judge.judge(item, reply, ruled=ruled)
+    sampling = panel.seats[position].sampling
+    with closing(flow):
+        try:
+            wanted = next(flow)
+            while True:
+                asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
+                try:
+                    replies = yield [
+                        replace(ask, model=judge_name(position), sampling=ask.sampling or sampling)
+                        for ask in asks
+                    ]
+                except (TransientModelError, RejectedRequestError) as error:
+                    return panel.silent(error)
+                wanted = flow.send(replies)
+        except StopIteration as stop:
+            score: Score = stop.value
+            return score

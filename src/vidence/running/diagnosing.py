@@ -1,0 +1,295 @@
+"""A diagnostic over the questions of a plan: frames for its views, its asks, its findings."""
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import anyio
+import msgspec
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from vidence.catalog import find
+from vidence.contracts import Ask, Diagnostic, Examined, Model, Request, View
+from vidence.errors import (
+    BudgetSpentError,
+    MediaError,
+    RejectedRequestError,
+    TransientModelError,
+    UsageError,
+)
+from vidence.media.encode import Encoding
+from vidence.media.sizes import Size
+from vidence.records import Failed, Item, Record, Reply
+from vidence.running.drive import Asker, drive, first_error
+from vidence.running.evaluate import opened_run, show_rules
+from vidence.running.events import ExaminedOne, Listener, MediaTrouble, Started
+from vidence.running.findings import FindingStore, Header, findings_path, read_findings
+from vidence.running.frames import FrameDesk
+from vidence.running.limits import Budget
+from vidence.running.marking import Panel, judge_name
+from vidence.running.opening import (
+    Surroundings,
+    judge_specs,
+    limits_for,
+    opened_bench,
+    opened_memory,
+    opened_models,
+)
+from vidence.running.plan import Plan
+from vidence.running.prepare import Prepared, open_selector, prepare
+from vidence.running.showing import DecodeCount, Shown, ViewRules
+from vidence.running.subject import NotShownError, ShownSubject
+from vidence.running.workers import Workers
+
+
+@dataclass(kw_only=True)
+class Account:
+    """What one session of a diagnostic did. `n_asked` were put to models, `n_remembered` were not."""
+
+    n_planned: int = 0
+    n_before: int = 0
+    n_examined: int = 0
+    n_failed: int = 0
+    n_asked: int = 0
+    n_remembered: int = 0
+    cost: float = 0.0
+    decoding: DecodeCount = field(default_factory=DecodeCount)
+
+
+def open_diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
+    """The diagnostic of that name."""
+    diagnostic: Diagnostic = find("diagnostic", name).create(options)
+    return diagnostic
+
+
+async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing that differs
+    diagnostic: Diagnostic,
+    plan: Plan,
+    folder: Path,
+    *,
+    options: Mapping[str, str],
+    surroundings: Surroundings,
+    now: datetime,
+    on_event: Listener,
+) -> Account:
+    """Examine every question of a plan that was not examined yet; the findings are in the run folder.
+
+    Args:
+        diagnostic: what to find out, made with `options`.
+        plan: what to ask, as for a run.
+        folder: the run folder; a new one is made ready so that `vidence resume` can also run the plan.
+        options: those of the diagnostic, kept with its findings.
+        surroundings: cache and workers.
+        now: written into the header of the findings.
+        on_event: told of what happens.
+
+    Raises:
+        UsageError: the plan sends whole videos, of which no part can be shown.
+        StoreError: the folder holds another run, or findings of something else.
+        VidenceError: it cannot go on; every finding so far is kept.
+    """
+    if plan.layout == "video":
+        raise UsageError(
+            "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
+        )
+    others = {name: model_spec(plan.model, spec) for name, spec in diagnostic.models().items()}
+    judges = judge_specs(plan)
+    async with opened_models([plan.model, *others.values(), *judges]) as models:
+        model, judge_models = models[0], models[1 + len(others) :]
+        named = {"": model} | dict(zip(others, models[1:], strict=False))
+        prepared = prepare(plan, model=model, judge_models=judge_models, now=now)
+        header = Header(
+            diagnostic=diagnostic.name,
+            version=diagnostic.version,
+            options=dict(options),
+            plan_digest=_digest(plan),
+            content_hash=prepared.facts.content_hash,
+            model_identities={name: one.identity for name, one in named.items()},
+            prompts_digest=prepared.facts.prompts_digest,
+            started_at=now.isoformat(timespec="seconds"),
+        )
+        path = findings_path(folder, diagnostic.name, options)
+        # The run is made ready, so that `vidence resume` can run it; its lock is held meanwhile.
+        with opened_run(folder, prepared), FindingStore(path, header) as store:
+            _, known = read_findings(path, diagnostic, {i.item_id: i for i in prepared.items})
+            done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
+            work = _Examination(
+                diagnostic=diagnostic, prepared=prepared, store=store, on_event=on_event, named=named
+            )
+            todo = [item for item in prepared.items if item.item_id not in done]
+            return await work.run(todo, judge_models=judge_models, surroundings=surroundings)
+
+
+def model_spec(base: str, spec: str) -> str:
+    """The spec of another model; ``+key=value`` is the plan's own model with this option.
+
+    >>> model_spec("openai:gpt-5?api=chat", "+thinking_budget=1024")
+    'openai:gpt-5?api=chat&thinking_budget=1024'
+    """
+    if not spec.startswith("+"):
+        return spec
+    head, _, query = base.partition("?")
+    changed = dict(pair.partition("=")[::2] for pair in filter(None, query.split("&")))
+    changed |= dict(pair.partition("=")[::2] for pair in spec[1:].split("&"))
+    return head + "?" + "&".join(f"{key}={value}" for key, value in changed.items())
+
+
+def _digest(plan: Plan) -> str:
+    """What decides the answers of a plan, as a short name."""
+    asked = msgspec.structs.replace(
+        plan, concurrency=1, timeout_s=1, attempts=1, decode_timeout_s=1, max_cost=None, memory=""
+    )
+    asked = msgspec.structs.replace(asked, price_in=0, price_out=0, judge_price_in=0, judge_price_out=0)
+    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Ready:
+    item: Item
+    views: Mapping[str, Shown | Failed]
+
+
+@dataclass(kw_only=True)
+class _Examination:
+    """One session: showers bring questions with the frames of all views, examiners drive their flows."""
+
+    diagnostic: Diagnostic
+    prepared: Prepared
+    store: FindingStore
+    named: Mapping[str, Model]
+    on_event: Listener
+    account: Account = field(default_factory=Account)
+    _askers: dict[str, Asker] = field(default_factory=dict)
+    _panel: Panel | None = None
+    _spent: BudgetSpentError | None = None
+
+    async def run(
+        self, todo: list[Item], *, judge_models: list[Model], surroundings: Surroundings
+    ) -> Account:
+        plan, account = self.prepared.plan, self.account
+        account.n_planned = len(self.prepared.items)
+        account.n_before = account.n_planned - len(todo)
+        facts = self.prepared.facts
+        self.on_event(
+            Started(
+                n_planned=account.n_planned,
+                n_answered_before=account.n_before,
+                notes=facts.notes,
+                problems=facts.problems,
+            )
+        )
+        if not todo:
+            return account
+        budget = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
+        with opened_memory(plan, surroundings) as memory:
+            for name, model in self.named.items():
+                limits = limits_for(plan, model, budget=budget)
+                self._askers[name] = Asker(model, memory=memory, limits=limits, on_event=self.on_event)
+            bench = None
+            if self.prepared.judge is not None:
+                bench = opened_bench(
+                    plan,
+                    self.prepared.judge,
+                    judge_models,
+                    memory=memory,
+                    beside=budget,
+                    on_event=self.on_event,
+                )
+                self._panel = bench.panel
+                self._askers |= {judge_name(i): seat.asker for i, seat in enumerate(bench.panel.seats)}
+            async with Workers(surroundings.n_workers) as workers:
+                desk = FrameDesk(
+                    show_rules(self.prepared, surroundings),
+                    workers=workers,
+                    count=account.decoding,
+                    on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
+                    views=self._views(),
+                )
+                await self._work(todo, desk, n_showers=2 * surroundings.n_workers)
+        account.cost = budget.cost + (bench.budget.cost if bench is not None else 0.0)
+        if self._spent is not None:
+            raise self._spent
+        return account
+
+    def _views(self) -> dict[str, ViewRules]:
+        plan = self.prepared.plan
+        wanted = self.diagnostic.views(selector=plan.selector, n_frames=plan.n_frames)
+        return {name: _view_rules(view, plan) for name, view in wanted.items()}
+
+    async def _work(self, todo: list[Item], desk: FrameDesk, *, n_showers: int) -> None:
+        send, receive = anyio.create_memory_object_stream[_Ready](0)
+        groups: dict[str, list[Item]] = {}
+        for item in todo:
+            groups.setdefault(item.video_id, []).append(item)
+        waiting = iter(list(groups.values()))
+        with first_error():
+            async with anyio.create_task_group() as tasks, send, receive:
+                for _ in range(n_showers):
+                    tasks.start_soon(self._show, waiting, desk, send.clone())
+                for _ in range(self.prepared.plan.concurrency):
+                    tasks.start_soon(self._examine_all, receive.clone())
+
+    async def _show(
+        self, groups: Iterator[list[Item]], desk: FrameDesk, send: MemoryObjectSendStream[_Ready]
+    ) -> None:
+        async with aclosing(send):
+            for group in groups:
+                views = await desk.show_views(group)
+                for item in group:
+                    try:
+                        await send.send(_Ready(item=item, views=views[item.item_id]))
+                    except anyio.BrokenResourceError:
+                        return  # nobody asks any more: the budget is spent
+
+    async def _examine_all(self, receive: MemoryObjectReceiveStream[_Ready]) -> None:
+        async with aclosing(receive):
+            async for ready in receive:
+                try:
+                    finding = await self._examine(ready)
+                except BudgetSpentError as error:
+                    self._spent = error
+                    return
+                self.store.add(Examined(item=ready.item, finding=finding))
+                self.account.n_examined += 1
+                self.account.n_failed += isinstance(finding, Failed)
+                self.on_event(ExaminedOne(item_id=ready.item.item_id, finding=finding))
+
+    async def _examine(self, ready: _Ready) -> Record | Failed:
+        subject = ShownSubject(item=ready.item, prepared=self.prepared, views=ready.views, panel=self._panel)
+
+        async def ask(wanted: Ask) -> Reply:
+            request = Request(
+                item_id=ready.item.item_id,
+                prompt=wanted.prompt,
+                sampling=wanted.sampling or self.prepared.plan.sampling,
+                images=subject.images_of(wanted.prompt),
+                sample=wanted.sample,
+            )
+            asked = await self._askers[wanted.model].ask(request)
+            self.account.n_remembered += asked.is_remembered
+            self.account.n_asked += not asked.is_remembered
+            return asked.reply
+
+        try:
+            return await drive(self.diagnostic.examine(subject), ask)
+        except NotShownError as error:
+            return error.failed
+        except (TransientModelError, RejectedRequestError) as error:
+            return Failed(stage="model", error=type(error).__name__, message=str(error))
+        except (UsageError, MediaError) as error:
+            return Failed(stage="prompting", error=type(error).__name__, message=str(error))
+
+
+def _view_rules(view: View, plan: Plan) -> ViewRules:
+    size = Size.parse(view.size or plan.size)
+    is_montage = plan.layout.startswith("montage")
+    return ViewRules(
+        selector=open_selector(view.selector),
+        selector_name=view.selector,
+        n_frames=view.n_frames,
+        encoding=Encoding(size=size, format="png" if is_montage else "jpeg", quality=plan.jpeg_quality),
+        is_ranked=view.is_ranked,
+    )
