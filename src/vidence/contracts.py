@@ -247,15 +247,21 @@ class Subject(Protocol):
         """The presentation time of each frame of a view, in its order."""
         ...
 
-    def prompt(self, view: str, positions: Sequence[int] | None = None) -> Prompt:
+    def prompt(
+        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+    ) -> Prompt:
         """The question with frames of a view, shown in the order of `positions`; None shows all of them.
 
-        The positions count in the view's own order; an empty list asks without frames.
+        The positions count in the view's own order; an empty list asks without frames. `order` is that of
+        the choices, as in `Item.with_order`; empty for the item's own.
         """
         ...
 
-    def mark(self, reply: Reply) -> Flow[Score]:
-        """Right or wrong, by the plan's reader and its judges: ``score = yield from subject.mark(reply)``."""
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        """Right or wrong, by the plan's reader and its judges: ``score = yield from subject.mark(reply)``.
+
+        `order` is the one in which the choices were shown; the outcome's letters are those that were shown.
+        """
         ...
 
 
