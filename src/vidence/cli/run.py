@@ -120,7 +120,8 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
 )
 
 
-def _plan_flags(function: F) -> F:
+def plan_flags(function: F) -> F:
+    """Give a command the flags of a plan."""
     for flags, name, settings in reversed(_FLAGS):
         function = click.option(*flags, name, **settings)(function)
     return function
@@ -132,7 +133,7 @@ def _plan_flags(function: F) -> F:
     "--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions."
 )
 @click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
-@_plan_flags
+@plan_flags
 @click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
@@ -157,8 +158,8 @@ def run(
     What a flag does not say, the benchmark's own protocol does. The same command again goes on with
     the same run; nothing is asked twice.
     """
-    tags = _pairs(where, "--where")
-    spec = _with_columns(model, replay_columns) if replay_columns else model
+    tags = pairs(where, "--where")
+    spec = with_columns(model, replay_columns) if replay_columns else model
     plan = make_plan(benchmark, data=data, model=spec, wishes=wishes | {"where": tags})
     folder = out if out is not None else Path("runs") / run_name(plan)
     return _go(plan, folder, page=page)
@@ -179,7 +180,7 @@ def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, pag
     return _go(plan, folder, page=page)
 
 
-def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
+def pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
     """What ``KEY=VALUE`` texts say; each key once."""
     found: dict[str, str] = {}
     for text in texts:
@@ -192,11 +193,12 @@ def _pairs(texts: Sequence[str], flag: str) -> dict[str, str]:
     return found
 
 
-def _with_columns(model: str, columns: str) -> str:
+def with_columns(model: str, columns: str) -> str:
+    """The spec of recorded replies with the columns of its file."""
     if not model.startswith("replay:"):
         raise UsageError(f"--replay-columns goes with replay:FILE, not with {model!r}")
-    pairs = _pairs(columns.split(","), "--replay-columns")
-    return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in pairs.items())
+    found = pairs(columns.split(","), "--replay-columns")
+    return model + ("&" if "?" in model else "?") + "&".join(f"{k}={v}" for k, v in found.items())
 
 
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:

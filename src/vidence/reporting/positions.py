@@ -1,12 +1,17 @@
 """Whether the letters read lean towards a position."""
 
 import math
+from string import ascii_uppercase
 
 import numpy as np
 
 from vidence.reporting.cells import Column, Line, Table, count, share, words
 from vidence.reporting.results import Run
 from vidence.statistics.position import PositionBias, position_bias
+
+
+# Some readers find in a text that it means none of the choices, and say so in words.
+LETTERS = frozenset(ascii_uppercase)
 
 
 def position_table(run: Run, *, rng: np.random.Generator) -> Table:
@@ -41,7 +46,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
             name="positions", title=title, kind="letters", columns=columns, lines=(), note="No choices."
         )
     bias = position_bias(
-        [row.read or None for row in rows],
+        [row.read if row.read in LETTERS else None for row in rows],
         [row.item.answer for row in rows],
         n_choices=[len(row.item.choices) for row in rows],
         rng=rng,

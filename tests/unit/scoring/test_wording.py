@@ -13,6 +13,10 @@ from vidence.scoring._wording import equal_choices, plain, without_thinking, wor
         ("a</think>b", " b"),
         ("a</think>b</think>c", " c"),
         ("<think>a <answer>b", " <answer>b"),
+        ("<think>a<think>b</think>c</THINKING>d", " d"),
+        ("<reasoning>a<think>b</think>c", " "),
+        ("x<Think>a</tHINK>y<thinking>b</thinking>z", "x y z"),
+        ("<think>loop " * 3000, " "),
         ("no tags", "no tags"),
     ],
 )

@@ -1,0 +1,146 @@
+"""``vidence diagnose``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from vidence.cli.progress import Display
+from vidence.cli.run import FAILED_ITEMS, pairs, plan_flags, with_columns
+from vidence.cli.surroundings import now, surroundings
+from vidence.errors import UsageError, VidenceError
+from vidence.running.plan import PLAN_FILE, Plan, read_plan
+from vidence.running.prepare import make_plan, run_name
+
+if TYPE_CHECKING:
+    from vidence.contracts import Diagnostic
+
+_SEED = 0  # the same statements from the same findings, bit for bit
+
+
+@click.command()
+@click.argument("name")
+@click.argument("what")
+@click.option("--data", type=click.Path(path_type=Path), help="File or folder of the questions.")
+@click.option("--model", help="provider:name?key=value, for example openai:gpt-4.1.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
+)
+@plan_flags
+@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
+@click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
+@click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--json", "json_path", type=click.Path(path_type=Path), help="Write what is said as JSON.")
+@click.option("--page/--no-page", default=True, help="Write a page beside the findings.")
+def diagnose(
+    *,
+    name: str,
+    what: str,
+    data: Path | None,
+    model: str | None,
+    settings: tuple[str, ...],
+    where: tuple[str, ...],
+    replay_columns: str | None,
+    out: Path | None,
+    level: float,
+    json_path: Path | None,
+    page: bool,
+    **wishes: object,
+) -> int:
+    """Find out with the diagnostic NAME why a score is what it is.
+
+    WHAT is a run folder, whose plan is taken, or a benchmark (then with --data and --model, as for
+    `vidence run`). Findings are kept in the folder, question by question; the same command goes on.
+    """
+    from vidence.running.diagnosing import open_diagnostic
+
+    options = pairs(settings, "--set")
+    diagnostic = open_diagnostic(name, options)
+    if (Path(what) / PLAN_FILE).exists():
+        folder, plan = Path(what), read_plan(Path(what))[0]
+        given = sorted(k for k, v in wishes.items() if v not in (None, ()))
+        if data or model or out or where or given:
+            raise UsageError(
+                f"{what} is a run folder, and its plan says what is asked; leave out "
+                f"{', '.join(given) or '--data, --model, --out and --where'}"
+            )
+    else:
+        if data is None or model is None:
+            raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
+        spec = with_columns(model, replay_columns) if replay_columns else model
+        chosen = wishes | {"where": pairs(where, "--where")}
+        plan = make_plan(what, data=data, model=spec, wishes=chosen)
+        folder = out if out is not None else Path("runs") / run_name(plan)
+    failed = _examine(diagnostic, plan, folder, options=options)
+    _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
+    return FAILED_ITEMS if failed else 0
+
+
+def _examine(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
+    """Examine what is left; how many questions failed."""
+    import anyio
+
+    from vidence.running.diagnosing import Account
+    from vidence.running.diagnosing import diagnose as examine
+
+    console = Console(stderr=True)
+    console.print(f"[bold]{diagnostic.name}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
+    with Display(console, doing="examining") as display:
+
+        async def go() -> Account:
+            return await examine(
+                diagnostic,
+                plan,
+                folder,
+                options=options,
+                surroundings=surroundings(),
+                now=now(),
+                on_event=display,
+            )
+
+        try:
+            account = anyio.run(go)
+        except VidenceError:
+            if (folder / PLAN_FILE).exists():
+                click.echo(f"the examination in {folder} did not finish; every finding is kept", err=True)
+            raise
+    money = f", ${account.cost:.4f}" if account.cost else ""
+    console.print(
+        f"{account.n_examined} questions examined, {account.n_before} were before; "
+        f"{account.n_asked} replies asked for, {account.n_remembered} out of the memory{money}",
+        highlight=False,
+        soft_wrap=True,
+    )
+    if account.n_failed:
+        console.print(f"[red]{account.n_failed} questions failed[/]; the same command asks them again")
+    return account.n_failed
+
+
+def _say(
+    diagnostic: "Diagnostic",
+    folder: Path,
+    *,
+    options: dict[str, str],
+    level: float,
+    json_path: Path | None,
+    with_page: bool,
+) -> None:
+    from vidence.reporting.diagnosed import load_diagnosed, write_diagnosed_json, write_diagnosed_page
+    from vidence.reporting.grids import plain, print_table
+    from vidence.reporting.statements import table_of
+
+    diagnosed = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
+    if json_path is not None:
+        write_diagnosed_json(diagnosed, json_path)
+        click.echo(f"wrote {json_path}", err=True)
+    if with_page:
+        page = diagnosed.path.with_suffix(".html")
+        write_diagnosed_page(diagnosed, page)
+        click.echo(f"wrote {page}", err=True)
+    console = Console()
+    for sentence in diagnosed.sentences:
+        console.print(plain(sentence))
+    for statement in diagnosed.statements:
+        print_table(table_of(statement), console)

@@ -1,0 +1,102 @@
+"""The findings of a diagnostic on a run, and what they say together."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.contracts import Diagnostic, Examined
+from vidence.errors import UsageError
+from vidence.findings import Statement
+from vidence.records import Failed
+from vidence.reporting.export import write_whole
+from vidence.running.findings import Header, findings_path, read_findings
+from vidence.running.plan import Plan, read_plan
+from vidence.running.store import TrialStore
+
+JSON_FORMAT = "vidence-diagnosis/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosed:
+    """What a diagnostic has to say about a run; `sentences` are about how far it got."""
+
+    diagnostic: Diagnostic
+    path: Path
+    plan: Plan
+    header: Header
+    examined: tuple[Examined, ...]
+    statements: tuple[Statement, ...]
+    sentences: tuple[str, ...]
+
+
+def load_diagnosed(
+    diagnostic: Diagnostic, folder: Path, *, options: Mapping[str, str], seed: int, level: float
+) -> Diagnosed:
+    """Read the findings of a diagnostic and add them up.
+
+    Args:
+        diagnostic: made with `options`.
+        folder: the run.
+        options: those of the diagnostic.
+        seed: where the draws of the intervals come from.
+        level: coverage of the intervals.
+
+    Raises:
+        StoreError: no findings, or damaged ones.
+        UsageError: no question could be examined.
+    """
+    plan, _ = read_plan(folder)
+    path = findings_path(folder, diagnostic.name, options)
+    with TrialStore(folder) as store:
+        items = {item.item_id: item for item in store.items()}
+    header, found = read_findings(path, diagnostic, items)
+    examined = tuple(found[item_id] for item_id in items if item_id in found)
+    good = [one for one in examined if not isinstance(one.finding, Failed)]
+    failed = Counter(
+        f"{one.finding.error}: {one.finding.message}" for one in examined if isinstance(one.finding, Failed)
+    )
+    if not good:
+        reason = f"; the most frequent reason: {failed.most_common(1)[0][0]}" if failed else ""
+        raise UsageError(f"no question of {folder} could be examined with {diagnostic.name}{reason}")
+    sentences = [
+        f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {len(items):,} questions "
+        "examined."
+    ]
+    if failed:
+        error, n = failed.most_common(1)[0]
+        sentences.append(
+            f"{sum(failed.values()):,} failed and are in no number, {n:,} of them with: {error[:300]}"
+        )
+    rng = np.random.default_rng(seed)
+    return Diagnosed(
+        diagnostic=diagnostic,
+        path=path,
+        plan=plan,
+        header=header,
+        examined=examined,
+        statements=diagnostic.summarise(examined, rng=rng, level=level),
+        sentences=tuple(sentences),
+    )
+
+
+def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
+    """Write header, statements and the finding of every question as one JSON object.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "header": diagnosed.header,
+        "plan": diagnosed.plan,
+        "sentences": diagnosed.sentences,
+        "statements": [
+            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in diagnosed.statements
+        ],
+        "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
+    }
+    write_whole(path, msgspec.json.encode(whole) + b"\n")
