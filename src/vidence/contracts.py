@@ -10,8 +10,9 @@ place where flows meet models.
 from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -69,6 +70,21 @@ class AskingRules(Record, kw_only=True):
     sampling: Sampling = Sampling()
 
 
+class PaperColumn(Record, kw_only=True, omit_defaults=True):
+    """One column of a table as a paper prints its results; see `Benchmark`.
+
+    Of the questions that have for each tag in `where` one of its values, `of` is averaged as `average`
+    says: ``micro``, ``macro:TAG`` or ``answered``, as for a headline. `of` is ``accuracy``, or ``points``
+    (those that a judge gave). `group` is a heading over neighbouring columns.
+    """
+
+    title: str
+    group: str = ""
+    average: str = "micro"
+    where: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    of: Literal["accuracy", "points"] = "accuracy"
+
+
 @dataclass(frozen=True, kw_only=True)
 class Loaded:
     """The questions of one benchmark as found in one folder or file.
@@ -92,6 +108,9 @@ class Benchmark(Protocol):
     `protocols` are the named ways to ask; the first is the default, ``paper`` where there is one: where
     a paper and its released code differ, each is there by name. `terms` says what the data may be used
     for, in one or two sentences; it is shown once to every user and kept with every run.
+
+    A benchmark may also have `paper_tables`: for the title of each table that its paper prints, a tuple
+    of `PaperColumn`. The report then has these tables, with one row for each run.
     """
 
     name: str

@@ -14,10 +14,10 @@ import msgspec
 
 from vidence.benchmarks import _files
 from vidence.benchmarks._actpld_choices import choices_for, eligible
-from vidence.benchmarks._actpld_folder import TARGETS, ClipRow, LabelRow, Labels, Target, clip_rows
+from vidence.benchmarks._actpld_folder import SETS, TARGETS, ClipRow, LabelRow, Labels, Target, clip_rows
 from vidence.benchmarks._checks import Fault, checked
 from vidence.benchmarks._gather import Gathering
-from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.records import Item, Media, Provenance, Sampling
 
 CLIPS, LABELS = "clips.csv", "labels.csv"
@@ -62,6 +62,21 @@ _PAPER = AskingRules(
 )
 
 
+_PAPER_TABLES = {
+    "One actor and social interactions": tuple(
+        PaperColumn(
+            title=f"{title}, {target}",
+            group=set_name,
+            average="answered",
+            where={"set": (set_name,), "task": (task,), "target": (target,)},
+        )
+        for set_name in SETS
+        for task, title in (("3afc", "3AFC"), ("description", "description"))
+        for target in TARGETS
+    ),
+}
+
+
 class Actpld:
     """The clips of a folder, two questions with three choices each, and two free descriptions."""
 
@@ -85,6 +100,7 @@ class Actpld:
             "stride-4": msgspec.structs.replace(_PAPER, selector="actpld:4"),
         }
     )
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``clips.csv``, or find it in the folder `data`; ``labels.csv`` lies beside it.

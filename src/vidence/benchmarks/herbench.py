@@ -19,7 +19,7 @@ from vidence.benchmarks._files import QuestionFile
 from vidence.benchmarks._gather import Gathering
 from vidence.benchmarks._herbench_times import evidence
 from vidence.benchmarks._names import KnownNames
-from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
 from vidence.records import Item, Media, Provenance, Sampling
 
@@ -116,6 +116,23 @@ _PROTOCOLS = {
 }
 
 
+_PAPER_TABLES = {
+    "Tasks and families": (
+        *(
+            column
+            for family, tasks in FAMILIES.items()
+            for column in (
+                *(PaperColumn(title=code, group=family, where={"task": (code,)}) for code in tasks),
+                PaperColumn(title="avg.", group=family, average="macro:task", where={"family": (family,)}),
+            )
+        ),
+        PaperColumn(title="over tasks", group="overall", average="macro:task"),
+        PaperColumn(title="over questions", group="overall"),
+        PaperColumn(title="official", group="overall", average="answered"),
+    ),
+}
+
+
 class Herbench:
     """The questions of all task files of a folder, by their `question_id`."""
 
@@ -129,6 +146,7 @@ class Herbench:
     )
     splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read every task file in the folder `data`, in the order of their names, or the file `data`.

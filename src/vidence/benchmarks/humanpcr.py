@@ -17,7 +17,7 @@ from vidence.benchmarks._decode import decoded, text_of
 from vidence.benchmarks._files import QuestionFile
 from vidence.benchmarks._gather import Gathering
 from vidence.benchmarks._names import KnownNames
-from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
 
@@ -38,7 +38,7 @@ _LEVELS = KnownNames(
     }
 )
 _DIMENSIONS = KnownNames({name: ("Behaviour",) if name == "Behavior" else () for name in _LEVEL_OF})
-_REASONING = KnownNames(
+_REASONING_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "Causal Reasoning": ("Causal",),
         "Prediction": (),
@@ -47,24 +47,21 @@ _REASONING = KnownNames(
         "Planning": (),
     }
 )
-_DOMAINS = KnownNames(
-    dict.fromkeys(
-        (
-            "Electric & Crafting",
-            "Outdoor Leisure & Recreation",
-            "Outdoor Adventure",
-            "Household",
-            "Sports",
-            "Transport",
-            "Indoor Leisure & Self Care",
-            "Daily Spending",
-            "Performance & Exhibition",
-            "Education",
-            "Others",
-        ),
-        (),
-    )
+_REASONING = KnownNames(_REASONING_NAMES)
+_DOMAIN_NAMES = (
+    "Electric & Crafting",
+    "Outdoor Leisure & Recreation",
+    "Outdoor Adventure",
+    "Household",
+    "Sports",
+    "Transport",
+    "Indoor Leisure & Self Care",
+    "Daily Spending",
+    "Performance & Exhibition",
+    "Education",
+    "Others",
 )
+_DOMAINS = KnownNames(dict.fromkeys(_DOMAIN_NAMES, ()))
 
 # The files of a folder, the level of the questions in each, and the splits that read it.
 _LEVEL_FILES = {"human-p": "perception", "human-c": "comprehension", "human-r": "reasoning"}
@@ -125,6 +122,41 @@ _PROTOCOLS = {
 }
 
 
+_CHOICE_LEVELS = {"perception": "Human-P", "comprehension": "Human-C"}
+_OPEN_COLUMNS = (
+    PaperColumn(title="accuracy", group="Human-R", where={"level": ("reasoning",)}),
+    PaperColumn(title="points", group="Human-R", where={"level": ("reasoning",)}, of="points"),
+)
+_PAPER_TABLES = {
+    "Dimensions and levels": (
+        *(
+            column
+            for level, title in _CHOICE_LEVELS.items()
+            for column in (
+                *(
+                    PaperColumn(title=name, group=title, average="macro:task", where={"dimension": (name,)})
+                    for name in DIMENSIONS[level]
+                ),
+                PaperColumn(title="avg.", group=title, average="macro:task", where={"level": (level,)}),
+            )
+        ),
+        PaperColumn(title="Human-P&C", average="macro:task", where={"level": tuple(_CHOICE_LEVELS)}),
+        *_OPEN_COLUMNS,
+    ),
+    "Human-R by reasoning": (
+        *(
+            PaperColumn(title=name, group="reasoning", where={"reasoning": (name,)})
+            for name in _REASONING_NAMES
+        ),
+        *_OPEN_COLUMNS,
+    ),
+    "Human-R by domain": (
+        *(PaperColumn(title=name, group="domain", where={"domain": (name,)}) for name in _DOMAIN_NAMES),
+        *_OPEN_COLUMNS,
+    ),
+}
+
+
 class Humanpcr:
     """Questions in our format for HumanPCR, by their `id`."""
 
@@ -138,6 +170,7 @@ class Humanpcr:
     )
     splits: tuple[str, ...] = tuple(_SPLITS)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the files of the split in the folder `data`, or the questions of the split in the file `data`.

@@ -14,7 +14,7 @@ from vidence.benchmarks import _files
 from vidence.benchmarks._checks import Fault, checked, listed
 from vidence.benchmarks._decode import decoded, text_of
 from vidence.benchmarks._gather import Gathering
-from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance, Sampling
 
@@ -119,6 +119,16 @@ _PROTOCOLS = {
 }
 
 
+_PAPER_TABLES = {
+    "Disciplines of the validation set": (
+        *(PaperColumn(title=discipline, where={"discipline": (discipline,)}) for discipline in _SUBJECTS),
+        PaperColumn(title="Choices", group="validation", where={"question_type": ("multiple-choice",)}),
+        PaperColumn(title="Open", group="validation", where={"question_type": ("open-ended",)}),
+        PaperColumn(title="All", group="validation"),
+    ),
+}
+
+
 class Mmvu:
     """The released validation questions, by their `id`."""
 
@@ -135,6 +145,7 @@ class Mmvu:
     )
     splits: tuple[str, ...] = ("validation",)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read ``validation.json``, or find it in the folder `data`.

@@ -15,7 +15,7 @@ from vidence.benchmarks._checks import Fault, checked, listed, twins
 from vidence.benchmarks._decode import decoded, text_of
 from vidence.benchmarks._gather import Gathering
 from vidence.benchmarks._perceptioncomp_skills import Skills
-from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.records import Item, Media, Sampling
 
 _N_CHOICES = 5
@@ -91,6 +91,29 @@ _PROTOCOLS = {
 }
 
 
+_PAPER_TABLES = {
+    "Categories and difficulty": (
+        *(
+            PaperColumn(title=title, group="category", where={"category": (category,)})
+            for title, category in (
+                ("Outdoor Tour", "outdoor tour"),
+                ("Shopping", "shopping"),
+                ("Sport", "sport"),
+                ("Home Tour", "home tour"),
+                ("Show", "variety show"),
+                ("Movie", "movie"),
+                ("Game", "game"),
+            )
+        ),
+        *(
+            PaperColumn(title=f"Level {level}", group="difficulty", where={"difficulty": (level,)})
+            for level in ("1", "2", "3")
+        ),
+        PaperColumn(title="Overall"),
+    ),
+}
+
+
 class PerceptionComp:
     """The released questions, by their `key`."""
 
@@ -103,6 +126,7 @@ class PerceptionComp:
     terms = "For research. No licence is stated for the questions; the videos belong to their owners."
     splits: tuple[str, ...] = ("all", "seed500")
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read the annotation file, or find it in the folder `data`.
