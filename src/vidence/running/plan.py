@@ -124,6 +124,7 @@ class Facts(Record, kw_only=True):
     content_hash: str
     prompts_digest: str
     selector_version: int
+    selector_identity: str = ""
     model_identity: str
     citation: str
     licence: str
@@ -145,6 +146,7 @@ MUST_AGREE = {
     "benchmark_version": "this version of vidence reads the benchmark differently",
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",
+    "selector_identity": "the file of scores that the selector reads has changed",
     "model_identity": "the model is a different one (its files or address changed)",
     "judge_version": "this version of vidence judges differently",
     "judge_prompts_digest": "the prompts of the judge have changed",

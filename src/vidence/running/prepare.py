@@ -1,6 +1,7 @@
 """From what a user asked for to a plan, and from a plan to everything that a run needs."""
 
 import hashlib
+import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -110,12 +111,24 @@ def open_model(spec_text: str) -> Model:
 
 
 def open_selector(spec_text: str) -> Selector:
-    """The selector that a spec names, such as ``midpoints`` or ``fps:2``."""
+    """The selector that a spec names, such as ``midpoints``, ``fps:2`` or ``aks:clip:WEIGHTS?mode=official``."""
     spec = parse_spec(spec_text)
+    create = find("selector", spec.name).create
+    if len(inspect.signature(create).parameters) > 1:
+        with_options: Selector = create(spec.argument, spec.options)
+        return with_options
     if spec.options:
-        raise UsageError(f"selectors take no options, got {spec_text!r}; expected name or name:argument")
-    selector: Selector = find("selector", spec.name).create(spec.argument)
+        raise UsageError(
+            f"the selector {spec.name} takes no options, got {spec_text!r}; expected {spec.name} or "
+            f"{spec.name}:argument"
+        )
+    selector: Selector = create(spec.argument)
     return selector
+
+
+def selector_identity(selector: Selector) -> str:
+    """What the choice of a selector depends on beside its version: the file of scores that it reads."""
+    return str(getattr(selector, "scores_digest", ""))
 
 
 def open_reader(name: str) -> Scorer:
@@ -198,6 +211,7 @@ def prepare(plan: Plan, *, model: Model, judge_models: Sequence[Model] = (), now
             "content_hash": loaded.content_hash,
             "prompts_digest": templates.digest,
             "selector_version": selector.version,
+            "selector_identity": selector_identity(selector),
             "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,

@@ -96,7 +96,7 @@ def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: 
 
 
 def test_selectors_take_no_options():
-    with pytest.raises(UsageError, match="selectors take no options"):
+    with pytest.raises(UsageError, match="takes no options"):
         open_selector("fps:2?x=1")
 
 
