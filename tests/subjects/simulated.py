@@ -1,0 +1,105 @@
+"""A question whose frames are nothing but their times, and flows driven by hand."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from vidence.contracts import Ask, Flow
+from vidence.errors import RejectedRequestError
+from vidence.records import (
+    Answered,
+    Failed,
+    ImagePart,
+    Item,
+    Outcome,
+    Prompt,
+    Reply,
+    Score,
+    TextPart,
+    Unreadable,
+)
+
+Answers: TypeAlias = Callable[[Ask], Reply]
+
+
+@dataclass
+class Simulated:
+    """A subject; `views` holds for each view the times of its frames, in the view's order.
+
+    Replies are read by their first word: a letter, ``?`` (unreadable), ``judge`` (waits for a judge),
+    ``broken`` (the judge gave no verdict), ``rejected`` (the judge's model rejects it).
+    """
+
+    item: Item
+    views: dict[str, tuple[float, ...]]
+
+    def n_frames(self, view: str) -> int:
+        return len(self.views[view])
+
+    def times_s(self, view: str) -> tuple[float, ...]:
+        return self.views[view]
+
+    def prompt(
+        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+    ) -> Prompt:
+        times = self.views[view]
+        wanted = range(len(times)) if positions is None else positions
+        shown = [times[i] for i in wanted]
+        images = [
+            ImagePart(digest=repr(t), width_px=1, height_px=1, frames=(i,)) for i, t in enumerate(shown)
+        ]
+        item = self.item.with_order(order)
+        return Prompt(parts=(TextPart(text=item.question), *images), choices=item.choices)
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        yield from ()
+        word = reply.text
+        if word == "rejected":
+            raise RejectedRequestError("the judge's model says no")
+        outcome: Outcome = Answered(answer=word)
+        value: float | None = float(word == self.item.with_order(order).answer)
+        if word == "?":
+            outcome, value = Unreadable(reason="no letter"), 0.0
+        if word == "judge":
+            value = None
+        if word == "broken":
+            outcome = Failed(stage="scoring", error="JudgeError", message="no verdict")
+            value = 0.0
+        return Score(outcome=outcome, value=value, scorer="simulated", scorer_version=1)
+
+
+def times_shown(ask: Ask) -> tuple[float, ...]:
+    """The times of the frames in a prompt, as they are shown."""
+    return tuple(float(part.digest) for part in ask.prompt.parts if isinstance(part, ImagePart))
+
+
+@dataclass
+class Driven:
+    """What a flow made, and what it asked, round by round."""
+
+    made: Any
+    rounds: list[list[Ask]] = field(default_factory=list)
+
+    @property
+    def asks(self) -> list[Ask]:
+        return [ask for one in self.rounds for ask in one]
+
+
+def drive(flow: Flow[Any], answers: Answers) -> Driven:
+    """Run a flow to its end as the runner does; what is rejected in a round comes out after the round."""
+    rounds: list[list[Ask]] = []
+    try:
+        wanted = next(flow)
+        while True:
+            asks = [one if isinstance(one, Ask) else Ask(prompt=one) for one in wanted]
+            rounds.append(asks)
+            replies: list[Reply] = []
+            errors: list[Exception] = []
+            for ask in asks:
+                try:
+                    replies.append(answers(ask))
+                except RejectedRequestError as error:
+                    errors.append(error)
+            wanted = flow.throw(errors[0]) if errors else flow.send(replies)
+    except StopIteration as stop:
+        return Driven(stop.value, rounds)
