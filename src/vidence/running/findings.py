@@ -20,6 +20,9 @@ FOLDER = "diagnostics"
 FORMAT = "vidence-findings/1"
 
 
+_NOTHING = msgspec.Raw(b"null")
+
+
 class Header(Record, kw_only=True):
     """What the findings of a file are about; two files with the same header may be added up."""
 
@@ -36,7 +39,7 @@ class Header(Record, kw_only=True):
 
 class _Line(Record, kw_only=True):
     item_id: str
-    finding: msgspec.Raw | None = None
+    finding: msgspec.Raw = _NOTHING
     failed: Failed | None = None
 
 
@@ -102,8 +105,9 @@ class FindingStore:
         if isinstance(examined.finding, Failed):
             line = _Line(item_id=examined.item.item_id, failed=examined.finding)
         else:
-            raw = msgspec.Raw(msgspec.json.encode(examined.finding))
-            line = _Line(item_id=examined.item.item_id, finding=raw)
+            line = _Line(
+                item_id=examined.item.item_id, finding=msgspec.Raw(msgspec.json.encode(examined.finding))
+            )
         try:
             self._file.write(msgspec.json.encode(line) + b"\n")
             self._file.flush()
@@ -129,12 +133,10 @@ def read_findings(
     for number, text in enumerate(lines[1:], start=2):
         try:
             line = decoder.decode(text)
-            finding: Record | Failed | None = line.failed
-            if line.finding is not None:
-                finding = msgspec.json.decode(line.finding, type=diagnostic.finding)
+            finding: Record = line.failed or msgspec.json.decode(line.finding, type=diagnostic.finding)
         except msgspec.DecodeError as error:
             raise StoreError(f"{path}, line {number} is damaged: {error}; move the file away") from error
-        if line.item_id not in items or finding is None:
+        if line.item_id not in items:
             raise StoreError(f"{path}, line {number} is about {line.item_id!r}, no question of this run")
         found[line.item_id] = Examined(item=items[line.item_id], finding=finding)
     return header, found

@@ -111,7 +111,7 @@ def open_model(spec_text: str) -> Model:
 
 
 def open_selector(spec_text: str) -> Selector:
-    """The selector that a spec names, such as ``midpoints``, ``fps:2`` or ``aks:clip:WEIGHTS?mode=official``."""
+    """The selector that a spec names: ``midpoints``, ``fps:2``, ``aks:clip:WEIGHTS?mode=official``."""
     spec = parse_spec(spec_text)
     create = find("selector", spec.name).create
     if len(inspect.signature(create).parameters) > 1:
