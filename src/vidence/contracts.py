@@ -368,7 +368,7 @@ class ScoringSelector(Selector, Protocol):
     """A selector that goes by how well frames match the question. It returns a ranking.
 
     `score_rules` says what is to be scored; the frames to score are `candidates`. Without `scores` it
-    refuses to choose.
+    reads them from the file of its `score_rules`; where that names none it refuses to choose.
     """
 
     score_rules: ScoreRules
@@ -377,8 +377,14 @@ class ScoringSelector(Selector, Protocol):
         """Positions in `clip` that want a score, ascending, shape (n_candidates,)."""
         ...
 
+    def select(
+        self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
+    ) -> NDArray[np.int64]:
+        """What is shown, in the order of time; arguments and errors as for `rank`."""
+        ...
+
     def rank(
-        self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64]
+        self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
     ) -> NDArray[np.int64]:
         """Positions in `clip`, best first.
 
@@ -386,9 +392,10 @@ class ScoringSelector(Selector, Protocol):
             clip: the frames.
             item: the question.
             n_frames: the budget.
-            scores: one for each candidate, shape (n_candidates,).
+            scores: one for each candidate, shape (n_candidates,); None where a file has them.
 
         Raises:
+            UsageError: no scores.
             DataError: scores that are not numbers, or not as many as there are candidates.
         """
         ...

@@ -11,8 +11,15 @@ from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
+
+def goes_by_scores(name: str) -> bool:
+    """Those take options, and are held to test_scored_selectors.py."""
+    return "options" in inspect.signature(catalog.find("selector", name).create).parameters
+
+
 # Every selector as it is, and those that take an argument with one.
-SPECS = (*catalog.names("selector"), "fps:3", "evidence:only")
+PLAIN = tuple(name for name in catalog.names("selector") if not goes_by_scores(name))
+SPECS = (*PLAIN, "fps:3", "evidence:only", "oracle:fill")
 CLIPS = {
     "one frame": Clip.of_times(np.zeros(1), fps=0.0),
     "two frames": Clip.of_times(np.array([0.0, 0.5]), fps=2.0),

@@ -1,12 +1,14 @@
 """The frames that the annotation points at, and others to fill the budget."""
 
+from itertools import chain, zip_longest
+
 import numpy as np
 
-from vidence.contracts import Selector
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 from vidence.selection import _rules
+from vidence.selection._ranking import spread
 
 # Annotators write whole seconds: a span may stick out of the video by this much.
 SLACK_S = 1.0
@@ -43,8 +45,17 @@ def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[_rules.Positio
     return list(np.searchsorted(there, wanted).astype(np.int64)[:, None])
 
 
-def groups(clip: Clip, item: Item) -> list[_rules.Positions]:
-    """The positions that each piece of evidence points at, in the order of the annotation.
+def located(item: Item) -> tuple[Evidence, ...]:
+    """The evidence that says where it is: by frames, or by a start or an end.
+
+    Source: ours.
+    Departs: no.
+    """
+    return tuple(e for e in item.evidence if e.frames or e.start_s is not None or e.end_s is not None)
+
+
+def pieces(clip: Clip, item: Item) -> list[list[_rules.Positions]]:
+    """The positions that each piece of evidence points at, in groups, in the order of the annotation.
 
     A span is one group; of evidence that lists frames, each frame is a group and its span is not used.
 
@@ -55,8 +66,8 @@ def groups(clip: Clip, item: Item) -> list[_rules.Positions]:
         DataError: no evidence, evidence outside the video, or several media (evidence does not say
             which one it is in).
     """
-    located = [e for e in item.evidence if e.frames or e.start_s is not None or e.end_s is not None]
-    if not located:
+    places = located(item)
+    if not places:
         raise DataError(
             f"item {item.item_id!r} has no annotated evidence; expected spans or frames in 'evidence'. "
             "Choose another selector, for example midpoints, or leave the item out"
@@ -67,13 +78,7 @@ def groups(clip: Clip, item: Item) -> list[_rules.Positions]:
             f"item {item.item_id!r} has evidence and {n_media} media; expected one, since evidence does "
             "not say which of them it is in. Choose another selector"
         )
-    found: list[_rules.Positions] = []
-    for evidence in located:
-        if evidence.frames:
-            found += _listed(clip, evidence, item.item_id)
-        else:
-            found.append(_span(clip, evidence, item.item_id))
-    return found
+    return [_listed(clip, e, item.item_id) if e.frames else [_span(clip, e, item.item_id)] for e in places]
 
 
 def shares(sizes: list[int], budget: int) -> list[int]:
@@ -94,6 +99,11 @@ def shares(sizes: list[int], budget: int) -> list[int]:
     return given
 
 
+def _middles(group: _rules.Positions, n: int) -> _rules.Positions:
+    """`n` of a group's positions, which may be none."""
+    return group[_rules.midpoints(len(group), n)] if n else group[:0]
+
+
 class AnnotatedEvidence:
     """The annotated spans first, shared out evenly, then uniform frames from elsewhere.
 
@@ -101,8 +111,9 @@ class AnnotatedEvidence:
     in the order of the annotation while the budget lasts; a span gives the middles of equal segments.
     Where spans overlap, what is left over goes to other frames of the evidence. When the evidence has
     no more frames, the rest of the budget are the middles of equal segments of the frames outside it;
-    with `only`, there is no rest. Times are seconds from the first frame of the file; a span shorter
-    than a frame gives the frame on screen at its start. All distinct, in the order of time.
+    with `only`, there is no rest. With `by_piece` the frames that one piece of evidence lists are one
+    group and share its turn. Times are seconds from the first frame of the file; a span shorter than a
+    frame gives the frame on screen at its start. All distinct, in the order of time.
 
     Source: HERBench, section 5.1, footnote 1 (oracle frames plus others up to the budget), and
         section 5.2 (oracle frames only: ``evidence:only``).
@@ -112,8 +123,9 @@ class AnnotatedEvidence:
 
     version = 1
 
-    def __init__(self, *, only: bool) -> None:
+    def __init__(self, *, only: bool, by_piece: bool = False) -> None:
         self.only = only
+        self.by_piece = by_piece
         self.budget = "at most" if only else "exact"
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
@@ -121,28 +133,52 @@ class AnnotatedEvidence:
 
         Raises:
             UsageError: `n_frames` is not positive.
-            DataError: see `groups`.
+            DataError: see `pieces`.
         """
+        given, rest = self._chosen(clip, item, n_frames)
+        return np.unique(np.concatenate([*given, *rest]))
+
+    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+        """What `select` chooses, best first: one frame of every piece of evidence, then a second of each, ...
+
+        The pieces come in the order of the annotation; the first frame of a piece is the middle one of
+        those that it gives. Where pieces overlap, a frame that shows two comes once. The frames outside
+        the evidence come last, spread over all of them.
+
+        Raises:
+            UsageError: `n_frames` is not positive.
+            DataError: see `pieces`.
+        """
+        given, rest = self._chosen(clip, item, n_frames)
+        ordered = [part[spread(len(part))].tolist() for part in (*given, *rest)]
+        turns = [p for turn in zip_longest(*ordered[: len(given)]) for p in turn if p is not None]
+        return np.array(list(dict.fromkeys([*turns, *chain(*ordered[len(given) :])])), np.int64)
+
+    def _chosen(
+        self, clip: Clip, item: Item, n_frames: int
+    ) -> tuple[list[_rules.Positions], list[_rules.Positions]]:
+        """What each piece of evidence gives (they may overlap); then more of it, and from elsewhere."""
         _rules.check_budget(n_frames)
         if not clip.n_frames:
-            return np.empty(0, np.int64)
-        found = groups(clip, item)
+            return [], [np.empty(0, np.int64)]
+        found = pieces(clip, item)
+        if self.by_piece:
+            found = [[np.unique(np.concatenate(piece))] for piece in found]
+        budgets = iter(shares([len(group) for piece in found for group in piece], n_frames))
+        given = [np.concatenate([_middles(group, next(budgets)) for group in piece]) for piece in found]
         chosen = np.zeros(clip.n_frames, np.bool_)
-        for group, share in zip(found, shares([len(g) for g in found], n_frames), strict=True):
-            if share:
-                chosen[group[_rules.midpoints(len(group), share)]] = True
+        chosen[np.concatenate(given)] = True
         is_evidence = np.zeros(clip.n_frames, np.bool_)
-        is_evidence[np.concatenate(found)] = True
-        pools = [is_evidence] if self.only else [is_evidence, ~is_evidence]
-        for pool in pools:
-            left = np.flatnonzero(pool & ~chosen)
-            missing = min(n_frames - int(chosen.sum()), len(left))
-            if missing:
-                chosen[left[_rules.midpoints(len(left), missing)]] = True
-        return np.flatnonzero(chosen).astype(np.int64)
+        is_evidence[np.concatenate([group for piece in found for group in piece])] = True
+        rest: list[_rules.Positions] = []
+        for pool in [is_evidence] if self.only else [is_evidence, ~is_evidence]:
+            left = np.flatnonzero(pool & ~chosen).astype(np.int64)
+            rest.append(_middles(left, min(n_frames - int(chosen.sum()), len(left))))
+            chosen[rest[-1]] = True
+        return given, rest
 
 
-def create(argument: str = "") -> Selector:
+def create(argument: str = "") -> AnnotatedEvidence:
     """The selector; the argument ``only`` leaves out the frames outside the evidence.
 
     Source: see `AnnotatedEvidence`.
