@@ -128,7 +128,6 @@ class Benchmark(Protocol):
             DataError: nothing usable there, or with `strict` a single bad line.
             UsageError: a split that does not exist or is not public.
         """
-        ...
 
 
 class Selector(Protocol):
@@ -145,7 +144,6 @@ class Selector(Protocol):
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
         """Positions in `clip`, in the order in which they are shown; a rule may repeat a position."""
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,11 +183,9 @@ class Model(Protocol):
             RejectedRequestError: this request will never be answered.
             AccessError: no request of this run will be answered.
         """
-        ...
 
     async def close(self) -> None:
         """Let go of connections and weights."""
-        ...
 
 
 class Scorer(Protocol):
@@ -200,11 +196,9 @@ class Scorer(Protocol):
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The answer that the reply gives, or why none can be read."""
-        ...
 
     def mark(self, item: Item, outcome: Outcome) -> Score:
         """Right or wrong."""
-        ...
 
 
 class Judge(Protocol):
@@ -234,7 +228,6 @@ class Judge(Protocol):
             A score with one `Verdict` (its `judge_model` is filled in by who drives the flow), or
             `ruled`. Where no verdict can be read after one repair, `vidence.judging._verdicts.judge_error`.
         """
-        ...
 
 
 class View(Record, kw_only=True):
@@ -256,15 +249,12 @@ class Subject(Protocol):
     @property
     def item(self) -> Item:
         """The question."""
-        ...
 
     def n_frames(self, view: str) -> int:
         """How many frames this view has; less than its budget where the video has no more."""
-        ...
 
     def times_s(self, view: str) -> tuple[float, ...]:
         """The presentation time of each frame of a view, in its order."""
-        ...
 
     def prompt(
         self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
@@ -274,14 +264,12 @@ class Subject(Protocol):
         The positions count in the view's own order; an empty list asks without frames. `order` is that of
         the choices, as in `Item.with_order`; empty for the item's own.
         """
-        ...
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         """Right or wrong, by the plan's reader and its judges: ``score = yield from subject.mark(reply)``.
 
         `order` is the one in which the choices were shown; the outcome's letters are those that were shown.
         """
-        ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -304,11 +292,9 @@ class Diagnostic(Protocol):
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """The frames that it wants to show, by names of its own; the plan's selector and budget are given."""
-        ...
 
     def models(self) -> Mapping[str, str]:
         """Other models that it asks, by names of its own: their specs."""
-        ...
 
     def examine(self, subject: Subject) -> Flow[Record]:
         """Ask about one question and say what was found.
@@ -316,13 +302,11 @@ class Diagnostic(Protocol):
         A `TransientModelError` or `RejectedRequestError` may be caught; otherwise the question is
         stored as failed and asked again on the next session.
         """
-        ...
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """What all questions together say; the first sheet is the headline."""
-        ...
 
 
 class Embedder(Protocol):
@@ -339,15 +323,12 @@ class Embedder(Protocol):
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         """One vector for each frame, shape (n_frames, n_dims)."""
-        ...
 
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
         """How well frames match texts, shape (n_frames, n_texts)."""
-        ...
 
     def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
         """The same without features, shape (n_frames, n_texts)."""
-        ...
 
 
 class ScoreRules(Record, kw_only=True):
@@ -375,13 +356,11 @@ class ScoringSelector(Selector, Protocol):
 
     def candidates(self, clip: Clip) -> NDArray[np.int64]:
         """Positions in `clip` that want a score, ascending, shape (n_candidates,)."""
-        ...
 
     def select(
         self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
     ) -> NDArray[np.int64]:
         """What is shown, in the order of time; arguments and errors as for `rank`."""
-        ...
 
     def rank(
         self, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | None = None
@@ -398,4 +377,3 @@ class ScoringSelector(Selector, Protocol):
             UsageError: no scores.
             DataError: scores that are not numbers, or not as many as there are candidates.
         """
-        ...

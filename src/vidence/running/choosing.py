@@ -6,12 +6,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.contracts import Selector
+from vidence.contracts import ScoringSelector, Selector
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.facts import MediaFacts
 from vidence.records import Item, Media
 from vidence.running.showing import ViewRules
+from vidence.selection._ranking import ranked
 
 
 def check_whole(item: Item) -> None:
@@ -112,8 +113,23 @@ def positions_again(
     return positions
 
 
-def positions_of(view: ViewRules, clip: Clip, item: Item) -> NDArray[np.int64]:
-    """The positions that a view shows, in its order."""
+def positions_of(
+    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | None = None
+) -> NDArray[np.int64]:
+    """The positions that a view shows, in its order.
+
+    Args:
+        view: its rules.
+        clip: the frames.
+        item: the question.
+        scores: one for each candidate, for a selector that goes by scores which are not in a file.
+    """
+    selector = view.selector
     if view.retry:
-        return positions_again(view.selector, clip, item, n_frames=view.n_frames, retry=view.retry)
-    return positions_shown(view.selector, clip, item, n_frames=view.n_frames)
+        return positions_again(selector, clip, item, n_frames=view.n_frames, retry=view.retry)
+    if view.is_ranked:
+        return ranked(selector, clip, item, n_frames=view.n_frames, scores=scores)
+    if scores is not None:
+        scoring: ScoringSelector = selector  # type: ignore[assignment] # it was given scores
+        return scoring.select(clip, item, n_frames=view.n_frames, scores=scores)
+    return positions_shown(selector, clip, item, n_frames=view.n_frames)

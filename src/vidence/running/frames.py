@@ -10,7 +10,6 @@ import numpy as np
 
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
-from vidence.media.clip import Clip
 from vidence.media.deliver import Delivery, Job, deliver
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.facts import MediaFacts, cached_facts, read_facts
@@ -24,6 +23,7 @@ from vidence.running.choosing import (
     positions_of,
     video_type,
 )
+from vidence.running.scores import Clipped, ScoreDesk, Scores
 from vidence.running.showing import DecodeCount, Shown, ShowRules, Source, ViewRules
 from vidence.running.workers import Workers
 
@@ -54,6 +54,11 @@ class FrameDesk:
         self._cache = FrameCache(rules.cache_root, max_bytes=rules.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}
         self._count = count
+        self._score_desk = ScoreDesk(
+            cache_root=rules.cache_root,
+            cache_max_bytes=rules.cache_max_bytes,
+            deliver=self._deliver_for_scores,
+        )
 
     async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
         """What each of these questions is shown, or why nothing can be; by item id."""
@@ -70,7 +75,9 @@ class FrameDesk:
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
             }
         facts = await self._all_facts(items)
-        chosen = {item.item_id: self._choose(item, facts) for item in items}
+        clips = {item.item_id: self._clip(item, facts) for item in items}
+        scores = await self._scores([one for one in clips.values() if isinstance(one, Clipped)])
+        chosen = {item.item_id: self._choose(clips[item.item_id], facts, scores=scores) for item in items}
         frames: dict[tuple[Source, str], Delivery | Failed] = {}
         for (source, key), (encoding, indices) in self._union(items, chosen).items():
             frames[source, key] = await self._deliver(
@@ -118,34 +125,61 @@ class FrameDesk:
 
     # ------------------------------------------------------------------ selection
 
-    def _choose(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> dict[str, Selection | Failed]:
-        """The frames of each view; views for another try that have none are left out."""
+    def _clip(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> Clipped | Failed:
+        """The media of a question as one clip."""
         parts: list[tuple[Media, MediaFacts]] = []
         for media in item.media:
             fact = facts[self._source(media)]
             if isinstance(fact, Failed):
-                return dict.fromkeys(self._views, fact)
+                return fact
             if media.sha256 not in (None, fact.content_hash):
                 message = f"{fact.probe.path} has SHA-256 {fact.content_hash}, the item says {media.sha256}"
-                return dict.fromkeys(self._views, Failed(stage="media", error="WrongFile", message=message))
+                return Failed(stage="media", error="WrongFile", message=message)
             parts.append((media, fact))
         try:
             clip = clip_of(parts)
         except (DataError, UsageError, MediaError) as error:
-            return dict.fromkeys(self._views, _not_chosen(error))
-        problems = [f.probe.problem for _, f in parts if f.probe.problem]
+            return _not_chosen(error)
+        return Clipped(
+            item=item,
+            clip=clip,
+            sources=tuple(self._source(media) for media, _ in parts),
+            hashes=tuple(fact.content_hash for _, fact in parts),
+        )
+
+    async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Scores | Failed]]:
+        """What selectors that go by scores go by, by view and item id."""
+        return {name: await self._score_desk.scores(view, questions) for name, view in self._views.items()}
+
+    def _choose(
+        self,
+        found: Clipped | Failed,
+        facts: dict[Source, MediaFacts | Failed],
+        *,
+        scores: dict[str, dict[str, Scores | Failed]],
+    ) -> dict[str, Selection | Failed]:
+        """The frames of each view; views for another try that have none are left out."""
+        if isinstance(found, Failed):
+            return dict.fromkeys(self._views, found)
+        known = [fact for source in found.sources if isinstance(fact := facts[source], MediaFacts)]
+        problems = [fact.probe.problem for fact in known if fact.probe.problem]
         chosen = {
-            name: self._chosen(view, clip, item, problems=problems) for name, view in self._views.items()
+            name: self._chosen(view, found, scores=scores[name].get(found.item.item_id), problems=problems)
+            for name, view in self._views.items()
         }
         return {
-            name: found
-            for name, found in chosen.items()
-            if not self._views[name].retry or (isinstance(found, Selection) and found.frames)
+            name: selection
+            for name, selection in chosen.items()
+            if not self._views[name].retry or (isinstance(selection, Selection) and selection.frames)
         }
 
-    def _chosen(self, view: ViewRules, clip: Clip, item: Item, *, problems: list[str]) -> Selection | Failed:
+    def _chosen(
+        self, view: ViewRules, found: Clipped, *, scores: Scores | Failed | None, problems: list[str]
+    ) -> Selection | Failed:
+        if isinstance(scores, Failed):
+            return scores
         try:
-            frames = self._select(view, clip, item)
+            frames = self._select(view, found, scores)
         except (DataError, UsageError, MediaError) as error:
             return _not_chosen(error)
         tried = (
@@ -155,16 +189,17 @@ class FrameDesk:
             selector=view.selector_name,
             version=view.selector.version,
             frames=frames,
-            n_candidates=clip.n_frames,
+            n_candidates=found.clip.n_frames,
             note="; ".join([*tried, *problems]),
         )
 
-    def _select(self, view: ViewRules, clip: Clip, item: Item) -> tuple[FrameRef, ...]:
+    def _select(self, view: ViewRules, found: Clipped, scores: Scores | None) -> tuple[FrameRef, ...]:
+        clip, item = found.clip, found.item
         if self._rules.whole_video:
             check_whole(item)
             return ()
         try:
-            positions = positions_of(view, clip, item)
+            positions = positions_of(view, clip, item, scores=scores)
             if np.any(np.asarray(positions) < 0):
                 raise ValueError(f"it chose position {np.min(positions)}")
             return tuple(clip.ref(int(p)) for p in positions)
@@ -225,6 +260,32 @@ class FrameDesk:
         for message in delivery.problems.values():
             self._on_trouble(message)
         return delivery
+
+    async def _deliver_for_scores(
+        self, source: Source, indices: Sequence[int], encoding: Encoding
+    ) -> dict[int, EncodedFrame]:
+        """Frames for an embedder; they are not kept, since what it makes of them is.
+
+        Raises:
+            MediaError: the file, or one of the frames, cannot be decoded.
+        """
+        path, kind = source
+        job = Job(
+            path=str(path),
+            kind=kind,
+            frame_indices=tuple(indices),
+            encoding=encoding,
+            cache_root=None,
+            cache_max_bytes=0,
+        )
+        delivery = await self._workers.run(
+            str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
+        )
+        self._count.n_scoring_passes += 1
+        self._count.n_decoded += delivery.n_decoded
+        if delivery.problems:
+            raise MediaError(next(iter(delivery.problems.values())))
+        return delivery.frames
 
     def _from_cache(
         self, content_hash: str, indices: list[int], encoding: Encoding

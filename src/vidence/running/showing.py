@@ -70,9 +70,13 @@ class ShowRules:
 
 @dataclass(kw_only=True)
 class DecodeCount:
-    """How much was decoded; a video that is opened twice for pixels would show here."""
+    """How much was decoded; a video that is opened twice for pixels would show here.
+
+    `n_scoring_passes` were for embedders, which look at other frames before any is chosen.
+    """
 
     n_passes: int = 0
+    n_scoring_passes: int = 0
     n_decoded: int = 0
     n_from_cache: int = 0
     passes_by_file: dict[str, int] = field(default_factory=dict)

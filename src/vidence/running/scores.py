@@ -1,0 +1,186 @@
+"""Scores of frames for the selectors that go by them: computed once for every frame and text, and kept."""
+
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import find, parse_spec
+from vidence.contracts import Embedder, ScoreRules, ScoringSelector
+from vidence.embedding._cache import ScoreCache
+from vidence.embedding._score import score_frames
+from vidence.errors import DataError, MediaError, UsageError
+from vidence.media.clip import Clip
+from vidence.media.encode import EncodedFrame, Encoding, decode_image
+from vidence.media.sizes import Size
+from vidence.records import Failed, Item
+from vidence.running.showing import Source, ViewRules
+from vidence.selection._scored import query_text
+
+# Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
+LOT = 2_000
+
+Scores: TypeAlias = NDArray[np.float64]
+# Gives frames of a source, by frame index; raises MediaError where there are none.
+Deliver: TypeAlias = Callable[
+    [Source, Sequence[int], Encoding], Coroutine[None, None, Mapping[int, EncodedFrame]]
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Clipped:
+    """A question, its media as one clip, the source of each medium and its content hash."""
+
+    item: Item
+    clip: Clip
+    sources: tuple[Source, ...]
+    hashes: tuple[str, ...]
+
+
+@dataclass(kw_only=True)
+class ScoreDesk:
+    """Scores for views whose selectors want some.
+
+    An embedder is opened when it is first needed, and used by one question at a time. Frames are
+    delivered without loss at the size that the embedder wants, and only those that the cache lacks.
+    """
+
+    cache_root: Path
+    cache_max_bytes: int
+    deliver: Deliver
+    _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def scores(self, view: ViewRules, questions: Sequence[Clipped]) -> dict[str, Scores | Failed]:
+        """One score for each candidate of each question, by item id; nothing for views that want none."""
+        rules: ScoreRules | None = getattr(view.selector, "score_rules", None)
+        if rules is None or not rules.embedder:
+            return {}
+        selector: ScoringSelector = view.selector  # type: ignore[assignment] # it has score_rules
+        candidates = {q.item.item_id: selector.candidates(q.clip) for q in questions}
+        wanted = _by_source(questions, candidates)
+        found: dict[tuple[Source, str], Mapping[int, float] | Failed] = {}
+        for source, (content_hash, indices, texts) in _texts_of(wanted, questions, rules).items():
+            try:
+                table = await self._score(rules, source, content_hash, indices=indices, texts=texts)
+            except (MediaError, UsageError, DataError) as error:
+                failed = Failed(stage="selection", error=type(error).__name__, message=str(error))
+                found |= {(source, text): failed for text in texts}
+                continue
+            for column, text in enumerate(texts):
+                found[source, text] = dict(zip(indices, table[:, column].tolist(), strict=True))
+        return {
+            q.item.item_id: _assembled(
+                q, candidates[q.item.item_id], text=query_text(q.item, rules.query), found=found
+            )
+            for q in questions
+        }
+
+    async def _score(
+        self,
+        rules: ScoreRules,
+        source: Source,
+        content_hash: str,
+        *,
+        indices: Sequence[int],
+        texts: Sequence[str],
+    ) -> NDArray[np.float32]:
+        async with self._lock:
+            embedder = await anyio.to_thread.run_sync(self._opened, rules)
+            encoding = Encoding(size=Size.parse(embedder.size), format="png")
+            cache = ScoreCache(
+                self.cache_root, embedder, frames_key=encoding.key, max_bytes=self.cache_max_bytes
+            )
+            frames = _Lots(source=source, encoding=encoding, indices=tuple(indices), deliver=self.deliver)
+            work = partial(
+                score_frames,
+                embedder,
+                cache,
+                content_hash,
+                frames=frames,
+                indices=np.asarray(indices, np.int64),
+                texts=tuple(texts),
+            )
+            return await anyio.to_thread.run_sync(work)
+
+    def _opened(self, rules: ScoreRules) -> Embedder:
+        key = f"{rules.embedder} {rules.max_tokens}"
+        if key not in self._embedders:
+            spec = parse_spec(rules.embedder)
+            cut = {"max_tokens": str(rules.max_tokens)} if rules.max_tokens else {}
+            self._embedders[key] = find("embedder", spec.name).create(spec.argument, {**cut, **spec.options})
+        return self._embedders[key]
+
+
+@dataclass(kw_only=True)
+class _Lots:
+    """Pictures by frame index for the embedder's thread: delivered in large lots, unpacked in small ones."""
+
+    source: Source
+    encoding: Encoding
+    indices: tuple[int, ...]
+    deliver: Deliver
+    _held: Mapping[int, EncodedFrame] = field(default_factory=dict)
+
+    def __call__(self, asked: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        if not set(asked) <= self._held.keys():
+            later = [index for index in self.indices if index >= asked[0]]
+            lot = sorted({*asked, *later[:LOT]})
+            self._held = anyio.from_thread.run(self.deliver, self.source, lot, self.encoding)
+        return {index: decode_image(self._held[index].data) for index in asked if index in self._held}
+
+
+def _by_source(
+    questions: Sequence[Clipped], candidates: Mapping[str, NDArray[np.int64]]
+) -> dict[Source, list[tuple[Clipped, set[int]]]]:
+    """For each source, which of its frames each question wants scored."""
+    wanted: dict[Source, list[tuple[Clipped, set[int]]]] = {}
+    for question in questions:
+        positions = candidates[question.item.item_id]
+        media = question.clip.media_indices[positions]
+        frames = question.clip.frame_indices[positions]
+        for m in np.unique(media).tolist():
+            place = wanted.setdefault(question.sources[m], [])
+            place.append((question, set(frames[media == m].tolist())))
+    return wanted
+
+
+def _texts_of(
+    wanted: Mapping[Source, list[tuple[Clipped, set[int]]]],
+    questions: Sequence[Clipped],
+    rules: ScoreRules,
+) -> dict[Source, tuple[str, list[int], list[str]]]:
+    """For each source its content hash, the frames to score and the texts to match them with."""
+    hashes = {s: h for q in questions for s, h in zip(q.sources, q.hashes, strict=True)}
+    return {
+        source: (
+            hashes[source],
+            sorted(set().union(*(frames for _, frames in asked))),
+            list(dict.fromkeys(query_text(question.item, rules.query) for question, _ in asked)),
+        )
+        for source, asked in wanted.items()
+    }
+
+
+def _assembled(
+    question: Clipped,
+    positions: NDArray[np.int64],
+    *,
+    text: str,
+    found: Mapping[tuple[Source, str], Mapping[int, float] | Failed],
+) -> Scores | Failed:
+    scores = np.zeros(len(positions))
+    for i, position in enumerate(positions.tolist()):
+        ref = question.clip.ref(position)
+        table = found[question.sources[ref.media_index], text]
+        if isinstance(table, Failed):
+            return table
+        scores[i] = table[ref.frame_index]
+    return scores
