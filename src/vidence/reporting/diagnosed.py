@@ -7,12 +7,17 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
+from markupsafe import Markup
 
 from vidence.contracts import Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.findings import Statement
-from vidence.records import Failed
+from vidence.findings import Sheet, Statement
+from vidence.records import Failed, Record
+from vidence.reporting.cells import Table
+from vidence.reporting.curves import draw_statement
 from vidence.reporting.export import write_whole
+from vidence.reporting.rendering import render
+from vidence.reporting.statements import table_of
 from vidence.running.findings import Header, findings_path, read_findings
 from vidence.running.plan import Plan, read_plan
 from vidence.running.store import TrialStore
@@ -100,3 +105,54 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
     }
     write_whole(path, msgspec.json.encode(whole) + b"\n")
+
+
+def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
+    """Write what was found as one HTML file that loads nothing from elsewhere.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    page = render(
+        "diagnosis.html.j2",
+        title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {diagnosed.plan.model}",
+        sentences=diagnosed.sentences,
+        said=[_Said(table=table_of(one), drawing=_drawing(one)) for one in diagnosed.statements],
+        facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
+        drawing_of=lambda table: None,  # the figures here are those of the statements
+    )
+    write_whole(path, page.encode("utf-8"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Drawn:
+    """A drawing whose SVG the template may insert as it is."""
+
+    svg: Markup
+    legend: tuple[tuple[Markup, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Said:
+    """One statement: its numbers, and its figure if it has one."""
+
+    table: Table
+    drawing: _Drawn | None
+
+
+def _drawing(statement: Statement) -> _Drawn | None:
+    if isinstance(statement, Sheet):
+        return None
+    drawing = draw_statement(statement)
+    # The figures escape every text that they write (see svg.py and its tests).
+    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
+    return _Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+
+
+def settings(record: Record) -> tuple[tuple[str, str], ...]:
+    """The fields of a record as names and words."""
+    built: dict[str, object] = msgspec.to_builtins(record)
+    return tuple(
+        (key, msgspec.json.encode(value).decode() if isinstance(value, dict | list) else str(value))
+        for key, value in built.items()
+    )
