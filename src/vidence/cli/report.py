@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 
 import click
 import numpy as np
@@ -9,6 +10,12 @@ from rich.console import Console
 
 from vidence.cli.surroundings import cache_root
 from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from vidence.reporting.cells import Table
+    from vidence.reporting.paper_shaped import Drawn
+    from vidence.reporting.results import Run
+    from vidence.reporting.sections import Section
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -29,6 +36,21 @@ _SEED = 0  # the same report from the same run, bit for bit
     show_default=True,
     help="Most items shown on the page.",
 )
+@click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")
+@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
+@click.option(
+    "--interval",
+    type=click.Choice(["pm", "brackets", "none"]),
+    default="pm",
+    show_default=True,
+    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
+)
+@click.option(
+    "--tables",
+    "tables_dir",
+    type=click.Path(path_type=Path),
+    help="Write each table as CSV into this folder.",
+)
 def report(
     *,
     folders: tuple[Path, ...],
@@ -38,35 +60,83 @@ def report(
     json_path: Path | None,
     level: float,
     items: int,
+    published: bool,
+    latex: Path | None,
+    interval: Literal["pm", "brackets", "none"],
+    tables_dir: Path | None,
 ) -> None:
     """Tables from one or several run FOLDERS."""
     from vidence.reporting.export import write_csv, write_json
-    from vidence.reporting.results import load_run
+    from vidence.reporting.latex import write_latex
+    from vidence.reporting.paper_sections import for_print, paper_sections
+    from vidence.reporting.paper_shaped import Drawn
+    from vidence.reporting.table_files import write_tables
     from vidence.reporting.tables import all_tables
+    from vidence.reporting.terminal import draw_section
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    run = load_run(folders[0], reader=reader)
+    runs = _loaded(folders, reader=reader)
+    drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
+    sections = paper_sections(runs, drawn=drawn, with_published=published)
     if csv_path is not None:
-        write_csv(run, csv_path)
+        write_csv(runs[0], csv_path)
         click.echo(f"wrote {csv_path}", err=True)
     if json_path is not None:
-        write_json(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), json_path)
+        added = [table for section in sections for table in section.tables]
+        write_json(runs[0], [*all_tables(runs[0], rng=drawn.fresh(), level=level), *added], json_path)
         click.echo(f"wrote {json_path}", err=True)
+    if latex is not None:
+        write_latex(for_print(runs, sections, drawn=drawn), latex, intervals=interval)
+        click.echo(f"wrote {latex}", err=True)
+    if tables_dir is not None:
+        written = write_tables(_tables(runs, sections, drawn=drawn), tables_dir)
+        click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
-        write_report(folders, html, reader=reader, level=level, n_items=items)
-    draw_runs(folders, reader=reader, level=level)  # last: whoever reads may close the pipe
+        _write_page(runs, html, sections=sections, level=level, n_items=items)
+    _draw(runs, level=level)  # last: whoever reads may close the pipe
+    for section in sections:
+        draw_section(section, Console())
+
+
+def _loaded(folders: Sequence[Path], *, reader: str | None) -> "list[Run]":
+    from vidence.reporting.results import load_run
+
+    runs = [load_run(folder, reader=reader) for folder in folders]
+    for run in runs:
+        if not run.rows:
+            raise UsageError(
+                f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
+            )
+    return runs
+
+
+def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, drawn: "Drawn") -> "list[Table]":
+    """Those of the sections, then those of the run, or of the runs side by side."""
+    from vidence.reporting.side_by_side import side_by_side
+    from vidence.reporting.tables import all_tables
+
+    added = [table for section in sections for table in section.tables]
+    found = [all_tables(run, rng=drawn.fresh(), level=drawn.level) for run in runs]
+    if len(runs) == 1:
+        return [*added, *found[0]]
+    scores = [[table for table in some if table.kind == "scores"] for some in found]
+    return [*added, *side_by_side(runs, scores)]
 
 
 def draw_runs(folders: Sequence[Path], *, reader: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
     from vidence.reporting.results import load_run
+
+    _draw([load_run(folder, reader=reader) for folder in folders], level=level)
+
+
+def _draw(runs: "Sequence[Run]", *, level: float) -> None:
     from vidence.reporting.tables import all_tables
     from vidence.reporting.terminal import draw
 
     console = Console()
-    for folder in folders:
-        run = load_run(folder, reader=reader)
+    for run in runs:
         draw(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), console)
 
 
@@ -79,16 +149,27 @@ def write_report(
     n_items: int = 300,
 ) -> None:
     """Write the page of some runs."""
-    from vidence.reporting.page import write_page
-    from vidence.reporting.results import load_run
+    from vidence.reporting.paper_sections import paper_sections
+    from vidence.reporting.paper_shaped import Drawn
 
-    runs = [load_run(folder, reader=reader) for folder in folders]
+    runs = _loaded(folders, reader=reader)
+    drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
+    sections = paper_sections(runs, drawn=drawn, with_published=False)
+    _write_page(runs, page, sections=sections, level=level, n_items=n_items)
+
+
+def _write_page(
+    runs: "Sequence[Run]", page: Path, *, sections: "Sequence[Section]", level: float, n_items: int
+) -> None:
+    from vidence.reporting.page import write_page
+
     write_page(
         runs,
         page,
         cache_root=cache_root(),
         media_root=Path(runs[0].facts.media_root) if runs[0].facts.media_root else None,
         n_items=n_items,
+        extra_sections=sections,
         level=level,
         rng=np.random.default_rng(_SEED),
     )

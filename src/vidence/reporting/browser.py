@@ -5,12 +5,14 @@ from dataclasses import dataclass, field
 
 from vidence.reporting.entries import (
     Choice,
+    Said,
     choices_of,
     error_of,
     how_read,
     pick,
     prompt_text,
     shown_words,
+    verdicts_of,
 )
 from vidence.reporting.results import FATES, Row, Run
 from vidence.reporting.thumbnails import ContactSheets, Sheet
@@ -48,6 +50,7 @@ class Entry:
     reasoning: str
     error: str
     how_read: str
+    verdicts: tuple[Said, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,6 +133,15 @@ class _Maker:
             reasoning="" if trial.reply is None else cut(trial.reply.reasoning),
             error=error_of(row),
             how_read=how_read(row),
+            verdicts=tuple(
+                Said(
+                    judge=said.judge,
+                    summary=said.summary,
+                    reason=cut(said.reason),
+                    replies=tuple(cut(reply) for reply in said.replies),
+                )
+                for said in verdicts_of(row)
+            ),
         )
 
 

@@ -13,13 +13,15 @@ class Cell(Record, kw_only=True, omit_defaults=True):
     """One cell. `text` is what is shown, `detail` goes beside it in a quieter voice.
 
     `value` is the number behind the text (shares run from 0 to 1), `estimate` the number with its
-    interval. Texts may come from a model or a data file: they are data, never markup.
+    interval. Texts may come from a model or a data file: they are data, never markup. `mark` is ``best``
+    for the best of its column where it can be told from the others.
     """
 
     text: str
     detail: str = ""
     value: float | None = None
     estimate: Estimate | None = None
+    mark: Literal["", "best"] = ""
 
 
 class Column(Record, kw_only=True, omit_defaults=True):
@@ -110,6 +112,12 @@ def estimated(estimate: Estimate) -> Cell:
         return Cell(text=DASH, estimate=estimate)
     interval = interval_text(estimate) if has_interval(estimate) else "no interval"
     return Cell(text=percent(estimate.value), detail=interval, value=estimate.value, estimate=estimate)
+
+
+def pointed(estimate: Estimate) -> Cell:
+    """A cell with a mean of points and its interval, on the scale of the points."""
+    interval = f"{estimate.low:.2f} to {estimate.high:.2f}" if has_interval(estimate) else "no interval"
+    return Cell(text=f"{estimate.value:.2f}", detail=interval, value=estimate.value, estimate=estimate)
 
 
 def has_interval(estimate: Estimate) -> bool:

@@ -8,9 +8,10 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.reporting.measured import NO_VALUE
 from vidence.reporting.pairing import Paired, own_answer
 from vidence.reporting.results import Run
-from vidence.reporting.tables import NO_VALUE, is_moderate, natural_order
+from vidence.reporting.tables import is_moderate, natural_order
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank
 from vidence.statistics.paired import compare as compare_values

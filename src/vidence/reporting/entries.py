@@ -12,6 +12,7 @@ from vidence.records import (
     TextPart,
     Trial,
     Unreadable,
+    Verdict,
     VideoPart,
 )
 from vidence.reporting.results import FATES, Fate, Row
@@ -37,6 +38,39 @@ class Choice:
             (False, True): "read",
             (False, False): "",
         }[self.is_gold, self.is_read]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """What one judge said of a reply: its model, its verdict in a sentence, why, and its replies."""
+
+    judge: str
+    summary: str
+    reason: str
+    replies: tuple[str, ...]
+
+
+def verdicts_of(row: Row) -> tuple[Said, ...]:
+    """The verdicts on a trial, one of each judge."""
+    return tuple(
+        Said(
+            judge=verdict.judge_model or "a judge that is not named",
+            summary=_summary(verdict),
+            reason=verdict.reason,
+            replies=verdict.said,
+        )
+        for verdict in row.score.verdicts
+    )
+
+
+def _summary(verdict: Verdict) -> str:
+    drawn = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
+    if verdict.value is None:
+        return f"No verdict{drawn}: {verdict.error or 'nothing could be read'}."
+    found = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
+    points = "" if verdict.points is None else f", {verdict.points:g} points"
+    answer = f"; it took the answer to be {verdict.extracted!r}" if verdict.extracted else ""
+    return f"{found}{points}{drawn}{answer}."
 
 
 def pick(rows: Sequence[Row], n: int) -> list[Row]:

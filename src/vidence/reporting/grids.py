@@ -11,6 +11,7 @@ from vidence.reporting.cells import Cell, Column, Table
 from vidence.reporting.visible import visible
 
 MOST_NAME = 28
+MOST_LABEL = 100  # in the first column, where words fold
 MOST_WORDS = 40
 MOST_HEADING = 18
 MOST_LINES = 45
@@ -45,13 +46,14 @@ def print_table(table: Table, console: Console) -> None:
         console.print(plain(f"{len(table.lines):,} lines, on the page and in the files.", style="dim"))
         return
     widths = _widths(table)
+    widths[0] = min(widths[0], console.width // 2)
     for block in _blocks(widths, console.width):
         grid = new_grid()
         for i in block:
             grid.add_column(
                 plain(_heading(table.columns[i]), style="dim"),
                 justify="left" if i == 0 or table.columns[i].is_text else "right",
-                max_width=None if i == 0 else widths[i],
+                max_width=widths[i],
                 overflow="fold",
             )
         for line in table.lines:
@@ -67,7 +69,8 @@ def _heading(column: Column) -> str:
 
 def _cell(i: int, cell: Cell) -> str:
     if i == 0:
-        return ", ".join(filter(None, (shortened(cell), visible(cell.detail))))
+        gap = " " if cell.detail.startswith(("†", "*")) else ", "
+        return gap.join(filter(None, (shortened(cell, most=MOST_LABEL), visible(cell.detail))))
     return " ".join(filter(None, (shortened(cell, most=MOST_WORDS), visible(cell.detail))))
 
 
@@ -83,12 +86,11 @@ def _widths(table: Table) -> list[int]:
 
 def _blocks(widths: Sequence[int], width: int) -> Iterator[Sequence[int]]:
     """Positions of columns that fit beside each other, the first column in every block."""
-    first = min(widths[0], width // 2) + _GAP
-    block, used = [0], first
+    block, used = [0], widths[0] + _GAP
     for i in range(1, len(widths)):
         if used + widths[i] > width and len(block) > 1:
             yield block
-            block, used = [0], first
+            block, used = [0], widths[0] + _GAP
         block.append(i)
         used += widths[i] + _GAP
     yield block

@@ -2,6 +2,7 @@
 
 from vidence.records import VideoPart
 from vidence.reporting.cells import Cell, Table, has_interval, interval_text
+from vidence.reporting.judged import judge_sentence
 from vidence.reporting.results import Run
 
 
@@ -31,6 +32,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         score: its first table, named ``score``.
     """
     sentences = [_accuracy(score), *_baselines(score), _outcomes(score)]
+    if judged := judge_sentence(run):
+        sentences.append(judged)
     unmarked = _cell(score, "unmarked")
     if unmarked is not None and unmarked.value:
         more = _several(unmarked.text, "more question")

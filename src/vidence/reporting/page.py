@@ -25,6 +25,7 @@ from vidence.reporting.cells import DASH, Table, has_interval, interval_text
 from vidence.reporting.export import write_whole
 from vidence.reporting.figures import draw_figure, figure_of
 from vidence.reporting.headline import asked, headline
+from vidence.reporting.judged import JUDGE_TABLES
 from vidence.reporting.results import Run
 from vidence.reporting.sections import Section
 from vidence.reporting.side_by_side import run_names, side_by_side
@@ -68,6 +69,7 @@ class _View:
     scores: tuple[Table, ...]
     outcomes: Table
     reasons: Table
+    judges: tuple[Table, ...]
     readers: Table
     changed: Table
     positions: Table
@@ -189,7 +191,9 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
         links.append(("runs", "Side by side"))
         links += [(view.id, view.title) for view in views]
     else:
-        names = {"scores": "Scores", "outcomes": "Outcomes", "readers": "Readers", "letters": "Letters"}
+        names = {"scores": "Scores", "outcomes": "Outcomes"}
+        names |= {"judges": "Judges"} if views[0].judges else {}
+        names |= {"readers": "Readers", "letters": "Letters"}
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
     return [*links, ("questions", "Questions")]
@@ -241,6 +245,7 @@ def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _Vi
         scores=tuple(t for t in tables.values() if t.kind == "scores"),
         outcomes=tables["outcomes"],
         reasons=tables["reasons"],
+        judges=tuple(tables[name] for name in JUDGE_TABLES if name in tables),
         readers=tables["readers"],
         changed=tables["readers-changed"],
         positions=tables["positions"],

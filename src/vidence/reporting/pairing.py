@@ -107,6 +107,14 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     )
 
 
+def pair_where_possible(runs: Sequence[Run]) -> Paired | None:
+    """As `pair`, or None for runs that cannot be compared question by question."""
+    try:
+        return pair(runs)
+    except UsageError:
+        return None
+
+
 def _all(names: Sequence[str]) -> str:
     return " and ".join(names) if len(names) == 2 else f"the {len(names)} runs"
 

@@ -14,7 +14,9 @@ OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 # The scorer that leaves free answers to a judge.
 WAITING = "needs-judge"
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
-Fate: TypeAlias = Literal["right", "partly", "wrong", "unreadable", "refused", "failed", "unmarked"]
+Fate: TypeAlias = Literal[
+    "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "unmarked"
+]
 # What becomes of a trial, and how to say it.
 FATES: dict[Fate, str] = {
     "right": "right",
@@ -23,6 +25,7 @@ FATES: dict[Fate, str] = {
     "unreadable": "unreadable",
     "refused": "refused",
     "failed": "failed",
+    "unjudged": "judge error",
     "unmarked": "waits for a judge",
 }
 
@@ -74,8 +77,15 @@ class Row:
         return outcome_name(self.score.outcome)
 
     @property
+    def is_judge_error(self) -> bool:
+        """Whether judges were asked and no verdict came of it."""
+        return bool(self.score.verdicts) and isinstance(self.score.outcome, Failed)
+
+    @property
     def fate(self) -> Fate:
-        """The outcome, and for answers the mark."""
+        """The outcome, judge errors apart from other failures, and for answers the mark."""
+        if self.is_judge_error:
+            return "unjudged"
         if self.outcome != "answered":
             return self.outcome
         match self.correct:

@@ -1,5 +1,6 @@
 """The tables of a run: scores, outcomes, readers, positions, what was spent."""
 
+import copy
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,7 +11,9 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable
 from vidence.reporting.cells import Cell, Column, Line, Table, count, estimated, share, words
+from vidence.reporting.judged import judge_tables
 from vidence.reporting.marked import Marked, SimpleRules
+from vidence.reporting.measured import ANSWERED, NO_VALUE, macro_tag
 from vidence.reporting.positions import position_table
 from vidence.reporting.readers import changed_table, letter_readers, read_all, reader_table, table_of_readings
 from vidence.reporting.results import FATES, OUTCOMES, Row, Run
@@ -32,8 +35,6 @@ __all__ = [
 
 MOST_VALUES = 40
 MOST_REASONS = 10
-NO_VALUE = "(none)"
-ANSWERED = "answered"  # the aggregate over readable replies alone
 
 
 def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -55,6 +56,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         table_of_readings(readings),
         changed_table(readings),
         position_table(run, rng=rng),
+        *judge_tables(run, rng=rng),
         usage_table(run),
     )
 
@@ -147,6 +149,10 @@ class _Lines:
     rng: np.random.Generator
     level: float
 
+    def fresh(self) -> np.random.Generator:
+        """A generator in one and the same state, so that no line depends on the lines before it."""
+        return copy.deepcopy(self.rng)
+
     def columns(self, first: str) -> tuple[Column, ...]:
         columns = _columns(first, letter=self.rules.letter)
         unmarked = Column(key="unmarked", title="not marked", note="wait for a judge; in no mean")
@@ -155,10 +161,11 @@ class _Lines:
     def mean(self, marked: Marked) -> Estimate | None:
         if not len(marked.values):
             return None
-        return mean(marked.values, clusters=marked.clusters, rng=self.rng, level=self.level)
+        return mean(marked.values, clusters=marked.clusters, rng=self.fresh(), level=self.level)
 
     def macro(self, marked: Marked, groups: Sequence[str]) -> Estimate:
-        return macro(marked.values, groups=groups, clusters=marked.clusters, rng=self.rng, level=self.level)
+        rng = self.fresh()
+        return macro(marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=self.level)
 
     def line(self, key: str, label: Cell, marked: Marked, *, score: Estimate | None) -> Line:
         rules = self.rules.on(marked.items)
@@ -180,7 +187,7 @@ class _Lines:
 
 def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, make: _Lines) -> Table:
     """One line for each way to average; the line ``headline`` is the one that the plan asks for."""
-    headline_tag = _headline_tag(run.plan.headline)
+    headline_tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
     micro_key = "headline" if headline_tag is None and not is_answered else "micro"
     by_video = words("mean over questions", detail="bootstrap by video")
@@ -225,16 +232,6 @@ def _macro_lines(
     return lines
 
 
-def _headline_tag(headline: str) -> str | None:
-    """The tag of ``macro:TAG``, None for ``micro`` and ``answered``."""
-    kind, _, tag = headline.partition(":")
-    if headline in ("micro", ANSWERED):
-        return None
-    if kind == "macro" and tag:
-        return tag
-    raise UsageError(f"the plan's headline is {headline!r}; expected 'micro', 'answered' or 'macro:TAG'")
-
-
 def _headline_note(tags: dict[str, list[str]]) -> str:
     note = "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'."
     many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
@@ -263,7 +260,7 @@ def outcome_table(run: Run) -> Table:
     found = Counter(row.fate for row in run.rows)
     total = len(run.rows) + run.n_missing
     counts = [(fate, title, found[fate]) for fate, title in FATES.items()]
-    counted = [c for c in counts if c[2] or c[0] not in {"partly", "unmarked"}]
+    counted = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
     lines = [
         Line(key=key, cells=(words(title), count(n), share(n / total if total else None)))
         for key, title, n in [
