@@ -1,0 +1,144 @@
+"""Real predictions through `table` and `replay`: what a comparison says of them, counted again plainly."""
+
+import gzip
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import anyio
+import numpy as np
+import pytest
+
+from vidence.reporting.compared_words import ranked_sentences, sentences, verdict
+from vidence.reporting.comparing import compare_two, rank_runs
+from vidence.reporting.pairing import pair
+from vidence.reporting.results import Run, load_run
+from vidence.running.evaluate import run
+from vidence.running.opening import Surroundings
+from vidence.running.prepare import make_plan
+from vidence.statistics.resampling import Resampling
+
+pytestmark = pytest.mark.parity
+
+LETTERS = "ABCDEFGH"
+
+
+def load(path: Path) -> list[dict]:
+    if not path.exists():
+        pytest.skip(f"{path} is not there; set VIDENCE_DATA to a folder that has it")
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def write_items(questions: list[dict], path: Path) -> set[str]:
+    """The questions as items; one whose right text stands under two letters cannot be marked by a letter."""
+    lines, kept = [], set()
+    for row in questions:
+        texts = [str(text) for text in row["choices"].values()]
+        if texts.count(str(row["answer"])) == 1:
+            item = {
+                "item_id": row["id"],
+                "media": [{"path": row["video"].partition("/resolve/main/")[2]}],
+                "question": row["question"],
+                "choices": texts,
+                "answer": LETTERS[texts.index(str(row["answer"]))],
+            }
+            lines.append(json.dumps(item))
+            kept.add(row["id"])
+    path.write_text("\n".join(lines))
+    return kept
+
+
+@pytest.fixture(scope="module")
+def vlm4d(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tuple[str, str], Run]:
+    """A run of every file of predictions, by style and model."""
+    folder, place = data_dir / "predictions" / "vlm4d", tmp_path_factory.mktemp("vlm4d")
+    kept = write_items(load(folder / "real_mc.json.gz"), place / "items.jsonl")
+    assert len(kept) > 1000
+    found = {}
+    for path in sorted(folder.glob("*/*.json.gz")):
+        style, model = path.parent.name, path.name.removesuffix(".json.gz")
+        replies = place / f"{style}-{model}.jsonl"
+        replies.write_text("\n".join(json.dumps({"id": r["id"], "text": r["response"]}) for r in load(path)))
+        plan = make_plan(
+            "table",
+            data=place / "items.jsonl",
+            model=f"replay:{replies}?id=id&text=text",
+            wishes={"style": style},
+        )
+        out = place / f"run-{style}-{model}"
+
+        async def go(plan=plan, out=out) -> None:
+            now = datetime(2026, 1, 1, tzinfo=UTC)
+            where = Surroundings(cache_root=place / "cache")
+            await run(plan, out, surroundings=where, now=now, on_event=lambda event: None)
+
+        anyio.run(go)
+        found[style, model] = load_run(out)
+        assert {row.item.item_id for row in found[style, model].rows} == kept
+    return found
+
+
+def marks(one: Run) -> dict[str, float]:
+    return {row.item.item_id: float(row.correct or 0.0) for row in one.rows}
+
+
+def test_bare_letters_are_marked_as_the_authors_mark_them(vlm4d, data_dir):
+    n_checked = 0
+    for (style, model), one in vlm4d.items():
+        if style != "direct":
+            continue
+        ours = marks(one)
+        for row in load(data_dir / "predictions" / "vlm4d" / style / f"{model}.json.gz"):
+            if row["id"] in ours and str(row["response"]).strip() in list(LETTERS):
+                assert ours[row["id"]] == float(row["correct"]), (model, row["id"])
+                n_checked += 1
+    assert n_checked > 1000
+
+
+def test_step_by_step_less_direct_for_every_model(vlm4d):
+    both = sorted({m for s, m in vlm4d if s == "cot"} & {m for s, m in vlm4d if s == "direct"})
+    assert both
+    for model in both:
+        direct, cot = vlm4d["direct", model], vlm4d["cot", model]
+        found = compare_two(
+            pair([direct, cot]),
+            rng=np.random.default_rng(0),
+            settings=Resampling(n_boot=500, n_flips=1999),
+        )
+        before, after = marks(direct), marks(cot)
+        n = len(before)
+        n_gained = sum(after[i] > before[i] for i in before)
+        n_lost = sum(after[i] < before[i] for i in before)
+        assert found.headline.difference.value == pytest.approx((n_gained - n_lost) / n)
+        assert (found.headline.mcnemar.n_only_first, found.headline.mcnemar.n_only_second) == (
+            n_gained,
+            n_lost,
+        )
+        assert (
+            found.headline.difference.low <= found.headline.difference.value <= found.headline.difference.high
+        )
+        assert found.right.same.value == pytest.approx(1 - (n_gained + n_lost) / n)
+        said = sentences(found)
+        assert f"{n_gained:,} against {n_lost:,} discordant" in said[0]
+        assert ("cannot be told from zero" in said[0]) == (verdict(found.headline) == "unclear")
+        assert any("What differs besides the model: style (direct / cot)" in s for s in said)
+        assert 0 < found.detectable < 0.2
+
+
+def test_all_direct_models_are_ranked(vlm4d):
+    runs = [one for (style, _), one in vlm4d.items() if style == "direct"]
+    assert len(runs) > 10
+    ranked = rank_runs(
+        pair(runs), rng=np.random.default_rng(0), settings=Resampling(n_boot=200, n_flips=19_999)
+    )
+    means = {name: e.value for name, e in zip(ranked.ranking.names, ranked.ranking.means, strict=True)}
+    expected = sorted((sum(m.values()) / len(m) for m in map(marks, runs)), reverse=True)
+    assert list(means.values()) == pytest.approx(expected)
+    clear = {(p.better, p.worse) for p in ranked.ranking.pairs if p.is_clear}
+    for group in ranked.ranking.groups:
+        assert not any((a, b) in clear for a in group for b in group)
+    assert (
+        f"{len(clear)} of {len(runs) * (len(runs) - 1) // 2} pairs can be told apart"
+        in ranked_sentences(ranked)[0]
+    )
