@@ -35,14 +35,17 @@ class Figures:
     rng: np.random.Generator
     level: float
 
-    def mean(self, values: Values, items: Sequence[Item]) -> Estimate | None:
-        """The mean over questions; None where there are none."""
-        if not len(values):
-            return None
+    def mean(self, values: Values, items: Sequence[Item]) -> Estimate:
+        """The mean over questions, of which there is at least one."""
         videos = [item.video_id for item in items]
         if len(set(videos)) < FEW_VIDEOS:
             return intervals.mean_analytic(values, clusters=videos, level=self.level)
         return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
+
+    def mean_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
+        """The mean over some of the questions; None where these are none."""
+        chosen: list[int] = np.flatnonzero(is_in).tolist()
+        return self.mean(values[chosen], [items[i] for i in chosen]) if chosen else None
 
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of the sign-flip test."""
@@ -202,11 +205,11 @@ def beyond_guessing(
 ) -> Estimate | None:
     """The share that is known, if whoever does not know guesses: ``(share - chance) / (1 - chance)``.
 
-    None where there are no questions, or where guessing alone gets everything.
+    None where guessing alone gets everything.
     """
+    left = float((1 - chances).mean())
     found = figures.mean(values - chances, items)
-    left = float((1 - chances).mean()) if found else 0.0
-    return scaled(found, 1 / left, name="share known beyond guessing") if found and left > 0 else None
+    return scaled(found, 1 / left, name="share known beyond guessing") if left > 0 else None
 
 
 def scaled(estimate: Estimate, factor: float, *, name: str) -> Estimate:

@@ -1,5 +1,6 @@
 """Readers for the options of diagnostics; each raises ValueError for a text that it cannot read."""
 
+import math
 from collections.abc import Callable
 
 from vidence.errors import UsageError
@@ -68,3 +69,15 @@ def one_of(*allowed: str) -> Callable[[str], str]:
         return text
 
     return read
+
+
+def from_zero(text: str) -> float:
+    """A finite number, 0 or above.
+
+    Raises:
+        ValueError: it is none.
+    """
+    value = float(text)
+    if not 0 <= value < math.inf:
+        raise ValueError("expected a number, 0 or above")
+    return value
