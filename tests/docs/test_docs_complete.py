@@ -22,6 +22,7 @@ TABLES = {
     "selector": "docs/guides/frames.md",
     "reader": "docs/guides/readers.md",
     "judge": "docs/guides/judges.md",
+    "embedder": "docs/guides/embedders.md",
 }
 
 

@@ -17,7 +17,7 @@ EXTRAS = {
     "transformers": ("transformers: models from local weights or the hub", ("torch", "transformers")),
     "anthropic": ("the SDK for Claude models", ("anthropic",)),
     "gemini": ("the SDK for Gemini models", ("google.genai",)),
-    "select": ("frame selection by similarity", ("torch", "transformers")),
+    "select": ("frame selection by similarity", ("torch", "transformers", "sentencepiece")),
     "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
     "ray": ("work on a cluster", ("ray",)),
     "studio": ("the web application", ("starlette", "uvicorn")),

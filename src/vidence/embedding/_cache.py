@@ -1,0 +1,242 @@
+"""Features and scores of frames on disk, so that a video goes through an embedder once."""
+
+import contextlib
+import hashlib
+import io
+import logging
+import os
+import zipfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.contracts import Embedder
+from vidence.errors import UsageError
+from vidence.media.cache import warn_once, write_whole
+
+_log = logging.getLogger(__name__)
+
+Indices: TypeAlias = Sequence[int] | NDArray[np.int64]
+
+_TRIM_TO: Final = 0.9
+_LONG_ACCOUNT_BYTES: Final = 1 << 15
+_MANY_PARTS: Final = 16
+_MOST_LOOKS: Final = 4
+_NAME_LENGTH: Final = 32
+_FEATURES: Final = "features"
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_NAME_LENGTH]
+
+
+class ScoreCache:
+    """What one embedder found in frames, under ``root/scores``; the least recently used goes first.
+
+    Features are kept by what they depend on (`features_identity` of the embedder if it has one, otherwise
+    `identity`), scores of pairs by `identity` and text; both by how frames were scaled and compressed
+    (`frames_key`), by the video's content and by frame.
+
+    What is put at once is one file, named after the digest of its bytes, so that a damaged one is
+    never read; many small ones are put together. Any number of processes may share a folder. All
+    embedders together keep at most `max_bytes`; what others write while one process makes room may exceed
+    that until the next time. With 0 nothing is kept. A folder that cannot be written costs one warning.
+
+    Args:
+        root: the folder of the user's cache.
+        embedder: whose numbers they are.
+        frames_key: what the pixels of a frame depend on besides the video, such as `Encoding.key`.
+        max_bytes: the bound.
+    """
+
+    def __init__(self, root: Path, embedder: Embedder, *, frames_key: str, max_bytes: int) -> None:
+        self._folder = root / "scores"
+        self._written = self._folder / "written"
+        self._max_bytes = max_bytes
+        self._can_write = max_bytes > 0
+        features_identity = getattr(embedder, "features_identity", embedder.identity)
+        self._features_key = _hash(f"{features_identity}\n{frames_key}")
+        self._scores_key = _hash(f"{embedder.identity}\n{frames_key}")
+
+    def get_features(
+        self, content_hash: str, frame_indices: Indices
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Which of these frames have features, in the order asked for, and these.
+
+        Shapes: (n_found,), (n_found, n_dims); (0, 0) where nothing is found.
+        """
+        found, values = self._get(self._folder_of_features(content_hash), frame_indices, n_axes=2)
+        return found, values
+
+    def put_features(self, content_hash: str, frame_indices: Indices, features: NDArray[np.float32]) -> None:
+        """Keep features, shape (n_frames, n_dims). Never raises for a disk that is full.
+
+        Raises:
+            UsageError: not one row for each frame.
+        """
+        self._put(self._folder_of_features(content_hash), frame_indices, features, n_axes=2)
+
+    def get_scores(
+        self, content_hash: str, frame_indices: Indices, text: str
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Which of these frames have a score with that text, in the order asked for, and these.
+
+        Shapes: (n_found,), (n_found,).
+        """
+        return self._get(self._folder_of_scores(content_hash, text), frame_indices, n_axes=1)
+
+    def put_scores(
+        self, content_hash: str, frame_indices: Indices, text: str, *, scores: NDArray[np.float32]
+    ) -> None:
+        """Keep scores, shape (n_frames,). Never raises for a disk that is full.
+
+        Raises:
+            UsageError: not one score for each frame.
+        """
+        self._put(self._folder_of_scores(content_hash, text), frame_indices, scores, n_axes=1)
+
+    def trim(self) -> None:
+        """Delete the least recently used until nine tenths of the bound are left.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        found: list[tuple[int, int, Path]] = []
+        for path in self._folder.glob("*/*/*/*.npz"):
+            with contextlib.suppress(FileNotFoundError):
+                facts = path.stat()
+                found.append((facts.st_mtime_ns, facts.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self._max_bytes * _TRIM_TO:
+                break
+            path.unlink(missing_ok=True)
+            for folder in (path.parent, path.parent.parent):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            total -= size
+        write_whole(self._written, np.int64(total).tobytes())
+
+    def _folder_of_features(self, content_hash: str) -> Path:
+        return self._folder / self._features_key / content_hash / _FEATURES
+
+    def _folder_of_scores(self, content_hash: str, text: str) -> Path:
+        return self._folder / self._scores_key / content_hash / _hash(text)
+
+    def _get(
+        self, folder: Path, frame_indices: Indices, *, n_axes: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        wanted = np.asarray(frame_indices, np.int64)
+        nothing = np.empty(0, np.int64), np.empty((0,) * n_axes, np.float32)
+        parts = _read_parts(folder, n_axes=n_axes) if self._max_bytes > 0 else {}
+        if not parts:
+            return nothing
+        kept, values = _together(list(parts.values()))
+        places = np.minimum(np.searchsorted(kept, wanted), len(kept) - 1)
+        is_there = kept[places] == wanted
+        for path in parts:
+            with contextlib.suppress(OSError):
+                os.utime(path)
+        return wanted[is_there], values[places[is_there]]
+
+    def _put(self, folder: Path, frame_indices: Indices, values: NDArray[np.float32], *, n_axes: int) -> None:
+        indices = np.asarray(frame_indices, np.int64)
+        if values.ndim != n_axes or len(values) != len(indices):
+            raise UsageError(
+                f"{len(indices)} frames cannot have values of shape {values.shape}; "
+                f"expected {len(indices)} rows and {n_axes} axes"
+            )
+        if not self._can_write or len(indices) == 0:
+            return
+        try:
+            path = _write_part(folder, indices, values)
+            n_bytes = path.stat().st_size
+            _tidy(folder, n_axes=n_axes)
+            if self._note(n_bytes) > self._max_bytes:
+                self.trim()
+        except OSError as error:
+            self._can_write = False
+            warn_once(str(self._folder), error.strerror or str(error))
+
+    def _note(self, n_bytes: int) -> int:
+        """Add to the account of bytes written, and return its sum."""
+        with self._written.open("ab", buffering=0) as account:
+            account.write(np.int64(n_bytes).tobytes())
+        stored = self._written.read_bytes()
+        total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
+        if len(stored) > _LONG_ACCOUNT_BYTES:
+            write_whole(self._written, np.int64(total).tobytes())
+        return total
+
+
+_Part: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]
+
+
+def _together(parts: Sequence[_Part]) -> _Part:
+    """All parts as one, by rising frame index; of a frame that occurs twice the first counts."""
+    indices, values = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+    kept, first = np.unique(indices, return_index=True)
+    return kept, values[first]
+
+
+def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.float32]) -> Path:
+    """Write one file and say where it is."""
+    buffer = io.BytesIO()
+    np.savez(buffer, indices=indices, values=values.astype(np.float32, copy=False))
+    data = buffer.getvalue()
+    path = folder / f"{hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]}.npz"
+    write_whole(path, data)
+    return path
+
+
+def _read_parts(folder: Path, *, n_axes: int) -> dict[Path, _Part]:
+    """The files of a folder that are whole and belong together."""
+    found: dict[Path, _Part] = {}
+    # Another process may have put files together between listing and reading: then look again.
+    for _ in range(_MOST_LOOKS):
+        paths = sorted(folder.glob("*.npz"))
+        read = {path: _read_part(path, n_axes=n_axes) for path in paths if path not in found}
+        found |= {path: part for path, part in read.items() if part is not None}
+        if all(path.exists() for path in paths):
+            break
+    shapes = [part[1].shape[1:] for part in found.values()]
+    return {path: part for path, part in found.items() if part[1].shape[1:] == shapes[0]}
+
+
+def _read_part(path: Path, *, n_axes: int) -> _Part | None:
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    if hashlib.sha256(data).hexdigest()[:_NAME_LENGTH] != path.stem:
+        _log.debug("%s is damaged; its frames are looked at anew", path)
+        return None
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as stored:
+            indices, values = stored["indices"], stored["values"]
+    except (KeyError, ValueError, zipfile.BadZipFile) as error:
+        _log.debug("%s cannot be read (%s); its frames are looked at anew", path, error)
+        return None
+    if indices.ndim != 1 or values.ndim != n_axes or len(indices) != len(values):
+        _log.debug("%s has another form (%s, %s)", path, indices.shape, values.shape)
+        return None
+    return indices, values
+
+
+def _tidy(folder: Path, *, n_axes: int) -> None:
+    """Put the files of a folder together once there are many.
+
+    The new file is there before the old ones go, and only files that are in it go, so that nothing is lost to
+    another process that writes or tidies meanwhile.
+    """
+    if sum(1 for _ in folder.glob("*.npz")) <= _MANY_PARTS:
+        return
+    parts = _read_parts(folder, n_axes=n_axes)
+    if not parts:
+        return
+    whole = _write_part(folder, *_together(list(parts.values())))
+    for path in parts.keys() - {whole}:
+        path.unlink(missing_ok=True)

@@ -1,0 +1,144 @@
+"""Planted truth for selectors: finds a card that the question needs by the code in the frame's pixels.
+
+phantom-codes
+phantom-codes?miss=0.3&seed=1
+phantom-codes?noise=0.5&seed=1
+"""
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import take_options
+from vidence.embedding._local import check_frames, check_texts
+from vidence.embedding._options import number_from_zero, share, whole_from
+from vidence.errors import UsageError
+from vidence.phantom.code import read
+from vidence.phantom.questions import understand
+from vidence.phantom.scene import colour_of
+from vidence.records import Record
+
+VERSION = 1
+_NO_CARD = -1.0
+_N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the pixels
+
+
+class Defects(Record, kw_only=True):
+    """What is planted, drawn from `seed` alone, so that it does not depend on what else is asked.
+
+    `miss` is the probability that a card is not found, drawn for each question and card: all its frames
+    then score 0. Where the budget suffices for all other frames that match, a question of k cards so keeps
+    all of them with probability (1 - miss) ** k. `noise` is the standard deviation of a normal number
+    that is added, drawn for each question and frame.
+    """
+
+    miss: float = 0.0
+    noise: float = 0.0
+    seed: int = 0
+
+
+class PhantomCodes:
+    """Scores a frame 1 where it shows a card that the question names, otherwise 0, but for its defects.
+
+    It sees the pixels of one frame and the words of the question and knows nothing else; so it cannot
+    prefer the first frame of a card to the second.
+
+    Source: our own, for calibration.
+    Departs: no.
+    """
+
+    name = "phantom-codes"
+    compares = True
+    size = "native"
+    features_identity = f"phantom-codes v{VERSION}"
+    n_cut = 0
+
+    def __init__(self, defects: Defects) -> None:
+        has_any = bool(defects.miss or defects.noise)
+        said = f"?miss={defects.miss!r}&noise={defects.noise!r}&seed={defects.seed}" if has_any else ""
+        self.identity = f"phantom-codes{said} v{VERSION}"
+        self._defects = defects
+
+    def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """World and card of the code in each frame (-1 where there is none), and a checksum of its pixels.
+
+        Shapes: (n_frames, 4).
+
+        Raises:
+            UsageError: no frames, or something that is no frame.
+        """
+        check_frames(self.name, frames)
+        rows = []
+        for frame in frames:
+            code = read(frame)
+            pixels = zlib.crc32(frame.tobytes())
+            shown = (_NO_CARD, _NO_CARD) if code is None else (code.world, code.piece)
+            # Halves of 16 bits are exact in 32-bit floats.
+            rows.append((*shown, pixels >> 16, pixels & 0xFFFF))
+        return np.array(rows, np.float32)
+
+    def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The score of each frame with each question, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no texts, one that asks for no cards, or features of another embedder.
+        """
+        check_texts(self.name, texts)
+        if features.ndim != 2 or features.shape[1] != _N_DIMS:
+            raise UsageError(
+                f"features of shape {features.shape} do not belong to {self.name}; "
+                f"expected (n_frames, {_N_DIMS}) as features() gives them"
+            )
+        return np.stack([self._scores(features, text) for text in texts], axis=1).astype(np.float32)
+
+    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same from frames, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no frames, no texts, or one that asks for no cards.
+        """
+        check_texts(self.name, texts)
+        return self.compare(self.features(frames), texts)
+
+    def is_cut(self, text: str) -> bool:
+        """Never: it reads texts of any length."""
+        return False
+
+    def _scores(self, features: NDArray[np.float32], text: str) -> NDArray[np.float64]:
+        asked = understand(text)
+        if asked is None:
+            raise UsageError(
+                f"{self.name} reads nothing but the questions of the phantom benchmark, not {text[:60]!r}; "
+                "use an embedder with weights for others"
+            )
+        scores = np.zeros(len(features))
+        for i, (world, piece, upper, lower) in enumerate(features.astype(np.int64).tolist()):
+            if piece >= 0 and colour_of(piece) in asked.colours and not self._misses(text, world, piece):
+                scores[i] = 1
+            if self._defects.noise:
+                scores[i] += self._defects.noise * self._draw(text, "noise", upper, lower).standard_normal()
+        return scores
+
+    def _misses(self, text: str, world: int, piece: int) -> bool:
+        return self._draw(text, "miss", world, piece).random() < self._defects.miss
+
+    def _draw(self, text: str, what: str, *numbers: int) -> np.random.Generator:
+        """A generator that depends on the seed and on what is drawn for, not on the order of draws."""
+        named = f"{self._defects.seed}\n{what}\n{numbers}\n{text}"
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(named.encode()).digest()[:16]))
+
+
+def create(argument: str, options: Mapping[str, str]) -> PhantomCodes:
+    """The retriever; the options are those of `Defects`.
+
+    Raises:
+        UsageError: an argument, an option that is not known, or one that cannot be read.
+    """
+    if argument:
+        raise UsageError(f"phantom-codes takes no argument, but was given {argument!r}; write phantom-codes")
+    known = {"miss": share, "noise": number_from_zero, "seed": whole_from(0)}
+    return PhantomCodes(msgspec.convert(take_options("phantom-codes", options, known), Defects))
