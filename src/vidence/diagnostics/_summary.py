@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidence.diagnostics._paired import Figures
+from vidence.diagnostics._paired import Figures, Values
 from vidence.records import Estimate, Item
 
 LEAST_VALUES = 2
@@ -13,15 +13,22 @@ MOST_VALUES = 40
 
 
 @dataclass(frozen=True, kw_only=True)
-class Counting(Figures):
-    """How every figure of a summary gets its interval.
+class Counting:
+    """How every figure of a summary gets its interval; None where there are no questions.
 
     Source: ours.
     Departs: no.
     """
 
+    rng: np.random.Generator
+    level: float
+
+    def mean(self, values: Values, items: Sequence[Item]) -> Estimate | None:
+        """The mean over questions."""
+        return Figures(rng=self.rng, level=self.level).mean(values, items) if len(values) else None
+
     def share(self, wanted: Iterable[bool], items: Sequence[Item]) -> Estimate | None:
-        """The share of the items of which something is true; None where there are none."""
+        """The share of the items of which something is true."""
         return self.mean(np.array([float(one) for one in wanted]), items)
 
 
