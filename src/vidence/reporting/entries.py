@@ -15,7 +15,7 @@ from vidence.records import (
     Verdict,
     VideoPart,
 )
-from vidence.reporting.results import FATES, Fate, Row
+from vidence.reporting.results import Fate, Row
 
 MOST_TIMES = 64
 
@@ -98,11 +98,6 @@ def choices_of(row: Row) -> tuple[Choice, ...]:
         Choice(letter=letter, text=text, is_gold=letter == item.answer, is_read=letter == row.read)
         for letter, text in zip(item.letters, item.choices, strict=True)
     )
-
-
-def fate_words(row: Row) -> str:
-    """What became of the trial, for a reader."""
-    return FATES[row.fate]
 
 
 def how_read(row: Row) -> str:

@@ -31,7 +31,11 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         run: the run.
         score: its first table, named ``score``.
     """
-    sentences = [_accuracy(score), *_baselines(score), _outcomes(score)]
+    sentences = [
+        _accuracy(score),
+        *_baselines(score),
+        _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
+    ]
     if judged := judge_sentence(run):
         sentences.append(judged)
     unmarked = _cell(score, "unmarked")
@@ -84,11 +88,12 @@ def _baselines(score: Table) -> list[str]:
     return [f"Without looking: {', '.join(said)}."] if said else []
 
 
-def _outcomes(score: Table) -> str:
+def _outcomes(score: Table, *, n_judge_errors: int) -> str:
     lines = {line.key for line in score.lines}
     everything = "headline" if "answered" in lines else "micro"
     n = {key: score.cell(everything, key).text for key in ("unreadable", "refused", "failed")}
-    counts = f"{n['unreadable']} unreadable, {n['refused']} refused, {n['failed']} failed"
+    errors = f" ({n_judge_errors:,} by a judge error)" if n_judge_errors else ""
+    counts = f"{n['unreadable']} unreadable, {n['refused']} refused, {n['failed']} failed{errors}"
     if "answered" not in lines:
         return f"{counts}: these are left out of the score, as the protocol says."
     if not any(score.cell("headline", key).value for key in n):

@@ -9,7 +9,6 @@ from vidence.reporting.cells import Column, Line, Table, count, share, words
 from vidence.reporting.results import Run
 from vidence.statistics.position import PositionBias, position_bias
 
-
 # Some readers find in a text that it means none of the choices, and say so in words.
 LETTERS = frozenset(ascii_uppercase)
 

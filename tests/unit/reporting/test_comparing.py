@@ -290,7 +290,9 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
 def test_a_clear_winner_is_named_and_few_videos_are_warned_of(makes):
     items = makes.items(60, per_video=4)
     paired = pair([makes.run(items, [1] * 60), makes.run(items, [0] * 60)])
-    said = ranked_sentences(rank_runs(paired, rng=np.random.default_rng(0), settings=SETTINGS))
+    ranked = rank_runs(paired, rng=np.random.default_rng(0), settings=SETTINGS)
+    assert [table.name for table in section(ranked).tables] == ["ranking", "to-best", "pairs"]
+    said = ranked_sentences(ranked)
     assert said[1] == "scripted:a is first and is told apart from all others."
     assert "15 videos are few: the interval is likely too narrow." in said
 

@@ -110,6 +110,7 @@ def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
     )
     tables = all_tables(panel, rng=rng)
     assert said in headline(panel, tables[0])
+    assert any("1 failed (1 by a judge error): these count as wrong" in s for s in headline(panel, tables[0]))
     assert cells(outcome_table(panel))["unjudged"][0] == "1"
     assert cells(outcome_table(panel))["failed"][0] == "0"
     assert marked_by(panel) == "marked by mmvu-official + robust + needs-judge (scripted:j1, scripted:j2)"
