@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.catalog import parse_spec
 from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, pairs, plan_flags, with_columns
 from vidence.cli.surroundings import now, surroundings
@@ -49,15 +50,16 @@ def diagnose(
     page: bool,
     **wishes: object,
 ) -> int:
-    """Find out with the diagnostic NAME why a score is what it is.
+    """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
     WHAT is a run folder, whose plan is taken, or a benchmark (then with --data and --model, as for
     `vidence run`). Findings are kept in the folder, question by question; the same command goes on.
     """
     from vidence.running.diagnosing import open_diagnostic
 
-    options = pairs(settings, "--set")
-    diagnostic = open_diagnostic(name, options)
+    spec = parse_spec(name)
+    options = dict(spec.options) | pairs(settings, "--set")
+    diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
         folder, plan = Path(what), read_plan(Path(what))[0]
         given = sorted(k for k, v in wishes.items() if v not in (None, ()))
@@ -69,9 +71,9 @@ def diagnose(
     else:
         if data is None or model is None:
             raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
-        spec = with_columns(model, replay_columns) if replay_columns else model
+        asked = with_columns(model, replay_columns) if replay_columns else model
         chosen = wishes | {"where": pairs(where, "--where")}
-        plan = make_plan(what, data=data, model=spec, wishes=chosen)
+        plan = make_plan(what, data=data, model=asked, wishes=chosen)
         folder = out if out is not None else Path("runs") / run_name(plan)
     failed = _examine(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
