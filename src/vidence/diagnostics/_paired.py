@@ -36,10 +36,11 @@ class Figures:
     level: float
 
     def mean(self, values: Values, items: Sequence[Item]) -> Estimate:
-        """The mean over questions, of which there is at least one."""
+        """The mean over questions, of which there is at least one; of marks, an interval within 0 and 1."""
         videos = [item.video_id for item in items]
         if len(set(videos)) < FEW_VIDEOS:
-            return intervals.mean_analytic(values, clusters=videos, level=self.level)
+            found = intervals.mean_analytic(values, clusters=videos, level=self.level)
+            return _within(found) if set(values.tolist()) == {0.0, 1.0} else found
         return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
 
     def mean_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
@@ -63,6 +64,13 @@ class Figures:
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
         return found.fieller if found.fieller.n_clusters < FEW_VIDEOS else found.bootstrap
+
+
+def _within(share: Estimate) -> Estimate:
+    """A share whose interval ends at 0 and at 1: Student's t does not know that there is nothing beyond."""
+    if math.isnan(share.low):
+        return share
+    return msgspec.structs.replace(share, low=max(share.low, 0.0), high=min(share.high, 1.0))
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
