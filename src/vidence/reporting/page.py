@@ -4,20 +4,15 @@ Texts from models and data files are escaped by the template engine, every one o
 security policy of the page allows its own style and script by their hashes, and nothing else.
 """
 
-import base64
 import copy
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
-import jinja2
 import msgspec
 import numpy as np
 from markupsafe import Markup
 
-from vidence import __version__
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.reporting.browser import browse
@@ -26,13 +21,13 @@ from vidence.reporting.export import write_whole
 from vidence.reporting.figures import draw_figure, figure_of
 from vidence.reporting.headline import asked, headline
 from vidence.reporting.judged import JUDGE_TABLES
+from vidence.reporting.rendering import render
 from vidence.reporting.results import Run
 from vidence.reporting.sections import Section
 from vidence.reporting.side_by_side import run_names, side_by_side
 from vidence.reporting.svg import Drawing
 from vidence.reporting.tables import all_tables
 from vidence.reporting.thumbnails import ContactSheets
-from vidence.reporting.visible import visible
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
@@ -127,7 +122,9 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     )
     placed = [(view.id, name, run) for view, name, run in zip(views, names, runs, strict=True)]
     browser = browse(placed, sheets=sheets, n_items=n_items)
-    page = _render(
+    page = render(
+        "page.html.j2",
+        drawing_of=_drawing_of,
         title=title or (views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}"),
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
@@ -138,39 +135,6 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         sheets=list(sheets.sheets.items()),
     )
     write_whole(path, page.encode("utf-8"))
-
-
-def _render(**values: object) -> str:
-    loader = jinja2.PackageLoader("vidence.reporting")
-    environment = jinja2.Environment(
-        loader=loader,
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        finalize=_finalize,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    css = loader.get_source(environment, "page.css")[0]
-    js = loader.get_source(environment, "page.js")[0]
-    environment.globals.update(header_groups=header_groups, drawing_of=_drawing_of)
-    return environment.get_template("page.html.j2").render(
-        css=Markup(css),  # noqa: S704 - our own file
-        js=Markup(js),  # noqa: S704 - our own file
-        css_hash=_hash(css),
-        js_hash=_hash(js),
-        version=__version__,
-        **values,
-    )
-
-
-def _finalize(value: object) -> object:
-    """Every text that a template writes passes here, before it is escaped."""
-    return visible(value) if isinstance(value, str) and not isinstance(value, Markup) else value
-
-
-def _hash(text: str) -> str:
-    """A source expression of the content security policy."""
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
 
 
 def _by_name(tables: Sequence[Table]) -> dict[str, Table]:
@@ -197,13 +161,6 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
     return [*links, ("questions", "Questions")]
-
-
-def header_groups(table: Table) -> list[tuple[str, int]]:
-    """The headings over neighbouring columns with their widths; nothing where no column has one."""
-    if not any(column.group for column in table.columns):
-        return []
-    return [(name, len(list(columns))) for name, columns in groupby(table.columns, key=lambda c: c.group)]
 
 
 def _drawn(drawing: Drawing, title: str = "") -> _Drawn:

@@ -13,7 +13,8 @@ from vidence.records import Answered, Media, Unreadable
 from vidence.reporting.cells import Column, Line, Table, share, words
 from vidence.reporting.export import write_json
 from vidence.reporting.figures import Bar, BarFigure, Mark
-from vidence.reporting.page import header_groups, write_page
+from vidence.reporting.page import write_page
+from vidence.reporting.rendering import header_groups
 from vidence.reporting.sections import Section
 from vidence.reporting.tables import all_tables
 
