@@ -1,6 +1,7 @@
 """Planted truth for selectors: finds a card that the question needs by the code in the frame's pixels.
 
 phantom-codes
+phantom-codes?distinct=yes
 phantom-codes?miss=0.3&seed=1
 phantom-codes?noise=0.5&seed=1
 """
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 
 from vidence.catalog import take_options
 from vidence.embedding._local import check_frames, check_texts
-from vidence.embedding._options import number_from_zero, share, whole_from
+from vidence.embedding._options import number_from_zero, share, whole_from, yes_or_no
 from vidence.errors import UsageError
 from vidence.phantom.code import read
 from vidence.phantom.questions import understand
@@ -27,25 +28,29 @@ _NO_CARD = -1.0
 _N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the pixels
 
 
-class Defects(Record, kw_only=True):
+class Planted(Record, kw_only=True):
     """What is planted, drawn from `seed` alone, so that it does not depend on what else is asked.
 
     `miss` is the probability that a card is not found, drawn for each question and card: all its frames
     then score 0. Where the budget suffices for all other frames that match, a question of k cards so keeps
     all of them with probability (1 - miss) ** k. `noise` is the standard deviation of a normal number
     that is added, drawn for each question and frame.
+
+    With `distinct` the second frame of a card scores 1/2, the third 1/3, and so on, in the order in which
+    the frames are given: then the k best frames of a video show k needed cards, as far as they are there.
     """
 
     miss: float = 0.0
     noise: float = 0.0
     seed: int = 0
+    distinct: bool = False
 
 
 class PhantomCodes:
-    """Scores a frame 1 where it shows a card that the question names, otherwise 0, but for its defects.
+    """Scores a frame 1 where it shows a card that the question names, otherwise 0, but for what is planted.
 
-    It sees the pixels of one frame and the words of the question and knows nothing else; so it cannot
-    prefer the first frame of a card to the second.
+    It sees the pixels of one frame and the words of the question and knows nothing else; so it does not
+    prefer the first frame of a card to the second, unless it is told to look at all frames together.
 
     Source: our own, for calibration.
     Departs: no.
@@ -57,11 +62,12 @@ class PhantomCodes:
     features_identity = f"phantom-codes v{VERSION}"
     n_cut = 0
 
-    def __init__(self, defects: Defects) -> None:
-        has_any = bool(defects.miss or defects.noise)
-        said = f"?miss={defects.miss!r}&noise={defects.noise!r}&seed={defects.seed}" if has_any else ""
-        self.identity = f"phantom-codes{said} v{VERSION}"
-        self._defects = defects
+    def __init__(self, planted: Planted) -> None:
+        is_drawn = bool(planted.miss or planted.noise)
+        said = ["distinct=yes"] if planted.distinct else []
+        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_drawn else []
+        self.identity = f"phantom-codes{'?' if said else ''}{'&'.join(said)} v{VERSION}"
+        self._planted = planted
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         """World and card of the code in each frame (-1 where there is none), and a checksum of its pixels.
@@ -116,29 +122,31 @@ class PhantomCodes:
                 "use an embedder with weights for others"
             )
         scores = np.zeros(len(features))
+        n_seen: dict[tuple[int, int], int] = {}
         for i, (world, piece, upper, lower) in enumerate(features.astype(np.int64).tolist()):
             if piece >= 0 and colour_of(piece) in asked.colours and not self._misses(text, world, piece):
-                scores[i] = 1
-            if self._defects.noise:
-                scores[i] += self._defects.noise * self._draw(text, "noise", upper, lower).standard_normal()
+                n_seen[world, piece] = n_seen.get((world, piece), 0) + 1
+                scores[i] = 1 / n_seen[world, piece] if self._planted.distinct else 1
+            if self._planted.noise:
+                scores[i] += self._planted.noise * self._draw(text, "noise", upper, lower).standard_normal()
         return scores
 
     def _misses(self, text: str, world: int, piece: int) -> bool:
-        return self._draw(text, "miss", world, piece).random() < self._defects.miss
+        return self._draw(text, "miss", world, piece).random() < self._planted.miss
 
     def _draw(self, text: str, what: str, *numbers: int) -> np.random.Generator:
         """A generator that depends on the seed and on what is drawn for, not on the order of draws."""
-        named = f"{self._defects.seed}\n{what}\n{numbers}\n{text}"
+        named = f"{self._planted.seed}\n{what}\n{numbers}\n{text}"
         return np.random.default_rng(int.from_bytes(hashlib.sha256(named.encode()).digest()[:16]))
 
 
 def create(argument: str, options: Mapping[str, str]) -> PhantomCodes:
-    """The retriever; the options are those of `Defects`.
+    """The retriever; the options are those of `Planted`.
 
     Raises:
         UsageError: an argument, an option that is not known, or one that cannot be read.
     """
     if argument:
         raise UsageError(f"phantom-codes takes no argument, but was given {argument!r}; write phantom-codes")
-    known = {"miss": share, "noise": number_from_zero, "seed": whole_from(0)}
-    return PhantomCodes(msgspec.convert(take_options("phantom-codes", options, known), Defects))
+    known = {"miss": share, "noise": number_from_zero, "seed": whole_from(0), "distinct": yes_or_no}
+    return PhantomCodes(msgspec.convert(take_options("phantom-codes", options, known), Planted))

@@ -2,15 +2,18 @@
 
 import itertools
 
+import av
 import numpy as np
 import pytest
 
+from vidence import catalog
 from vidence.embedding.phantom_codes import create
 from vidence.errors import UsageError
 from vidence.media.encode import Encoding, decode_image, encode
 from vidence.media.sizes import Size
 from vidence.phantom.code import Payload, draw
 from vidence.phantom.plan import WorldSpec
+from vidence.phantom.planted import demand, visible
 from vidence.phantom.questions import wording
 from vidence.phantom.scene import COLOURS, piece_number
 from vidence.phantom.world import render
@@ -22,6 +25,20 @@ RED_AND_BLUE = "What is the sum of the numbers on the red and the blue card?"
 def card(colour, *, video=0, value=7, level=60):
     payload = Payload(world=3, piece=piece_number(video, colour), value=value)
     return draw(np.full((180, 320, 3), level, np.uint8), payload)
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """Of each of two rendered videos five frames per second with their times, and the questions."""
+    folder = tmp_path_factory.mktemp("world")
+    render(folder, WorldSpec(n_videos=2, min_s=20, max_s=20, n_variable=1, rates=(10,)), seed=5)
+    items = catalog.find("benchmark", "phantom").create().load(folder, split="all").items
+    made = []
+    for path, group in itertools.groupby(items, key=lambda item: item.media[0].path):
+        with av.open(str(folder / path)) as container:
+            frames = [(f.time, f.to_ndarray(format="rgb24")) for f in container.decode(video=0)][::2]
+        made.append(([time for time, _ in frames], [image for _, image in frames], list(group)))
+    return made
 
 
 BLANK = np.full((180, 320, 3), 60, np.uint8)
@@ -51,30 +68,38 @@ class TestPerfect:
         pictures = [decode_image(encode(frame, small).data) for frame in SHOWN]
         assert create("", {}).match(pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
 
-    def test_every_frame_of_rendered_videos(self, tmp_path):
+    def test_every_frame_of_rendered_videos(self, world):
         """Against the spans that were planted, for every question of two videos."""
-        import av
-
-        spec = WorldSpec(n_videos=2, min_s=20, max_s=20, n_variable=1)
-        render(tmp_path, spec, seed=5)
-        from vidence import catalog
-
-        items = catalog.find("benchmark", "phantom").create().load(tmp_path, split="all").items
         embedder = create("", {})
-        for path, group in itertools.groupby(items, key=lambda item: item.media[0].path):
-            questions = list(group)
-            with av.open(str(tmp_path / path)) as container:
-                decoded = [(f.time, f.to_ndarray(format="rgb24")) for f in container.decode(video=0)][::5]
-            scores = embedder.match([image for _, image in decoded], [q.question for q in questions])
-            planted = [
-                [float(any(e.start_s <= time < e.end_s for e in q.evidence)) for q in questions]
-                for time, _ in decoded
-            ]
+        for times_s, pictures, questions in world:
+            scores = embedder.match(pictures, [q.question for q in questions])
+            planted = [[float(any(visible(q, [time_s]))) for q in questions] for time_s in times_s]
             np.testing.assert_array_equal(scores, planted)
             assert scores.any(axis=0).all()
 
 
-class TestDefects:
+class TestDistinct:
+    SHOWN = (*SHOWN, card("blue", level=80), card("red", level=90), BLANK, card("red", level=30))
+
+    def test_each_further_frame_of_a_card_scores_less(self):
+        scores = create("", {"distinct": "yes"}).match(self.SHOWN, [RED_AND_BLUE])[:, 0]
+        # The fifth shows a red card of another video.
+        np.testing.assert_allclose(scores, [1, 0, 1, 0, 1, 1 / 2, 1 / 2, 0, 1 / 3])
+
+    def test_the_best_frames_of_rendered_videos_show_all_that_is_needed(self, world):
+        """k cards are found by the k best of 5 frames per second; that is the least that can do."""
+        embedder = create("", {"distinct": "yes"})
+        for times_s, pictures, questions in world:
+            scores = embedder.match(pictures, [q.question for q in questions])
+            for column, question in enumerate(questions):
+                best = np.argsort(-scores[:, column], kind="stable")[: demand(question)]
+                assert all(visible(question, [times_s[i] for i in best]))
+
+    def test_missed_cards_are_missed(self):
+        assert create("", {"distinct": "yes", "miss": "1"}).match(self.SHOWN, [RED]).sum() == 0
+
+
+class TestPlanted:
     def test_missed_cards_are_missed_in_all_their_frames(self):
         colours = list(COLOURS)
         shown = [card(colour, level=level) for colour in colours for level in (40, 90)]
@@ -111,8 +136,17 @@ class TestDefects:
         assert not np.array_equal(other.match(SHOWN, [RED]), together[:, :1])
 
     def test_defects_are_part_of_the_identity_of_scores_and_not_of_features(self):
-        made = [create("", o) for o in ({}, {"miss": "0.1"}, {"noise": "0.1"}, {"miss": "0.1", "seed": "4"})]
-        assert len({e.identity for e in made}) == 4
+        made = [
+            create("", o)
+            for o in (
+                {},
+                {"miss": "0.1"},
+                {"noise": "0.1"},
+                {"miss": "0.1", "seed": "4"},
+                {"distinct": "yes"},
+            )
+        ]
+        assert len({e.identity for e in made}) == 5
         assert len({e.features_identity for e in made}) == 1
         assert create("", {"seed": "4"}).identity == made[0].identity == "phantom-codes v1"
 
