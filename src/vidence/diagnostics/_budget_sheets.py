@@ -22,7 +22,7 @@ from vidence.diagnostics._paired import (
 )
 from vidence.diagnostics._sitting import Mark
 from vidence.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement, Value
-from vidence.records import Estimate, Failed, Record
+from vidence.records import Failed, Record
 from vidence.statistics.resampling import Resampling
 from vidence.statistics.saturation import FEWEST_AMOUNTS, Course, Saturation, saturation
 
@@ -33,7 +33,7 @@ SWEEPS = {
 }
 COURSES: Mapping[Course, str] = {
     "saturates": "more does not help",
-    "rises": "still rising",
+    "rises": "rises, no plateau",
     "falls": "more hurts",
     "flat": "no change seen",
     "unclear": "cannot be told",
@@ -255,7 +255,7 @@ class _Sweep:
             y_title="accuracy",
             series=series,
             is_log=0 not in self._numbered().values(),
-            marks=((overall.value, "more does not help"),) if overall else (),
+            marks=() if overall is None else ((overall, COURSES["saturates"]),),
             note=note(
                 "The same questions at every point of a curve: see the next figure for their differences."
             ),
@@ -306,8 +306,14 @@ class _Sweep:
     def _course_table(self, courses: Mapping[str, Saturation]) -> Sheet:
         entries = []
         for group, found in courses.items():
-            point: Estimate | None = found.point
-            numbers: tuple[Value, ...] = (COURSES[found.course], point, found.early, found.late)
+            numbers: tuple[Value, ...] = (
+                COURSES[found.course],
+                found.point,
+                found.below,
+                found.split,
+                found.early,
+                found.late,
+            )
             entries.append(Entry(key=group, label=group, values=numbers))
         has_zero = 0 in self._numbered().values()
         return Sheet(
@@ -317,13 +323,15 @@ class _Sweep:
             headings=(
                 Heading(key="course", title="course"),
                 Heading(key="point", title="saturates at", note="only where the data support it"),
+                Heading(key="below", title="clearly below at", note="the largest amount that still is"),
+                Heading(key="split", title="split at"),
                 Heading(key="early", title="a doubling before", is_share=True),
                 Heading(key="late", title="a doubling after", is_share=True),
             ),
             entries=tuple(entries),
             note=note(
-                "Two lines over the logarithm that meet at one of the amounts. It saturates where the first "
-                "clearly rises, the second may be flat, and the second is clearly less than half as steep.",
+                "It saturates at the first amount up to which the score clearly rises, and after which it "
+                "may be level and clearly rises less than half as steeply.",
                 "The amount 0 has no logarithm and is left out." if has_zero else "",
             ),
         )

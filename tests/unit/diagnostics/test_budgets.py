@@ -208,7 +208,7 @@ def test_a_plateau_is_marked_where_it_begins() -> None:
 def test_a_rise_to_the_end_is_not_marked() -> None:
     needed = [(8, 16, 32, 64)[n % 4] for n in range(200)]
     found = said(needing([item(n) for n in range(200)], needed))
-    assert sheet(found, "frames:saturation").value("all", "course") == "still rising"
+    assert sheet(found, "frames:saturation").value("all", "course") == "rises, no plateau"
     assert sheet(found, "frames:saturation").value("all", "point") is None
     assert chart(found, "frames:curve").marks == ()
 
