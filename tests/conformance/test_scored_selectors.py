@@ -168,6 +168,8 @@ def test_exactly_one_source_of_scores_is_wanted(name: str, tmp_path: Path) -> No
         create("", {})
     with pytest.raises(UsageError, match="was given both"):
         create(argument, {"scores": str(tmp_path / "s.json")})
+    with pytest.raises(UsageError, match=r"options for an embedder \(device\), and the scores are from"):
+        create("", {"scores": str(tmp_path / "s.json"), "embedder.device": "cpu"})
     with pytest.raises(UsageError, match="no option 'no-such'"):
         create(argument, {"no-such": "1"})
     made = create(argument, {"query": "question+choices", "max_tokens": "9", "embedder.device": "cuda:1"})

@@ -4,6 +4,7 @@ The search waits for nothing: it is a generator that yields which frames it want
 what a detector found on them. Frames count on an index space of one per second.
 """
 
+import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -167,7 +168,10 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
         curve = np.full(n, scores[visited[0]])
     else:
         degree = min(3, len(visited) - 1)
-        curve = UnivariateSpline(visited, scores[visited], k=degree, s=SMOOTHING)(np.arange(n))
+        with warnings.catch_warnings():
+            # Once in some hundred fits it stops close to the smoothing that it aims at, and says so.
+            warnings.filterwarnings("ignore", "\nThe maximal number of iterations", UserWarning)
+            curve = UnivariateSpline(visited, scores[visited], k=degree, s=SMOOTHING)(np.arange(n))
     lifted: NDArray[np.float64] = 1 / (1 + np.exp(-np.maximum(1 / n, curve)))
     shares: NDArray[np.float64] = lifted / lifted.sum()
     return shares

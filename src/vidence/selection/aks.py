@@ -83,9 +83,7 @@ def _halved(looked: _Looked, *, budget: int, settings: AksSettings, all_depth: i
 
 
 def _is_peaky(segment: Scores, best: Scores, settings: AksSettings) -> bool:
-    """Whether a segment is kept whole: its best scores stand out."""
-    if not len(segment):
-        return False
+    """Whether a segment, which is never empty, is kept whole: its best scores stand out."""
     return bool(np.mean(best) - np.mean(segment) > settings.t1 and np.std(segment) > settings.t2)
 
 

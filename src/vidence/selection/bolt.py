@@ -57,7 +57,7 @@ def official(scores: Scores, n_frames: int, power: float) -> _rules.Positions:
     Departs: no.
 
     >>> official(np.array([0.0, 1.0, 4.0, 1.0]), 4, 1.0).tolist()
-    [2, 2, 2, 3]
+    [2, 2, 2, 2]
     """
     points = np.linspace(1 / n_frames, 1 - 1 / n_frames, n_frames)
     if scores.min() == scores.max():

@@ -1,0 +1,159 @@
+"""Selectors that go by scores, against what the papers' released code gives."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from vidence import catalog
+from vidence.contracts import ScoringSelector
+from vidence.errors import DataError
+from vidence.media.clip import Clip
+from vidence.records import Item
+from vidence.selection import aks, bolt
+
+pytestmark = pytest.mark.parity
+
+
+def vectors(folder: Path, pattern: str) -> list[Any]:
+    """The contents of every file of that name."""
+    found = sorted(folder.glob(pattern))
+    if not found:
+        pytest.skip(f"{folder / pattern} is not there; set VIDENCE_CHECKS to the folder of check files")
+    return [json.loads(path.read_text()) for path in found]
+
+
+def make(spec: str) -> ScoringSelector:
+    parsed = catalog.parse_spec(spec)
+    selector: ScoringSelector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
+    return selector
+
+
+def clip_of(n_frames: int) -> Clip:
+    return Clip.of_times(np.arange(n_frames) / 30, fps=30.0)
+
+
+def is_degenerate(case: dict[str, Any], scores: np.ndarray) -> bool:
+    """Where the released code of AKS divides 0 by 0."""
+    looked_at = scores[: len(scores) // case["params"]["ratio"] * case["params"]["ratio"]]
+    looked_at = looked_at[:: case["params"]["ratio"]]
+    return len(looked_at) >= case["params"]["max_num_frames"] and bool(np.ptp(looked_at) == 0)
+
+
+def settings_of(case: dict[str, Any]) -> aks.AksSettings:
+    names = ("t1", "t2", "all_depth", "ratio")
+    return aks.AksSettings(**{name: case["params"][name] for name in names})
+
+
+def test_aks_chooses_what_the_released_code_chooses(checks_dir: Path) -> None:
+    n_compared = 0
+    for content in vectors(checks_dir / "aks", "aks_official_vectors*.json"):
+        for case in content["cases"]:
+            given = content["score_sets"][str(case["score_ref"])]
+            scores = np.array(given["scores"])
+            n_frames, settings = case["params"]["max_num_frames"], settings_of(case)
+            if is_degenerate(case, scores):
+                with pytest.raises(DataError, match="AKS as released divides"):
+                    aks.official(scores, n_frames, settings)
+                continue
+            chosen = aks.official(scores, n_frames, settings) * given["stride"]
+            assert chosen.tolist() == case["expected"], case["id"]
+            n_compared += 1
+    assert n_compared > 100
+
+
+def test_aks_from_a_file_of_scores_shows_the_frames_of_the_released_code(
+    checks_dir: Path, tmp_path: Path
+) -> None:
+    for content in vectors(checks_dir / "aks", "aks_official_vectors*.json"):
+        file = tmp_path / "scores.json"
+        file.write_text(json.dumps(content["score_sets"]))
+        selectors: dict[str, ScoringSelector] = {}
+        for case in content["cases"]:
+            given = content["score_sets"][str(case["score_ref"])]
+            if is_degenerate(case, np.array(given["scores"])):
+                continue
+            p = case["params"]
+            options = f"t1={p['t1']}&t2={p['t2']}&all_depth={p['all_depth']}&ratio={p['ratio']}"
+            spec = f"aks?mode=official&scores={file}&{options}"
+            selector = selectors.setdefault(spec, make(spec))
+            item = Item(item_id=str(case["score_ref"]), question="?", answer="A")
+            clip = clip_of((len(given["scores"]) - 1) * given["stride"] + 1)
+            shown = selector.select(clip, item, n_frames=p["max_num_frames"])
+            assert shown.tolist() == case["expected"], case["id"]
+
+
+def test_repaired_aks_fills_the_budget_and_agrees_where_the_released_code_fills_it(checks_dir: Path) -> None:
+    n_agreed = 0
+    for content in vectors(checks_dir / "aks", "aks_official_vectors*.json"):
+        for case in content["cases"]:
+            scores = np.array(content["score_sets"][str(case["score_ref"])]["scores"])
+            n_frames, settings = case["params"]["max_num_frames"], settings_of(case)
+            ranking = aks.repaired(scores, n_frames, settings)
+            if settings.ratio > 1:
+                continue
+            assert len(set(ranking.tolist())) == len(ranking) == min(n_frames, len(scores)), case["id"]
+            is_power = n_frames & (n_frames - 1) == 0
+            if is_power and 2**settings.all_depth <= n_frames and not is_degenerate(case, scores):
+                stride = content["score_sets"][str(case["score_ref"])]["stride"]
+                assert (np.sort(ranking) * stride).tolist() == case["expected"], case["id"]
+                n_agreed += 1
+    assert n_agreed > 50
+
+
+def test_bolt_draws_what_the_released_code_draws(checks_dir: Path) -> None:
+    n_compared = 0
+    for content in vectors(checks_dir / "bolt", "bolt_official_vectors*.json"):
+        for case in content["cases"]:
+            scores = np.array(content["score_sets"][str(case["score_ref"])])
+            drawn = bolt.official(scores, case["num_frames"], case["power"])
+            assert drawn.tolist() == case["expected"], case["id"]
+            n_compared += 1
+    assert n_compared > 100
+
+
+def test_bolt_as_a_selector_shows_what_the_released_code_draws_or_says_that_it_cannot(
+    checks_dir: Path,
+) -> None:
+    for content in vectors(checks_dir / "bolt", "bolt_official_vectors*.json"):
+        for case in content["cases"]:
+            scores = np.array(content["score_sets"][str(case["score_ref"])])
+            item = Item(item_id="q1", question="?", answer="A")
+            selector = make(f"bolt:x?mode=official&grid=all&power={case['power']}")
+            clip = clip_of(len(scores))
+            if case["out_of_range"]:
+                with pytest.raises(DataError, match=f"draws candidate {len(scores)} of {len(scores)}"):
+                    selector.select(clip, item, n_frames=case["num_frames"], scores=scores)
+                continue
+            shown = selector.select(clip, item, n_frames=case["num_frames"], scores=scores)
+            assert shown.tolist() == case["expected"], case["id"]
+
+
+def test_repaired_bolt_keeps_every_frame_that_the_released_code_draws(checks_dir: Path) -> None:
+    for content in vectors(checks_dir / "bolt", "bolt_official_vectors*.json"):
+        for case in content["cases"]:
+            scores = np.array(content["score_sets"][str(case["score_ref"])])
+            n_frames = case["num_frames"]
+            ranking = bolt.repaired(scores, n_frames, case["power"])
+            assert len(set(ranking.tolist())) == len(ranking) == min(n_frames, len(scores)), case["id"]
+            assert 0 <= ranking.min() <= ranking.max() < len(scores)
+            if 3 <= n_frames <= len(scores) and np.ptp(scores) > 0:
+                assert set(case["expected"]) <= set(ranking.tolist()), case["id"]
+
+
+def test_similarity_takes_the_frames_of_vanilla_blip(checks_dir: Path) -> None:
+    n_compared = 0
+    for content in vectors(checks_dir / "herbench", "vanilla_blip_topk_vectors*.json"):
+        for i, case in enumerate(content):
+            if case["kind"] != "distinct":
+                continue
+            scores = np.array(case["scores"])
+            selector = make(f"similarity:x?grid=uniform:{len(scores)}")
+            clip = clip_of(len(scores) * case["stride"])
+            item = Item(item_id="q1", question="?", answer="A")
+            shown = selector.select(clip, item, n_frames=case["k"], scores=scores)
+            assert shown.tolist() == case["expected"], i
+            n_compared += 1
+    assert n_compared > 0
