@@ -52,10 +52,10 @@ class CommandLine:
             preexec_fn=heed_interrupts,
         )
 
-    def __call__(self, *words: str) -> Done:
+    def __call__(self, *words: str, patience_s: float = 120) -> Done:
         """Run a command to its end."""
         process = self.start(*words)
-        out, err = process.communicate(timeout=120)
+        out, err = process.communicate(timeout=patience_s)
         return Done(process.returncode, out, err)
 
     def trials(self, run: str) -> dict[str, Trial]:

@@ -1,13 +1,23 @@
 """`vidence demo`: everything that was planted is recovered, and a wrong answer would be seen."""
 
+import dataclasses
 import sqlite3
+import types
 
 import msgspec
 import pytest
 
 from vidence.errors import DataError
+from vidence.records import Failed
 from vidence.reporting.calibration import calibration_section, compare
+from vidence.reporting.diagnosed import load_diagnosed
+from vidence.reporting.diagnosed_calibration import beside_planted, why_section
 from vidence.reporting.results import load_run
+from vidence.running.diagnosing import open_diagnostic
+
+
+def open_and_load(name, folder):
+    return load_diagnosed(open_diagnostic(name, {}), folder, options={}, seed=0, level=0.95)
 
 
 @pytest.fixture(scope="module")
@@ -18,7 +28,7 @@ def demo(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("demo")
     line = CommandLine(folder, os.environ | {"VIDENCE_CACHE": str(folder / "cache")})
-    done = line("demo", "--out", "out")
+    done = line("demo", "--out", "out", patience_s=300)
     return line, done
 
 
@@ -29,6 +39,8 @@ def test_everything_planted_is_recovered(demo):
     assert done.err == ""
     page = (line.folder / "out" / "report.html").read_text()
     assert "Planted against recovered" in page
+    assert "Why the score is what it is" in page
+    assert "so is the finding of every question" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
 
@@ -69,6 +81,42 @@ def test_an_answer_that_differs_is_seen(demo, rng):
     section = calibration_section([one], rng=rng)
     assert "1 of 120 answers differ" in section.paragraphs[1]
     assert line("demo", "--out", "out").code == 1
+
+
+def test_a_finding_that_differs_is_seen(demo):
+    line, _ = demo
+    folder = line.folder / "out" / "runs" / "fuser-evidence-16"
+    found = open_and_load("mrfs", folder)
+    good = beside_planted(found, load_run(folder))
+    # two questions of every video need one card, and those of two to eight cards one each
+    assert [(one.planted, one.found.value, one.n) for one in good] == [
+        (k, k, 24 if k in (1, 3) else 12) for k in range(1, 9)
+    ]
+    assert all(one.is_recovered for one in good)
+    first = next(i for i, one in enumerate(found.examined) if one.finding.mrfs == 5)
+    examined = list(found.examined)
+    changed = msgspec.structs.replace(examined[first].finding, mrfs=6)
+    examined[first] = dataclasses.replace(examined[first], finding=changed)
+    bad = beside_planted(dataclasses.replace(found, examined=tuple(examined)), load_run(folder))
+    assert [one.n_different for one in bad] == [0, 0, 0, 0, 1, 0, 0, 0]
+    assert [one.is_recovered for one in bad] == [k != 5 for k in range(1, 9)]
+    section = why_section(bad)
+    assert "1 of 8 figures differ" in section.paragraphs[1]
+    failed = Failed(stage="model", error="TransientModelError", message="no reply")
+    examined[first] = dataclasses.replace(examined[first], finding=failed)
+    worse = beside_planted(dataclasses.replace(found, examined=tuple(examined)), load_run(folder))
+    assert [one.n_different for one in worse] == [0, 0, 0, 0, 1, 0, 0, 0]
+
+
+def test_nothing_is_planted_for_other_diagnostics_and_readers(demo):
+    line, _ = demo
+    runs = line.folder / "out" / "runs"
+    found = open_and_load("mrfs", runs / "fuser-evidence-16")
+    other = dataclasses.replace(found, diagnostic=types.SimpleNamespace(name="horoscope"))
+    with pytest.raises(DataError, match="nothing is planted for the diagnostic 'horoscope'"):
+        beside_planted(other, load_run(runs / "fuser-evidence-16"))
+    with pytest.raises(DataError, match="states no 'by demand'"):
+        beside_planted(dataclasses.replace(found, statements=()), load_run(runs / "fuser-evidence-16"))
 
 
 def test_a_run_of_another_model_is_no_calibration(vidence, questions):

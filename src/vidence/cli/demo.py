@@ -8,9 +8,14 @@ import click
 from rich.console import Console
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from vidence.phantom.world import World
+    from vidence.reporting.diagnosed_calibration import Recovered
+    from vidence.reporting.results import Run
 
 _SEED = 7
+_LEVEL = 0.95
 # Who is asked what. The fuser fails only where the frames miss evidence; the others have defects.
 RUNS: tuple[tuple[str, str, int], ...] = (
     ("phantom:fuser", "midpoints", 8),
@@ -22,6 +27,18 @@ RUNS: tuple[tuple[str, str, int], ...] = (
     ("phantom:blind", "midpoints", 16),
     ("phantom:letter-biased?letter=C", "midpoints", 16),
     ("phantom:forgetful?memory=2", "midpoints", 16),
+)
+
+# Which diagnostic on which of these runs, by their folders.
+DIAGNOSES: tuple[tuple[str, str], ...] = (
+    ("mrfs", "fuser-evidence-16"),
+    ("frame-shares", "fuser-evidence-16"),
+    ("frame-shares", "single-midpoints-16"),
+    ("modality", "fuser-midpoints-16"),
+    ("modality", "blind-midpoints-16"),
+    ("selector-gap", "fuser-midpoints-16"),
+    ("selector-gap", "forgetful-midpoints-16"),
+    ("blind-panel", "fuser-midpoints-16"),
 )
 
 
@@ -42,6 +59,7 @@ def demo(*, out: Path) -> int:
     import numpy as np
 
     from vidence.reporting.calibration import calibration_section, compare
+    from vidence.reporting.diagnosed_calibration import why_section
     from vidence.reporting.page import write_page
     from vidence.reporting.results import load_run
 
@@ -51,6 +69,7 @@ def demo(*, out: Path) -> int:
     folders = anyio.run(_ask_all, out, console)
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs]
+    recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
@@ -61,17 +80,34 @@ def demo(*, out: Path) -> int:
         rng=rng,
         n_items=90,
         title="Demonstration: planted truth, recovered",
-        extra_sections=[calibration_section(compared, rng=rng)],
+        extra_sections=[calibration_section(compared, rng=rng), why_section(recovered)],
     )
     console.print("\nreader, selector, frames             planted   recovered   differ")
     for one in compared:
         n = len(one.planted)
-        planted, recovered = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
-        console.print(f"{one.label:<36} {planted:6.1f} %   {recovered:7.1f} %   {one.n_different:6d}")
+        planted, right = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
+        console.print(f"{one.label:<36} {planted:6.1f} %   {right:7.1f} %   {one.n_different:6d}")
     n_different = sum(one.n_different for one in compared)
-    verdict = "everything planted was recovered" if n_different == 0 else f"{n_different} answers differ"
+    n_missed = sum(not one.is_recovered for one in recovered)
+    _print_recovered(console, recovered)
+    verdict = "everything planted was recovered"
+    if n_different or n_missed:
+        verdict = f"{n_different} answers and {n_missed} figures of diagnostics differ"
     console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {page}")
-    return int(n_different > 0)
+    return int(n_different + n_missed > 0)
+
+
+def _print_recovered(console: Console, recovered: "Sequence[Recovered]") -> None:
+    console.print("\nwhy the score is what it is               planted    recovered   differ")
+    for one in recovered:
+        scale, unit = (100, "%") if one.is_share else (1, " ")
+        name = f"{one.what} ({one.label.partition(',')[0]})"
+        found = float("nan") if one.found is None else one.found.value
+        console.print(
+            f"{name:<40} {scale * one.planted:7.1f} {unit}   {scale * found:7.1f} {unit}   "
+            f"{one.n_different:6d}",
+            highlight=False,
+        )
 
 
 def _world(out: Path, console: Console) -> "World":
@@ -117,3 +153,38 @@ async def _ask_all(out: Path, console: Console) -> list[Path]:
         )
         folders.append(folder)
     return folders
+
+
+def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> "list[Recovered]":
+    """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
+    import anyio
+
+    from vidence.cli.surroundings import now, surroundings
+    from vidence.reporting.diagnosed import load_diagnosed
+    from vidence.reporting.diagnosed_calibration import beside_planted
+    from vidence.running.diagnosing import diagnose, open_diagnostic
+    from vidence.running.opening import Surroundings
+
+    place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
+
+    async def go() -> None:
+        for name, folder in DIAGNOSES:
+            run = runs[folder]
+            account = await diagnose(
+                open_diagnostic(name, {}),
+                run.plan,
+                run.folder,
+                options={},
+                surroundings=place,
+                now=now(),
+                on_event=lambda event: None,
+            )
+            console.print(f"diagnosed {folder}: {name}, {account.n_examined} questions", highlight=False)
+
+    anyio.run(go)
+    recovered: list[Recovered] = []
+    for name, folder in DIAGNOSES:
+        run = runs[folder]
+        found = load_diagnosed(open_diagnostic(name, {}), run.folder, options={}, seed=_SEED, level=_LEVEL)
+        recovered += beside_planted(found, run)
+    return recovered

@@ -79,6 +79,51 @@ def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
     return is_right[reader.name]
 
 
+def in_sight_s(item: Item) -> tuple[float, ...]:
+    """For each card that the question names, in its order, a time at which it is seen, in seconds.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    spans = [(e.start_s, e.end_s) for e in item.evidence]
+    return tuple((a + b) / 2 for a, b in spans if a is not None and b is not None)
+
+
+def expected_mrfs(reader: Reader, item: Item) -> int | None:
+    """How many frames the reader needs of a ranking that begins with one frame of each needed card.
+
+    The cards come in the order of the question. 0 where words are enough, None where all are not.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    times_s = in_sight_s(item)
+    if expected(reader, item, times_s=()):
+        return 0
+    if not expected(reader, item, times_s=times_s):
+        return None
+    return next(n for n in range(1, len(times_s) + 1) if expected(reader, item, times_s=times_s[:n]))
+
+
+def expected_top_share(reader: Reader, item: Item) -> float | None:
+    """The largest leave-one-out share among frames that show one needed card each.
+
+    None where there is nothing to share out: the words give the answer away, or there is one frame. A
+    ``single`` has a share, always 1, only where its answer is less likely without its card.
+
+    Raises:
+        DataError: this is no item of a phantom world, or a reader whose shares are not planted.
+    """
+    n_cards = demand(item)
+    shares = {"fuser": 1 / n_cards, "single": 1.0}
+    if reader.name not in shares:
+        raise DataError(
+            f"shares are planted for {', '.join(shares)}, not for {reader.name!r}; ask one of them"
+        )
+    return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[reader.name]
+
+
 def expected_accuracy(
     items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, reader: Reader
 ) -> float:

@@ -78,8 +78,13 @@ class FindingStore:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._file is not None:
-            self._file.close()
+        if self._file is None:
+            return
+        try:
+            with self._file as file:
+                os.fsync(file.fileno())
+        except OSError as problem:
+            raise self._unwritable(problem) from problem
 
     def _check(self, first: bytes) -> None:
         found = _header_of(first, self.path)
@@ -99,7 +104,10 @@ class FindingStore:
                 )
 
     def add(self, examined: Examined) -> None:
-        """Append what came of one question; it is on disk when this returns."""
+        """Append what came of one question; no end of this process can lose it when this returns.
+
+        A power cut may take the last ones; they are then examined again, out of the reply memory.
+        """
         if self._file is None:
             raise StoreError(f"{self.path} is not open")
         if isinstance(examined.finding, Failed):
@@ -111,9 +119,11 @@ class FindingStore:
         try:
             self._file.write(msgspec.json.encode(line) + b"\n")
             self._file.flush()
-            os.fsync(self._file.fileno())
         except OSError as error:
-            raise StoreError(f"cannot write {self.path}: {error.strerror or error}; make room") from error
+            raise self._unwritable(error) from error
+
+    def _unwritable(self, error: OSError) -> StoreError:
+        return StoreError(f"cannot write {self.path}: {error.strerror or error}; make room")
 
 
 def read_findings(

@@ -3,7 +3,17 @@
 import pytest
 
 from vidence.errors import DataError
-from vidence.phantom.planted import READER_NAMES, Reader, demand, expected, expected_accuracy, visible
+from vidence.phantom.planted import (
+    READER_NAMES,
+    Reader,
+    demand,
+    expected,
+    expected_accuracy,
+    expected_mrfs,
+    expected_top_share,
+    in_sight_s,
+    visible,
+)
 from vidence.records import Evidence, Item
 
 RED = Evidence(kind="oracle", start_s=1.0, end_s=2.0)
@@ -77,3 +87,38 @@ def test_items_without_times_and_no_items_are_refused():
         expected_accuracy([TWO], {}, reader=Reader(name="fuser"))
     with pytest.raises(DataError, match="no items"):
         expected_accuracy([], {}, reader=Reader(name="fuser"))
+
+
+def test_a_card_is_in_sight_in_the_middle_of_its_span():
+    assert in_sight_s(TWO) == (1.5, 5.0)
+    with pytest.raises(DataError, match="no planted evidence"):
+        in_sight_s(Item(item_id="q", question="?", answer="A"))
+
+
+@pytest.mark.parametrize(
+    ("reader", "two_cards", "one_card"),
+    [
+        (Reader(name="fuser"), 2, 1),
+        (Reader(name="single"), None, 1),
+        (Reader(name="blind"), None, None),
+        (Reader(name="letter-biased", letter="A"), 2, 1),
+        (Reader(name="letter-biased", letter="C"), 0, 0),
+        (Reader(name="forgetful", memory=1), None, 1),
+        (Reader(name="forgetful", memory=2), 2, 1),
+    ],
+)
+def test_demands_of_readers(reader: Reader, *, two_cards: int | None, one_card: int | None):
+    assert expected_mrfs(reader, TWO) == two_cards
+    assert expected_mrfs(reader, ONE) == one_card
+    assert expected_mrfs(reader, TOLD) == 0
+
+
+def test_a_fuser_shares_evenly_and_a_single_does_not():
+    three = item(RED, BLUE, Evidence(kind="oracle", start_s=7.0, end_s=8.0))
+    assert expected_top_share(Reader(name="fuser"), TWO) == 1 / 2
+    assert expected_top_share(Reader(name="fuser"), three) == 1 / 3
+    assert expected_top_share(Reader(name="single"), three) == 1.0
+    assert expected_top_share(Reader(name="fuser"), ONE) is None
+    assert expected_top_share(Reader(name="single"), TOLD) is None
+    with pytest.raises(DataError, match="planted for fuser, single, not for 'blind'"):
+        expected_top_share(Reader(name="blind"), TWO)
