@@ -221,7 +221,7 @@ class Sheets:
         for name in self.settings.chosen:
             oracle, ours = self.found.values[ORACLE], self.found.values[name]
             parts = (1 - ours, oracle - ours, 1 - oracle)
-            numbers = tuple(self.figures.mean_where(part * weights, can_be_known, items) for part in parts)
+            numbers = tuple(self.figures.gain_where(part * weights, can_be_known, items) for part in parts)
             entries.append(Entry(key=name, label=self.settings.label(name), values=numbers))
         return Sheet(
             name="beyond-guessing",
@@ -287,8 +287,8 @@ class Sheets:
                 self.figures.mean(has_all.astype(np.float64), recalls.found.items),
                 self.figures.mean_where(values[name], has_all, recalls.found.items),
                 self.figures.mean_where(values[name], ~has_all, recalls.found.items),
-                self.figures.mean_where(gap, has_all, recalls.found.items) if name != ORACLE else None,
-                self.figures.mean_where(gap, ~has_all, recalls.found.items) if name != ORACLE else None,
+                self.figures.gain_where(gap, has_all, recalls.found.items) if name != ORACLE else None,
+                self.figures.gain_where(gap, ~has_all, recalls.found.items) if name != ORACLE else None,
             )
             entries.append(Entry(key=name, label=self.settings.label(name), values=numbers))
         return Sheet(
@@ -340,7 +340,7 @@ class Sheets:
             numbers: tuple[Value, ...] = (
                 len(some.items),
                 *(self.figures.mean(some.values[name], some.items) for name in names),
-                *(self.figures.mean(oracle - some.values[name], some.items) for name in chosen),
+                *(self.figures.gain(oracle - some.values[name], some.items) for name in chosen),
                 self.figures.mean(1 - oracle, some.items),
             )
             entries.append(Entry(key=value, label=value, values=numbers))

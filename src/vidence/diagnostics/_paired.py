@@ -36,17 +36,25 @@ class Figures:
     level: float
 
     def mean(self, values: Values, items: Sequence[Item]) -> Estimate:
-        """The mean over questions, of which there is at least one; of marks, an interval within 0 and 1."""
+        """The mean of marks or shares over questions, one or more; the interval ends at 0 and at 1."""
+        return _within(self.gain(values, items))
+
+    def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
+        """The mean of what may be below 0, such as differences, over questions, one or more."""
         videos = [item.video_id for item in items]
         if len(set(videos)) < FEW_VIDEOS:
-            found = intervals.mean_analytic(values, clusters=videos, level=self.level)
-            return _within(found) if set(values.tolist()) == {0.0, 1.0} else found
+            return intervals.mean_analytic(values, clusters=videos, level=self.level)
         return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
 
     def mean_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
-        """The mean over some of the questions; None where these are none."""
+        """`mean` over some of the questions; None where these are none."""
+        some = self.gain_where(values, is_in, items)
+        return None if some is None else _within(some)
+
+    def gain_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
+        """`gain` over some of the questions; None where these are none."""
         chosen: list[int] = np.flatnonzero(is_in).tolist()
-        return self.mean(values[chosen], [items[i] for i in chosen]) if chosen else None
+        return self.gain(values[chosen], [items[i] for i in chosen]) if chosen else None
 
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of the sign-flip test."""
@@ -67,7 +75,7 @@ class Figures:
 
 
 def _within(share: Estimate) -> Estimate:
-    """A share whose interval ends at 0 and at 1: Student's t does not know that there is nothing beyond."""
+    """The same with its interval cut at 0 and 1: Student's t does not know that there is nothing beyond."""
     if math.isnan(share.low):
         return share
     return msgspec.structs.replace(share, low=max(share.low, 0.0), high=min(share.high, 1.0))
@@ -216,7 +224,7 @@ def beyond_guessing(
     None where guessing alone gets everything.
     """
     left = float((1 - chances).mean())
-    found = figures.mean(values - chances, items)
+    found = figures.gain(values - chances, items)
     return scaled(found, 1 / left, name="share known beyond guessing") if left > 0 else None
 
 

@@ -111,7 +111,7 @@ class Sheets:
         for n in wanted if self.items else ():
             reached = (self._rights() >= n).astype(np.float64)
             chances = guesses(self.items, lambda c, n=n: chance_of(n, self.n_votes, c))  # type: ignore[misc]
-            above = self.figures.mean(reached - chances, self.items)
+            above = self.figures.gain(reached - chances, self.items)
             numbers: tuple[Value, ...] = (
                 int(reached.sum()),
                 self.figures.mean(reached, self.items),

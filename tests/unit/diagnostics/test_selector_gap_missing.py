@@ -3,7 +3,7 @@
 import pytest
 
 from subjects import evidenced
-from subjects.evidenced import INSIDE, examine_all, frames, fuser, item, said_by, sheet, value
+from subjects.evidenced import INSIDE, estimate, examine_all, frames, fuser, item, said_by, sheet, value
 from subjects.simulated import Simulated, drive
 from vidence.contracts import Diagnostic, Examined
 from vidence.diagnostics._gap_sheets import ORACLE, PLAN, GapFinding
@@ -101,3 +101,18 @@ def test_slack_reaches_the_recall() -> None:
     for slack, share in (("0", 0.0), ("0.2", 1.0)):
         driven = drive(diagnostic(slack_s=slack).examine(subject), lambda ask: Reply(text="A"))
         assert driven.made.recall[PLAN] == share
+
+
+def test_shares_end_at_nothing_and_everything_and_gaps_do_not() -> None:
+    # One of ten questions on five videos is lost: Student's t reaches beyond both ends.
+    def shown(number: int) -> dict[str, tuple[float, ...]]:
+        return {PLAN: frames(0 if number == 0 else 3), ORACLE: INSIDE}
+
+    items = [item(n, kind="odd" if n % 2 else "even") for n in range(20)]
+    found = said(examined(items, shown, fuser))
+    recall = estimate(found, "recall", PLAN, "recall")
+    assert (recall.value, recall.high) == (0.95, 1.0)
+    assert recall.low > 0
+    gap = estimate(found, "selector-gap:kind", "even", "retrieval:plan")
+    assert gap.value == 0.1
+    assert gap.low < 0
