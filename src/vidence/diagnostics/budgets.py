@@ -26,7 +26,11 @@ _FIRST = 8  # frames; doubled up to the budget of the plan
 
 @dataclass(frozen=True, kw_only=True)
 class Step:
-    """One amount of a sweep: how it is written, its number (None where it has none), and who is asked."""
+    """One amount of a sweep: how it is written, its number (None where it has none), and who is asked.
+
+    Source: see `Budgets`.
+    Departs: see `Budgets`.
+    """
 
     sweep: str
     label: str
