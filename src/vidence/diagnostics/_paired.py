@@ -36,11 +36,12 @@ class Figures:
     level: float
 
     def mean(self, values: Values, items: Sequence[Item]) -> Estimate:
-        """The mean of marks or shares over questions, one or more; the interval ends at 0 and at 1."""
-        return _within(self.gain(values, items))
+        """The mean over questions, one or more; that of marks or shares has an interval within 0 and 1."""
+        found = self.gain(values, items)
+        return _within(found) if values.min() >= 0 and values.max() <= 1 else found
 
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
-        """The mean of what may be below 0, such as differences, over questions, one or more."""
+        """The mean of what is no share, such as a difference, over questions, one or more."""
         videos = [item.video_id for item in items]
         if len(set(videos)) < FEW_VIDEOS:
             return intervals.mean_analytic(values, clusters=videos, level=self.level)
@@ -48,8 +49,8 @@ class Figures:
 
     def mean_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
         """`mean` over some of the questions; None where these are none."""
-        some = self.gain_where(values, is_in, items)
-        return None if some is None else _within(some)
+        chosen: list[int] = np.flatnonzero(is_in).tolist()
+        return self.mean(values[chosen], [items[i] for i in chosen]) if chosen else None
 
     def gain_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
         """`gain` over some of the questions; None where these are none."""
