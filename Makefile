@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
-	$(PIP) --constraint constraints/test.txt --editable '.[transformers]' --group test
+	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select]' --group test
 	@touch $@
 
 $(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed

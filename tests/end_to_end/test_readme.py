@@ -118,5 +118,65 @@ def test_recorded_answers_need_neither_media_nor_model(vidence):
     assert "Accuracy 50.0 %" in loose.out
 
 
+def two_runs(vidence, answers: dict[str, list[str]]) -> None:
+    """The runs that the README names, with these answers recorded, in turn, for eight questions."""
+    release = [
+        {
+            "id": f"validation_{i}",
+            "video": f"https://example.org/videos/Art/{i}.mp4",
+            "question_type": "open-ended",
+            "metadata": {"subject": "Art"},
+            "question": f"What is shown in {i}?",
+            "choices": dict.fromkeys("ABCDE", ""),
+            "answer": "a red car",
+        }
+        for i in range(8)
+    ]
+    (vidence.folder / "validation.json").write_text(json.dumps(release), encoding="utf-8")
+    for name, said in answers.items():
+        rows = [{"item_id": f"validation_{i}", "text": said[i % len(said)]} for i in range(8)]
+        (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+        done = vidence(
+            "run",
+            "mmvu",
+            "--data",
+            "validation.json",
+            "--model",
+            f"replay:{name}.jsonl",
+            "--out",
+            f"runs/{name}",
+        )
+        assert done.code == 0, done.err
+        assert "Waiting for a judge" in done.out
+
+
+def test_open_answers_are_judged_afterwards_and_two_runs_compared(vidence):
+    two_runs(vidence, {"mmvu-qwen": ["a blue dog"], "mmvu-gpt": ["A red car.", "some vehicle"]})
+    verdict = json.dumps({"extracted_answer": "a vehicle", "reason": "not the same", "correct": False})
+    with OpenAIStub(answer=verdict) as server:
+        vidence.env["OPENAI_BASE_URL"] = server.base_url
+        words = command("judge")
+        judged = vidence(*words)
+        assert (judged.code, server.n_requests) == (0, 8), judged.err
+        other = vidence(*(word.replace("mmvu-qwen", "mmvu-gpt") for word in words))
+    assert "Accuracy 0.0 %" in judged.out
+    assert server.n_requests == 12  # what equals the right answer needs no judge
+    assert "Accuracy 50.0 %" in other.out
+    compared = vidence(*command("compare"))
+    assert compared.code == 0, compared.err
+    assert "50.0 points above" in " ".join(compared.out.split())
+
+
+def test_a_diagnosis_says_how_many_frames_are_demanded(kitchen):
+    with OpenAIStub(answer="Answer: A") as server:
+        kitchen.env["OPENAI_BASE_URL"] = server.base_url
+        kitchen(*command("run table", "openai:"), "--out", "runs/mmvu-qwen")
+        done = kitchen(*command("diagnose"))
+    assert done.code == 0, done.err
+    # Whoever always says A is right without any frame: nothing is demanded.
+    assert re.search(r"text-only\S*.*100\.0", done.out)
+    assert (kitchen.folder / "runs" / "mmvu-qwen" / "diagnostics" / "mrfs.html").exists()
+
+
 def test_every_command_is_tested():
-    assert len(commands()) == 3  # one for each test above: add a test with a command
+    assert len(commands()) == 6  # one for each test above: add a test with a command

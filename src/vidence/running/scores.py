@@ -16,7 +16,7 @@ from vidence.catalog import find, parse_spec
 from vidence.contracts import Embedder, ScoreRules, ScoringSelector
 from vidence.embedding._cache import ScoreCache
 from vidence.embedding._score import score_frames
-from vidence.errors import DataError, MediaError, UsageError
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding, decode_image
 from vidence.media.sizes import Size
@@ -64,24 +64,28 @@ class ScoreDesk:
         if rules is None or not rules.embedder:
             return {}
         selector: ScoringSelector = view.selector  # type: ignore[assignment] # it has score_rules
-        candidates = {q.item.item_id: selector.candidates(q.clip) for q in questions}
+        scores: dict[str, Scores | Failed] = {}
+        candidates: dict[str, NDArray[np.int64]] = {}
+        for question in questions:
+            try:
+                candidates[question.item.item_id] = selector.candidates(question.clip)
+            except (MediaError, UsageError, DataError) as error:
+                scores[question.item.item_id] = _failed(error)
+        questions = [q for q in questions if q.item.item_id in candidates]
         wanted = _by_source(questions, candidates)
         found: dict[tuple[Source, str], Mapping[int, float] | Failed] = {}
         for source, (content_hash, indices, texts) in _texts_of(wanted, questions, rules).items():
             try:
                 table = await self._score(rules, source, content_hash, indices=indices, texts=texts)
             except (MediaError, UsageError, DataError) as error:
-                failed = Failed(stage="selection", error=type(error).__name__, message=str(error))
-                found |= {(source, text): failed for text in texts}
+                found |= {(source, text): _failed(error) for text in texts}
                 continue
             for column, text in enumerate(texts):
                 found[source, text] = dict(zip(indices, table[:, column].tolist(), strict=True))
-        return {
-            q.item.item_id: _assembled(
-                q, candidates[q.item.item_id], text=query_text(q.item, rules.query), found=found
-            )
-            for q in questions
-        }
+        for q in questions:
+            text = query_text(q.item, rules.query)
+            scores[q.item.item_id] = _assembled(q, candidates[q.item.item_id], text=text, found=found)
+        return scores
 
     async def _score(
         self,
@@ -135,6 +139,10 @@ class _Lots:
             lot = sorted({*asked, *later[:LOT]})
             self._held = anyio.from_thread.run(self.deliver, self.source, lot, self.encoding)
         return {index: decode_image(self._held[index].data) for index in asked if index in self._held}
+
+
+def _failed(error: VidenceError) -> Failed:
+    return Failed(stage="selection", error=type(error).__name__, message=str(error))
 
 
 def _by_source(
