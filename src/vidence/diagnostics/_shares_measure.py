@@ -23,6 +23,8 @@ Exclusion: TypeAlias = Literal[
 ]
 # Deltas up to this are rounding.
 ROUNDING = 1e-9
+# By so much less than a letter that was reported is one that was not, so that it never wins a tie.
+BELOW_REPORTED = 1e-10
 # What is left for letters that were not reported is never taken for less than this.
 LEAST_LEFT = 1e-12
 # Added to the count of every letter, so that one never drawn has a probability (Krichevsky-Trofimov).
@@ -88,7 +90,7 @@ def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> Ov
     if not known:
         return None
     left = max(1 - sum(math.exp(min(logp, 0.0)) for logp in known.values()), LEAST_LEFT)
-    floor = min(*known.values(), math.log(left))
+    floor = min(*known.values(), math.log(left)) - BELOW_REPORTED
     logps = np.array([known.get(letter, floor) for letter in letters])
     return OverLetters(logps=_normalised(logps), n_floored=len(letters) - len(known))
 

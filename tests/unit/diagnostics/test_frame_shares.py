@@ -248,6 +248,12 @@ def test_of_equal_options_the_first_is_chosen() -> None:
     assert share_out(logps(0.2, 0.4, 0.4), [logps(0.4, 0.3, 0.3)] * 2).chosen == 1
 
 
+def test_a_letter_that_was_not_reported_is_never_chosen() -> None:
+    over = of_logps({"C": math.log(0.2)}, "ABCD")
+    assert np.exp(over.logps) == pytest.approx([0.25] * 4)
+    assert share_out(over, [over, over]).chosen == 2
+
+
 def test_rounding_is_no_evidence() -> None:
     crumb = OverLetters(logps=np.log([0.5, 0.5]) - 1e-12)
     shared = share_out(logps(0.5, 0.5), [crumb, crumb])
