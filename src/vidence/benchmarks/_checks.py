@@ -135,14 +135,15 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
         ],
         "name no media": [i.item_id for i in items if not i.media],
         "have evidence outside the span of the video that is shown": [
-            i.item_id for i in items if _is_evidence_outside(i)
+            i.item_id for i in items if is_evidence_outside(i)
         ],
         "repeat the media, question and choices of an earlier one": list(twins(items)),
     }
     return tuple(f"{len(ids)} question(s) {what}: {listed(ids)}" for what, ids in kinds.items() if ids)
 
 
-def _is_evidence_outside(item: Item) -> bool:
+def is_evidence_outside(item: Item) -> bool:
+    """Some evidence lies outside the span that is shown of the only medium."""
     if len(item.media) != 1:
         return False
     shown = item.media[0]

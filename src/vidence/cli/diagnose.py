@@ -75,12 +75,12 @@ def diagnose(
         chosen = wishes | {"where": pairs(where, "--where")}
         plan = make_plan(what, data=data, model=asked, wishes=chosen)
         folder = out if out is not None else Path("runs") / run_name(plan)
-    failed = _examine(diagnostic, plan, folder, options=options)
+    failed = examine_plan(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return FAILED_ITEMS if failed else 0
 
 
-def _examine(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
+def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
     """Examine what is left; how many questions failed."""
     import anyio
 
@@ -111,7 +111,8 @@ def _examine(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dic
     money = f", ${account.cost:.4f}" if account.cost else ""
     console.print(
         f"{account.n_examined} questions examined, {account.n_before} were before; "
-        f"{account.n_asked} replies asked for, {account.n_remembered} out of the memory{money}",
+        f"{account.n_asked} replies asked for, {account.n_remembered} out of the memory{money}; "
+        f"videos read {account.decoding.n_passes + account.decoding.n_scoring_passes} times",
         highlight=False,
         soft_wrap=True,
     )

@@ -22,6 +22,7 @@ COMMANDS = {
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --reader reads replies again."),
     "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
+    "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),

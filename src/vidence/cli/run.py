@@ -1,6 +1,6 @@
 """``vidence run`` and ``vidence resume``."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -120,9 +120,9 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
 )
 
 
-def plan_flags(function: F) -> F:
-    """Give a command the flags of a plan."""
-    for flags, name, settings in reversed(_FLAGS):
+def plan_flags(function: F, *, without: Container[str] = ()) -> F:
+    """Give a command the flags of a plan, but for some fields."""
+    for flags, name, settings in reversed([row for row in _FLAGS if row[1] not in without]):
         function = click.option(*flags, name, **settings)(function)
     return function
 

@@ -117,7 +117,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
         "diagnosis.html.j2",
         title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {diagnosed.plan.model}",
         sentences=diagnosed.sentences,
-        said=[_Said(table=table_of(one), drawing=_drawing(one)) for one in diagnosed.statements],
+        said=[said_of(one) for one in diagnosed.statements],
         facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
         drawing_of=lambda table: None,  # the figures here are those of the statements
     )
@@ -125,7 +125,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn:
+class Drawn:
     """A drawing whose SVG the template may insert as it is."""
 
     svg: Markup
@@ -133,20 +133,25 @@ class _Drawn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Said:
+class Said:
     """One statement: its numbers, and its figure if it has one."""
 
     table: Table
-    drawing: _Drawn | None
+    drawing: Drawn | None
 
 
-def _drawing(statement: Statement) -> _Drawn | None:
+def said_of(statement: Statement) -> Said:
+    """A statement as a page shows it."""
+    return Said(table=table_of(statement), drawing=_drawing(statement))
+
+
+def _drawing(statement: Statement) -> Drawn | None:
     if isinstance(statement, Sheet):
         return None
     drawing = draw_statement(statement)
     # The figures escape every text that they write (see svg.py and its tests).
     legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return _Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
 
 
 def settings(record: Record) -> tuple[tuple[str, str], ...]:

@@ -29,8 +29,13 @@ def _sheet(sheet: Sheet) -> Table:
         columns=(
             Column(key="label", title=sheet.label, is_text=True),
             *(
-                Column(key=h.key, title=f"{h.title}, %" if h.is_share else h.title, note=h.note)
-                for h in sheet.headings
+                Column(
+                    key=h.key,
+                    title=f"{h.title}, %" if h.is_share else h.title,
+                    note=h.note,
+                    is_text=bool(sheet.entries) and all(isinstance(e.values[i], str) for e in sheet.entries),
+                )
+                for i, h in enumerate(sheet.headings)
             ),
         ),
         lines=tuple(

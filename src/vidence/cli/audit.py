@@ -1,0 +1,184 @@
+"""``vidence audit``."""
+
+import hashlib
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from vidence.cli.diagnose import examine_plan
+from vidence.cli.run import pairs, plan_flags
+from vidence.cli.surroundings import cache_root
+from vidence.cli.terms import show_terms
+from vidence.errors import UsageError
+from vidence.running.plan import Plan
+from vidence.running.prepare import make_plan, run_name
+
+if TYPE_CHECKING:
+    from vidence.reporting._item_asked import Asked
+    from vidence.reporting.audit_card import Card
+    from vidence.reporting.item_audit import ItemAudit
+
+SEVERE = 3
+_SEED = 0  # the same statements from the same findings, bit for bit
+_NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
+_MOST_LISTED = 20
+
+
+@click.command()
+@click.argument("what")
+@click.option("--data", type=click.Path(path_type=Path), help="File or folder of a benchmark's questions.")
+@click.option(
+    "--model",
+    "models",
+    multiple=True,
+    metavar="SPEC",
+    help="Who is asked; several form the blind panel, and the first does the rest. None: only texts.",
+)
+@click.option("--no-mrfs", is_flag=True, help="Do not search for the number of frames that is needed.")
+@click.option(
+    "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
+)
+@partial(plan_flags, without={"strict", "repeats"})
+@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
+@click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
+@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@click.option("--page/--no-page", default=True, help="Write audit.html.")
+@click.option("--strict", is_flag=True, help="Exit code 3 where something is severe.")
+def audit(
+    *,
+    what: str,
+    data: Path | None,
+    models: tuple[str, ...],
+    no_mrfs: bool,
+    blind_runs: int,
+    where: tuple[str, ...],
+    out: Path | None,
+    level: float,
+    page: bool,
+    strict: bool,
+    **wishes: object,
+) -> int:
+    """Check a set of questions: WHAT is a file in the item format, or a benchmark (then with --data).
+
+    Every question is checked by its texts. With --model, models say which need no video, one frame, or how
+    many; --limit and --sample then choose whom they are asked about. The same command goes on.
+    """
+    from vidence.reporting.audit_files import write_audit
+
+    benchmark, source = _named(what, data)
+    plan = make_plan(
+        benchmark,
+        data=source,
+        model=models[0] if models else _NOBODY,
+        wishes=wishes | {"where": pairs(where, "--where")},
+    )
+    console = Console(stderr=True)
+    show_terms(plan.benchmark, console, cache_root=cache_root())
+    folder = out if out is not None else Path("runs") / _folder_name(plan, models)
+    checked = _check(plan)
+    name = benchmark if data is not None else source.name
+    card = _card(name, checked, None, level=level)
+    written = write_audit(card, folder, with_page=page)
+    if models:
+        asked = _ask(plan, models, folder, with_mrfs=not no_mrfs, blind_runs=blind_runs, level=level)
+        card = _card(name, checked, asked, level=level)
+        written = write_audit(card, folder, with_page=page)
+    for path in written:
+        click.echo(f"wrote {path}", err=True)
+    _draw(card)
+    return SEVERE if strict and card.n_severe else 0
+
+
+def _named(what: str, data: Path | None) -> tuple[str, Path]:
+    """The benchmark and its data."""
+    from vidence.catalog import names
+
+    if data is not None:
+        return what, data
+    if what in names("benchmark"):
+        raise UsageError(f"{what!r} is a benchmark; say where its questions are with --data")
+    if not Path(what).exists():
+        raise UsageError(
+            f"{what!r} is neither a file nor a benchmark; expected a file such as questions.jsonl, or one of "
+            f"{', '.join(names('benchmark'))} with --data"
+        )
+    return "table", Path(what)
+
+
+def _folder_name(plan: Plan, models: tuple[str, ...]) -> str:
+    """As of a run; other members of the panel do not make another one."""
+    if models:
+        return f"audit-{run_name(plan)}"
+    digest = hashlib.sha256(f"{plan.data}\n{plan.split}\n{sorted(plan.where.items())}".encode()).hexdigest()
+    return f"audit-{plan.benchmark}-{Path(plan.data).stem[:40]}-{digest[:8]}"
+
+
+def _check(plan: Plan) -> "ItemAudit":
+    """Every check of texts, on all questions that --where leaves."""
+    import msgspec
+
+    from vidence.media.locate import missing
+    from vidence.reporting.item_audit import audit_items
+    from vidence.running.prepare import choose_items, open_benchmark, open_model
+
+    loaded = open_benchmark(plan.benchmark).load(Path(plan.data), split=plan.split)
+    everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
+    items, _ = choose_items(loaded, everything, model=open_model(_NOBODY))
+    absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
+    return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)
+
+
+def _ask(
+    plan: Plan, models: tuple[str, ...], folder: Path, *, with_mrfs: bool, blind_runs: int, level: float
+) -> "Asked":
+    """Run the diagnostics one after the other; what the memory knows is not asked again."""
+    from vidence.reporting._item_asked import MODALITY, MRFS, PANEL, Asked, panel_options
+    from vidence.reporting.diagnosed import Diagnosed, load_diagnosed
+    from vidence.running.diagnosing import open_diagnostic
+
+    wanted: dict[str, dict[str, str]] = {
+        PANEL: panel_options(models, runs=blind_runs, seed=plan.seed),
+        MODALITY: {"seed": str(plan.seed)},
+    }
+    if with_mrfs:
+        wanted[MRFS] = {"max": str(plan.n_frames)}
+    found: dict[str, Diagnosed] = {}
+    for name, options in wanted.items():
+        diagnostic = open_diagnostic(name, options)
+        examine_plan(diagnostic, plan, folder, options=options)
+        found[name] = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
+    return Asked(found=found)
+
+
+def _card(name: str, checked: "ItemAudit", asked: "Asked | None", *, level: float) -> "Card":
+    from vidence.reporting.audit_card import make_card
+
+    return make_card(name, checked, asked=asked, seed=_SEED, level=level)
+
+
+def _draw(card: "Card") -> None:
+    from vidence.reporting.audit_card import card_sheet
+    from vidence.reporting.grids import plain
+
+    console = Console()
+    console.print(plain(card.name, style="bold"))
+    for sentence in card.sentences():
+        console.print(plain(sentence))
+    console.print()
+    styles = {"bad": "red", "look": "yellow", "good": "green"}
+    for entry in card_sheet(card).entries:
+        verdict, finding = map(str, entry.values)
+        line = plain(f"{verdict:>9}  ", style=styles.get(verdict, "dim"))
+        console.print(line.append_text(plain(f"{entry.label} ")).append_text(plain(finding, style="dim")))
+    worst = [one for one in card.suspects if one.severity == "severe"]
+    if worst:
+        console.print()
+    for one in worst[:_MOST_LISTED]:
+        reason = one.reasons[0]
+        line = plain("severe  ", style="red").append_text(plain(f"{one.item_id}: {reason.says}"))
+        console.print(line)
+    if len(worst) > _MOST_LISTED:
+        console.print(plain(f"and {len(worst) - _MOST_LISTED:,} more in the list", style="dim"))

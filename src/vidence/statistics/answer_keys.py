@@ -1,0 +1,190 @@
+"""What the key of a set of questions gives away: its letters, its lengths, its favourite answers."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Record
+from vidence.statistics.chance import letter_index
+
+
+class LetterBalance(Record, kw_only=True):
+    """How often each letter is right, and how often it would be if right answers stood anywhere alike.
+
+    Source: see `letter_balance`.
+    Departs: see `letter_balance`.
+    """
+
+    letters: tuple[str, ...]
+    right: tuple[int, ...]
+    expected: tuple[float, ...]
+    p_value: float
+    method: str
+
+
+def letter_balance(
+    right: Sequence[str], *, n_choices: Sequence[int], rng: np.random.Generator, n_draws: int = 9999
+) -> LetterBalance:
+    """Count the right letters and test whether they are spread evenly over the choices of each question.
+
+    Pearson's statistic of the counts is compared with its values in `n_draws` keys in which every choice
+    of a question is right alike: ``p = (1 + #{simulated >= seen}) / (1 + n_draws)``.
+
+    Args:
+        right: the right letter of each question.
+        n_choices: how many choices each has.
+        rng: where the simulations come from.
+        n_draws: how many of them.
+
+    Raises:
+        UsageError: no questions, not one count for each, a letter that is not among the choices, no draws.
+
+    Source: ours; Monte Carlo p-value after Davison & Hinkley, Bootstrap Methods and their Application
+        (1997), section 4.2.
+    Departs: no.
+    """
+    if not len(right) or len(right) != len(n_choices):
+        raise UsageError(
+            f"{len(right)} right letters and {len(n_choices)} counts of choices; expected the same number "
+            "of each, at least one"
+        )
+    if n_draws < 1:
+        raise UsageError(f"n_draws {n_draws}; expected 1 or more, for example 9999")
+    sizes = np.asarray(n_choices, np.int64)
+    key = np.array([letter_index(letter) for letter in right], np.int64)
+    outside = np.flatnonzero(key >= sizes)
+    if len(outside):
+        first = outside[0]
+        raise UsageError(f"the answer {right[first]!r} is not among {sizes[first]} choices")
+    width = int(sizes.max())
+    expected = np.array([(1 / sizes[sizes > i]).sum() for i in range(width)])
+    counts = np.bincount(key, minlength=width)
+    drawn = np.zeros((n_draws, width), np.int64)
+    for size, n in zip(*np.unique(sizes, return_counts=True), strict=True):
+        drawn[:, :size] += rng.multinomial(n, np.full(size, 1 / size), size=n_draws)
+    # Equal tables can differ by rounding in the order of the sum.
+    n_reached = int((_distance(drawn, expected) >= _distance(counts, expected) * (1 - 1e-9)).sum())
+    return LetterBalance(
+        letters=tuple(chr(ord("A") + i) for i in range(width)),
+        right=tuple(counts.tolist()),
+        expected=tuple(expected.tolist()),
+        p_value=(1 + n_reached) / (1 + n_draws),
+        method=f"Pearson's statistic of the right letters against {n_draws} simulations",
+    )
+
+
+def _distance(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1), np.float64)
+
+
+def shortest_choice(choices: Sequence[str]) -> int:
+    """The position of the choice with the fewest characters; of equals the first.
+
+    Blanks at the ends do not count.
+
+    Raises:
+        UsageError: no choices.
+
+    Source: ours; the counterpart of `chance.longest_choice`.
+    Departs: no.
+
+    >>> shortest_choice(["green", "red", "light blue"])
+    1
+    """
+    if not choices:
+        raise UsageError("no choices; expected at least one")
+    lengths = [len(choice.strip()) for choice in choices]
+    return lengths.index(min(lengths))
+
+
+def length_rank(choices: Sequence[str], right: int) -> float:
+    """Where the right choice stands among all by its length: 0 the shortest, 1 the longest.
+
+    It is the share of the other choices that are shorter, those of equal length counted half; its mean
+    over questions is 0.5 where length says nothing. NaN for a single choice.
+
+    Raises:
+        UsageError: no such choice.
+
+    Source: ours; the probability of superiority of Vargha & Delaney (2000) within each question.
+    Departs: no.
+
+    >>> length_rank(["a", "bb", "cc", "dddd"], 1)
+    0.5
+    """
+    if not 0 <= right < len(choices):
+        raise UsageError(f"choice {right} of {len(choices)}; expected 0 to {len(choices) - 1}")
+    lengths = [len(choice.strip()) for choice in choices]
+    others = lengths[:right] + lengths[right + 1 :]
+    if not others:
+        return math.nan
+    score = sum((one < lengths[right]) + 0.5 * (one == lengths[right]) for one in others)
+    return score / len(others)
+
+
+def answer_prior(
+    choices: Sequence[Sequence[str]],
+    right: Sequence[int],
+    *,
+    contexts: Sequence[Hashable],
+    clusters: Sequence[str],
+) -> tuple[float | None, ...]:
+    """What knowing the other videos' answers gets: the choice that is right most often when it is offered.
+
+    For each question the choices are scored by their texts: how often a text was right among the questions
+    of the same context in *other* clusters that offered it, with one success and one failure added at the
+    rate of guessing there. The best is answered; of several equally good ones each has an equal share.
+
+    Args:
+        choices: the texts of the choices of each question, n of them.
+        right: the position of the right one of each.
+        contexts: what must agree for an answer to be carried over: one value for all, or for example the
+            wording of the question.
+        clusters: the name of the video of each.
+
+    Returns:
+        For each question the chance to be right, None where no other cluster offered any of its choices.
+
+    Raises:
+        UsageError: sequences of different lengths, or a right one that is not there.
+
+    Source: ours; leave-one-cluster-out, so that no question is answered by itself or its neighbours.
+    Departs: no.
+    """
+    if not len(choices) == len(right) == len(contexts) == len(clusters):
+        raise UsageError(
+            f"{len(choices)} lists of choices, {len(right)} right ones, {len(contexts)} contexts and "
+            f"{len(clusters)} clusters; expected the same number of each"
+        )
+    offered: Counter[tuple[Hashable, str]] = Counter()
+    hits: Counter[tuple[Hashable, str]] = Counter()
+    own_offered: dict[str, Counter[tuple[Hashable, str]]] = defaultdict(Counter)
+    own_hits: dict[str, Counter[tuple[Hashable, str]]] = defaultdict(Counter)
+    for texts, answer, context, cluster in zip(choices, right, contexts, clusters, strict=True):
+        if not 0 <= answer < len(texts):
+            raise UsageError(f"choice {answer} of {len(texts)}; expected 0 to {len(texts) - 1}")
+        for i, text in enumerate(texts):
+            for total in (offered, own_offered[cluster]):
+                total[context, text] += 1
+            if i == answer:
+                for total in (hits, own_hits[cluster]):
+                    total[context, text] += 1
+    said: list[float | None] = []
+    for texts, answer, context, cluster in zip(choices, right, contexts, clusters, strict=True):
+        keys = [(context, text) for text in texts]
+        n_offered = [offered[key] - own_offered[cluster][key] for key in keys]
+        n_hits = [hits[key] - own_hits[cluster][key] for key in keys]
+        said.append(_prior_hit(n_offered, n_hits, answer) if any(n_offered) else None)
+    return tuple(said)
+
+
+def _prior_hit(n_offered: Sequence[int], n_hits: Sequence[int], right: int) -> float:
+    """The chance to be right with the best choice by its smoothed rate; ties share it."""
+    rates = [(won + 2 / len(n_offered)) / (shown + 2) for won, shown in zip(n_hits, n_offered, strict=True)]
+    best = max(rates)
+    is_best = [math.isclose(rate, best, rel_tol=1e-12) for rate in rates]
+    return is_best[right] / sum(is_best)

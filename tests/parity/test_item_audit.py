@@ -1,0 +1,144 @@
+"""The audit of real sets against figures that were worked out when they were studied, and by other means."""
+
+import gzip
+import itertools
+import json
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import need
+from vidence.benchmarks import mmvu, perceptioncomp, table
+from vidence.findings import Sheet
+from vidence.reporting.audit_card import Card, make_card
+from vidence.reporting.item_audit import audit_items
+
+pytestmark = pytest.mark.parity
+
+
+def card_of(loaded: Any) -> Card:
+    audit = audit_items(loaded.items, problems=loaded.problems, notes=loaded.notes)
+    return make_card("set", audit, asked=None, seed=0, level=0.95)
+
+
+def sheet(card: Card, name: str) -> Sheet:
+    return next(s for s in card.statements() if isinstance(s, Sheet) and s.name == name)
+
+
+@pytest.fixture(scope="module")
+def perception(checks_dir: Path) -> Card:
+    path = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    if len(json.loads(path.read_bytes())) != 1114:
+        pytest.skip(f"{path} holds other questions than the 1,114 that the figures are of")
+    return card_of(perceptioncomp.create().load(path, split="all"))
+
+
+def test_always_c_is_right_on_almost_a_third_of_perceptioncomp(perception: Card) -> None:
+    assert perception.key is not None
+    assert perception.key.balance.right == (126, 214, 351, 254, 169)
+    constant = perception.key.rule("constant")
+    assert constant.title == "always C"
+    assert constant.accuracy is not None
+    assert constant.accuracy.value == pytest.approx(351 / 1114)
+    assert perception.key.balance.p_value < 0.001
+
+
+def test_the_median_of_bare_numbers_is_right_on_47_percent_of_168(perception: Card) -> None:
+    assert perception.key is not None
+    rule = perception.key.rule("median-bare")
+    assert rule.n == 168
+    assert rule.accuracy is not None
+    assert round(100 * rule.accuracy.value) == 47
+    assert rule.beats_guessing
+
+
+def test_five_questions_of_perceptioncomp_are_asked_twice(perception: Card) -> None:
+    repeats = perception.audit.twins.repeats
+    assert repeats == {str(k): str(k - 5) for k in range(609, 614)}
+    flagged = {one.item_id for one in perception.suspects if any(r.kind == "repeat" for r in one.reasons)}
+    assert flagged == {str(k) for k in range(604, 614)}
+
+
+def test_what_the_loader_notes_is_kept(perception: Card) -> None:
+    assert "382" in sheet(perception, "set").note
+
+
+def test_the_groups_of_perceptioncomp_are_those_of_comparing_every_two(perception: Card) -> None:
+    """Over the questions about each video, by the definition of resemblance."""
+
+    def pieces(item: Any) -> set[str]:
+        words = "".join(c.casefold() if c.isalnum() else " " for c in item.question)
+        text = " ".join(words.split())
+        return {text[i : i + 5] for i in range(len(text) - 4)}
+
+    by_video: dict[str, list[Any]] = {}
+    for item in perception.audit.items:
+        by_video.setdefault(item.video_id, []).append(item)
+    near = {
+        frozenset((a.item_id, b.item_id))
+        for items in by_video.values()
+        for a, b in itertools.combinations(items, 2)
+        # Question and choices together are what is compared; far above the limit both agree.
+        if set(a.choices) == set(b.choices)
+        and len(pieces(a) & pieces(b)) >= 0.95 * len(pieces(a) | pieces(b))
+    }
+    grouped = {
+        frozenset(pair)
+        for group in perception.audit.twins.groups
+        for pair in itertools.combinations(group, 2)
+    }
+    assert near
+    assert near <= grouped
+
+
+def test_mmvu_has_the_counts_of_its_statistics(checks_dir: Path, tmp_path: Path) -> None:
+    path = need(checks_dir / "mmvu" / "validation.json.gz")
+    rows = json.loads(gzip.decompress(path.read_bytes()))
+    plain = tmp_path / "validation.json"
+    plain.write_bytes(gzip.decompress(path.read_bytes()))
+    card = card_of(mmvu.create().load(plain, split="validation"))
+    assert card.key is not None
+    choice = [row for row in rows if row["question_type"] == "multiple-choice"]
+    assert card.key.n == len(choice)
+    assert sheet(card, "set").value("open", "value") == len(rows) - len(choice)
+    counts = Counter(row["answer"].strip().upper() for row in choice)
+    assert dict(zip("ABCDE", card.key.balance.right, strict=True)) == counts
+
+
+def test_the_longest_choice_of_vlm4d_by_other_means(data_dir: Path, tmp_path: Path) -> None:
+    rows = json.loads(
+        gzip.decompress(need(data_dir / "predictions" / "vlm4d" / "real_mc.json.gz").read_bytes())
+    )
+    lines = []
+    for row in rows:
+        choices = [str(choice) for choice in row["choices"].values()]
+        media = [{"url": row["video"]}]
+        asked = {"item_id": row["id"], "media": media, "question": row["question"], "choices": choices}
+        lines.append(asked | {"answer": str(row["answer"])})
+    path = tmp_path / "vlm4d.jsonl"
+    path.write_text("\n".join(map(json.dumps, lines)))
+    loaded = table.create().load(path, split="all")
+    card = card_of(loaded)
+    assert len(card.audit.items) + len(card.audit.problems) == len(rows)
+    used = {item.item_id for item in card.audit.items}
+    hits = total = 0
+    for line in lines:
+        if line["item_id"] not in used:
+            continue
+        total += 1
+        longest = max(line["choices"], key=lambda c: len(c.strip()))
+        right = line["answer"] if line["answer"] in line["choices"] else ""
+        hits += longest.strip() == (right or line["choices"]["ABCDEFGH".index(line["answer"])]).strip()
+    assert card.key is not None
+    rule = card.key.rule("longest")
+    assert rule.n == total
+    assert rule.accuracy is not None
+    assert rule.accuracy.value == pytest.approx(hits / total)
+
+
+def test_the_questions_over_real_clips_are_sound(data_dir: Path) -> None:
+    card = card_of(table.create().load(need(data_dir / "questions.jsonl"), split="all"))
+    assert card.n_severe == 0
+    assert all(one.severity == "note" for one in card.suspects)

@@ -1,0 +1,86 @@
+"""Near-duplicates are found exactly: against every pair compared by the definition."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidence.errors import UsageError
+from vidence.statistics.near_duplicates import gather, near_pairs, normal_form, resemblance, shingles
+
+
+def by_definition(first: str, second: str) -> float:
+    """The Jaccard index of the five-character pieces of two texts that need no normalising."""
+    pieces = [{t[i : i + 5] for i in range(max(1, len(t) - 4))} for t in (first, second)]
+    return len(pieces[0] & pieces[1]) / len(pieces[0] | pieces[1])
+
+
+def test_resemblance_is_that_of_the_pieces_of_five_characters():
+    # abcdef has abcde, bcdef; abcdeg has abcde, bcdeg: one of three.
+    assert resemblance("abcdef", "abcdeg") == pytest.approx(1 / 3)
+    assert resemblance("The Cat!", "the  cat") == 1.0
+    assert resemblance("", "") == 1.0
+    assert resemblance("cat", "dog") == 0.0
+
+
+def test_the_order_of_words_matters():
+    assert resemblance("a dog bites a man", "a man bites a dog") < 0.6
+
+
+def test_normal_form_keeps_letters_and_digits_of_every_script():
+    assert normal_form("① Где  кот?—Hier_da") == "1 где кот hier da"
+
+
+def test_shingles_of_a_short_text_are_the_text():
+    assert shingles("cat") == {"cat"}
+    with pytest.raises(UsageError, match="expected 1 or more"):
+        shingles("cat", size=0)
+
+
+@given(
+    st.lists(st.text(alphabet="ab ", min_size=0, max_size=14), max_size=12),
+    st.sampled_from([0.2, 0.5, 0.6, 0.8, 0.9, 1.0]),
+)
+def test_the_pairs_are_those_of_comparing_every_two(texts, least):
+    plain = [" ".join(text.split()) for text in texts]
+    wanted = {
+        (i, j): by_definition(plain[i], plain[j])
+        for i, j in itertools.combinations(range(len(plain)), 2)
+        if by_definition(plain[i], plain[j]) >= least
+    }
+    found = {(n.first, n.second): n.resemblance for n in near_pairs(texts, least=least)}
+    assert found == pytest.approx(wanted)
+
+
+def test_one_changed_word_of_many_is_near_and_another_text_is_not():
+    rng = np.random.default_rng(1)
+    words = ["".join(rng.choice(list("abcdefghij"), 6)) for _ in range(60)]
+    first, second = " ".join(words[:40]), " ".join([*words[:20], words[50], *words[21:40]])
+    assert [(n.first, n.second) for n in near_pairs([first, " ".join(words[40:]), second])] == [(0, 2)]
+
+
+@pytest.mark.parametrize("least", [0.0, -1.0, 1.1])
+def test_a_share_that_is_none_is_refused(least):
+    with pytest.raises(UsageError, match="expected a number above 0 and up to 1"):
+        near_pairs(["a"], least=least)
+
+
+def test_pairs_are_gathered_through_others():
+    assert gather([]) == ()
+    assert gather([(7, 9), (2, 4), (4, 3), (0, 9)]) == ((0, 7, 9), (2, 3, 4))
+
+
+@pytest.mark.parametrize("least", [0.3, 0.6, 0.8])
+def test_texts_that_share_much_are_compared_as_by_the_definition(least):
+    rng = np.random.default_rng(3)
+    texts = ["".join(rng.choice(list("ab"), int(n))) for n in rng.integers(5, 20, size=60)]
+    wanted = {
+        (i, j): by_definition(texts[i], texts[j])
+        for i, j in itertools.combinations(range(len(texts)), 2)
+        if by_definition(texts[i], texts[j]) >= least
+    }
+    assert wanted
+    found = {(n.first, n.second): n.resemblance for n in near_pairs(texts, least=least)}
+    assert found == pytest.approx(wanted)
