@@ -13,6 +13,8 @@ from vidence.statistics.answer_keys import answer_prior, length_rank, shortest_c
 from vidence.statistics.chance import NUMBER, letter_index, longest_choice, numeric_median
 from vidence.statistics.near_duplicates import normal_form
 
+FEW = 10  # fewer questions than these tell nothing of a rule
+
 
 @dataclass(frozen=True, kw_only=True)
 class Rule:
@@ -31,8 +33,8 @@ class Rule:
 
     @property
     def beats_guessing(self) -> bool:
-        """The interval of the margin lies above 0."""
-        return self.margin is not None and self.margin.low > 0
+        """The interval of the margin lies above 0, over enough questions to say so."""
+        return self.margin is not None and self.n >= FEW and self.margin.low > 0
 
 
 Hits = Sequence[float | None]  # the chance to be right on each question; None where a rule is silent

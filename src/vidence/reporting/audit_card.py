@@ -12,7 +12,7 @@ from vidence.records import Estimate
 from vidence.reporting import _item_sheets
 from vidence.reporting._item_asked import MODALITY, MRFS, PANEL, Asked
 from vidence.reporting._item_reasons import Reason, Suspect, count_severity
-from vidence.reporting._item_rules import Rule
+from vidence.reporting._item_rules import FEW, Rule
 from vidence.reporting._item_sheets import Key, read_key
 from vidence.reporting.cells import has_interval, p_text, percent
 from vidence.reporting.item_audit import ItemAudit
@@ -126,8 +126,8 @@ def card_sheet(card: Card) -> Sheet:
             Entry(key=one.key, label=one.title, values=(one.verdict, one.finding)) for one in lines
         ),
         note=f"Verdicts are conventions: of rules and blind answers 'bad' from {100 * MUCH:.0f} points above "
-        f"guessing, of faulty questions from {100 * LITTLE:.0f} % of all; 'look' where there is anything. "
-        f"Intervals are at {100 * card.level:g} %.",
+        f"guessing (over {FEW} questions or more), of faulty questions from {100 * LITTLE:.0f} % of all; "
+        f"'look' where there is anything. Intervals are at {100 * card.level:g} %.",
     )
 
 
@@ -153,7 +153,7 @@ def _above(margin: Value) -> Verdict:
     """What a share above guessing means."""
     if not isinstance(margin, Estimate) or math.isnan(margin.value):
         return "not known"
-    if margin.value >= MUCH and not margin.low <= 0:
+    if margin.n >= FEW and margin.value >= MUCH and margin.low > 0:
         return "bad"
     return "look" if margin.low > 0 or margin.value >= MUCH else "good"
 
@@ -278,7 +278,8 @@ def _text_lines(card: Card) -> list[_Line]:
         kinds = frozenset({"evidence-outside", "no-evidence"})
         made.append(_fault_line(card, kinds, key="evidence", title="Is the evidence in the video?"))
     if card.audit.problems:
-        finding = f"{len(card.audit.problems):,} lines hold no usable question"
+        n = len(card.audit.problems)
+        finding = "1 line holds no usable question" if n == 1 else f"{n:,} lines hold no usable question"
         made.append(_Line(key="unusable", title="Can every line be used?", finding=finding, verdict="bad"))
     return made
 

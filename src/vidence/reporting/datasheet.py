@@ -51,7 +51,9 @@ def _composition(card: Card) -> Iterator[str]:
         yield "All questions are open."
     yield f"Evidence is given for {n_evidence:,} of them."
     if card.audit.problems:
-        yield f"{len(card.audit.problems):,} lines of the files hold no usable question and are not counted."
+        n = len(card.audit.problems)
+        lines = "1 line of the files holds" if n == 1 else f"{n:,} lines of the files hold"
+        yield f"{lines} no usable question, and no number counts that."
     for note in card.audit.notes:
         yield f"{_plain(note[0].upper() + note[1:])}."
 

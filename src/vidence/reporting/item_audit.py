@@ -36,8 +36,8 @@ class ItemAudit:
             more: further reasons by item id, such as what models found.
         """
         lines = [
-            suspect(_place(problem), "", [Reason(kind="unusable", severity="severe", says=problem)])
-            for problem in self.problems
+            suspect(place, "", [Reason(kind="unusable", severity="severe", says=what)])
+            for place, what in map(_apart, self.problems)
         ]
         found = []
         for item in self.items:
@@ -93,6 +93,8 @@ def audit_items(
     )
 
 
-def _place(problem: str) -> str:
-    """``file:line`` of a problem."""
-    return ":".join(problem.split(":", 2)[:2])
+def _apart(problem: str) -> tuple[str, str]:
+    """The ``file:line`` of a problem, and what is wrong there."""
+    file, _, rest = problem.partition(":")
+    line, _, what = rest.partition(":")
+    return (f"{file}:{line}", what.strip()) if what else (problem, problem)

@@ -253,6 +253,7 @@ def test_the_card_says_what_is_wrong_and_what_is_not_known():
     assert verdicts["unusable"] == "bad"
     assert card.n_severe == 1
     assert card.suspects[0].item_id == "q.jsonl:3"
+    assert card.suspects[0].reasons[0].says == "choices: none"
     assert "40 questions about 40 videos" in card.sentences()[0]
 
 
@@ -287,3 +288,16 @@ def test_foreign_texts_are_data_in_every_file():
     assert whole["format"] == "vidence-item-audit/1"
     assert whole["suspects"][0]["item_id"] == "=cmd"
     assert whole["suspects"][0]["severity"] == "severe"
+
+
+def test_a_rule_on_a_few_questions_is_never_bad():
+    items = [
+        item(item_id=str(i), question=f"How many of kind {i}?", media=(Media(path=f"{i}.mp4"),), **more)
+        for i, more in enumerate([{"choices": ("1", "2", "3"), "answer": "B"}] * 4)
+    ]
+    card = made(items)
+    verdicts = {entry.key: entry.values[0] for entry in card_sheet(card).entries}
+    assert verdicts["median"] == "look"
+    assert card.key is not None
+    assert not card.key.rule("median").beats_guessing
+    assert "is not shown to beat guessing" in datasheet(card)
