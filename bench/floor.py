@@ -3,7 +3,8 @@
     python bench/floor.py QUESTIONS.jsonl BASE_URL PROMPTS.json [--in-flight 16]
 
 PROMPTS.json maps each item id to the words that vidence sent, so that the bodies are the same to the
-byte; the decoder is vidence's own, two clips at a time, each in a process of its own.
+byte; the decoder is vidence's own, two clips at a time, each in a process of its own. Of an item with
+`asks` each is posted, with its own words and those of the frames that its `positions` name.
 """
 
 import argparse
@@ -37,9 +38,9 @@ def encoded_frames(path: str, indices: list[int]) -> list[bytes]:
 
 
 def body(words: str, images: list[bytes]) -> bytes:
-    """The body of one request; frames first, then the words."""
+    """The body of one request; frames first, then the words, which stand alone where there are no frames."""
     parts = [{"type": "image_url", "image_url": {"url": msgspec.Raw(image)}} for image in images]
-    content = [*parts, {"type": "text", "text": words}]
+    content = [*parts, {"type": "text", "text": words}] if images else words
     return msgspec.json.encode(
         {
             "model": "stub",
@@ -67,13 +68,20 @@ async def main() -> None:
     loop = asyncio.get_running_loop()
     async with httpx2.AsyncClient(headers={"content-type": "application/json"}, timeout=None) as client:
 
-        async def ask(item: dict[str, object], images: list[bytes]) -> None:
+        async def post(words: str, images: list[bytes]) -> None:
             async with slots:
                 answer = await client.post(
-                    options.base_url + "/chat/completions",
-                    content=body(sent[item["item_id"]]["words"], images),
+                    options.base_url + "/chat/completions", content=body(words, images)
                 )
                 assert answer.status_code == 200
+
+        async def ask(item: dict[str, object], images: list[bytes]) -> None:
+            asks = sent[item["item_id"]].get("asks")
+            if asks is None:
+                await post(sent[item["item_id"]]["words"], images)
+            else:
+                for one in asks:
+                    await post(one["words"], [images[p] for p in one["positions"]])
 
         async def clip(pool: ProcessPoolExecutor, name: str) -> None:
             path = str(options.questions.parent / name)

@@ -118,9 +118,10 @@ class Stub:
         """Count anew."""
         self._call("/reset", b"{}")
 
-    def set(self, *, latency_s: float = 0.0, fail_rate: float = 0.0) -> None:
-        """Be slow, be broken."""
-        self._call("/reset", json.dumps({"latency_s": latency_s, "fail_rate": fail_rate}).encode())
+    def set(self, *, latency_s: float = 0.0, fail_rate: float = 0.0, by_frames: bool = False) -> None:
+        """Be slow, be broken, be right with enough frames."""
+        settings = {"latency_s": latency_s, "fail_rate": fail_rate, "by_frames": by_frames}
+        self._call("/reset", json.dumps(settings).encode())
 
 
 @contextmanager

@@ -1,5 +1,8 @@
 """An instant server that speaks just enough of the OpenAI protocol, counts, and can be slow or broken.
 
+Told to go by frames, it answers B to a question with the words ``[needs N]`` that comes with N images or
+more, and A to one with fewer.
+
     python bench/stub.py --port-file FILE [--latency-s 1] [--fail-rate 0.1]
 
 ``GET /stats`` gives the counts as JSON, ``POST /reset`` starts them anew.
@@ -9,20 +12,35 @@ import argparse
 import asyncio
 import json
 import random
+import re
 import time
 import zlib
 
-REPLY = json.dumps(
-    {
-        "id": "stub",
-        "object": "chat.completion",
-        "model": "stub",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": "Answer: A"}, "finish_reason": "stop"}
-        ],
-        "usage": {"prompt_tokens": 1000, "completion_tokens": 3, "total_tokens": 1003},
-    }
-).encode()
+NEEDS = re.compile(rb"\[needs (\d+)\]")
+IMAGE = b'"type":"image_url"'
+
+
+def reply(text: str) -> bytes:
+    """A chat completion that says this."""
+    message = {"role": "assistant", "content": text}
+    return json.dumps(
+        {
+            "id": "stub",
+            "object": "chat.completion",
+            "model": "stub",
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {"prompt_tokens": 1000, "completion_tokens": 3, "total_tokens": 1003},
+        }
+    ).encode()
+
+
+REPLIES = {letter: reply(f"Answer: {letter}") for letter in "AB"}
+
+
+def letter_by_frames(body: bytes) -> str:
+    """B where the question comes with the frames that it needs; its words stand behind the images."""
+    needs = NEEDS.search(body, len(body) - 2000 if len(body) > 2000 else 0)
+    return "B" if needs is not None and body.count(IMAGE) >= int(needs[1]) else "A"
 
 
 class Counts:
@@ -68,6 +86,7 @@ class Stub:
     def __init__(self, latency_s: float, fail_rate: float) -> None:
         self.latency_s = latency_s
         self.fail_rate = fail_rate
+        self.by_frames = False
         self.counts = Counts()
         self.random = random.Random(0)
 
@@ -94,6 +113,7 @@ class Stub:
             settings = json.loads(body or b"{}")
             self.latency_s = settings.get("latency_s", self.latency_s)
             self.fail_rate = settings.get("fail_rate", self.fail_rate)
+            self.by_frames = settings.get("by_frames", self.by_frames)
             return "200 OK", b"{}"
         return await self.complete(body)
 
@@ -116,7 +136,7 @@ class Stub:
                 counts.failed += 1
                 return "503 Service Unavailable", b'{"error": {"message": "too busy"}}'
             counts.answered += 1
-            return "200 OK", REPLY
+            return "200 OK", REPLIES[letter_by_frames(body) if self.by_frames else "A"]
         finally:
             counts.in_flight -= 1
 
