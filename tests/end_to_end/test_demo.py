@@ -108,6 +108,22 @@ def test_a_finding_that_differs_is_seen(demo):
     assert [one.n_different for one in worse] == [0, 0, 0, 0, 1, 0, 0, 0]
 
 
+def test_a_sweep_is_told_by_the_runs_with_these_budgets(demo):
+    line, _ = demo
+    runs = {folder.name: load_run(folder) for folder in (line.folder / "out" / "runs").iterdir()}
+    last = runs["fuser-midpoints-32"]
+    found = open_and_load("budgets", last.folder)
+    swept = [runs["fuser-midpoints-8"], runs["fuser-midpoints-16"], last]
+    good = beside_planted(found, last, sweep=swept)
+    assert [one.what for one in good] == [f"accuracy with {n} frames" for n in (8, 16, 32)]
+    assert all(one.is_recovered for one in good)
+    # frames of another budget do not tell what this one shows
+    other = dataclasses.replace(swept[0], plan=msgspec.structs.replace(swept[0].plan, n_frames=32))
+    (bad,) = beside_planted(found, last, sweep=[other])
+    assert bad.n_different > 0
+    assert not bad.is_recovered
+
+
 def test_nothing_is_planted_for_other_diagnostics_and_readers(demo):
     line, _ = demo
     runs = line.folder / "out" / "runs"

@@ -39,7 +39,9 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("selector-gap", "fuser-midpoints-16"),
     ("selector-gap", "forgetful-midpoints-16"),
     ("blind-panel", "fuser-midpoints-16"),
+    ("budgets", "fuser-midpoints-32"),
 )
+SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
 
 
 @click.command()
@@ -186,5 +188,5 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
     for name, folder in DIAGNOSES:
         run = runs[folder]
         found = load_diagnosed(open_diagnostic(name, {}), run.folder, options={}, seed=_SEED, level=_LEVEL)
-        recovered += beside_planted(found, run)
+        recovered += beside_planted(found, run, sweep=[runs[one] for one in SWEEP])
     return recovered

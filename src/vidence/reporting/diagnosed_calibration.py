@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from vidence.diagnostics._budget_sheets import BudgetsFinding
 from vidence.diagnostics._gap_sheets import ORACLE, PLAN, TEXT, GapFinding
 from vidence.diagnostics._modality_sheets import ModalityFinding
 from vidence.diagnostics._mrfs_search import MrfsFinding
@@ -58,11 +59,15 @@ class Recovered:
 
 @dataclass(frozen=True, kw_only=True)
 class _Case:
-    """What one diagnostic found on one run, who was asked, and when the frames shown are."""
+    """What one diagnostic found on one run, who was asked, and when the frames shown are.
+
+    `shown_s` has the times of the frames of the plan by item id, `swept_s` those of other budgets.
+    """
 
     diagnosed: Diagnosed
     reader: Reader
     shown_s: Mapping[str, Sequence[float]]
+    swept_s: Mapping[int, Mapping[str, Sequence[float]]]
 
     @property
     def items(self) -> tuple[Item, ...]:
@@ -123,12 +128,13 @@ def shown_times(run: Run) -> dict[str, tuple[float, ...]]:
     }
 
 
-def beside_planted(diagnosed: Diagnosed, run: Run) -> tuple[Recovered, ...]:
+def beside_planted(diagnosed: Diagnosed, run: Run, *, sweep: Sequence[Run] = ()) -> tuple[Recovered, ...]:
     """What a diagnostic says of a run on a phantom world, beside what was planted.
 
     Args:
         diagnosed: the diagnostic, on the plan of `run`.
         run: answered by a phantom reader; its frames tell what the plan shows.
+        sweep: for ``budgets`` runs that tell what other budgets show.
 
     Raises:
         DataError: the run asked something else, or nothing is planted for this diagnostic.
@@ -136,7 +142,13 @@ def beside_planted(diagnosed: Diagnosed, run: Run) -> tuple[Recovered, ...]:
     name = diagnosed.diagnostic.name
     if name not in _PLANTED:
         raise DataError(f"nothing is planted for the diagnostic {name!r}; expected one of {list(_PLANTED)}")
-    return _PLANTED[name](_Case(diagnosed=diagnosed, reader=reader_of(run), shown_s=shown_times(run)))
+    case = _Case(
+        diagnosed=diagnosed,
+        reader=reader_of(run),
+        shown_s=shown_times(run),
+        swept_s={one.plan.n_frames: shown_times(one) for one in sweep},
+    )
+    return _PLANTED[name](case)
 
 
 def _mrfs(case: _Case) -> tuple[Recovered, ...]:
@@ -259,12 +271,40 @@ def _panel(case: _Case) -> tuple[Recovered, ...]:
     )
 
 
+def _budgets(case: _Case) -> tuple[Recovered, ...]:
+    """A line for each budget of the sweep."""
+    lines = []
+    for n_frames, shown_s in sorted(case.swept_s.items()):
+        right = {i.item_id: expected(case.reader, i, times_s=shown_s[i.item_id]) for i in case.items}
+        n_different = sum(
+            found is None or _swept(found, n_frames) != right[item.item_id]
+            for item, found in case.findings(BudgetsFinding)
+        )
+        lines.append(
+            case.beside(
+                f"accuracy with {n_frames} frames",
+                _mean([float(one) for one in right.values()]),
+                case.estimate("frames", str(n_frames), column="accuracy"),
+                n=len(case.items),
+                n_different=n_different,
+            )
+        )
+    return tuple(lines)
+
+
+def _swept(found: BudgetsFinding, n_frames: int) -> bool | None:
+    """Whether the question was right with that many frames; None where it was not asked."""
+    values = [one.marks[0].value for one in found.sweeps.get("frames", ()) if one.label == str(n_frames)]
+    return values[0] == 1.0 if values else None
+
+
 _PLANTED: dict[str, Callable[[_Case], tuple[Recovered, ...]]] = {
     "mrfs": _mrfs,
     "frame-shares": _shares,
     "modality": _modality,
     "selector-gap": _gaps,
     "blind-panel": _panel,
+    "budgets": _budgets,
 }
 
 
