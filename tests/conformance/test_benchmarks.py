@@ -8,6 +8,7 @@ import pytest
 from vidence import catalog
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError, UsageError
+from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.prompting import templates
 from vidence.prompting.compose import Layout
@@ -79,6 +80,13 @@ def test_its_sample_loads_with_usable_items(name: str) -> None:
         else:
             assert item.choices == ()
             assert item.answer.strip()
+
+
+@pytest.mark.parametrize("name", ["actpld", "herbench", "humanpcr", "mmvu", "perceptioncomp"])
+def test_its_sample_brings_its_media(name: str) -> None:
+    for split in make(name).splits:
+        found = loaded(name, split)
+        assert not missing(found.media_root, found.items)
 
 
 @pytest.mark.parametrize("name", NAMES)
