@@ -22,6 +22,7 @@ from vidence.reporting.figures import draw_figure, figure_of
 from vidence.reporting.headline import asked, headline
 from vidence.reporting.judged import JUDGE_TABLES
 from vidence.reporting.rendering import render
+from vidence.reporting.repeated import REPEATS
 from vidence.reporting.results import Run
 from vidence.reporting.sections import Section
 from vidence.reporting.side_by_side import run_names, side_by_side
@@ -65,6 +66,7 @@ class _View:
     outcomes: Table
     reasons: Table
     judges: tuple[Table, ...]
+    repeats: Table | None
     readers: Table
     changed: Table
     positions: Table
@@ -203,6 +205,7 @@ def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _Vi
         outcomes=tables["outcomes"],
         reasons=tables["reasons"],
         judges=tuple(tables[name] for name in JUDGE_TABLES if name in tables),
+        repeats=tables.get(REPEATS),
         readers=tables["readers"],
         changed=tables["readers-changed"],
         positions=tables["positions"],

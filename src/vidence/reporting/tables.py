@@ -16,6 +16,7 @@ from vidence.reporting.marked import Marked, SimpleRules
 from vidence.reporting.measured import ANSWERED, NO_VALUE, macro_tag
 from vidence.reporting.positions import position_table
 from vidence.reporting.readers import changed_table, letter_readers, read_all, reader_table, table_of_readings
+from vidence.reporting.repeated import repeat_tables
 from vidence.reporting.results import FATES, OUTCOMES, Row, Run
 from vidence.reporting.spending import usage_table
 from vidence.statistics.intervals import macro, mean, mean_analytic
@@ -57,6 +58,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         changed_table(readings),
         position_table(run, rng=rng),
         *judge_tables(run, rng=rng),
+        *repeat_tables(run, level=level),
         usage_table(run),
     )
 

@@ -9,6 +9,7 @@ from rich.text import Text
 from vidence.reporting.cells import Table
 from vidence.reporting.grids import new_grid, plain, print_table, shortened
 from vidence.reporting.headline import asked, headline
+from vidence.reporting.repeated import REPEATS
 from vidence.reporting.results import OUTCOMES, Run
 from vidence.reporting.sections import Section
 
@@ -44,6 +45,8 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
             console.print(_score_grid(table, is_first=table.name == "score"))
     if any(table.kind == "scores" and table.name != "score" for table in tables):
         console.print(plain("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
+    if REPEATS in by_name:
+        print_table(by_name[REPEATS], console)
     for name, columns in _GRIDS.items():
         if name in by_name:
             console.print()
