@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -130,6 +131,6 @@ def positions_of(
     if view.is_ranked:
         return ranked(selector, clip, item, n_frames=view.n_frames, scores=scores)
     if scores is not None:
-        scoring: ScoringSelector = selector  # type: ignore[assignment] # it was given scores
+        scoring = cast("ScoringSelector", selector)  # it was given scores
         return scoring.select(clip, item, n_frames=view.n_frames, scores=scores)
     return positions_shown(selector, clip, item, n_frames=view.n_frames)

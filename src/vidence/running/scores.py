@@ -4,7 +4,7 @@ from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import anyio
 import anyio.from_thread
@@ -63,7 +63,7 @@ class ScoreDesk:
         rules: ScoreRules | None = getattr(view.selector, "score_rules", None)
         if rules is None or not rules.embedder:
             return {}
-        selector: ScoringSelector = view.selector  # type: ignore[assignment] # it has score_rules
+        selector = cast("ScoringSelector", view.selector)  # it has score_rules
         scores: dict[str, Scores | Failed] = {}
         candidates: dict[str, NDArray[np.int64]] = {}
         for question in questions:
