@@ -11,7 +11,8 @@ from vidence.errors import UnknownNameError, UsageError
 
 def test_a_near_name_is_suggested_and_all_are_listed():
     with pytest.raises(
-        UnknownNameError, match=r"no selector named 'midpoint'\. Did you mean 'midpoints'\? Known: all, "
+        UnknownNameError,
+        match=r"no selector named 'midpoint'\. Did you mean 'midpoints'\? Known: actpld, aks, all, ",
     ):
         catalog.find("selector", "midpoint")
     with pytest.raises(UnknownNameError) as caught:

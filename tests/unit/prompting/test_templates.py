@@ -19,7 +19,15 @@ def own(folder: Path, **files: str) -> Path:
 
 
 def test_the_sets_that_come_with_vidence() -> None:
-    assert sets() == ("herbench", "humanpcr", "mmvu", "perceptioncomp", "plain")
+    assert sets() == (
+        "actpld",
+        "herbench",
+        "humanpcr",
+        "mmvu",
+        "perceptioncomp",
+        "perceptioncomp-custom",
+        "plain",
+    )
 
 
 def test_an_unknown_set_is_named_with_the_known_ones() -> None:
