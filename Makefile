@@ -20,7 +20,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
-	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select]' --group test
+	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select,build]' --group test
 	@touch $@
 
 $(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed
@@ -38,7 +38,7 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 	$(BIN)/vidence demo --out demo-out
 
 test: $(VENV)/.test-installed ## install what the tests need, and run them
-	$(BIN)/python -m pytest -q --cov=vidence --cov-report=
+	$(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --cov=vidence --cov-report=
 	$(BIN)/python scripts/coverage_floor.py
 
 check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, imports, sizes, docs

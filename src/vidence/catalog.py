@@ -1,7 +1,7 @@
 """Find things by the name of their file; import one only when it is asked for.
 
-A benchmark, model, selector, reader, judge, diagnostic or embedder is one file in the folder of its
-kind and defines ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name
+A benchmark, model, selector, reader, judge, task, detector and so on is one file in the folder of its kind
+(`FOLDERS`) and defines ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name
 starts with ``_`` is shared code and has no name. Other distributions add theirs through the entry point
 groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the name,
 its value the module.
@@ -27,6 +27,12 @@ FOLDERS = {
     "judge": "vidence.judging",
     "diagnostic": "vidence.diagnostics",
     "embedder": "vidence.embedding",
+    "maker": "vidence.construction.makers",
+    "task": "vidence.construction.tasks",
+    "shot-detector": "vidence.construction.shots",
+    "event-log": "vidence.construction.logs",
+    "detector": "vidence.tracking.detectors",
+    "mocap-format": "vidence.pointlight.formats",
 }
 
 
@@ -48,8 +54,7 @@ def names(kind: str) -> tuple[str, ...]:
     """Every name of that kind, sorted; nothing is imported.
 
     Args:
-        kind: ``benchmark``, ``model``, ``selector``, ``reader``, ``judge``, ``diagnostic`` or
-            ``embedder``.
+        kind: one of `FOLDERS`.
     """
     return tuple(sorted({*_file_names(kind), *_entry_points(kind)}))
 

@@ -160,7 +160,11 @@ def test_listing_imports_nothing():
 
 def test_a_name_is_the_name_of_a_file():
     for kind, folder in catalog.FOLDERS.items():
-        files = {p.stem for p in (PACKAGE / folder.split(".")[1]).glob("*.py") if not p.stem.startswith("_")}
+        files = {
+            p.stem
+            for p in PACKAGE.joinpath(*folder.split(".")[1:]).glob("*.py")
+            if not p.stem.startswith("_")
+        }
         assert set(catalog.names(kind)) == {f.replace("_", "-") for f in files}
 
 

@@ -1,0 +1,1 @@
+"""What ``vidence make NAME`` makes: one file each, found by its name."""

@@ -1,0 +1,1 @@
+"""Motion capture -> point-light stimuli."""

@@ -1,0 +1,1 @@
+"""Video -> detections -> tracks -> cleaned, merged, ranked tracks; edges, regions, intervals."""

@@ -1,0 +1,126 @@
+"""What tracking makes: boxes found in frames, and the boxes of one person or thing over time."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.media.video import Video
+
+PERSON = "person"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detections:
+    """Boxes found in the frames of one video, in the order of their frames.
+
+    Shapes: `frame_indices`, `confidences`, `class_ids` are (n,), `boxes_px` is (n, 4).
+    Units: `boxes_px` is left, top, right, bottom in pixels of the video as it is shown (rotation applied);
+    frames count from 0. `class_names` names every class id that occurs.
+    """
+
+    frame_indices: NDArray[np.int64]
+    boxes_px: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    class_ids: NDArray[np.int64]
+    class_names: Mapping[int, str]
+
+    def __post_init__(self) -> None:
+        n = len(self.frame_indices)
+        if not (self.confidences.shape == self.class_ids.shape == (n,) and self.boxes_px.shape == (n, 4)):
+            raise ValueError(
+                f"frames {self.frame_indices.shape}, boxes {self.boxes_px.shape}, confidences "
+                f"{self.confidences.shape} and classes {self.class_ids.shape} do not belong together"
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Track:
+    """One person or thing over time: one box for each of some frames, ascending, each frame once.
+
+    Shapes: `frame_indices`, `confidences`, `is_detected` are (n,), `boxes_px` is (n, 4).
+    Units: as in `Detections`. `is_detected` is False where a box was filled in between detections.
+    """
+
+    track_id: str
+    class_name: str
+    frame_indices: NDArray[np.int64]
+    boxes_px: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    is_detected: NDArray[np.bool_]
+
+    def __post_init__(self) -> None:
+        n = len(self.frame_indices)
+        if n == 0:
+            raise ValueError(f"the track {self.track_id} has no box")
+        if not (self.confidences.shape == self.is_detected.shape == (n,) and self.boxes_px.shape == (n, 4)):
+            raise ValueError(f"the arrays of the track {self.track_id} do not belong together")
+        if np.any(np.diff(self.frame_indices) <= 0):
+            raise ValueError(f"the frames of the track {self.track_id} do not ascend")
+
+    @property
+    def centroids_px(self) -> NDArray[np.float64]:
+        """The centres of the boxes, shape (n, 2), in pixels."""
+        centres: NDArray[np.float64] = (self.boxes_px[:, :2] + self.boxes_px[:, 2:]) / 2
+        return centres
+
+    @property
+    def first_frame(self) -> int:
+        """The first frame that it has a box in."""
+        return int(self.frame_indices[0])
+
+    @property
+    def last_frame(self) -> int:
+        """The last frame that it has a box in."""
+        return int(self.frame_indices[-1])
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrackedVideo:
+    """All tracks of one video.
+
+    `times_s` are the presentation times of its frames, shape (n_frames,). `detections` are those that the
+    tracks were made from, things beside people included; None where tracks came from elsewhere.
+    """
+
+    width_px: int
+    height_px: int
+    times_s: NDArray[np.float64]
+    tracks: tuple[Track, ...]
+    detections: Detections | None = None
+
+    def track(self, track_id: str) -> Track:
+        """The track of that id.
+
+        Raises:
+            KeyError: there is none.
+        """
+        for track in self.tracks:
+            if track.track_id == track_id:
+                return track
+        raise KeyError(track_id)
+
+    def span_s(self, track: Track) -> tuple[float, float]:
+        """When a track is visible, from its first frame to its last, in seconds."""
+        return float(self.times_s[track.first_frame]), float(self.times_s[track.last_frame])
+
+
+class Detector(Protocol):
+    """Finds people and things; made by ``create(argument, options)``, one file in ``tracking/detectors/``.
+
+    `identity` is what the boxes depend on: kind, weights, thresholds. `looks` is False where the boxes
+    come from a file and no frame is decoded.
+    """
+
+    identity: str
+    looks: bool
+
+    def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
+        """The boxes in these frames.
+
+        Raises:
+            MediaError: the video cannot be read.
+            DataError: a file of boxes that cannot be used.
+        """
