@@ -1,10 +1,10 @@
 """Find things by the name of their file; import one only when it is asked for.
 
-A benchmark, model, selector, reader, judge, task, detector and so on is one file in the folder of its kind
-(`FOLDERS`) and defines ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file whose name
-starts with ``_`` is shared code and has no name. Other distributions add theirs through the entry point
-groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the name,
-its value the module.
+A benchmark, model, selector, reader, judge, task, detector and so on is one file in the folder of its
+kind (`FOLDERS`) and defines ``create(...)``. Its name is the name of the file with ``-`` for ``_``. A file
+whose name starts with ``_`` is shared code and has no name. Other distributions add theirs through the
+entry point groups ``vidence.benchmarks``, ``vidence.models`` and so on: the name of the entry point is the
+name, its value the module.
 """
 
 import difflib

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, TypeAlias
 
+import msgspec
 import numpy as np
 
 from vidence.contracts import Flow
@@ -72,7 +73,7 @@ class Change(Record, kw_only=True):
 
 
 class SceneCard(Record, kw_only=True, omit_defaults=True):
-    """One sentence about a shot. A false one lists what was changed (HERBench, 7.4); a faithful one nothing."""
+    """One sentence about a shot. A false one lists what was changed (HERBench, 7.4)."""
 
     card_id: str
     shot_id: str
@@ -146,8 +147,8 @@ class Draft(Record, kw_only=True, omit_defaults=True):
     evidence: tuple[Evidence, ...]
     k: int
     truth: Literal["program", "model"] = "program"
-    tags: dict[str, str] = {}
-    facts: dict[str, str] = {}
+    tags: dict[str, str] = msgspec.field(default_factory=dict)
+    facts: dict[str, str] = msgspec.field(default_factory=dict)
 
 
 class Dropped(Record, kw_only=True, omit_defaults=True):

@@ -1,6 +1,6 @@
 """Points moving in space: what every reader gives and every stimulus is made from."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -10,7 +10,9 @@ from vidence.records import Record
 
 
 class MotionSource(Record, kw_only=True, omit_defaults=True):
-    """Where a motion comes from. `fps_claimed` is what the file says (None: nothing), `fps_note` why another
+    """Where a motion comes from.
+
+    `fps_claimed` is what the file says (None: nothing), `fps_note` why another
     rate was taken; `metres_per_unit` is the length of one unit of the file. `notes` are defects that were
     found, and what was done about each.
     """
@@ -29,7 +31,8 @@ class Motion:
 
     Shapes: `positions_m` (n_frames, n_points, 3); `is_valid` (n_frames, n_points), False where a point was
     not seen (its position is then NaN).
-    Units: metres; y points up, x and z span the floor, right-handed. `fps` is the true rate in frames per second.
+    Units: metres; y points up, x and z span the floor, right-handed. `fps` is the true rate in frames per
+    second.
     `parents` gives for every point the point that its bone comes from, -1 for a root; empty for markers.
     """
 
@@ -39,14 +42,14 @@ class Motion:
     fps: float
     kind: Literal["joints", "markers", "body"] = "joints"
     parents: tuple[int, ...] = ()
-    source: MotionSource = MotionSource()
+    source: MotionSource = field(default_factory=MotionSource)
 
     def __post_init__(self) -> None:
         n_frames, n_points = self.is_valid.shape
         if self.positions_m.shape != (n_frames, n_points, 3) or len(self.names) != n_points:
             raise ValueError(
-                f"positions {self.positions_m.shape}, validity {self.is_valid.shape} and {len(self.names)} names "
-                "do not belong together"
+                f"positions {self.positions_m.shape}, validity {self.is_valid.shape} and {len(self.names)} "
+                "names do not belong together"
             )
         if self.parents and len(self.parents) != n_points:
             raise ValueError(f"{len(self.parents)} parents for {n_points} points")
