@@ -52,5 +52,13 @@ class ExaminedOne:
     finding: Record | Failed
 
 
-Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne
+@dataclass(frozen=True, kw_only=True)
+class Errand:
+    """One errand of a construction step is done; `failed` says why nothing came of it."""
+
+    name: str
+    failed: Failed | None = None
+
+
+Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne | Errand
 Listener: TypeAlias = Callable[[Event], None]

@@ -47,7 +47,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     """
     benchmark = open_benchmark(benchmark_name)
     protocol, rules = _protocol(benchmark, wishes.get("protocol"))
-    spec, drawn = _without_sampling(parse_spec(model))
+    spec, drawn = without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
     for name in flags.keys() & drawn.keys():
@@ -82,7 +82,12 @@ def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
     return name, benchmark.protocols[name]
 
 
-def _without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
+def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
+    """The spec of a model without what says how replies are drawn, and that: fields of `Sampling`.
+
+    Raises:
+        UsageError: a value that is no number.
+    """
     drawn: dict[str, object] = {}
     kept: list[str] = []
     for key, text in spec.options.items():
@@ -145,7 +150,7 @@ def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
 
 def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
     """The spec of a judge model without what says how verdicts are drawn, and how they are drawn."""
-    spec, drawn = _without_sampling(parse_spec(spec_text))
+    spec, drawn = without_sampling(parse_spec(spec_text))
     return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | drawn, Sampling)
 
 
