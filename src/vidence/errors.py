@@ -17,6 +17,7 @@ what to do.
     │   ├── AccessError            ... and will answer no request (wrong key, no such model)
     │   └── ServerDownError        ... nor anybody else any more; the run stops
     ├── StoreError                 a run folder or the reply memory cannot be used
+    ├── AccountError               a step of making questions lost or doubled something
     └── BudgetSpentError           the spending limit of the run is reached
 """
 
@@ -101,6 +102,10 @@ class ServerDownError(ModelError):
 
 class StoreError(VidenceError):
     """A run folder or the reply memory cannot be used: older format, in use, disk full, damaged."""
+
+
+class AccountError(VidenceError):
+    """A step of making questions lost, doubled or invented something: what came in is not what came out."""
 
 
 class BudgetSpentError(VidenceError):
