@@ -10,6 +10,7 @@ import numpy as np
 
 from vidence.errors import DataError, MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
+from vidence.media.clip import Clip
 from vidence.media.deliver import Delivery, Job, deliver
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.media.facts import MediaFacts, cached_facts, read_facts
@@ -75,7 +76,8 @@ class FrameDesk:
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
             }
         facts = await self._all_facts(items)
-        clips = {item.item_id: self._clip(item, facts) for item in items}
+        shared: dict[tuple[Media, ...], Clip] = {}
+        clips = {item.item_id: self._clip(item, facts, shared=shared) for item in items}
         scores = await self._scores([one for one in clips.values() if isinstance(one, Clipped)])
         chosen = {item.item_id: self._choose(clips[item.item_id], facts, scores=scores) for item in items}
         frames: dict[tuple[Source, str], Delivery | Failed] = {}
@@ -125,8 +127,10 @@ class FrameDesk:
 
     # ------------------------------------------------------------------ selection
 
-    def _clip(self, item: Item, facts: dict[Source, MediaFacts | Failed]) -> Clipped | Failed:
-        """The media of a question as one clip."""
+    def _clip(
+        self, item: Item, facts: dict[Source, MediaFacts | Failed], *, shared: dict[tuple[Media, ...], Clip]
+    ) -> Clipped | Failed:
+        """The media of a question as one clip; questions about the same media share it (`shared`)."""
         parts: list[tuple[Media, MediaFacts]] = []
         for media in item.media:
             fact = facts[self._source(media)]
@@ -137,7 +141,7 @@ class FrameDesk:
                 return Failed(stage="media", error="WrongFile", message=message)
             parts.append((media, fact))
         try:
-            clip = clip_of(parts)
+            clip = shared.get(item.media) or shared.setdefault(item.media, clip_of(parts))
         except (DataError, UsageError, MediaError) as error:
             return _not_chosen(error)
         return Clipped(
