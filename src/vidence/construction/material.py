@@ -109,7 +109,10 @@ class Event(Record, kw_only=True, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class Material:
-    """Everything that is known about one video. `chosen` are the ids of the ranked tracks, best first."""
+    """Everything that is known about one video. `chosen` are the ids of the ranked tracks, best first.
+
+    `crops` are the pictures that cards were written from; a card's `frames` say which are its own.
+    """
 
     source: VideoSource
     tracked: TrackedVideo | None = None
@@ -119,6 +122,7 @@ class Material:
     shots: tuple[Shot, ...] = ()
     scene_cards: tuple[SceneCard, ...] = ()
     events: tuple[Event, ...] = ()
+    crops: tuple[Crop, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
