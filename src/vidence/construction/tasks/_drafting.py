@@ -8,7 +8,8 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from vidence.construction.material import Draft, Dropped, Made
+from vidence.construction.material import Draft, Dropped, Made, Material
+from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.records import Evidence
 from vidence.statistics.near_duplicates import normal_form
@@ -189,3 +190,17 @@ def one_of_each(right: str, others: Sequence[str], *, n: int, rng: np.random.Gen
     """`n` drawn texts out of `others` that are not `right`; fewer where there are no more."""
     pool = [text for text in dict.fromkeys(others) if text != right]
     return tuple(pool[i] for i in rng.permutation(len(pool))[:n])
+
+
+def lacks(material: Material, needs: Sequence[str], ledger: Ledger) -> bool:
+    """Whether something that a task needs is not there; what is missing goes to the account."""
+    missing = [name for name in needs if not getattr(material, name)]
+    for name in missing:
+        ledger.drop("", reason=f"no-{name.replace('_', '-')}", detail="the task needs them")
+    return bool(missing)
+
+
+def asking_nobody(made: Sequence[Made]) -> Flow[Sequence[Made]]:
+    """The flow of a task that computes everything itself."""
+    yield from ()
+    return made
