@@ -1,0 +1,119 @@
+"""What TrackRank measures of a track, each in its own unit, before anything is divided by the largest."""
+
+from collections.abc import Sequence
+from typing import Literal, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError
+from vidence.tracking.overlap import areas_px, iou, share_inside
+from vidence.tracking.tracks import PERSON, Detections, Track
+
+ObjectOverlap: TypeAlias = Literal["iou", "object-area"]
+
+
+def duration_s(track: Track, times_s: NDArray[np.float64]) -> float:
+    """From the first frame of a track to its last, in seconds of presentation time; 0 for one frame."""
+    return float(times_s[track.last_frame] - times_s[track.first_frame])
+
+
+def mean_area_px(track: Track) -> float:
+    """The mean area of the boxes, in square pixels."""
+    return float(areas_px(track.boxes_px).mean())
+
+
+def displacement_px(track: Track) -> float:
+    """The straight distance between the first centre and the last, in pixels."""
+    centres = track.centroids_px
+    return float(np.linalg.norm(centres[-1] - centres[0]))
+
+
+def path_px(track: Track) -> float:
+    """The length of the way from centre to centre, in pixels."""
+    steps = np.diff(track.centroids_px, axis=0)
+    return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
+
+
+def hull_area_px(track: Track) -> float:
+    """The area of the convex hull of all corners of the boxes, in square pixels.
+
+    Raises:
+        DataError: the boxes have no area; refine the tracks first.
+    """
+    from scipy.spatial import ConvexHull, QhullError
+
+    boxes = track.boxes_px
+    corners = np.concatenate([boxes[:, [0, 1]], boxes[:, [2, 1]], boxes[:, [2, 3]], boxes[:, [0, 3]]])
+    low = corners.min(axis=0)
+    size = corners.max(axis=0) - low
+    try:
+        # In the unit square nearly flat hulls keep their accuracy.
+        return float(ConvexHull((corners - low) / size).volume * size.prod())
+    except (QhullError, ValueError) as error:
+        raise DataError(
+            f"the boxes of the track {track.track_id!r} enclose no area ({boxes[0].tolist()} ...); "
+            "refine the tracks first, which leaves out boxes that cannot be used"
+        ) from error
+
+
+def mean_confidence(track: Track) -> float:
+    """The mean score of the detections, 0 or above; filled boxes have none and do not count.
+
+    Files that know no scores have negative ones, or none that is a number: such tracks have 0.
+    """
+    found = track.confidences[track.is_detected & np.isfinite(track.confidences)]
+    return max(float(found.mean()), 0.0) if len(found) else 0.0
+
+
+def mean_acceleration(track: Track, times_s: NDArray[np.float64]) -> float:
+    """The mean magnitude of the acceleration of the centre, in pixels per second squared.
+
+    Velocities are taken between neighbouring boxes and the times of their frames, so that frames that come
+    irregularly do not look like jitter. 0 for a track of fewer than three boxes.
+    """
+    if len(track.frame_indices) < 3:
+        return 0.0
+    times = times_s[track.frame_indices]
+    between = np.diff(times)
+    velocities = np.diff(track.centroids_px, axis=0) / between[:, None]
+    changes = np.diff(velocities, axis=0)
+    return float((np.hypot(changes[:, 0], changes[:, 1]) / ((between[1:] + between[:-1]) / 2)).mean())
+
+
+def aspect_spread(track: Track) -> float:
+    """The standard deviation (over all boxes, not of a sample) of width / height."""
+    sides = track.boxes_px[:, 2:] - track.boxes_px[:, :2]
+    return float((sides[:, 0] / sides[:, 1]).std())
+
+
+def count_objects(
+    tracks: Sequence[Track],
+    detections: Detections,
+    *,
+    over: float,
+    overlap: ObjectOverlap,
+    person: str = PERSON,
+) -> NDArray[np.int64]:
+    """With how many kinds of things each track was seen, shape (n_tracks,).
+
+    A kind counts when, in any frame, one of its boxes overlaps that of the track by more than `over`:
+    intersection over union, or intersection over the area of the thing.
+    """
+    others = [i for i, name in detections.class_names.items() if name != person]
+    rows = np.flatnonzero(np.isin(detections.class_ids, others))
+    rows = rows[np.argsort(detections.frame_indices[rows], kind="stable")]
+    frames, boxes = detections.frame_indices[rows], detections.boxes_px[rows]
+    classes = detections.class_ids[rows]
+    compare = iou if overlap == "iou" else share_inside
+    counts = np.zeros(len(tracks), np.int64)
+    for i, track in enumerate(tracks):
+        low = np.searchsorted(frames, track.frame_indices, side="left")
+        n = np.searchsorted(frames, track.frame_indices, side="right") - low
+        if not n.any():
+            continue
+        mine = np.repeat(np.arange(len(n)), n)
+        theirs = np.repeat(low, n) + np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        met = classes[theirs][compare(boxes[theirs], track.boxes_px[mine]) > over]
+        counts[i] = len({detections.class_names[int(c)] for c in np.unique(met)})
+    return counts
