@@ -16,7 +16,7 @@ from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Record, Sampling, TextPart, VideoPart
 
-DATA_URL_MEMORY_BYTES = 64 * 2**20
+DATA_URL_MEMORY_BYTES = 16 * 2**20
 MOST_TOP_LOGPROBS = 20  # the protocol's limit
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens"}) | {
