@@ -254,7 +254,10 @@ class Subject(Protocol):
         """How many frames this view has; less than its budget where the video has no more."""
 
     def times_s(self, view: str) -> tuple[float, ...]:
-        """The presentation time of each frame of a view, in its order."""
+        """The presentation time of each frame of a view, in its order.
+
+        Of several media the second begins where the first ends, and so on; a single image takes no time.
+        """
 
     def prompt(
         self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()

@@ -1,6 +1,7 @@
 """What a question's media are as one sequence of frames, and which of them a selector shows."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import cast
 
@@ -12,8 +13,9 @@ from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.facts import MediaFacts
 from vidence.records import Item, Media
-from vidence.running.showing import ViewRules
+from vidence.running.showing import Clipped, ViewRules
 from vidence.selection._ranking import ranked
+from vidence.selection._seeking import Sought
 
 
 def check_whole(item: Item) -> None:
@@ -78,21 +80,51 @@ def needs_media(selector: Selector) -> bool:
     return bool(getattr(selector, "needs_media", True))
 
 
-def positions_shown(selector: Selector, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
-    """The positions that a selector chooses; single images are always shown, and count.
+def check_some(view: ViewRules, question: Clipped) -> None:
+    """Refuse a choice of no frame at all, where there are frames and the selector shows some.
 
-    The budget thins the videos between them, down to one frame. Selectors that ignore the budget
-    (all, the central one, none) choose from everything.
+    Raises:
+        DataError: always in such a case; the question would be asked as if it had no video.
     """
-    is_still = np.array([item.media[m].kind == "image" for m in clip.media_indices], bool)
-    if not is_still.any() or getattr(selector, "budget", "") == "ignored":
-        return selector.select(clip, item, n_frames=n_frames)
-    stills, moving = np.flatnonzero(is_still), np.flatnonzero(~is_still)
-    if len(moving) == 0:
-        return stills
-    left = max(1, n_frames - len(stills))
-    chosen = moving[selector.select(clip.part(moving), item, n_frames=left)]
-    return np.sort(np.concatenate([stills, chosen]))
+    if question.clip.n_frames and needs_media(view.selector):
+        raise DataError(
+            f"item {question.item.item_id!r}: {view.selector_name} chose none of {question.clip.n_frames} "
+            f"frames under a budget of {view.n_frames}. Give it another budget (AKS as released gives none "
+            "where the budget is below 2^all_depth) or another selector; to ask in words alone, take none"
+        )
+
+
+def few_words(view: ViewRules, question: Clipped, n_chosen: int) -> list[str]:
+    """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
+    wanted = min(view.n_frames, question.clip.n_frames)
+    if view.retry or n_chosen >= wanted or not hasattr(view.selector, "score_rules"):
+        return []
+    return [f"{n_chosen} frames chosen, {view.n_frames} allowed"]
+
+
+def parted(selector: Selector, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of single images, which are always shown, and of all else, from which is chosen.
+
+    Selectors that ignore the budget (all, the central one, none) choose from everything.
+    """
+    is_image = np.array([medium.kind == "image" for medium in item.media], bool)
+    if getattr(selector, "budget", "") == "ignored":
+        is_image[:] = False
+    is_still = is_image[clip.media_indices]
+    return np.flatnonzero(is_still).astype(np.int64), np.flatnonzero(~is_still).astype(np.int64)
+
+
+def budget_left(n_frames: int, n_stills: int) -> int:
+    """What single images leave of a budget: one frame at least."""
+    return max(1, n_frames - n_stills)
+
+
+def moving_part(selector: Selector, question: Clipped) -> Clipped | None:
+    """The question with the frames that are chosen from; None where all that it has are single images."""
+    stills, moving = parted(selector, question.clip, question.item)
+    if not len(stills):
+        return question
+    return replace(question, clip=question.clip.part(moving)) if len(moving) else None
 
 
 def positions_again(
@@ -115,22 +147,45 @@ def positions_again(
 
 
 def positions_of(
-    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | None = None
+    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | Sought | None = None
 ) -> NDArray[np.int64]:
     """The positions that a view shows, in its order.
+
+    Single images are always shown, and count; the budget thins the videos between them, down to one frame.
+    In a ranked view they come first, in the order of the item.
 
     Args:
         view: its rules.
         clip: the frames.
         item: the question.
-        scores: one for each candidate, for a selector that goes by scores which are not in a file.
+        scores: one for each candidate among the frames that are no single images, for a selector that goes
+            by scores which are not in a file; or what a search ended with, in positions among them.
     """
+    stills, moving = parted(view.selector, clip, item)
+    if not len(stills):
+        return _chosen(view, clip, item, n_frames=view.n_frames, scores=scores)
+    if not len(moving):
+        return stills[:0] if view.retry else stills
+    left = budget_left(view.n_frames, len(stills))
+    chosen = moving[_chosen(view, clip.part(moving), item, n_frames=left, scores=scores)]
+    if view.retry and not len(chosen):
+        return chosen
+    both = np.concatenate([stills, chosen])
+    return both if view.is_ranked else np.sort(both)
+
+
+def _chosen(
+    view: ViewRules, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | Sought | None
+) -> NDArray[np.int64]:
+    """What the rule of a view chooses, single images apart."""
     selector = view.selector
     if view.retry:
-        return positions_again(selector, clip, item, n_frames=view.n_frames, retry=view.retry)
+        return positions_again(selector, clip, item, n_frames=n_frames, retry=view.retry)
+    if isinstance(scores, Sought):
+        return scores.positions if view.is_ranked else np.sort(scores.positions)
     if view.is_ranked:
-        return ranked(selector, clip, item, n_frames=view.n_frames, scores=scores)
-    if scores is not None:
-        scoring = cast("ScoringSelector", selector)  # it was given scores
-        return scoring.select(clip, item, n_frames=view.n_frames, scores=scores)
-    return positions_shown(selector, clip, item, n_frames=view.n_frames)
+        return ranked(selector, clip, item, n_frames=n_frames, scores=scores)
+    if scores is None:
+        return selector.select(clip, item, n_frames=n_frames)
+    scoring = cast("ScoringSelector", selector)  # it was given scores
+    return scoring.select(clip, item, n_frames=n_frames, scores=scores)

@@ -1,29 +1,20 @@
 """A diagnostic over the questions of a plan: frames for its views, its asks, its findings."""
 
 import hashlib
-from collections.abc import Iterator, Mapping
-from contextlib import aclosing
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-import anyio
 import msgspec
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.catalog import find
 from vidence.contracts import Ask, Diagnostic, Examined, Model, Request, View
-from vidence.errors import (
-    BudgetSpentError,
-    MediaError,
-    RejectedRequestError,
-    TransientModelError,
-    UsageError,
-)
+from vidence.errors import MediaError, RejectedRequestError, TransientModelError, UsageError
 from vidence.media.encode import Encoding
 from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Record, Reply
-from vidence.running.drive import Asker, drive, first_error
+from vidence.running.drive import Asker, drive
 from vidence.running.evaluate import opened_run, show_rules
 from vidence.running.events import ExaminedOne, Listener, MediaTrouble, Started
 from vidence.running.findings import FindingStore, Header, findings_path, read_findings
@@ -32,14 +23,18 @@ from vidence.running.limits import Budget
 from vidence.running.marking import Panel, judge_name
 from vidence.running.opening import (
     Surroundings,
+    asked_models,
     judge_specs,
     limits_for,
     opened_bench,
     opened_memory,
     opened_models,
+    selector_askers,
+    specs_asked,
 )
 from vidence.running.plan import Plan
 from vidence.running.prepare import Prepared, open_selector, prepare
+from vidence.running.showers import Showers
 from vidence.running.showing import DecodeCount, Shown, ViewRules
 from vidence.running.subject import NotShownError, ShownSubject
 from vidence.running.workers import Workers
@@ -96,18 +91,23 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
     others = {name: model_spec(plan.model, spec) for name, spec in diagnostic.models().items()}
+    views = _views(diagnostic, plan)
+    selectors = [open_selector(plan.selector), *(view.selector for view in views.values())]
+    specs = specs_asked(plan, selectors)
     judges = judge_specs(plan)
-    async with opened_models([plan.model, *others.values(), *judges]) as models:
-        model, judge_models = models[0], models[1 + len(others) :]
-        named = {"": model} | dict(zip(others, models[1:], strict=False))
-        prepared = prepare(plan, model=model, judge_models=judge_models, now=now)
+    n_others, n_asked = len(others), len(specs)
+    async with opened_models([plan.model, *others.values(), *specs, *judges]) as (model, *rest):
+        named = {"": model} | dict(zip(others, rest, strict=False))
+        asked = asked_models(plan, model, specs=specs, models=rest[n_others : n_others + n_asked])
+        judge_models = rest[n_others + n_asked :]
+        prepared = prepare(plan, model=model, judge_models=judge_models, asked=asked, now=now)
         header = Header(
             diagnostic=diagnostic.name,
             version=diagnostic.version,
             options=dict(options),
             plan_digest=_digest(plan),
             content_hash=prepared.facts.content_hash,
-            model_identities={name: one.identity for name, one in named.items()},
+            model_identities={name: one.identity for name, one in {**asked, **named}.items()},
             prompts_digest=prepared.facts.prompts_digest,
             started_at=now.isoformat(timespec="seconds"),
         )
@@ -117,7 +117,13 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             _, known = read_findings(path, diagnostic, {i.item_id: i for i in prepared.items})
             done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
             work = _Examination(
-                diagnostic=diagnostic, prepared=prepared, store=store, on_event=on_event, named=named
+                prepared=prepared,
+                store=store,
+                on_event=on_event,
+                named=named,
+                asked=asked,
+                views=views,
+                diagnostic=diagnostic,
             )
             todo = [item for item in prepared.items if item.item_id not in done]
             return await work.run(todo, judge_models=judge_models, surroundings=surroundings)
@@ -160,11 +166,12 @@ class _Examination:
     prepared: Prepared
     store: FindingStore
     named: Mapping[str, Model]
+    asked: Mapping[str, Model]
+    views: Mapping[str, ViewRules]
     on_event: Listener
     account: Account = field(default_factory=Account)
     _askers: dict[str, Asker] = field(default_factory=dict)
     _panel: Panel | None = None
-    _spent: BudgetSpentError | None = None
 
     async def run(
         self, todo: list[Item], *, judge_models: list[Model], surroundings: Surroundings
@@ -206,56 +213,36 @@ class _Examination:
                     workers=workers,
                     count=account.decoding,
                     on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
-                    views=self._views(),
+                    views=self.views,
+                    askers=selector_askers(
+                        plan, self.asked, main=self._askers[""], memory=memory, on_event=self.on_event
+                    ),
                 )
-                await self._work(todo, desk, n_showers=2 * surroundings.n_workers)
-        account.cost = budget.cost + (bench.budget.cost if bench is not None else 0.0)
-        if self._spent is not None:
-            raise self._spent
+                try:
+                    await self._work(todo, desk, n_showers=2 * surroundings.n_workers)
+                finally:
+                    account.cost = budget.cost + (bench.budget.cost if bench is not None else 0.0)
         return account
 
-    def _views(self) -> dict[str, ViewRules]:
-        plan = self.prepared.plan
-        wanted = self.diagnostic.views(selector=plan.selector, n_frames=plan.n_frames)
-        return {name: _view_rules(view, plan) for name, view in wanted.items()}
-
     async def _work(self, todo: list[Item], desk: FrameDesk, *, n_showers: int) -> None:
-        send, receive = anyio.create_memory_object_stream[_Ready](0)
         groups: dict[str, list[Item]] = {}
         for item in todo:
             groups.setdefault(item.video_id, []).append(item)
-        waiting = iter(list(groups.values()))
-        with first_error():
-            async with anyio.create_task_group() as tasks, send, receive:
-                for _ in range(n_showers):
-                    tasks.start_soon(self._show, waiting, desk, send.clone())
-                for _ in range(self.prepared.plan.concurrency):
-                    tasks.start_soon(self._examine_all, receive.clone())
 
-    async def _show(
-        self, groups: Iterator[list[Item]], desk: FrameDesk, send: MemoryObjectSendStream[_Ready]
-    ) -> None:
-        async with aclosing(send):
-            for group in groups:
-                views = await desk.show_views(group)
-                for item in group:
-                    try:
-                        await send.send(_Ready(item=item, views=views[item.item_id]))
-                    except anyio.BrokenResourceError:
-                        return  # nobody asks any more: the budget is spent
+        async def show(group: list[Item]) -> list[_Ready]:
+            views = await desk.show_views(group)
+            return [_Ready(item=item, views=views[item.item_id]) for item in group]
 
-    async def _examine_all(self, receive: MemoryObjectReceiveStream[_Ready]) -> None:
-        async with aclosing(receive):
-            async for ready in receive:
-                try:
-                    finding = await self._examine(ready)
-                except BudgetSpentError as error:
-                    self._spent = error
-                    return
-                self.store.add(Examined(item=ready.item, finding=finding))
-                self.account.n_examined += 1
-                self.account.n_failed += isinstance(finding, Failed)
-                self.on_event(ExaminedOne(item_id=ready.item.item_id, finding=finding))
+        showers = Showers(show=show, ask=self._add)
+        n_askers = self.prepared.plan.concurrency
+        await showers.work(groups.values(), n_showers=n_showers, n_askers=n_askers)
+
+    async def _add(self, ready: _Ready) -> None:
+        finding = await self._examine(ready)
+        self.store.add(Examined(item=ready.item, finding=finding))
+        self.account.n_examined += 1
+        self.account.n_failed += isinstance(finding, Failed)
+        self.on_event(ExaminedOne(item_id=ready.item.item_id, finding=finding))
 
     async def _examine(self, ready: _Ready) -> Record | Failed:
         subject = ShownSubject(item=ready.item, prepared=self.prepared, views=ready.views, panel=self._panel)
@@ -281,6 +268,11 @@ class _Examination:
             return Failed(stage="model", error=type(error).__name__, message=str(error))
         except (UsageError, MediaError) as error:
             return Failed(stage="prompting", error=type(error).__name__, message=str(error))
+
+
+def _views(diagnostic: Diagnostic, plan: Plan) -> dict[str, ViewRules]:
+    wanted = diagnostic.views(selector=plan.selector, n_frames=plan.n_frames)
+    return {name: _view_rules(view, plan) for name, view in wanted.items()}
 
 
 def _view_rules(view: View, plan: Plan) -> ViewRules:

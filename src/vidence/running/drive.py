@@ -11,7 +11,7 @@ from vidence.contracts import Ask, Flow, MadeT, Model, Request
 from vidence.errors import RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Prompt, Reply
 from vidence.running.events import Listener, Waiting
-from vidence.running.limits import DownDetector, Limits
+from vidence.running.limits import Budget, DownDetector, Limits
 from vidence.running.store import Memory, memory_key
 
 _log = logging.getLogger(__name__)
@@ -41,6 +41,11 @@ class Asker:
         self._on_event = on_event
         self._in_flight: dict[bytes, anyio.Event] = {}
         self._down = DownDetector(most=limits.in_flight.allowed + 4)
+
+    @property
+    def budget(self) -> Budget:
+        """What its replies are counted in."""
+        return self._limits.budget
 
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.

@@ -1,6 +1,6 @@
 """Benchmark x model x selector -> trials: the run itself."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -18,14 +18,17 @@ from vidence.running.limits import Budget
 from vidence.running.opening import (
     Surroundings,
     account,
+    asked_models,
     judge_specs,
     limits_for,
     opened_bench,
     opened_memory,
     opened_models,
+    selector_askers,
+    specs_asked,
 )
 from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
-from vidence.running.prepare import Prepared, check_same, prepare
+from vidence.running.prepare import Prepared, check_same, open_selector, prepare
 from vidence.running.session import Session, Summary
 from vidence.running.showing import ShowRules
 from vidence.running.store import TrialStore
@@ -41,11 +44,19 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    async with opened_models([plan.model, *judge_specs(plan)]) as (model, *judge_models):
-        prepared = prepare(plan, model=model, judge_models=judge_models, now=now)
+    specs = specs_asked(plan, [open_selector(plan.selector)])
+    async with opened_models([plan.model, *specs, *judge_specs(plan)]) as (model, *others):
+        asked = asked_models(plan, model, specs=specs, models=others[: len(specs)])
+        judge_models = others[len(specs) :]
+        prepared = prepare(plan, model=model, judge_models=judge_models, asked=asked, now=now)
         with opened_run(folder, prepared) as store:
             return await _evaluate(
-                prepared, store, judge_models=judge_models, surroundings=surroundings, on_event=on_event
+                prepared,
+                store,
+                asked=asked,
+                judge_models=judge_models,
+                surroundings=surroundings,
+                on_event=on_event,
             )
 
 
@@ -91,6 +102,7 @@ async def _evaluate(
     prepared: Prepared,
     store: TrialStore,
     *,
+    asked: Mapping[str, Model],
     judge_models: Sequence[Model],
     surroundings: Surroundings,
     on_event: Listener,
@@ -114,16 +126,18 @@ async def _evaluate(
                 bench = opened_bench(
                     plan, prepared.judge, judge_models, memory=memory, beside=asking, on_event=on_event
                 )
+            asker = Asker(prepared.model, memory=memory, limits=limits, on_event=on_event)
             desk = FrameDesk(
                 show_rules(prepared, surroundings),
                 workers=workers,
                 count=summary.decoding,
                 on_trouble=lambda message: on_event(MediaTrouble(message=message)),
+                askers=selector_askers(plan, asked, main=asker, memory=memory, on_event=on_event),
             )
             session = Session(
                 prepared=prepared,
                 store=store,
-                asker=Asker(prepared.model, memory=memory, limits=limits, on_event=on_event),
+                asker=asker,
                 desk=desk,
                 budget=asking,
                 summary=summary,

@@ -18,15 +18,19 @@ from vidence.media.locate import resolve
 from vidence.prompting.compose import ShownFrame
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 from vidence.running.choosing import (
+    check_some,
     check_whole,
     clip_of,
+    few_words,
     needs_media,
     positions_of,
     video_type,
 )
-from vidence.running.scores import Clipped, ScoreDesk, Scores
-from vidence.running.showing import DecodeCount, Shown, ShowRules, Source, ViewRules
+from vidence.running.drive import Asker
+from vidence.running.scores import Found, ScoreDesk, Scores
+from vidence.running.showing import Clipped, DecodeCount, Shown, ShowRules, Source, ViewRules
 from vidence.running.workers import Workers
+from vidence.selection._seeking import Sought
 
 _log = logging.getLogger(__name__)
 
@@ -47,6 +51,7 @@ class FrameDesk:
         count: DecodeCount,
         on_trouble: Callable[[str], None],
         views: Mapping[str, ViewRules] | None = None,
+        askers: Mapping[str, Asker] | None = None,
     ) -> None:
         self._rules = rules
         self._views = rules.views() if views is None else views
@@ -58,7 +63,9 @@ class FrameDesk:
         self._score_desk = ScoreDesk(
             cache_root=rules.cache_root,
             cache_max_bytes=rules.cache_max_bytes,
-            deliver=self._deliver_for_scores,
+            deliver=partial(self._deliver_to_selector, keep=False),
+            deliver_kept=partial(self._deliver_to_selector, keep=True),
+            askers=askers or {},
         )
 
     async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
@@ -151,7 +158,7 @@ class FrameDesk:
             hashes=tuple(fact.content_hash for _, fact in parts),
         )
 
-    async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Scores | Failed]]:
+    async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Found]]:
         """What selectors that go by scores go by, by view and item id."""
         return {name: await self._score_desk.scores(view, questions) for name, view in self._views.items()}
 
@@ -160,7 +167,7 @@ class FrameDesk:
         found: Clipped | Failed,
         facts: dict[Source, MediaFacts | Failed],
         *,
-        scores: dict[str, dict[str, Scores | Failed]],
+        scores: dict[str, dict[str, Found]],
     ) -> dict[str, Selection | Failed]:
         """The frames of each view; views for another try that have none are left out."""
         if isinstance(found, Failed):
@@ -178,26 +185,32 @@ class FrameDesk:
         }
 
     def _chosen(
-        self, view: ViewRules, found: Clipped, *, scores: Scores | Failed | None, problems: list[str]
+        self, view: ViewRules, found: Clipped, *, scores: Found | None, problems: list[str]
     ) -> Selection | Failed:
         if isinstance(scores, Failed):
             return scores
         try:
             frames = self._select(view, found, scores)
+            if not frames and not self._rules.whole_video and not view.retry:
+                check_some(view, found)
         except (DataError, UsageError, MediaError) as error:
             return _not_chosen(error)
-        tried = (
+        told = (
             [f"retry {view.retry}: other frames after a reply that could not be read"] if view.retry else []
         )
+        told += [scores.note] if isinstance(scores, Sought) else []
+        told += few_words(view, found, len(frames))
         return Selection(
             selector=view.selector_name,
             version=view.selector.version,
             frames=frames,
             n_candidates=found.clip.n_frames,
-            note="; ".join([*tried, *problems]),
+            note="; ".join([*told, *problems]),
         )
 
-    def _select(self, view: ViewRules, found: Clipped, scores: Scores | None) -> tuple[FrameRef, ...]:
+    def _select(
+        self, view: ViewRules, found: Clipped, scores: Scores | Sought | None
+    ) -> tuple[FrameRef, ...]:
         clip, item = found.clip, found.item
         if self._rules.whole_video:
             check_whole(item)
@@ -265,28 +278,36 @@ class FrameDesk:
             self._on_trouble(message)
         return delivery
 
-    async def _deliver_for_scores(
-        self, source: Source, indices: Sequence[int], encoding: Encoding
-    ) -> dict[int, EncodedFrame]:
-        """Frames for an embedder; they are not kept, since what it makes of them is.
+    async def _deliver_to_selector(
+        self, source: Source, indices: Sequence[int], encoding: Encoding, *, keep: bool
+    ) -> Mapping[int, EncodedFrame]:
+        """Frames for an embedder (not kept, since what it makes of them is) or for a model.
 
         Raises:
             MediaError: the file, or one of the frames, cannot be decoded.
         """
         path, kind = source
+        if keep and (facts := cached_facts(path, kind=kind, cache_root=self._rules.cache_root)) is not None:
+            known = await anyio.to_thread.run_sync(
+                self._from_cache, facts.content_hash, list(indices), encoding
+            )
+            if known is not None:
+                self._count.n_from_cache += len(known)
+                return known
         job = Job(
             path=str(path),
             kind=kind,
             frame_indices=tuple(indices),
             encoding=encoding,
-            cache_root=None,
-            cache_max_bytes=0,
+            cache_root=str(self._rules.cache_root) if keep else None,
+            cache_max_bytes=self._rules.cache_max_bytes if keep else 0,
         )
         delivery = await self._workers.run(
             str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
         )
         self._count.n_scoring_passes += 1
         self._count.n_decoded += delivery.n_decoded
+        self._count.n_from_cache += delivery.n_from_cache
         if delivery.problems:
             raise MediaError(next(iter(delivery.problems.values())))
         return delivery.frames
@@ -323,6 +344,7 @@ class FrameDesk:
                 return Failed(stage="media", error="DamagedFrame", message=delivery.problems[ref.frame_index])
             shown.append(ShownFrame(frame=delivery.frames[ref.frame_index], time_s=ref.time_s))
         known = [f for m in item.media if isinstance(f := facts[self._source(m)], MediaFacts)]
+        lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
         if self._rules.whole_video and item.media:
             path = self._source(item.media[0])[0]
@@ -330,7 +352,8 @@ class FrameDesk:
         return Shown(
             selection=selection,
             frames=tuple(shown),
-            duration_s=sum(f.probe.counted.duration_s for f in known),
+            duration_s=sum(lasting_s),
+            starts_s=tuple(sum(lasting_s[:i]) for i in range(len(lasting_s))),
             video=video,
         )
 

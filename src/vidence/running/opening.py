@@ -1,6 +1,6 @@
 """What the sessions of a run have in common: models, the reply memory, limits, the bench of judges."""
 
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -8,7 +8,7 @@ from pathlib import Path
 import anyio
 import numpy as np
 
-from vidence.contracts import Judge, Model
+from vidence.contracts import Judge, Model, Selector
 from vidence.running.drive import Asker
 from vidence.running.events import Listener
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, Limits
@@ -17,6 +17,7 @@ from vidence.running.plan import Plan
 from vidence.running.prepare import judge_sampling, open_judge, open_model
 from vidence.running.session import Summary
 from vidence.running.store import Memory
+from vidence.selection._seeking import models_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +49,36 @@ def opened_memory(plan: Plan, surroundings: Surroundings) -> Iterator[Memory]:
     path = Path(plan.memory) if plan.memory else surroundings.cache_root / "replies.sqlite"
     with Memory(path) as memory:
         yield memory
+
+
+def specs_asked(plan: Plan, selectors: Iterable[Selector]) -> list[str]:
+    """The specs of the models that selectors ask, each once; the model under test is not among them."""
+    specs = dict.fromkeys(spec for selector in selectors for spec in models_of(selector))
+    return [spec for spec in specs if spec != plan.model]
+
+
+def asked_models(
+    plan: Plan, model: Model, *, specs: Sequence[str], models: Sequence[Model]
+) -> dict[str, Model]:
+    """The models that selectors ask, by spec; the empty spec and the plan's are the model under test."""
+    return {"": model, plan.model: model} | dict(zip(specs, models, strict=True))
+
+
+def selector_askers(
+    plan: Plan, asked: Mapping[str, Model], *, main: Asker, memory: Memory, on_event: Listener
+) -> dict[str, Asker]:
+    """Who puts the questions of selectors to these models.
+
+    What they cost counts towards the same limit as the answers, at the prices of the model under test.
+    """
+
+    def asker(model: Model) -> Asker:
+        if model is asked[""]:
+            return main
+        limits = limits_for(plan, model, budget=main.budget)
+        return Asker(model, memory=memory, limits=limits, on_event=on_event)
+
+    return {spec: asker(model) for spec, model in asked.items()}
 
 
 def judge_specs(plan: Plan) -> list[str]:

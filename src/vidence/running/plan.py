@@ -146,7 +146,7 @@ MUST_AGREE = {
     "benchmark_version": "this version of vidence reads the benchmark differently",
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",
-    "selector_identity": "the file of scores that the selector reads has changed",
+    "selector_identity": "what the selector goes by has changed (its file of scores, or the model it asks)",
     "model_identity": "the model is a different one (its files or address changed)",
     "judge_version": "this version of vidence judges differently",
     "judge_prompts_digest": "the prompts of the judge have changed",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import unquote
 
 import msgspec
 import numpy as np
@@ -20,6 +21,7 @@ from vidence.prompting.templates import Templates
 from vidence.records import Item, Sampling
 from vidence.running.choosing import needs_media
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
+from vidence.selection._seeking import models_of
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
 _SAMPLING_FLAGS = {
@@ -60,6 +62,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
+    fields["selector"] = with_absolute_scores(str(fields["selector"]))
     fields |= {
         "benchmark": benchmark_name,
         "data": str(data.resolve()),
@@ -82,6 +85,28 @@ def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
     return name, benchmark.protocols[name]
 
 
+def with_absolute_scores(spec_text: str) -> str:
+    """The spec of a selector with the whole path of its file of scores: a run is taken up from any folder.
+
+    >>> with_absolute_scores("aks?mode=official&scores=/s/scores.jsonl")
+    'aks?mode=official&scores=/s/scores.jsonl'
+    """
+    head, _, query = spec_text.partition("?")
+    pairs = [pair.partition("=") for pair in filter(None, query.split("&"))]
+    if not any(key == "scores" and value for key, _, value in pairs):
+        return spec_text
+    whole = [
+        f"{key}={_escaped(str(Path(unquote(value)).resolve()))}" if key == "scores" else f"{key}{mark}{value}"
+        for key, mark, value in pairs
+    ]
+    return f"{head}?{'&'.join(whole)}"
+
+
+def _escaped(text: str) -> str:
+    """A value that `parse_spec` reads as it is."""
+    return text.replace("%", "%25").replace("&", "%26")
+
+
 def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
     """The spec of a model without what says how replies are drawn, and that: fields of `Sampling`.
 
@@ -92,7 +117,7 @@ def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
     kept: list[str] = []
     for key, text in spec.options.items():
         if key not in _DRAWN:
-            kept.append(f"{key}={text.replace('%', '%25').replace('&', '%26')}")
+            kept.append(f"{key}={_escaped(text)}")
             continue
         try:
             drawn[key] = _DRAWN[key](text)
@@ -131,9 +156,10 @@ def open_selector(spec_text: str) -> Selector:
     return selector
 
 
-def selector_identity(selector: Selector) -> str:
-    """What the choice of a selector depends on beside its version: the file of scores that it reads."""
-    return str(getattr(selector, "scores_digest", ""))
+def selector_identity(selector: Selector, asked: Mapping[str, Model]) -> str:
+    """What the choice of a selector depends on beside its version: its file of scores, the models it asks."""
+    identities = [asked[spec].identity for spec in models_of(selector)]
+    return " ".join(filter(None, [str(getattr(selector, "scores_digest", "")), *identities]))
 
 
 def open_reader(name: str) -> Scorer:
@@ -182,8 +208,17 @@ class Prepared:
         return tuple(int(i) for i in rng.permutation(len(item.choices)))
 
 
-def prepare(plan: Plan, *, model: Model, judge_models: Sequence[Model] = (), now: datetime) -> Prepared:
+def prepare(
+    plan: Plan,
+    *,
+    model: Model,
+    judge_models: Sequence[Model] = (),
+    asked: Mapping[str, Model] | None = None,
+    now: datetime,
+) -> Prepared:
     """Open and check everything that a plan names; its models are given, and whoever opened them closes them.
+
+    `asked` are the models that its selector asks, by spec.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
@@ -192,9 +227,8 @@ def prepare(plan: Plan, *, model: Model, judge_models: Sequence[Model] = (), now
     benchmark = open_benchmark(plan.benchmark)
     selector, reader = open_selector(plan.selector), open_reader(plan.reader)
     Size.parse(plan.size)
-    templates = Templates.load(
-        plan.prompts, override=Path(plan.prompts_dir) if plan.prompts_dir is not None else None
-    )
+    own_templates = None if plan.prompts_dir is None else Path(plan.prompts_dir)
+    templates = Templates.load(plan.prompts, override=own_templates)
     prompter = Prompter(
         templates,
         style=plan.style,
@@ -216,7 +250,7 @@ def prepare(plan: Plan, *, model: Model, judge_models: Sequence[Model] = (), now
             "content_hash": loaded.content_hash,
             "prompts_digest": templates.digest,
             "selector_version": selector.version,
-            "selector_identity": selector_identity(selector),
+            "selector_identity": selector_identity(selector, asked or {}),
             "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,

@@ -1,6 +1,6 @@
 """Scores of frames for the selectors that go by them: computed once for every frame and text, and kept."""
 
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,55 +16,97 @@ from vidence.catalog import find, parse_spec
 from vidence.contracts import Embedder, ScoreRules, ScoringSelector
 from vidence.embedding._cache import ScoreCache
 from vidence.embedding._score import score_frames
-from vidence.errors import DataError, MediaError, UsageError, VidenceError
-from vidence.media.clip import Clip
+from vidence.errors import (
+    DataError,
+    MediaError,
+    RejectedRequestError,
+    TransientModelError,
+    UsageError,
+    VidenceError,
+)
 from vidence.media.encode import EncodedFrame, Encoding, decode_image
 from vidence.media.sizes import Size
-from vidence.records import Failed, Item
-from vidence.running.showing import Source, ViewRules
+from vidence.records import Failed
+from vidence.running.choosing import budget_left, moving_part
+from vidence.running.drive import Asker
+from vidence.running.looking import Onlooker, Searcher
+from vidence.running.showing import Clipped, Deliver, Source, ViewRules
 from vidence.selection._scored import query_text
+from vidence.selection._seeking import AskingSelector, SeekingSelector, Sought, names_model
 
 # Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
 LOT = 2_000
 
 Scores: TypeAlias = NDArray[np.float64]
-# Gives frames of a source, by frame index; raises MediaError where there are none.
-Deliver: TypeAlias = Callable[
-    [Source, Sequence[int], Encoding], Coroutine[None, None, Mapping[int, EncodedFrame]]
-]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Clipped:
-    """A question, its media as one clip, the source of each medium and its content hash."""
-
-    item: Item
-    clip: Clip
-    sources: tuple[Source, ...]
-    hashes: tuple[str, ...]
+Found: TypeAlias = Scores | Sought | Failed
 
 
 @dataclass(kw_only=True)
 class ScoreDesk:
-    """Scores for views whose selectors want some.
+    """Scores for views whose selectors want some, from embedders or models.
 
-    An embedder is opened when it is first needed, and used by one question at a time. Frames are
-    delivered without loss at the size that the embedder wants, and only those that the cache lacks.
+    An embedder is opened when it is first needed, and used by one question at a time. Frames for it are
+    delivered without loss at the size that it wants, and only those that the cache lacks. A model gets
+    frames as the view shows them (`deliver_kept` keeps them); `askers` are by spec, the empty one is the
+    model under test.
     """
 
     cache_root: Path
     cache_max_bytes: int
     deliver: Deliver
+    deliver_kept: Deliver | None = None
+    askers: Mapping[str, Asker] = field(default_factory=dict)
     _embedders: dict[str, Embedder] = field(default_factory=dict)
     _lock: anyio.Lock = field(default_factory=anyio.Lock)
 
-    async def scores(self, view: ViewRules, questions: Sequence[Clipped]) -> dict[str, Scores | Failed]:
-        """One score for each candidate of each question, by item id; nothing for views that want none."""
+    async def scores(self, view: ViewRules, questions: Sequence[Clipped]) -> dict[str, Found]:
+        """One score for each candidate of each question, or what a search found, by item id.
+
+        Nothing for views that want none, and for questions about nothing but single images.
+        """
         rules: ScoreRules | None = getattr(view.selector, "score_rules", None)
-        if rules is None or not rules.embedder:
+        if rules is None or not rules.embedder or view.retry:
             return {}
+        moving = [part for q in questions if (part := moving_part(view.selector, q)) is not None]
+        if names_model(rules.embedder) or hasattr(view.selector, "seek"):
+            return {q.item.item_id: await self._of_one(view, q) for q in moving}
+        return await self._embedded(view, moving, rules=rules)
+
+    async def _of_one(self, view: ViewRules, question: Clipped) -> Found:
+        """What a model gives one question, or what a search for it found."""
+        try:
+            if hasattr(view.selector, "seek"):
+                return await self._sought(view, question)
+            asking = cast("AskingSelector", view.selector)  # its scores come from a model
+            return await self._onlooker().scores(asking, question, encoding=view.encoding)
+        except (MediaError, UsageError, DataError) as error:
+            return _failed(error)
+        except (TransientModelError, RejectedRequestError) as error:
+            return Failed(stage="model", error=type(error).__name__, message=str(error))
+
+    def _onlooker(self) -> Onlooker:
+        return Onlooker(askers=self.askers, deliver=self.deliver_kept or self.deliver)
+
+    async def _sought(self, view: ViewRules, question: Clipped) -> Sought:
+        selector = cast("SeekingSelector", view.selector)  # it has seek
+        objects = await self._onlooker().objects(selector, question, encoding=view.encoding)
+        n_stills = sum(medium.kind == "image" for medium in question.item.media)
+        left = budget_left(view.n_frames, n_stills)
+        seeking = selector.seek(question.clip, question.item, objects=objects, n_frames=left)
+        async with self._lock:
+            searcher = Searcher(
+                embedder=await anyio.to_thread.run_sync(self._opened, selector.score_rules),
+                cache_root=self.cache_root,
+                cache_max_bytes=self.cache_max_bytes,
+                deliver=self.deliver,
+            )
+            return await searcher.search(seeking, question)
+
+    async def _embedded(
+        self, view: ViewRules, questions: Sequence[Clipped], *, rules: ScoreRules
+    ) -> dict[str, Found]:
         selector = cast("ScoringSelector", view.selector)  # it has score_rules
-        scores: dict[str, Scores | Failed] = {}
+        scores: dict[str, Found] = {}
         candidates: dict[str, NDArray[np.int64]] = {}
         for question in questions:
             try:

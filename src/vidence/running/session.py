@@ -1,31 +1,22 @@
 """One session of a run: frames are prepared and questions are asked at the same time."""
 
-from collections.abc import Iterator
-from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import partial
 
-import anyio
 import anyio.to_thread
 import msgspec
-from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.contracts import Ask, Request
-from vidence.errors import (
-    BudgetSpentError,
-    MediaError,
-    RejectedRequestError,
-    TransientModelError,
-    UsageError,
-)
+from vidence.errors import MediaError, RejectedRequestError, TransientModelError, UsageError
 from vidence.prompting.compose import Prompted
 from vidence.records import Failed, Item, Reply, Selection, Trial, Unreadable
-from vidence.running.drive import Asker, drive, first_error
+from vidence.running.drive import Asker, drive
 from vidence.running.events import Listener, Tried
 from vidence.running.frames import FrameDesk
 from vidence.running.limits import Budget
 from vidence.running.marking import Panel, has_judge_error, marked, question
 from vidence.running.prepare import Prepared
+from vidence.running.showers import Showers
 from vidence.running.showing import DecodeCount, Shown
 from vidence.running.store import TrialStore
 
@@ -65,11 +56,7 @@ class _Ready:
 
 @dataclass(kw_only=True)
 class Session:
-    """Showers bring questions with their frames, askers put them to the model; both at once.
-
-    Showers take one group of questions about the same media at a time, so that memory holds the
-    frames of a few videos, however long the run is.
-    """
+    """Showers bring questions with their frames, askers put them to the model; both at once."""
 
     prepared: Prepared
     store: TrialStore
@@ -79,20 +66,11 @@ class Session:
     summary: Summary
     on_event: Listener
     panel: Panel | None = None
-    _budget_spent: BudgetSpentError | None = field(default=None, init=False)
 
     async def work(self, todo: list[tuple[Item, int]], *, n_askers: int, n_showers: int) -> None:
-        """Ask everything; ends early when the budget is spent."""
-        send, receive = anyio.create_memory_object_stream[_Ready](0)
-        groups = iter(self._groups(todo))
-        with first_error():
-            async with anyio.create_task_group() as tasks, send, receive:
-                for _ in range(n_showers):
-                    tasks.start_soon(self._show, groups, send.clone())
-                for _ in range(n_askers):
-                    tasks.start_soon(self._ask, receive.clone())
-        if self._budget_spent is not None:
-            raise self._budget_spent
+        """Ask everything; `BudgetSpentError` where the budget ends it early."""
+        showers = Showers(show=self._show, ask=self._ask)
+        await showers.work(self._groups(todo), n_showers=n_showers, n_askers=n_askers)
 
     def _groups(self, todo: list[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
         groups: dict[str, list[tuple[Item, int]]] = {}
@@ -101,43 +79,28 @@ class Session:
             groups.setdefault(name, []).append((item, repeat))
         return list(groups.values())
 
-    async def _show(
-        self, groups: Iterator[list[tuple[Item, int]]], send: MemoryObjectSendStream[_Ready]
-    ) -> None:
-        nothing = Shown(
-            selection=Selection(selector="none", version=1, frames=(), n_candidates=0),
-            frames=(),
-            duration_s=0.0,
-        )
-        async with aclosing(send):
-            for group in groups:
-                items = list({item.item_id: item for item, _ in group}.values())
-                if self.prepared.model.looks:
-                    shown = await self.desk.show(items)
-                else:
-                    shown = {item.item_id: nothing for item in items}
-                for item, repeat in group:
-                    order = self.prepared.choice_order(item, repeat)
-                    ready = _Ready(
-                        item=item.with_order(order),
-                        repeat=repeat,
-                        shown=shown[item.item_id],
-                        choice_order=order,
-                    )
-                    try:
-                        await send.send(ready)
-                    except anyio.BrokenResourceError:
-                        return  # nobody asks any more: the budget is spent
+    async def _show(self, group: list[tuple[Item, int]]) -> list[_Ready]:
+        items = list({item.item_id: item for item, _ in group}.values())
+        if self.prepared.model.looks:
+            shown = await self.desk.show(items)
+        else:
+            nothing = Selection(selector="none", version=1, frames=(), n_candidates=0)
+            shown = {item.item_id: Shown(selection=nothing, frames=(), duration_s=0.0) for item in items}
+        ready = []
+        for item, repeat in group:
+            order = self.prepared.choice_order(item, repeat)
+            ready.append(
+                _Ready(
+                    item=item.with_order(order),
+                    repeat=repeat,
+                    shown=shown[item.item_id],
+                    choice_order=order,
+                )
+            )
+        return ready
 
-    async def _ask(self, receive: MemoryObjectReceiveStream[_Ready]) -> None:
-        async with aclosing(receive):
-            async for ready in receive:
-                try:
-                    trial = await self._try(ready)
-                except BudgetSpentError as error:
-                    self._budget_spent = error
-                    return
-                self._keep(trial)
+    async def _ask(self, ready: _Ready) -> None:
+        self._keep(await self._try(ready))
 
     async def _try(self, ready: _Ready) -> Trial:
         """One trial, asked again with other frames while its reply cannot be read and there are any."""

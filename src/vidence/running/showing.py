@@ -1,25 +1,45 @@
 """What questions are shown, and by which rules: the values that the frame desk takes and gives."""
 
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
 from vidence.contracts import Selector
-from vidence.media.encode import Encoding
+from vidence.media.clip import Clip
+from vidence.media.encode import EncodedFrame, Encoding
 from vidence.prompting.compose import ShownFrame
-from vidence.records import Selection, VideoPart
+from vidence.records import Item, Selection, VideoPart
 
 Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind
+# Gives frames of a source, by frame index; raises MediaError where there are none.
+Deliver: TypeAlias = Callable[
+    [Source, Sequence[int], Encoding], Coroutine[None, None, Mapping[int, EncodedFrame]]
+]
 MAIN = ""  # the view that a run shows
 
 
 @dataclass(frozen=True, kw_only=True)
+class Clipped:
+    """A question, its media as one clip, the source of each medium and its content hash."""
+
+    item: Item
+    clip: Clip
+    sources: tuple[Source, ...]
+    hashes: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read."""
+    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read.
+
+    `starts_s` says for each medium of the question when it begins, if all are played one after the other.
+    """
 
     selection: Selection
     frames: tuple[ShownFrame, ...]
     duration_s: float
+    starts_s: tuple[float, ...] = ()
     video: VideoPart | None = None
     others: tuple["Shown", ...] = ()
 
@@ -72,7 +92,7 @@ class ShowRules:
 class DecodeCount:
     """How much was decoded; a video that is opened twice for pixels would show here.
 
-    `n_scoring_passes` were for embedders, which look at other frames before any is chosen.
+    `n_scoring_passes` were for selectors, which look at other frames before any is chosen.
     """
 
     n_passes: int = 0

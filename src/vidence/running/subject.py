@@ -30,8 +30,10 @@ class ShownSubject:
         return len(self._shown(view).frames)
 
     def times_s(self, view: str) -> tuple[float, ...]:
-        """The presentation time of each frame of a view, in its order."""
-        return tuple(frame.time_s for frame in self._shown(view).frames)
+        """The time of each frame of a view, in its order; several media are played one after the other."""
+        shown = self._shown(view)
+        starts_s = shown.starts_s or (0.0,) * len(self.item.media)
+        return tuple(starts_s[ref.media_index] + ref.time_s for ref in shown.selection.frames)
 
     def prompt(
         self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
 from vidence.selection import _rules
+from vidence.selection._seeking import Objects
 
 # Of the scores of one round, and of the belief, the released code goes on with the upper quarter.
 UPPER_QUARTER = 75
@@ -25,16 +26,13 @@ MOST_LOOKS = 1000
 TARGET_WEIGHT, CUE_WEIGHT = 1.0, 0.5
 
 
-class Objects(Record, kw_only=True):
-    """What is searched for: the objects that the question is about, and those that they are found near."""
+def weights_of(objects: Objects) -> dict[str, float]:
+    """How much a detection counts, by label.
 
-    targets: tuple[str, ...]
-    cues: tuple[str, ...] = ()
-
-    @property
-    def weights(self) -> dict[str, float]:
-        """How much a detection counts, by label."""
-        return dict.fromkeys(self.cues, CUE_WEIGHT) | dict.fromkeys(self.targets, TARGET_WEIGHT)
+    Source: T*, released code.
+    Departs: what is both target and cue counts as a target.
+    """
+    return dict.fromkeys(objects.cues, CUE_WEIGHT) | dict.fromkeys(objects.targets, TARGET_WEIGHT)
 
 
 class SearchSettings(Record, kw_only=True):
@@ -221,7 +219,7 @@ def search(
         belief=np.full(n_frames, 1 / n_frames),
         is_visited=np.zeros(n_frames, np.bool_),
         missing=list(dict.fromkeys(objects.targets)),
-        weights=objects.weights,
+        weights=weights_of(objects),
     )
     n_cells = settings.side**2
     budget = min(MOST_LOOKS, n_frames * settings.ratio)

@@ -1,7 +1,8 @@
 """FRAG's selection: a model is shown one frame at a time and asked whether it is enough to answer.
 
-``frag-scores:model:openai:NAME`` for a model that gives log-probabilities, or ``frag-scores?scores=FILE``.
-The rule named ``frag`` gives FRAG's candidates alone.
+``frag-scores:model`` asks the model under test, ``frag-scores:model:openai:NAME`` another one (either must
+give log-probabilities); ``frag-scores?scores=FILE`` asks none. The rule named ``frag`` gives FRAG's
+candidates alone.
 """
 
 import math
@@ -14,10 +15,9 @@ from vidence.contracts import Ask, Flow
 from vidence.errors import DataError, UsageError
 from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart
 from vidence.selection import _scored
+from vidence.selection._seeking import names_model
 from vidence.selection.similarity import Best
 
-# What the argument begins with where a model gives the scores.
-MODEL = "model:"
 YES = "A"
 ANSWERS = ("Yes", "No")
 _DEFAULTS = _scored.Defaults(grid="uniform:256", max_tokens={})
@@ -89,7 +89,7 @@ class FragScores(_scored.ByScores):
 
 
 def create(argument: str, options: Mapping[str, str]) -> FragScores:
-    """The selector; the argument is ``model:`` and the spec of the model that scores the frames.
+    """The selector; the argument is ``model``, or ``model:`` with the spec of another one.
 
     Source: see `FragScores`.
     Departs: see `FragScores`.
@@ -100,9 +100,9 @@ def create(argument: str, options: Mapping[str, str]) -> FragScores:
         DataError: a file of scores that cannot be used.
     """
     wishes = _scored.read_wishes("frag-scores", argument, options, defaults=_DEFAULTS, own={})
-    if argument and (not argument.startswith(MODEL) or argument == MODEL):
+    if argument and not names_model(argument):
         raise UsageError(
             f"frag-scores:{argument} names no model; expected frag-scores:model:NAME, for example "
-            "frag-scores:model:openai:NAME"
+            "frag-scores:model:openai:NAME, or frag-scores:model for the model under test"
         )
     return FragScores(Best(), wishes)

@@ -11,10 +11,10 @@ from vidence.errors import MediaError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
-from vidence.records import Failed, Item
+from vidence.records import Failed, Item, Media
 from vidence.running import scores as module
-from vidence.running.scores import Clipped, ScoreDesk
-from vidence.running.showing import ViewRules
+from vidence.running.scores import ScoreDesk
+from vidence.running.showing import Clipped, ViewRules
 
 A, B = (Path("a.mp4"), "video"), (Path("b.mp4"), "video")
 
@@ -52,7 +52,8 @@ def clip(n: int, fps: float = 10.0) -> Clip:
 
 
 def question(item_id: str, source, n: int = 6, fps: float = 10.0) -> Clipped:
-    item = Item(item_id=item_id, question=f"Q{item_id}?", choices=("x", "y"), answer="A")
+    media = (Media(path=str(source[0])),)
+    item = Item(item_id=item_id, media=media, question=f"Q{item_id}?", choices=("x", "y"), answer="A")
     return Clipped(item=item, clip=clip(n, fps), sources=(source,), hashes=(f"hash of {source[0]}",))
 
 

@@ -14,11 +14,14 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.media.clip import Clip
+from vidence.media.encode import Encoding
+from vidence.media.sizes import Size
 from vidence.records import Item, Media, Sampling
-from vidence.running.choosing import needs_media, positions_shown
+from vidence.running.choosing import needs_media, positions_of
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.running.plan import _check_sampling
 from vidence.running.prepare import _with_media, open_selector
+from vidence.running.showing import ViewRules
 
 
 def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
@@ -32,7 +35,13 @@ def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
 
 def shown(kinds: list[tuple[str, int]], selector: str, n_frames: int) -> list[tuple[int, int]]:
     clip, item = clip_and_item(kinds)
-    positions = positions_shown(open_selector(selector), clip, item, n_frames=n_frames)
+    view = ViewRules(
+        selector=open_selector(selector),
+        selector_name=selector,
+        n_frames=n_frames,
+        encoding=Encoding(size=Size.parse("native")),
+    )
+    positions = positions_of(view, clip, item)
     return [(int(clip.media_indices[p]), int(clip.frame_indices[p])) for p in positions]
 
 

@@ -63,7 +63,7 @@ def test_candidates_are_up_to_256_uniform_frames() -> None:
     assert make().score_rules.embedder == "model:openai:x"
 
 
-@pytest.mark.parametrize("argument", ["openai:x", "model:", "model"])
+@pytest.mark.parametrize("argument", ["openai:x", "model:", "models"])
 def test_the_argument_names_a_model(argument: str) -> None:
     with pytest.raises(UsageError, match="names no model; expected frag-scores:model:"):
         make(argument)
