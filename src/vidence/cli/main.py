@@ -24,6 +24,7 @@ COMMANDS = {
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
+    "make": ("make", "Make questions from videos, motion capture or event logs."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),
     "probe": ("probe", "What a video file claims, and what it really holds."),

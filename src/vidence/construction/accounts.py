@@ -34,7 +34,7 @@ class StageAccount(Record, kw_only=True, omit_defaults=True):
         return sum(self.dropped.values())
 
 
-class Account(Record, kw_only=True, omit_defaults=True):
+class Account(Record, kw_only=True):
     """All stages in their order, and how many questions there are in the end, by task."""
 
     format: str = "vidence-make-account/1"

@@ -26,11 +26,10 @@ class UnitDone:
 
 @dataclass(frozen=True, kw_only=True)
 class StageEnded:
-    """A stage is done, and its account holds."""
+    """A stage is done, and its account holds; `n_kept` results were there from an earlier session."""
 
     account: StageAccount
-    n_kept: int
-    n_made: int
+    n_kept: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,151 @@
+"""``vidence make``."""
+
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from vidence.catalog import find
+from vidence.cli.surroundings import surroundings
+from vidence.construction.accounts import StageAccount
+from vidence.construction.making import Maker, MakeWishes, Workshop
+from vidence.construction.progress import MakeEvent, StageBegan, StageEnded, Trouble, UnitDone
+from vidence.errors import VidenceError
+from vidence.running.events import Errand, Event, Waiting
+
+MEMORY_FILE = "replies.sqlite"
+_LONG_WAIT_S = 20.0
+
+
+class MakeDisplay:
+    """Draws stages as they go: a line for each that is done, and a bar where somebody watches."""
+
+    def __init__(self, console: Console) -> None:
+        self._console = console
+        self._progress = Progress(
+            TextColumn("[bold]{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[note]}"),
+            console=console,
+            disable=not console.is_terminal,
+            transient=True,
+        )
+        self._task: TaskID | None = None
+        self._n_failed = 0
+        self.has_begun = False
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: MakeEvent) -> None:
+        """Draw what happened in the making."""
+        match event:
+            case StageBegan():
+                self.has_begun = True
+                if self._task is not None:
+                    self._progress.remove_task(self._task)
+                self._task = self._progress.add_task(event.stage, total=event.n_units, note="")
+            case UnitDone():
+                if self._task is not None:
+                    self._progress.advance(self._task)
+            case StageEnded():
+                self._console.print(account_line(event.account, n_kept=event.n_kept), soft_wrap=True)
+            case Trouble():
+                self._console.print(Text.assemble(("note: ", "yellow"), event.message), soft_wrap=True)
+
+    def asking(self, event: Event) -> None:
+        """Draw what happened to the models that were asked."""
+        match event:
+            case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
+                    self._console.print(Text.assemble(("waiting: ", "yellow"), words), soft_wrap=True)
+                self._note(f"waiting {event.wait_s:.0f} s: {event.reason[:60]}")
+            case Errand():
+                self._n_failed += event.failed is not None
+                self._note(f"{self._n_failed} failed" if self._n_failed else "")
+            case _:
+                pass
+
+    def _note(self, words: str) -> None:
+        if self._task is not None:
+            self._progress.update(self._task, note=words)
+
+
+def account_line(account: StageAccount, *, n_kept: int = 0) -> Text:
+    """One stage on one line: what came in, what came out, and what was dropped for which reasons."""
+    line = Text(f"{account.stage:12} {account.n_in:>7,} {account.unit} -> {account.n_out:,}")
+    if account.dropped:
+        reasons = ", ".join(f"{n:,} {reason}" for reason, n in account.dropped.items())
+        line.append(f"; dropped {account.n_dropped:,}: {reasons}", style="dim")
+    if n_kept:
+        line.append(f" ({n_kept:,} results were kept)", style="dim")
+    return line
+
+
+@click.command()
+@click.argument("name")
+@click.argument("config", type=click.Path(path_type=Path, dir_okay=False))
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Folder to work in (default: the configuration's)."
+)
+@click.option("--only", multiple=True, metavar="TASK", help="Only this task; repeatable.")
+@click.option("--until", default="", metavar="STAGE", help="Stop after this stage.")
+@click.option("--limit", type=click.IntRange(min=1), help="Use only so many sources, the first ones.")
+@click.option("--check", is_flag=True, help="Only say whether the configuration makes sense.")
+def make(
+    *,
+    name: str,
+    config: Path,
+    out: Path | None,
+    only: tuple[str, ...],
+    until: str,
+    limit: int | None,
+    check: bool,
+) -> int:
+    """Make questions with the maker NAME as the file CONFIG says; the same command goes on.
+
+    Every stage keeps its results, so that what was done is not done again, and accounts for everything
+    that did not become a question: OUT/account.json, OUT/dropped.jsonl.
+    """
+    maker: Maker = find("maker", name).create()
+    console = Console(stderr=True)
+    if check:
+        maker.check(config)
+        click.echo(f"{config} makes sense")
+        return 0
+    around = surroundings()
+    with MakeDisplay(console) as display:
+        workshop = Workshop(
+            cache_root=around.cache_root,
+            memory=around.cache_root / MEMORY_FILE,
+            n_workers=around.n_workers,
+            on_event=display,
+            on_asking=display.asking,
+        )
+        wishes = MakeWishes(only=only, until=until, limit=limit)
+        try:
+            built = maker.make(config, out=out, wishes=wishes, workshop=workshop)
+        except VidenceError:
+            click.echo(
+                "the making did not finish; every result is kept, and the same command goes on", err=True
+            )
+            raise
+    counts = ", ".join(f"{task} {n:,}" for task, n in built.account.questions.items())
+    for sentence in (*built.sentences, *([counts] if counts else [])):
+        click.echo(sentence)
+    for path in built.files:
+        click.echo(f"wrote {path}", err=True)
+    return 0

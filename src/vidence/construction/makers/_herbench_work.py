@@ -1,0 +1,81 @@
+"""One session of making HERBench questions: what is wanted, where it is kept, what is known by now."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vidence.construction.accounts import Books
+from vidence.construction.config import HerbenchConfig
+from vidence.construction.drafting import Ready
+from vidence.construction.making import MakeWishes, Workshop
+from vidence.construction.material import Dropped, Material
+from vidence.construction.progress import StageBegan, StageEnded
+from vidence.construction.sources import Source
+from vidence.construction.stages import Shelf
+from vidence.running.errands import Errands
+
+STAGES = ("sources", "events", "drafts", "questions")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Work:
+    """What the steps share. `root` is the folder of the configuration, `out` the folder of the set."""
+
+    config: HerbenchConfig
+    root: Path
+    out: Path
+    workshop: Workshop
+    wishes: MakeWishes
+    errands: Errands
+    books: Books = field(default_factory=Books)
+
+    @property
+    def shelf(self) -> Shelf:
+        """Where results are kept."""
+        return Shelf(folder=self.out / "stages", on_event=self.workshop.on_event)
+
+    def goes_to(self, stage: str) -> bool:
+        """Whether this session does a stage, or ends before it."""
+        until = self.wishes.until
+        return not until or STAGES.index(stage) <= STAGES.index(until)
+
+    def began(self, stage: str, n_units: int) -> None:
+        """Say that a stage begins."""
+        self.workshop.on_event(StageBegan(stage=stage, n_units=n_units))
+
+    def close(
+        self,
+        stage: str,
+        *,
+        unit: str,
+        taken: Sequence[str],
+        kept: Sequence[str],
+        dropped: Sequence[Dropped],
+        n_kept: int = 0,
+    ) -> None:
+        """Close the account of a stage and say so; `n_kept` results were there from an earlier session.
+
+        Raises:
+            AccountError: the account does not hold.
+        """
+        account = self.books.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
+        self.workshop.on_event(StageEnded(account=account, n_kept=n_kept))
+
+
+@dataclass(kw_only=True)
+class Known:
+    """What is known of one video by now: its material, the digests of its parts, why others are not there."""
+
+    source: Source
+    material: Material
+    digests: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def video_id(self) -> str:
+        """The name of the video."""
+        return self.source.video.video_id
+
+    def ready(self) -> Ready:
+        """The same for the tasks."""
+        return Ready(material=self.material, digests=self.digests, absent=self.absent)

@@ -1,0 +1,125 @@
+"""``herbench``: HERBench's construction, from videos and event logs to questions of twelve tasks."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from vidence.catalog import names
+from vidence.construction.accounts import ACCOUNT_FILE, DROPPED_FILE
+from vidence.construction.config import HerbenchConfig, read_herbench
+from vidence.construction.drafting import ASKED, Ordered, Tools, draft_all, open_tasks
+from vidence.construction.makers._herbench_streams import gather
+from vidence.construction.makers._herbench_work import STAGES, Known, Work
+from vidence.construction.making import Built, Maker, MakeWishes, Workshop
+from vidence.construction.material import Corpus, Draft
+from vidence.construction.output import numbered, write_questions
+from vidence.errors import UnknownNameError, UsageError
+from vidence.running.errands import Errands
+
+
+class HerbenchMaker:
+    """Sources -> tracks, cards, shots, scenes, events -> drafts -> questions.
+
+    Every stream is made only where a wanted task needs it, the configuration switches it on and the source
+    has what it takes; otherwise the account says what was missing.
+
+    Source: HERBench, sections 3.2 and 7.
+    Departs: see the steps; what the paper leaves open is in docs/making/herbench.md.
+    """
+
+    name = "herbench"
+    version = 1
+    stages: tuple[str, ...] = STAGES
+
+    def check(self, config: Path) -> None:
+        """Read the configuration and open its tasks; errors as for `read_herbench` and `open_tasks`."""
+        read = read_herbench(config)
+        open_tasks(read.tasks, wanted_tasks(read, ()))
+
+    def make(self, config: Path, *, out: Path | None, wishes: MakeWishes, workshop: Workshop) -> Built:
+        """Make the questions; see `Maker`."""
+        if wishes.until and wishes.until not in self.stages:
+            raise UnknownNameError("stage of herbench", wishes.until, self.stages)
+        read = read_herbench(config)
+        ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only))
+        folder = out or config.parent / (read.out or f"made/{read.name}")
+        errands = Errands(
+            read.named_models, memory=workshop.memory, rules=read.asking, on_event=workshop.on_asking
+        )
+        with errands:
+            work = Work(
+                config=read, root=config.parent, out=folder, workshop=workshop, wishes=wishes, errands=errands
+            )
+            return _make(work, ordered)
+
+
+def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
+    videos, corpus = gather(work, needs={part for one in ordered for part in one.task.needs})
+    drafts = _drafts(work, ordered, videos, corpus=corpus) if work.goes_to("drafts") else ()
+    files = _write(work, ordered, videos, drafts=drafts) if work.goes_to("questions") else ()
+    account = work.books.write(work.out, [draft.task for draft in drafts])
+    return Built(
+        folder=work.out,
+        account=account,
+        files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
+        sentences=tuple(_sentences(work, len(drafts))),
+    )
+
+
+def _drafts(
+    work: Work, ordered: Sequence[Ordered], videos: Sequence[Known], *, corpus: Corpus
+) -> tuple[Draft, ...]:
+    """What the tasks make. Quality gates go behind this, each as one `sift`."""
+    models = work.config.named_models
+    tools = Tools(
+        shelf=work.shelf,
+        errands=work.errands,
+        books=work.books,
+        on_event=work.workshop.on_event,
+        answerer=models[ASKED].spec if ASKED in models else "",
+    )
+    ready = [one.ready() for one in videos]
+    return draft_all(ready, corpus, ordered, seed=work.config.seed, tools=tools)
+
+
+def _write(
+    work: Work, ordered: Sequence[Ordered], videos: Sequence[Known], *, drafts: Sequence[Draft]
+) -> tuple[Path, ...]:
+    questions = numbered(
+        drafts,
+        tasks={one.task.code: one.task for one in ordered},
+        videos={one.video_id: one.source.video for one in videos},
+    )
+    folder = work.root / work.config.videos
+    maker = f"vidence make {HerbenchMaker.name} {HerbenchMaker.version}"
+    return write_questions(questions, work.out, videos=folder, maker=maker)
+
+
+def _sentences(work: Work, n_questions: int) -> list[str]:
+    spent = work.errands.spent
+    said = [f"{n_questions:,} questions about the sources that could be used."]
+    if spent.n_asked or spent.n_remembered:
+        money = f", {spent.cost:.4f} US dollars" if spent.cost else ""
+        said.append(f"{spent.n_asked:,} replies asked for, {spent.n_remembered:,} out of the memory{money}.")
+    return said
+
+
+def wanted_tasks(config: HerbenchConfig, only: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the tasks to make: those of the configuration (all where it names none), or some of them.
+
+    Raises:
+        UnknownNameError: no such task.
+        UsageError: a task that the configuration does not have.
+    """
+    known = names("task")
+    named = tuple(config.tasks) or known
+    for name in only:
+        if name not in known:
+            raise UnknownNameError("task", name, known)
+        if name not in named:
+            raise UsageError(f"the task {name!r} is none of this configuration; it has {', '.join(named)}")
+    return only or named
+
+
+def create() -> Maker:
+    """The maker ``herbench``."""
+    return HerbenchMaker()
