@@ -1,7 +1,7 @@
 """What TrackRank measures of a track, each in its own unit, before anything is divided by the largest."""
 
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from vidence.tracking.overlap import areas_px, iou, share_inside
 from vidence.tracking.tracks import PERSON, Detections, Track
 
 ObjectOverlap: TypeAlias = Literal["iou", "object-area"]
+_ROUNDING: Final = 1e-9
 
 
 def duration_s(track: Track, times_s: NDArray[np.float64]) -> float:
@@ -35,26 +36,36 @@ def path_px(track: Track) -> float:
     return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
 
 
+def check_boxes(track: Track) -> None:
+    """Refuse a track with boxes that cannot be measured.
+
+    Raises:
+        DataError: a box is not of finite numbers, or has no area.
+    """
+    bad = np.flatnonzero(~(areas_px(track.boxes_px) > 0))
+    if len(bad):
+        raise DataError(
+            f"{len(bad)} boxes of the track {track.track_id!r} have no area, such as "
+            f"{track.boxes_px[bad[0]].tolist()} in frame {track.frame_indices[bad[0]]}; refine the tracks "
+            "first, which leaves out boxes that cannot be used"
+        )
+
+
 def hull_area_px(track: Track) -> float:
     """The area of the convex hull of all corners of the boxes, in square pixels.
 
     Raises:
-        DataError: the boxes have no area; refine the tracks first.
+        DataError: see `check_boxes`.
     """
-    from scipy.spatial import ConvexHull, QhullError
+    from scipy.spatial import ConvexHull
 
+    check_boxes(track)
     boxes = track.boxes_px
     corners = np.concatenate([boxes[:, [0, 1]], boxes[:, [2, 1]], boxes[:, [2, 3]], boxes[:, [0, 3]]])
     low = corners.min(axis=0)
     size = corners.max(axis=0) - low
-    try:
-        # In the unit square nearly flat hulls keep their accuracy.
-        return float(ConvexHull((corners - low) / size).volume * size.prod())
-    except (QhullError, ValueError) as error:
-        raise DataError(
-            f"the boxes of the track {track.track_id!r} enclose no area ({boxes[0].tolist()} ...); "
-            "refine the tracks first, which leaves out boxes that cannot be used"
-        ) from error
+    # In the unit square nearly flat hulls keep their accuracy.
+    return float(ConvexHull((corners - low) / size).volume * size.prod())
 
 
 def mean_confidence(track: Track) -> float:
@@ -70,15 +81,18 @@ def mean_acceleration(track: Track, times_s: NDArray[np.float64]) -> float:
     """The mean magnitude of the acceleration of the centre, in pixels per second squared.
 
     Velocities are taken between neighbouring boxes and the times of their frames, so that frames that come
-    irregularly do not look like jitter. 0 for a track of fewer than three boxes.
+    irregularly do not look like jitter. Changes of velocity that are nothing but rounding count as none. 0
+    for a track of fewer than three boxes.
     """
     if len(track.frame_indices) < 3:
         return 0.0
     times = times_s[track.frame_indices]
     between = np.diff(times)
     velocities = np.diff(track.centroids_px, axis=0) / between[:, None]
-    changes = np.diff(velocities, axis=0)
-    return float((np.hypot(changes[:, 0], changes[:, 1]) / ((between[1:] + between[:-1]) / 2)).mean())
+    steps = np.diff(velocities, axis=0)
+    changes = np.hypot(steps[:, 0], steps[:, 1])
+    changes[changes <= _ROUNDING * np.abs(velocities).max()] = 0.0
+    return float((changes / ((between[1:] + between[:-1]) / 2)).mean())
 
 
 def aspect_spread(track: Track) -> float:

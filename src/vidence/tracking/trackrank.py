@@ -128,6 +128,8 @@ def rank(
     settings = settings or RankSettings()
     check_tracks(video)
     tracks = sorted(video.tracks, key=lambda track: (track.first_frame, track.track_id))
+    for track in tracks:
+        terms.check_boxes(track)
     measured = np.zeros((len(tracks), len(TERMS)))
     columns = _columns(tracks, video, settings=settings)
     columns["appearance"] = rarity([t.track_id for t in tracks], appearances or {}, mean=corpus_mean)
