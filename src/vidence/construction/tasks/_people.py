@@ -1,0 +1,225 @@
+"""People of a video who can be asked about: what they look like, when and where they are."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, TypeAlias
+
+from vidence.construction.material import Card, Material
+from vidence.construction.tasks._alike import MOST_ALIKE, closest
+from vidence.construction.tasks._drafting import Ledger
+from vidence.construction.tasks._moments import Timeline
+from vidence.construction.tasks._wording import sentence
+from vidence.errors import DataError
+from vidence.models import _options
+from vidence.records import Evidence, Record
+from vidence.statistics.near_duplicates import normal_form
+from vidence.tracking.space import Bands, Edge, Place, passage
+from vidence.tracking.tracks import PERSON, Track, TrackedVideo
+from vidence.tracking.visible import Visible
+
+# Through an edge; ``stayed``: was there in the first frame, or still is in the last; ``unclear``: neither.
+Way: TypeAlias = Edge | Literal["stayed", "unclear"]
+STAYED: Final = "stayed"
+UNCLEAR: Final = "unclear"
+_FIFTH = 5
+_FEWEST_FRAMES = 3
+
+
+class PeopleRules(Record, kw_only=True, omit_defaults=True):
+    """Which people are asked about.
+
+    `alike` is the word likeness above which two descriptions do not tell people apart; `coverage` the share
+    of the frames of its span in which a track must have a box; within `unclear_s` of the beginning or the end
+    of the video it is not said whether somebody came or went.
+    """
+
+    alike: float = MOST_ALIKE
+    coverage: float = 0.8
+    unclear_s: float = 0.5
+
+
+OPTIONS: Mapping[str, Callable[[str], object]] = {
+    "alike": _options.share,
+    "coverage": _options.share,
+    "unclear_s": _options.number_from_zero,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """Somebody with a track and a description that fits nobody else.
+
+    `enters` and `leaves` say how; see `Way`.
+    """
+
+    track: Track
+    card: Card
+    visible: Visible
+    enters: Way
+    leaves: Way
+
+    @property
+    def text(self) -> str:
+        """The description as it is shown."""
+        return sentence(self.card.text)
+
+    @property
+    def track_id(self) -> str:
+        """The id of the track."""
+        return self.track.track_id
+
+    @property
+    def fact(self) -> str:
+        """When and where, for reviewers."""
+        seen = self.visible
+        return (
+            f"track {self.track_id}, {seen.start_s:.2f} s to {seen.end_s:.2f} s ({seen.duration_s:.2f} s), "
+            f"enters: {self.enters}, leaves: {self.leaves}"
+        )
+
+    def looks(self, timeline: Timeline) -> tuple[Evidence, Evidence, Evidence]:
+        """The first fifth, the middle and the last fifth of the time in view.
+
+        Source: HERBench, section 7.2 (appearance from the first and last 20 %, behaviour from between).
+        Departs: no.
+        """
+        first, last = self.track.first_frame, self.track.last_frame
+        fifth = max(1, (last - first + 1) // _FIFTH)
+        early, late, name = first + fifth, last - fifth, f"track {self.track_id}"
+        path = [early + (late - early) * i // 4 for i in (1, 2, 3)]
+        return (
+            timeline.span(first, early - 1, note=f"{name}, first fifth"),
+            timeline.span(early, late, note=f"{name}, middle", frames=path),
+            timeline.span(late + 1, last, note=f"{name}, last fifth"),
+        )
+
+    def arrival(self, timeline: Timeline) -> Evidence:
+        """The moment in which the person comes into view."""
+        note = f"track {self.track_id} is first seen"
+        return timeline.beginning(self.track.first_frame, self.track.last_frame, note=note)
+
+    def departure(self, timeline: Timeline) -> Evidence:
+        """The moment in which the person goes out of view."""
+        note = f"track {self.track_id} is last seen"
+        return timeline.ending(self.track.first_frame, self.track.last_frame, note=note)
+
+
+def timeline_of(tracked: TrackedVideo) -> Timeline:
+    """The timeline of a tracked video.
+
+    Raises:
+        DataError: a track has boxes in frames that the video does not have.
+    """
+    timeline = Timeline(tracked.times_s)
+    for track in tracked.tracks:
+        if track.first_frame < 0 or track.last_frame >= timeline.n_frames:
+            raise DataError(
+                f"the track {track.track_id} has boxes in frames {track.first_frame} to {track.last_frame}, "
+                f"but the video has frames 0 to {timeline.n_frames - 1}; track this very file again"
+            )
+    return timeline
+
+
+def ways(
+    track: Track, tracked: TrackedVideo, *, unclear_s: float, bands: Bands | None = None
+) -> tuple[Way, Way]:
+    """How a track comes in and goes out.
+
+    Source: HERBench, section 7.3.
+    Departs: who is there in the first frame did not enter, who is there in the last did not leave; corners,
+        where bands overlap, and the inside of the frame are unclear.
+    """
+    found = passage(track, width_px=tracked.width_px, height_px=tracked.height_px, bands=bands)
+    times_s = tracked.times_s
+    since_s = float(times_s[track.first_frame] - times_s[0])
+    until_s = float(times_s[-1] - times_s[track.last_frame])
+    return (
+        _way(found.enters, away_s=since_s, unclear_s=unclear_s),
+        _way(found.leaves, away_s=until_s, unclear_s=unclear_s),
+    )
+
+
+def _way(place: Place, *, away_s: float, unclear_s: float) -> Way:
+    if away_s <= 0:
+        return STAYED
+    if away_s < unclear_s:
+        return UNCLEAR
+    match place:
+        case "middle" | "ambiguous":
+            return UNCLEAR
+        case _:
+            return place
+
+
+def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[Person, ...]:
+    """The chosen people who can be asked about, in their order; the others go to the account.
+
+    Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
+
+    Source: HERBench, figure 13 (exactly one individual fits the description).
+    Departs: the paper does not say how it makes sure of that. People without a card are not compared.
+    """
+    tracked = material.tracked
+    if tracked is None:
+        return ()
+    timeline_of(tracked)
+    tracks = {track.track_id: track for track in tracked.tracks}
+    cards = {card.track_id: card for card in reversed(material.a_cards) if card.kind == "A"}
+    people = []
+    for track_id in dict.fromkeys(material.chosen):
+        problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, rules=rules)
+        if problem:
+            ledger.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
+            continue
+        track = tracks[track_id]
+        start_s, end_s = tracked.span_s(track)
+        enters, leaves = ways(track, tracked, unclear_s=rules.unclear_s)
+        people.append(
+            Person(
+                track=track,
+                card=cards[track_id],
+                visible=Visible(track_id=track_id, start_s=start_s, end_s=end_s),
+                enters=enters,
+                leaves=leaves,
+            )
+        )
+    return tuple(people)
+
+
+def _problem(
+    track: Track | None, card: Card | None, *, cards: Mapping[str, Card], rules: PeopleRules
+) -> tuple[str, str] | None:
+    """Why a track cannot be asked about: a reason and what was seen."""
+    if track is None:
+        return "no-such-track", "chosen, but not among the tracks"
+    if track.class_name != PERSON:
+        return "not-a-person", track.class_name
+    if card is None:
+        return "no-a-card", "nothing says what the person looks like"
+    if not normal_form(card.text):
+        return "empty-card", repr(card.text)
+    n_span = track.last_frame - track.first_frame + 1
+    if n_span < _FEWEST_FRAMES:
+        return "track-too-short", f"{n_span} frames"
+    coverage = len(track.frame_indices) / n_span
+    if coverage < rules.coverage:
+        return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {rules.coverage:.0%}"
+    like = closest(card.text, [other.text for name, other in cards.items() if name != track.track_id])
+    if like > rules.alike:
+        return "not-told-apart", f"word likeness {like:.2f} to another person's description"
+    return None
+
+
+def about(people: Sequence[Person]) -> str:
+    """What a question about these is about, for the account."""
+    return f"track{'s' * (len(people) > 1)} {', '.join(person.track_id for person in people)}"
+
+
+def facts(people: Sequence[Person]) -> dict[str, str]:
+    """For each listed person when and where."""
+    return {f"person {i}": person.fact for i, person in enumerate(people, 1)}
+
+
+def only_one(person: Person) -> str:
+    """The words that name a person by appearance alone."""
+    return f"Exactly one person in the video fits this description:\n{person.text}"
