@@ -20,7 +20,8 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 	@touch $@
 
 $(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
-	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select,build]' --group test
+	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select,build,trackers]' --group test
+	$(PIP) --constraint constraints/test.txt --no-deps 'trackers>=2.6,<2.7' 'deep-sort-realtime>=1.3.2,<2'
 	@touch $@
 
 $(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed

@@ -32,6 +32,8 @@ FOLDERS = {
     "shot-detector": "vidence.construction.shots",
     "event-log": "vidence.construction.logs",
     "detector": "vidence.tracking.detectors",
+    "describer": "vidence.tracking.describers",
+    "tracker": "vidence.tracking.trackers",
     "mocap-format": "vidence.pointlight.formats",
 }
 

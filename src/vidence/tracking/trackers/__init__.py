@@ -1,0 +1,1 @@
+"""Boxes -> tracks: one file for each way."""
