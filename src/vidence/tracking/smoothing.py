@@ -48,7 +48,9 @@ def smooth(track: Track, *, window_frames: int = 5, sigma: float = 1.0) -> Track
 
 
 def _smoothed(run: NDArray[np.float64], weights: NDArray[np.float64], *, reach: int) -> NDArray[np.float64]:
-    padded = np.pad(run, ((reach, reach), (0, 0)), mode="symmetric")
+    n = len(run)
+    mirrored = np.arange(-reach, n + reach) % (2 * n)
+    padded = run[np.minimum(mirrored, 2 * n - 1 - mirrored)]
     total = np.zeros_like(run)
     for offset, weight in enumerate(weights.tolist()):
         total += weight * padded[offset : offset + len(run)]

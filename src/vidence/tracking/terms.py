@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
+from vidence.tracking.hull import hull_area
 from vidence.tracking.overlap import areas_px, iou, share_inside
 from vidence.tracking.tracks import PERSON, Detections, Track
 
@@ -57,15 +58,8 @@ def hull_area_px(track: Track) -> float:
     Raises:
         DataError: see `check_boxes`.
     """
-    from scipy.spatial import ConvexHull
-
     check_boxes(track)
-    boxes = track.boxes_px
-    corners = np.concatenate([boxes[:, [0, 1]], boxes[:, [2, 1]], boxes[:, [2, 3]], boxes[:, [0, 3]]])
-    low = corners.min(axis=0)
-    size = corners.max(axis=0) - low
-    # In the unit square nearly flat hulls keep their accuracy.
-    return float(ConvexHull((corners - low) / size).volume * size.prod())
+    return hull_area(track.boxes_px)
 
 
 def mean_confidence(track: Track) -> float:

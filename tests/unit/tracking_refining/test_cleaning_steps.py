@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter1d
-from subjects.tracks import track, walk
 
+from subjects.tracks import track, walk
 from vidence.errors import UsageError
 from vidence.tracking.gaps import fill_gaps
 from vidence.tracking.outliers import drop_jumps, keep_usable

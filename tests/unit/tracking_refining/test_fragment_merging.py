@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from subjects.tracks import track, walk
 
+from subjects.tracks import track, walk
 from vidence.tracking.merging import MergeSettings, merge_cost, merge_fragments
 
 USUAL = MergeSettings()

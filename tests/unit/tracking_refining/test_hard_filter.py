@@ -1,8 +1,8 @@
 """The hard filter: each limit on both sides, and the reason that is given."""
 
 import pytest
-from subjects.tracks import track, walk
 
+from subjects.tracks import track, walk
 from vidence.tracking.filtering import FilterSettings, why_dropped
 
 PAPER = FilterSettings()

@@ -3,8 +3,8 @@
 import msgspec
 import numpy as np
 import pytest
-from subjects.tracks import track, video, walk
 
+from subjects.tracks import track, video, walk
 from vidence.construction.material import Dropped
 from vidence.errors import DataError, UsageError
 from vidence.tracking.refine import STEPS, RefineSettings, refine

@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 from PIL import Image
-from subjects.tracks import track, walk
 
+from subjects.tracks import track, walk
 from vidence.errors import UsageError
 from vidence.media.video import open_video
 from vidence.tracking.appearance import (

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from subjects.tracks import things, track, video, walk
 
+from subjects.tracks import things, track, video, walk
 from vidence.errors import DataError, UsageError
 from vidence.tracking.trackrank import TERMS, RankSettings, Weights, order_by, over_largest, rank, weighted
 
@@ -63,7 +63,7 @@ def test_a_whole_ranking_by_hand():
     # 2400), confidence, smoothness (no acceleration: 1), aspect stability (never changes: 1)
     assert found.terms[row("still")].tolist() == pytest.approx([1, 0.5, 0, 0, 0, 1, 200 / 2400, 0.5, 1, 1])
     assert found.terms[row("goes")].tolist() == pytest.approx([0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1])
-    # (2 + 0.5 + 2.2 + 1.5 / 12 + 0.4 + 0.7 + 0.5) / 14.1 and (14.1 - 1) / 14.1
+    # All but one of duration in the one; in the other 2 + 0.5 + 2.2 + a twelfth of 1.5 + 0.4 + 0.7 + 0.5.
     assert found.scores[row("still")] == pytest.approx(6.425 / 14.1)
     assert found.scores[row("goes")] == pytest.approx(13.1 / 14.1)
     assert found.best_first == ("goes", "still")

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
-from subjects.tracks import things, track, walk
+from scipy.spatial import ConvexHull
 
+from subjects.tracks import things, track, walk
 from vidence.errors import DataError
 from vidence.tracking import terms
+from vidence.tracking.hull import hull_area
 
 TIMES = np.arange(100) / 10
 
@@ -46,6 +48,20 @@ def test_thin_boxes_far_along_a_diagonal_keep_their_area():
     # A 1x1 box moved by (5000, 5000): the hull is the two boxes' halves plus the strip, 1 + 2 * 5000.
     far = track("a", [(0, 0, 1, 1), (5000, 5000, 5001, 5001)])
     assert terms.hull_area_px(far) == pytest.approx(10001, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 300])
+def test_the_hull_is_that_of_qhull(n, rng):
+    for way in (rng.uniform(0, 500, (n, 2)), np.cumsum(rng.normal(3, 2, (n, 2)), axis=0)):
+        boxes = np.concatenate([way, way + rng.uniform(1, 80, (n, 2))], axis=1)
+        corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+        assert hull_area(boxes) == pytest.approx(ConvexHull(corners).volume, rel=1e-12)
+
+
+def test_no_box_encloses_nothing():
+    assert hull_area(np.zeros((0, 4))) == 0
+    assert hull_area(np.array([[5.0, 5, 5, 5]])) == 0
+    assert hull_area(np.array([[0.0, 0, 9, 0], [20, 0, 30, 0]])) == 0
 
 
 @pytest.mark.parametrize("box", [(5, 5, 5, 5), (0, 0, 10, 0)])
