@@ -23,6 +23,7 @@ STAYED: Final = "stayed"
 UNCLEAR: Final = "unclear"
 _FIFTH = 5
 _FEWEST_FRAMES = 3
+_MOST_SHOWN = 3
 
 
 class PeopleRules(Record, kw_only=True, omit_defaults=True):
@@ -49,6 +50,7 @@ OPTIONS: Mapping[str, Callable[[str], object]] = {
 class Person:
     """Somebody with a track and a description that fits nobody else.
 
+    `card` says what the person looks like, `b_card` what the person does, where somebody wrote that.
     `enters` and `leaves` say how; see `Way`.
     """
 
@@ -57,6 +59,7 @@ class Person:
     visible: Visible
     enters: Way
     leaves: Way
+    b_card: Card | None = None
 
     @property
     def text(self) -> str:
@@ -80,17 +83,21 @@ class Person:
     def looks(self, timeline: Timeline) -> tuple[Evidence, Evidence, Evidence]:
         """The first fifth, the middle and the last fifth of the time in view.
 
+        They are shown by frames that the writers of the cards saw, as far as there are any.
+
         Source: HERBench, section 7.2 (appearance from the first and last 20 %, behaviour from between).
         Departs: no.
         """
         first, last = self.track.first_frame, self.track.last_frame
         fifth = max(1, (last - first + 1) // _FIFTH)
         early, late, name = first + fifth, last - fifth, f"track {self.track_id}"
-        path = [early + (late - early) * i // 4 for i in (1, 2, 3)]
+        b_frames = self.b_card.frames if self.b_card else ()
+        path = _some(b_frames, early, late) or [early + (late - early) * i // 4 for i in (1, 2, 3)]
+        begins, ends = (_some(self.card.frames, *span) for span in ((first, early - 1), (late + 1, last)))
         return (
-            timeline.span(first, early - 1, note=f"{name}, first fifth"),
+            timeline.span(first, early - 1, note=f"{name}, first fifth", frames=begins),
             timeline.span(early, late, note=f"{name}, middle", frames=path),
-            timeline.span(late + 1, last, note=f"{name}, last fifth"),
+            timeline.span(late + 1, last, note=f"{name}, last fifth", frames=ends),
         )
 
     def arrival(self, timeline: Timeline) -> Evidence:
@@ -102,6 +109,13 @@ class Person:
         """The moment in which the person goes out of view."""
         note = f"track {self.track_id} is last seen"
         return timeline.ending(self.track.first_frame, self.track.last_frame, note=note)
+
+
+def _some(frames: Sequence[int], first: int, last: int) -> list[int]:
+    """Up to `_MOST_SHOWN` of the frames from `first` to `last`, spread over them."""
+    inside = sorted({frame for frame in frames if first <= frame <= last})
+    n = min(len(inside), _MOST_SHOWN)
+    return [inside[(2 * i + 1) * len(inside) // (2 * n)] for i in range(n)]
 
 
 def timeline_of(tracked: TrackedVideo) -> Timeline:
@@ -165,6 +179,7 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
     timeline_of(tracked)
     tracks = {track.track_id: track for track in tracked.tracks}
     cards = {card.track_id: card for card in reversed(material.a_cards) if card.kind == "A"}
+    b_cards = {card.track_id: card for card in reversed(material.b_cards) if card.kind == "B"}
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, rules=rules)
@@ -181,6 +196,7 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
                 visible=Visible(track_id=track_id, start_s=start_s, end_s=end_s),
                 enters=enters,
                 leaves=leaves,
+                b_card=b_cards.get(track_id),
             )
         )
     return tuple(people)
