@@ -1,0 +1,94 @@
+"""How much one small picture jumps to the next, whatever moved a little; and which jumps are cuts."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.media.pixels import resize
+
+WIDTH_PX, HEIGHT_PX = 48, 27
+# Things may move by so many cells between two frames without counting as a change.
+_REACH: Final = 2
+# One step of 8-bit pixels; jumps of still pictures stay below it.
+_NOISE: Final = 1 / 255
+
+
+def small(picture: NDArray[np.uint8]) -> NDArray[np.uint8]:
+    """The picture squeezed to 48 x 27 pixels; shape (27, 48, 3)."""
+    return resize(picture, size=(WIDTH_PX, HEIGHT_PX))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CutRule:
+    """Which jumps are cuts.
+
+    A cut is at least `least` large, and `ratio` times as large as the largest jump among the `window`
+    before it and the `window` behind it.
+    """
+
+    ratio: float = 3.0
+    least: float = 0.02
+    window: int = 2
+
+
+class JumpMeter:
+    """The jumps of one video.
+
+    The jump between two frames is the mean over cells of the smallest colour distance to a cell of the
+    other frame within reach, taken both ways. Colours are compared by their square roots, so that a cut
+    between dark pictures counts as much as one between bright ones.
+
+    Source: ours; the comparison with the frames around is that of PySceneDetect's adaptive detector.
+    Departs: no.
+    """
+
+    def __init__(self) -> None:
+        self._before: NDArray[np.float32] | None = None
+        self._jumps: list[float] = []
+
+    def see(self, cells: NDArray[np.uint8]) -> None:
+        """Look at the next frame, made by `small`."""
+        root = np.sqrt(cells.astype(np.float32) / 255)
+        if self._before is None:
+            self._jumps.append(0.0)
+        else:
+            self._jumps.append((_apart(root, self._before) + _apart(self._before, root)) / 2)
+        self._before = root
+
+    @property
+    def jumps(self) -> NDArray[np.float64]:
+        """For every frame the jump from the one before it, 0 for the first; shape (n_frames,), 0 to 1."""
+        return np.asarray(self._jumps, np.float64)
+
+
+def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
+    """The mean over the cells of `one` of the distance to the nearest colour of `other` around there."""
+    height, width, _ = one.shape
+    padded = np.pad(other, ((_REACH, _REACH), (_REACH, _REACH), (0, 0)), mode="edge")
+    nearest = np.full((height, width), np.inf, np.float32)
+    for down in range(2 * _REACH + 1):
+        for right in range(2 * _REACH + 1):
+            shifted = padded[down : down + height, right : right + width]
+            np.minimum(nearest, np.abs(one - shifted).sum(axis=2), out=nearest)
+    return float(nearest.mean()) / 3
+
+
+def cuts_in(jumps: Sequence[float] | NDArray[np.float64], rule: CutRule) -> tuple[int, ...]:
+    """The first frames of new shots.
+
+    Source: ours.
+    Departs: no.
+
+    >>> cuts_in([0, 0.01, 0.01, 0.4, 0.01, 0.01], CutRule())
+    (3,)
+    """
+    values = np.asarray(jumps, np.float64)
+    found: list[int] = []
+    for i in range(1, len(values)):
+        around = [*values[max(i - rule.window, 1) : i], *values[i + 1 : i + rule.window + 1]]
+        if values[i] >= max(rule.least, rule.ratio * (max(around, default=0.0) + _NOISE)):
+            found.append(i)
+    return tuple(found)

