@@ -131,6 +131,7 @@ def make(
         workshop = Workshop(
             cache_root=around.cache_root,
             memory=around.cache_root / MEMORY_FILE,
+            cache_max_bytes=around.cache_max_bytes,
             n_workers=around.n_workers,
             on_event=display,
             on_asking=display.asking,

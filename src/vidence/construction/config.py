@@ -13,7 +13,10 @@ from vidence.construction.config_file import read_config
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 from vidence.running.errands import ErrandRules, NamedModel
+from vidence.tracking.appearance import AppearanceSettings
+from vidence.tracking.diversity import DiversitySettings
 from vidence.tracking.refine import RefineSettings
+from vidence.tracking.trackrank import RankSettings
 
 DEFAULT_PER_VIDEO = 10
 
@@ -56,14 +59,20 @@ class LogRule(Record, kw_only=True, omit_defaults=True):
 class TrackingRules(Record, kw_only=True, omit_defaults=True):
     """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
 
-    `most` is how many tracks are chosen by rank.
+    `refine` cleans the tracks, `looks` and `rank` score them, `pick` says how many are chosen and how.
     """
 
     detector: str = "hog"
-    tracker: str = ""
+    tracker: str = "deepsort"
     every: int = 1
-    most: int = 8
     refine: RefineSettings = RefineSettings()
+    looks: AppearanceSettings = AppearanceSettings()
+    rank: RankSettings = RankSettings()
+    pick: DiversitySettings = DiversitySettings()
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise UsageError(f"every is {self.every}; expected 1 for all frames, 2 for each second one, ...")
 
 
 class ShotRules(Record, kw_only=True, omit_defaults=True):

@@ -38,6 +38,7 @@ class Workshop:
 
     cache_root: Path
     memory: Path
+    cache_max_bytes: int = 20 * 2**30
     n_workers: int = 1
     on_event: MakeListener = field(default=nobody)
     on_asking: Listener = field(default=_deaf)

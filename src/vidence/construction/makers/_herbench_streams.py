@@ -3,6 +3,7 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from vidence.construction.makers._herbench_watching import watch_all
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Corpus, Material
 from vidence.construction.sources import Found, find_sources
@@ -23,6 +24,8 @@ def gather(work: Work, *, needs: Collection[str]) -> tuple[list[Known], Corpus]:
     videos = [Known(source=one, material=Material(source=one.video)) for one in found.sources]
     if "events" in needs and work.goes_to("events"):
         _events(work, found, videos)
+    if work.goes_to("watching"):
+        watch_all(work, videos, needs=needs)
     corpus = Corpus(
         events=found.events,
         a_cards={one.video_id: one.material.a_cards for one in videos if one.material.a_cards},

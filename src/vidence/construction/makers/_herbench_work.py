@@ -14,7 +14,7 @@ from vidence.construction.sources import Source
 from vidence.construction.stages import Shelf
 from vidence.running.errands import Errands
 
-STAGES = ("sources", "events", "drafts", "questions")
+STAGES = ("sources", "events", "watching", "drafts", "questions")
 
 
 @dataclass(frozen=True, kw_only=True)
