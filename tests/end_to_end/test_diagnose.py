@@ -377,3 +377,22 @@ def test_findings_of_another_plan_are_refused(lab: Lab):
     assert anyio.run(go, BLIND).n_examined == 30
     with pytest.raises(StoreError, match="of-one-model"):
         anyio.run(go, FUSER)
+
+
+# --------------------------------------------------------------------------- a search
+
+
+def test_a_search_finds_the_cards_by_looking_at_the_frames_it_wants(lab: Lab):
+    # in 24 seconds the first mosaic shows every second, and so every card that lasts as long
+    chosen = "tstar:phantom-codes"
+    found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
+    n_few = 0
+    for item, finding in found.pairs:
+        value = {name: marks[0].value for name, marks in finding.marks.items()}
+        is_whole = finding.recall[chosen] == 1.0
+        assert (value[chosen] == 1.0) == (item.tags["leak"] == "yes" or is_whole), item.item_id
+        if item.tags["lifetime"] != "short" and item.tags["frame_rate"] == "constant":
+            n_seen = sum(int(e.end_s - e.start_s) + 1 for e in item.evidence)
+            n_few += n_seen <= 8
+            assert is_whole or n_seen > 8, item.item_id
+    assert n_few > 3

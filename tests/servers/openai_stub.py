@@ -55,18 +55,18 @@ class Seen:
 class OpenAIStub:
     """The server; a context manager.
 
-    `answer` is what it says, or a function of the body. `letter_logps` are reported where
-    log-probabilities are asked for, each as the token with a space before it; None ignores the wish, as
-    some servers do. `takes_schemas` False rejects requests that want a reply of some schema, naming the
-    field, as servers without structured output do. `reasoning` is what it claims to have thought; over
-    the Responses API it is sent where a summary is asked for. `key` is what it lets in; None lets
-    everybody in. `canned` answers are used up first; `canned_for` may choose one for any request;
-    `failure_rate` of the others get status 500, drawn with `seed`. Without `keep_bodies` only the sizes
-    of requests are counted.
+    `answer` is what it says, or a function of the body. `letter_logps` are reported where log-probabilities
+    are asked for, each as the token with a space before it, or a function of the body gives them; None
+    ignores the wish, as some servers do. `takes_schemas` False rejects requests that want a reply of some
+    schema, naming the field, as servers without structured output do. `reasoning` is what it claims to have
+    thought; over the Responses API it is sent where a summary is asked for. `key` is what it lets in; None
+    lets everybody in. `canned` answers are used up first; `canned_for` may choose one for any request;
+    `failure_rate` of the others get status 500, drawn with `seed`. Without `keep_bodies` only the sizes of
+    requests are counted.
     """
 
     answer: str | Callable[[Body], str] = "A"
-    letter_logps: Mapping[str, float] | None = None
+    letter_logps: Mapping[str, float] | Callable[[Body], Mapping[str, float]] | None = None
     takes_schemas: bool = True
     reasoning: str = ""
     key: str | None = None
@@ -172,7 +172,8 @@ class OpenAIStub:
     def _first_position(self, body: Body) -> list[Body] | None:
         if self.letter_logps is None:
             return None
-        top = [{"token": f" {letter}", "logprob": logp} for letter, logp in self.letter_logps.items()]
+        logps = self.letter_logps(body) if callable(self.letter_logps) else self.letter_logps
+        top = [{"token": f" {letter}", "logprob": logp} for letter, logp in logps.items()]
         return [{**max(top, key=lambda t: t["logprob"]), "top_logprobs": top[: body["top_logprobs"]]}]
 
     def _completion(self, body: Body) -> Body:

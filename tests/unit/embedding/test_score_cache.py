@@ -224,14 +224,17 @@ class TestBound:
 
 WORKER = """
 import sys
+import time
 from pathlib import Path
 from types import SimpleNamespace
 import numpy as np
 from vidence.embedding._cache import ScoreCache
 root, first = Path(sys.argv[1]), int(sys.argv[2])
 cache = ScoreCache(root, SimpleNamespace(identity="e"), frames_key="k", max_bytes=1 << 30)
+deadline = time.monotonic() + 60
 while not (root / "go").exists():
-    pass
+    assert time.monotonic() < deadline, "nobody said go"
+    time.sleep(0.002)  # never spin: whoever is to say so may need this processor
 for index in range(first, 240, 2):
     cache.put_scores("v", [index], "red", scores=np.array([index], np.float32))
     found, scores = cache.get_scores("v", range(240), "red")
@@ -243,9 +246,14 @@ def test_two_processes_lose_nothing_of_each_other(tmp_path):
     workers = [
         subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path), str(first)]) for first in (0, 1)
     ]
-    time.sleep(0.5)
-    (tmp_path / "go").touch()
-    assert [worker.wait(120) for worker in workers] == [0, 0]
+    try:
+        time.sleep(0.5)
+        (tmp_path / "go").touch()
+        assert [worker.wait(120) for worker in workers] == [0, 0]
+    finally:
+        for worker in workers:
+            worker.kill()
+            worker.wait()
     cache = ScoreCache(tmp_path, embedder("e"), frames_key="k", max_bytes=1 << 30)
     found, scores = cache.get_scores("v", range(240), "red")
     assert found.tolist() == scores.tolist() == list(range(240))

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import (
+    DataError,
     MissingMediaError,
     RejectedRequestError,
     ServerDownError,
@@ -14,14 +15,19 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding
+from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
-from vidence.records import Item, Media, Sampling
-from vidence.running.choosing import needs_media, positions_of
+from vidence.prompting.compose import ShownFrame
+from vidence.records import Item, Media, Sampling, Selection
+from vidence.running.choosing import check_some, few_words, needs_media, positions_of
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.running.plan import _check_sampling
 from vidence.running.prepare import _with_media, open_selector
-from vidence.running.showing import ViewRules
+from vidence.running.showing import Clipped, Shown, ViewRules
+from vidence.running.subject import ShownSubject
+from vidence.selection._seeking import Sought
+
+VIEW_ENCODING = Encoding(size=Size.parse("native"))
 
 
 def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
@@ -33,15 +39,21 @@ def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
     return clip, Item(item_id="q", media=media, question="?", answer="A")
 
 
-def shown(kinds: list[tuple[str, int]], selector: str, n_frames: int) -> list[tuple[int, int]]:
-    clip, item = clip_and_item(kinds)
-    view = ViewRules(
+def view_of(selector: str, n_frames: int, **more: object) -> ViewRules:
+    return ViewRules(
         selector=open_selector(selector),
         selector_name=selector,
         n_frames=n_frames,
-        encoding=Encoding(size=Size.parse("native")),
+        encoding=VIEW_ENCODING,
+        **more,
     )
-    positions = positions_of(view, clip, item)
+
+
+def shown(
+    kinds: list[tuple[str, int]], selector: str, n_frames: int, *, scores: object = None, **more: object
+) -> list[tuple[int, int]]:
+    clip, item = clip_and_item(kinds)
+    positions = positions_of(view_of(selector, n_frames, **more), clip, item, scores=scores)
     return [(int(clip.media_indices[p]), int(clip.frame_indices[p])) for p in positions]
 
 
@@ -54,6 +66,63 @@ def test_single_images_are_always_shown_and_the_budget_thins_the_video():
 def test_several_images_are_all_shown_whatever_the_budget():
     assert shown([("image", 1)] * 6, "midpoints", 2) == [(i, 0) for i in range(6)]
     assert shown([("image", 1)] * 6, "mmvu-api", 32) == [(i, 0) for i in range(6)]
+
+
+BETWEEN = [("image", 1), ("video", 100), ("image", 1)]
+
+
+def test_single_images_come_first_in_a_ranking():
+    # the middle of what is left comes before its neighbours
+    assert shown(BETWEEN, "midpoints", 4, is_ranked=True) == [(0, 0), (2, 0), (1, 75), (1, 25)]
+    assert shown([("image", 1)] * 3, "midpoints", 2, is_ranked=True) == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_single_images_are_shown_beside_frames_that_are_chosen_by_scores():
+    # a score for each tenth frame of the video, none for the images
+    scores = np.array([0.0, 0.1, 0.9, 0.2, 0.3, 0.8, 0.0, 0.0, 0.0, 0.0])
+    found = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores)
+    assert found == [(0, 0), (1, 20), (1, 50), (2, 0)]
+    ranked = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores, is_ranked=True)
+    assert ranked == [(0, 0), (2, 0), (1, 20), (1, 50)]
+    sought = Sought(positions=np.array([70, 30]), note="")
+    assert shown(BETWEEN, "tstar:x", 4, scores=sought) == [(0, 0), (1, 30), (1, 70), (2, 0)]
+
+
+def test_a_retry_shows_the_single_images_too_and_ends_where_there_is_nothing_else():
+    first = shown(BETWEEN, "actpld", 5)
+    other = shown(BETWEEN, "actpld", 5, retry=1)
+    assert first[0] == other[0] == (0, 0)
+    assert first[-1] == other[-1] == (2, 0)
+    assert len(first) == len(other) == 5
+    assert first != other
+    assert shown(BETWEEN, "midpoints", 5, retry=1) == []
+    assert shown([("image", 1)] * 2, "actpld", 5, retry=1) == []
+
+
+def test_a_choice_of_nothing_is_refused_and_a_short_one_is_noted():
+    clip, item = clip_and_item([("video", 400)])
+    question = Clipped(item=item, clip=clip, sources=((Path("m0"), "video"),), hashes=("h",))
+    view = view_of("aks:x?mode=official", 16)
+    # bins of depth 5 give 16 // 32 frames
+    assert len(positions_of(view, clip, item, scores=np.sin(np.arange(40.0)))) == 0
+    with pytest.raises(DataError, match=r"item 'q': aks:x\?mode=official chose none of 400 frames.*of 16"):
+        check_some(view, question)
+    check_some(view_of("none", 16), question)
+    assert few_words(view, question, 12) == ["12 frames chosen, 16 allowed"]
+    assert few_words(view, question, 16) == []
+    assert few_words(view_of("midpoints", 16), question, 12) == []
+
+
+def test_several_media_have_times_one_after_the_other():
+    clip, item = clip_and_item([("video", 20), ("image", 1), ("video", 10)])
+    refs = tuple(clip.ref(p) for p in (0, 19, 20, 21, 30))
+    frame = ShownFrame(frame=encode(np.zeros((2, 2, 3), np.uint8), VIEW_ENCODING), time_s=0.0)
+    selection = Selection(selector="s", version=1, frames=refs, n_candidates=31)
+    view = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0, starts_s=(0.0, 2.0, 2.0))
+    subject = ShownSubject(item=item, prepared=None, views={"v": view})
+    # 2 s, an image, and 1 s of which the first and the last frame are shown
+    assert subject.times_s("v") == pytest.approx((0.0, 1.9, 2.0, 2.0, 2.9))
+    assert sorted(range(5), key=subject.times_s("v").__getitem__) == [0, 1, 2, 3, 4]
 
 
 def test_selectors_that_ignore_the_budget_choose_from_everything():
