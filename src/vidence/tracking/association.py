@@ -50,11 +50,12 @@ class Tracker(Protocol):
     """Makes tracks of boxes; made by ``create(argument, options)``, one file in ``tracking/trackers/``.
 
     `identity` is what the tracks depend on besides the boxes. `describer` is the spec of what turns boxes
-    into vectors; empty: none is wanted.
+    into vectors; empty: none is wanted. `classes` are the names of what is tracked; empty: everything.
     """
 
     identity: str
     describer: str
+    classes: tuple[str, ...]
 
     def track(
         self,

@@ -7,7 +7,7 @@ Frames count from 1 in files and from 0 in vidence.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -139,6 +139,24 @@ def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:
     if all(name.isdecimal() and str(int(name)) == name and int(name) > 0 for name in ids):
         return {name: int(name) for name in ids}
     return {name: number for number, name in enumerate(ids, start=1)}
+
+
+def rows_of(tracks: Sequence[Track]) -> MotRows:
+    """Tracks as the lines of a result, with a number for every id."""
+    numbers = track_numbers(tracks)
+    frames = np.concatenate([np.zeros(0, np.int64), *(track.frame_indices for track in tracks)])
+    order = np.argsort(frames, kind="stable")
+    n_boxes = [len(track.frame_indices) for track in tracks]
+    ids = np.repeat(np.array([numbers[track.track_id] for track in tracks], np.int64), n_boxes)
+    boxes = np.concatenate([np.zeros((0, 4)), *(track.boxes_px for track in tracks)])
+    marks = np.concatenate([np.zeros(0), *(track.confidences for track in tracks)])
+    return MotRows(
+        frame_indices=frames[order],
+        ids=ids[order],
+        boxes_px=boxes[order],
+        marks=marks[order],
+        class_ids=np.full(len(frames), _UNKNOWN, np.int64),
+    )
 
 
 def write_tracks(path: Path, tracks: Iterable[Track]) -> None:

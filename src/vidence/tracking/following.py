@@ -1,0 +1,120 @@
+"""A video -> its tracks: detect, describe, associate, in one reading of the video."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from vidence.catalog import find, parse_spec
+from vidence.errors import UsageError
+from vidence.media.video import FrameProblem, Video
+from vidence.tracking.association import Tracker
+from vidence.tracking.describers._describing import Describer, Portraits
+from vidence.tracking.tracks import Detector, TrackedVideo
+from vidence.tracking.watching import Onlooker, watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Followed:
+    """The tracks of a video as association gives them, with the boxes that they were made from.
+
+    `frame_indices` are the frames that were looked at, `problems` those that could not be shown.
+    `identities` are what the tracks depend on, by part: detector, describer, tracker.
+    """
+
+    tracked: TrackedVideo
+    frame_indices: tuple[int, ...]
+    problems: tuple[FrameProblem, ...]
+    identities: dict[str, str]
+
+
+def open_detector(spec: str) -> Detector:
+    """The detector that a spec names, such as ``hog`` or ``boxes:det.txt``.
+
+    Raises:
+        UsageError: there is none, or it cannot be used: the message says what is missing, and where from.
+        DataError: a file of boxes cannot be read.
+    """
+    named = parse_spec(spec)
+    detector: Detector = find("detector", named.name).create(named.argument, named.options)
+    return detector
+
+
+def open_tracker(spec: str) -> Tracker:
+    """The tracker that a spec names, such as ``deepsort`` or ``motion?max_age=60``.
+
+    Raises:
+        UsageError: as `open_detector`.
+    """
+    named = parse_spec(spec)
+    tracker: Tracker = find("tracker", named.name).create(named.argument, named.options)
+    return tracker
+
+
+def open_describer(spec: str) -> Describer:
+    """The describer that a spec names, such as ``colour`` or ``mobilenet``.
+
+    Raises:
+        UsageError: as `open_detector`.
+    """
+    named = parse_spec(spec)
+    describer: Describer = find("describer", named.name).create(named.argument, named.options)
+    return describer
+
+
+def follow(
+    video: Video,
+    *,
+    detector: Detector,
+    tracker: Tracker,
+    stride: int = 1,
+    onlookers: Sequence[Onlooker] = (),
+) -> Followed:
+    """The tracks of a video, from every `stride`-th frame.
+
+    The video is read once, for the detector, the describer and the onlookers together; not at all where
+    the boxes come from a file and nobody looks.
+
+    Raises:
+        MediaError: no frame can be read.
+        DataError: a file of boxes cannot be used with this video.
+        UsageError: a stride below 1.
+
+    Source: HERBench, section 7.1 and figure 6.
+    Departs: the paper says nothing of leaving out frames.
+    """
+    if stride < 1:
+        raise UsageError(f"every {stride}th frame makes no sense; say 1 for all frames, 2 for every other")
+    wanted = range(0, video.n_frames, stride)
+    identities = {"detector": detector.identity}
+    portraits: Portraits | None = None
+    if tracker.describer:
+        describer = open_describer(tracker.describer)
+        portraits = Portraits(describer, class_names=tracker.classes)
+        identities["describer"] = describer.identity
+    identities["tracker"] = tracker.identity
+    looking = [*onlookers, *([portraits] if portraits is not None else [])]
+    watched = watch(video, wanted, detector=detector, onlookers=looking)
+    tracks = tracker.track(
+        watched.detections,
+        frame_indices=wanted,
+        fps=mean_fps(video),
+        vectors=portraits.of(watched.detections) if portraits is not None else None,
+    )
+    tracked = TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=tracks,
+        detections=watched.detections,
+    )
+    return Followed(
+        tracked=tracked,
+        frame_indices=tuple(wanted),
+        problems=watched.problems,
+        identities=identities,
+    )
+
+
+def mean_fps(video: Video) -> float:
+    """Frames per second on average; 0 for a single frame."""
+    span_s = float(video.times_s[-1] - video.times_s[0])
+    return (video.n_frames - 1) / span_s if span_s > 0 else 0.0
