@@ -1,7 +1,8 @@
 """Clips whose every frame carries its number in black and white blocks, so that truth can be read off."""
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -47,6 +48,23 @@ def read_number(image: NDArray[np.uint8]) -> int:
     return number
 
 
+@contextmanager
+def own_schedule() -> Iterator[None]:
+    """Undo what libsvtav1 does where it may: it gives the thread that encodes real-time priority for good.
+
+    Its children would inherit that, and one that waits in a loop would then leave no time to anybody.
+    """
+    if not hasattr(os, "sched_getscheduler"):
+        yield
+        return
+    policy, priority = os.sched_getscheduler(0), os.sched_getparam(0)
+    try:
+        yield
+    finally:
+        if os.sched_getscheduler(0) != policy:
+            os.sched_setscheduler(0, policy, priority)
+
+
 def write(
     path: Path,
     *,
@@ -62,7 +80,8 @@ def write(
     """Encode the frames with these numbers, shown at `ticks` of `time_base` (one per tick by default)."""
     defaults = {"libx264": {"g": "30", "preset": "veryfast", "bf": "3", "x264-params": "scenecut=0"}}
     os.environ.setdefault("SVT_LOG", "0")
-    with av.open(str(path), "w", options={"movflags": movflags} if movflags else {}) as container:
+    mux = {"movflags": movflags} if movflags else {}
+    with own_schedule(), av.open(str(path), "w", options=mux) as container:
         stream = container.add_stream(codec, rate=RATE, options=options or defaults.get(codec, {}))
         stream.width, stream.height, stream.pix_fmt = WIDTH, HEIGHT, pix_fmt
         stream.codec_context.thread_count = 1
