@@ -1,0 +1,102 @@
+"""What is decided about a stimulus; together with a motion it says every pixel."""
+
+import math
+from typing import Literal
+
+from vidence.errors import UsageError
+from vidence.pointlight.viewing import View
+from vidence.records import Record
+
+SPEC_VERSION = 1
+
+
+class StimulusSpec(Record, kw_only=True, omit_defaults=True):
+    """How a motion is shown. Units: pixels, metres, degrees, frames per second of the display.
+
+    Time: `trim_share` is cut off both ends, then the motion is brought to `fps` (None: its own rate), then
+    `n_frames` (None: all) are taken from `start_frame` on (None: in the middle), every `step`-th.
+    `framing` ``fixed`` holds the camera still, ``follow`` moves it along the floor with the figures.
+    `px_per_m` None fits the figures of the whole clip into the picture less `margin` on each side; the scale
+    never changes within a clip. `is_inverted` turns the picture upside down, `is_mirrored` swaps its sides.
+
+    Dots: `life_frames` above 0 replaces the points by `n_life_dots` dots on the limbs that live so long.
+    `dropout` is the chance of a dot to be out in a frame. Noise dots are `n_noise`, of the kind `noise`.
+    `contrast` is the share of the way from the background to white (or black). `depth_dots` lets nearer dots
+    be larger. With `colours` ``two`` each of two figures has its own.
+    """
+
+    width_px: int = 512
+    height_px: int = 512
+    fps: float | None = 30.0
+    trim_share: float = 0.0
+    start_frame: int | None = None
+    n_frames: int | None = None
+    step: int = 1
+    is_backwards: bool = False
+    is_loop: bool = False
+    view: View = View()
+    framing: Literal["fixed", "follow"] = "fixed"
+    px_per_m: float | None = None
+    margin: float = 0.1
+    is_inverted: bool = False
+    is_mirrored: bool = False
+    scramble: Literal["none", "places", "phases", "both"] = "none"
+    jitter_m: float = 0.0
+    dropout: float = 0.0
+    life_frames: int = 0
+    n_life_dots: int = 8
+    noise: Literal["random", "linear", "scrambled"] = "scrambled"
+    n_noise: int = 0
+    noise_life_frames: int = 10
+    noise_speed_m_s: float = 1.0
+    dot_radius_px: float = 4.0
+    depth_dots: bool = False
+    contrast: float = 1.0
+    polarity: Literal["light", "dark", "mixed"] = "light"
+    background: int | None = None
+    colours: Literal["one", "two"] = "one"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+_WHOLE = {
+    "width_px": 8,
+    "height_px": 8,
+    "step": 1,
+    "life_frames": 0,
+    "n_noise": 0,
+    "noise_life_frames": 1,
+    "n_life_dots": 1,
+}
+
+
+def _check(spec: StimulusSpec) -> None:
+    """Refuse what makes no sense, with what would."""
+    _check_counts(spec)
+    _check_shares(spec)
+    for name in ("jitter_m", "noise_speed_m_s"):
+        if not 0 <= getattr(spec, name) < math.inf:
+            raise UsageError(f"{name} must not be negative, and is {getattr(spec, name)}")
+    for name in ("dot_radius_px", "px_per_m", "fps"):
+        value = getattr(spec, name)
+        if value is not None and not 0 < value < math.inf:
+            raise UsageError(f"{name} must be above 0, not {value}")
+    if spec.background is not None and not 0 <= spec.background <= 255:
+        raise UsageError(f"background must be a level from 0 to 255, not {spec.background}")
+
+
+def _check_counts(spec: StimulusSpec) -> None:
+    for name, least in _WHOLE.items():
+        if getattr(spec, name) < least:
+            raise UsageError(f"{name} must be at least {least}, not {getattr(spec, name)}")
+    if spec.n_frames is not None and spec.n_frames < 1:
+        raise UsageError(f"n_frames must be at least 1, not {spec.n_frames}")
+
+
+def _check_shares(spec: StimulusSpec) -> None:
+    shares = {"margin": (0, 0.49), "dropout": (0, 1), "contrast": (0, 1), "trim_share": (0, 0.49)}
+    for name, (low, high) in shares.items():
+        if not low <= getattr(spec, name) <= high:
+            raise UsageError(f"{name} must be between {low} and {high}, not {getattr(spec, name)}")
