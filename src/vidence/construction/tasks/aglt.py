@@ -30,8 +30,8 @@ from vidence.tracking.tracks import TrackedVideo
 
 _WORDS = {
     "enters": "How does this person come into view?",
-    "leaves": "How does this person go out of view?",
-    "passage": "From where to where does this person cross the frame?",
+    "leaves": "How does this person go out of view, if at all?",
+    "passage": "Through which edge of the frame does this person come in, and through which one go out?",
     "starts": "In which part of the frame is this person when first in view?",
     "ends": "In which part of the frame is this person when last in view?",
     "route": "Where is this person when first in view, and where when last in view?",

@@ -198,13 +198,13 @@ def _ways(people: Sequence[Person], structure: str, timeline: Timeline, *, rng: 
         pair = [pairs[i][j] for j in rng.permutation(N_PAIR)]
         ways = tuple(p.leaves if is_exit else p.enters for p in pair)
         right = _pair_words(ways, is_exit=is_exit)
-        asked = "go out of view" if is_exit else "come into view"
+        asked = "go out of view, if at all" if is_exit else "come into view"
         yield Idea(
             structure=structure,
             subject=_people.about(pair),
             question=(
                 f"These {number_word(N_PAIR)} people are in the video:\n{numbered([p.text for p in pair])}\n"
-                f"Through which edge of the frame does each of them {asked}?"
+                f"How does each of them {asked}?"
             ),
             right=right,
             wrong=_other_pairs(ways, right, is_exit=is_exit, rng=rng),

@@ -23,7 +23,7 @@ from vidence.construction.tasks._drafting import (
 from vidence.construction.tasks._moments import Timeline
 from vidence.construction.tasks._orders import wrong_orders
 from vidence.construction.tasks._people import STAYED, PeopleRules, Person
-from vidence.construction.tasks._wording import named, numbered, order_of
+from vidence.construction.tasks._wording import named, number_word, numbered, order_of
 from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.models import _options
@@ -44,6 +44,8 @@ class Rules(PeopleRules, kw_only=True, omit_defaults=True):
 
 
 Choice = tuple[str, tuple[str, ...]]
+# For each track when it comes into view and when it goes.
+_Moments = Mapping[str, tuple[Evidence, Evidence]]
 
 
 class Mpdr:
@@ -87,12 +89,13 @@ class Mpdr:
             detail = f"{len(people)}, at least {N_PEOPLE}"
             yield NoIdea(subject=structure, reason="too-few-people", detail=detail)
             return
+        moments = {p.track_id: (p.arrival(timeline), p.departure(timeline)) for p in people}
         every = list(combinations(people, N_PEOPLE))
         found: dict[bool, list[Idea]] = {True: [], False: []}
         unclear: list[NoIdea] = []
         for i in rng.permutation(len(every)):
             three = tuple(every[i][j] for j in rng.permutation(N_PEOPLE))
-            idea = self._idea(three, structure, timeline, rng=rng)
+            idea = self._idea(three, structure, moments, rng=rng)
             if isinstance(idea, NoIdea):
                 unclear.append(idea)
             else:
@@ -104,7 +107,7 @@ class Mpdr:
         yield from unclear
 
     def _idea(
-        self, people: tuple[Person, ...], structure: str, timeline: Timeline, *, rng: np.random.Generator
+        self, people: tuple[Person, ...], structure: str, moments: _Moments, *, rng: np.random.Generator
     ) -> Idea | NoIdea:
         subject = f"{structure}, {_people.about(people)}"
         never = {"first-in": "enters", "order-in": "enters", "last-out": "leaves"}.get(structure)
@@ -127,13 +130,16 @@ class Mpdr:
         return Idea(
             structure=structure,
             subject=_people.about(people),
-            question=(
-                f"These {N_PEOPLE} people are in the video:\n{numbered([p.text for p in people])}\n"
-                f"{_WORDS[structure].format(band=self._band)}"
+            question="\n".join(
+                (
+                    f"These {number_word(N_PEOPLE)} people are in the video:",
+                    numbered([p.text for p in people]),
+                    _WORDS[structure].format(band=self._band),
+                )
             ),
             right=right,
             wrong=wrong,
-            evidence=_evidence(people, structure, timeline),
+            evidence=_evidence(people, structure, moments),
             facts=_people.facts(people) | {"band": f"{self._rules.tie_s:g} s"},
             tags={"tie": "yes"} if is_tie else {},
         )
@@ -196,7 +202,7 @@ _WORDS = {
     "shortest": "Who is in view for the shortest time? Times that differ by less than {band} count as equal.",
     "first-in": "Who comes into view first? Moments less than {band} apart count as the same.",
     "last-out": "Who is the last to go out of view? Moments less than {band} apart count as the same.",
-    "overlap": "Which two of them are ever in view at the same time?",
+    "overlap": "Which of them are in view at the same time at some moment?",
     "order-in": "In which order do they come into view?",
 }
 
@@ -214,13 +220,13 @@ def _together(pairs: Sequence[tuple[int, int]]) -> str:
     return f"Person {shared} with each of the others, but never {named('person', apart, plural='people')}"
 
 
-def _evidence(people: Sequence[Person], structure: str, timeline: Timeline) -> tuple[Evidence, ...]:
+def _evidence(people: Sequence[Person], structure: str, moments: _Moments) -> tuple[Evidence, ...]:
     """When they come and go: what the answer is computed from, in the order of time."""
     found = []
     if structure != "last-out":
-        found += [person.arrival(timeline) for person in people]
+        found += [moments[person.track_id][0] for person in people]
     if structure not in ("first-in", "order-in"):
-        found += [person.departure(timeline) for person in people]
+        found += [moments[person.track_id][1] for person in people]
     return tuple(sorted(found, key=lambda e: (e.start_s or 0.0, e.end_s or 0.0)))
 
 
