@@ -52,7 +52,7 @@ class JsonForm(Generic[T]):
 
     def encode(self, value: T) -> bytes:
         """One JSON text and the end of its line."""
-        return msgspec.json.encode(value, order="deterministic") + b"\n"
+        return msgspec.json.encode(value) + b"\n"
 
     def decode(self, data: bytes) -> T:
         """The result; a damaged file raises ``msgspec.DecodeError``, which is a ValueError."""
@@ -137,7 +137,8 @@ class Shelf:
                 f"cannot write {path}: {error.strerror or error}; make room or choose another --out, "
                 "and the same command goes on"
             ) from error
-        return Kept(value=value, digest=_digest(data), was_kept=False)
+        # What is read back, not what was made: this session sees what every later one will see.
+        return Kept(value=form.decode(data), digest=_digest(data), was_kept=False)
 
     def made(self, stage: Stage, units: Sequence[Unit[T]], form: Form[T]) -> dict[str, Kept[T]]:
         """The results of all units, made one after the other where they are not kept."""

@@ -12,6 +12,7 @@ from types import TracebackType
 from typing import Self
 
 import anyio
+import anyio.lowlevel
 import msgspec
 import numpy as np
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -278,6 +279,7 @@ class Errands:
 
         async def work() -> None:
             for name, flow in waiting:
+                await anyio.lowlevel.checkpoint()  # a flow that asks nobody would not let Ctrl-C in
                 try:
                     made = await self._run_one(flow, model)
                 except BudgetSpentError as error:
