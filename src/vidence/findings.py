@@ -8,12 +8,16 @@ Value: TypeAlias = Estimate | float | int | str | None
 
 
 class Heading(Record, kw_only=True, omit_defaults=True):
-    """One column of a sheet. With `is_share` its numbers run from 0 to 1 and are shown in per cent."""
+    """One column of a sheet.
+
+    With `is_share` its numbers run from 0 to 1 and are shown in per cent; with `is_p` they are p-values.
+    """
 
     key: str
     title: str
     note: str = ""
     is_share: bool = False
+    is_p: bool = False
 
 
 class Entry(Record, kw_only=True, omit_defaults=True):

@@ -24,6 +24,7 @@ P_HOLM = Heading(
     key="p_holm",
     title="p (Holm)",
     note="cluster sign-flip test of the difference, adjusted for all lines of this table that have one",
+    is_p=True,
 )
 QUESTIONS = Heading(key="questions", title="questions")
 

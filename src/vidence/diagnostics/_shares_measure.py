@@ -40,7 +40,9 @@ class FrameSharesFinding(Record, kw_only=True, omit_defaults=True):
     order of time: `times_s`, `deltas` (natural logarithms) and `shares`, which add up to 1.
     `probabilities` are those of the letters with all frames, `chosen` the likeliest. `entropy` is that of
     the shares over the one of even shares, from 0 to 1. `n_floored` counts letters that were not reported,
-    over all prompts, `n_unread` draws that could not be read.
+    over all prompts; where there are any, `top_share` is what follows if each had the most that it can have,
+    and lies from `top_share_low` to `top_share_high` whatever they had. `n_unread` counts draws that could
+    not be read.
 
     Source: HERBench, section 5.2.
     Departs: the entropy is ours.
@@ -58,6 +60,8 @@ class FrameSharesFinding(Record, kw_only=True, omit_defaults=True):
     deltas: tuple[float, ...] = ()
     shares: tuple[float, ...] = ()
     top_share: float | None = None
+    top_share_low: float | None = None
+    top_share_high: float | None = None
     entropy: float | None = None
     n_floored: int = 0
     n_unread: int = 0
@@ -67,20 +71,29 @@ class FrameSharesFinding(Record, kw_only=True, omit_defaults=True):
 class OverLetters:
     """The natural-log probabilities over the letters alone, shape (n_letters,); `n_floored` were absent.
 
+    Whatever those had, the true ones lie from `low` to `high`, of the same shape; `low` may be -inf.
+
     Source: HERBench, section 5.2, step 1.
     Departs: see `of_logps` and `of_draws`.
     """
 
     logps: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
     n_floored: int = 0
+
+    @classmethod
+    def exact(cls, logps: NDArray[np.float64]) -> "OverLetters":
+        """Those of which every letter is known."""
+        return cls(logps=logps, low=logps, high=logps)
 
 
 def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> OverLetters | None:
     """The softmax over the letters of what a model reported; None where it reported none of them.
 
-    Models report the likeliest tokens only. A letter that is absent gets the most that it can have: no
-    more than any letter reported, and no more than what these leave of 1. Its delta is then at least what
-    is given here.
+    Models report the likeliest tokens only. Letters that are absent get alike the most that they can have:
+    no more than any letter reported, and together no more than what these leave of 1. They may have had
+    less, down to nothing, or one more than the others; `low` and `high` take that into account.
 
     Source: HERBench, section 5.2, step 1.
     Departs: the paper does not say what it does with absent letters.
@@ -89,10 +102,24 @@ def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> Ov
     known = {a: logp for a, logp in (reported or {}).items() if a in wanted and math.isfinite(logp)}
     if not known:
         return None
-    left = max(1 - sum(math.exp(min(logp, 0.0)) for logp in known.values()), LEAST_LEFT)
-    floor = min(*known.values(), math.log(left)) - BELOW_REPORTED
-    logps = np.array([known.get(letter, floor) for letter in letters])
-    return OverLetters(logps=_normalised(logps), n_floored=len(letters) - len(known))
+    reported_sum = sum(math.exp(min(logp, 0.0)) for logp in known.values())
+    left = max(1 - reported_sum, LEAST_LEFT)
+    n_absent = len(letters) - len(known)
+    if not n_absent:
+        return OverLetters.exact(_normalised(np.array([known[letter] for letter in letters])))
+    floor = min(*known.values(), math.log(left / n_absent)) - BELOW_REPORTED
+    logps = _normalised(np.array([known.get(letter, floor) for letter in letters]))
+    # One alone may have more than its part of what is left; each may have nothing.
+    alone = min(*known.values(), math.log(left))
+    highest = alone - math.log(reported_sum + math.exp(alone))
+    is_known = np.array([letter in known for letter in letters])
+    without_absent = np.array([known.get(letter, 0.0) for letter in letters]) - math.log(reported_sum)
+    return OverLetters(
+        logps=logps,
+        low=np.where(is_known, logps, -math.inf),
+        high=np.where(is_known, without_absent, highest),
+        n_floored=n_absent,
+    )
 
 
 def of_draws(drawn: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
@@ -107,7 +134,7 @@ def of_draws(drawn: Sequence[str], letters: Sequence[str]) -> OverLetters | None
     counts = Counter(letter for letter in drawn if letter in wanted)
     if not counts:
         return None
-    return OverLetters(logps=_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
+    return OverLetters.exact(_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
 
 
 def _normalised(logps: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -119,6 +146,9 @@ def _normalised(logps: NDArray[np.float64]) -> NDArray[np.float64]:
 class Shares:
     """What each frame adds, shapes (n_frames,); `shares` is None where no frame adds anything.
 
+    The true delta of a frame lies from `least` to `most`, which may be infinite, whatever the letters had
+    that were not reported.
+
     Source: HERBench, section 5.2.
     Departs: see `share_out`.
     """
@@ -126,6 +156,26 @@ class Shares:
     chosen: int
     deltas: NDArray[np.float64]
     shares: NDArray[np.float64] | None
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+    @property
+    def top_bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest that the largest share can be; None where no frame can add anything.
+
+        It is largest where one frame adds the most and all others the least. It is smallest where the frame
+        with the highest least adds no more than that, and the others as much, as far as they can.
+        """
+        least, most = np.maximum(self.least, 0.0), np.where(self.most > ROUNDING, self.most, 0.0)
+        if not most.any():
+            return None
+        others = least.sum() - least
+        high = max(
+            1.0 if math.isinf(m) or o == 0 else m / (m + o) for m, o in zip(most, others, strict=True) if m
+        )
+        level = float(least.max())
+        low = level / float(np.minimum(most, level).sum()) if level else 1 / int((most > 0).sum())
+        return low, float(high)
 
     @property
     def entropy(self) -> float | None:
@@ -151,7 +201,13 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
     deltas = np.array([full.logps[chosen] - one.logps[chosen] for one in without])
     positive = np.where(deltas > ROUNDING, deltas, 0.0)
     total = float(positive.sum())
-    return Shares(chosen=chosen, deltas=deltas, shares=positive / total if total else None)
+    return Shares(
+        chosen=chosen,
+        deltas=deltas,
+        shares=positive / total if total else None,
+        least=np.array([full.low[chosen] - one.high[chosen] for one in without]),
+        most=np.array([full.high[chosen] - one.low[chosen] for one in without]),
+    )
 
 
 def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:

@@ -28,6 +28,8 @@ class _Shared:
     item: Item
     is_right: bool
     top: float
+    top_low: float
+    top_high: float
     entropy: float
     n_frames: int
 
@@ -47,6 +49,7 @@ _MEASURES: dict[str, tuple[str, Callable[[_Shared], float]]] = {
     "beyond-even": ("beyond even", lambda one: one.beyond_even),
     "entropy": ("entropy", lambda one: one.entropy),
 }
+_GROUPS = (("all", "all"), ("right", "answered right"), ("wrong", "answered wrong"))
 _NOTES = {
     "top": "the largest share of a frame",
     "beyond-even": "0: every frame adds the same; 100: one frame alone, whatever the number of frames",
@@ -60,6 +63,8 @@ def _shared(examined: Sequence[Examined]) -> list[_Shared]:
             item=one.item,
             is_right=bool(found.is_right),
             top=found.top_share,
+            top_low=found.top_share if found.top_share_low is None else found.top_share_low,
+            top_high=found.top_share if found.top_share_high is None else found.top_share_high,
             entropy=found.entropy,
             n_frames=len(found.shares),
         )
@@ -89,6 +94,8 @@ def statements(
     made: list[Statement] = [_headline(examined, (every, right, wrong), compared, counting=counting)]
     if compared:
         made.append(_effects(compared))
+    if any(one.top_low < one.top_high for one in every):
+        made.append(_bounds((every, right, wrong), counting=counting))
     if every:
         made.append(_violins(right, wrong))
     made += [
@@ -145,12 +152,7 @@ def _headline(
         others = [_mean(group, lambda s: s.even, counting), _mean(group, lambda s: s.n_frames, counting)]
         return Entry(key=key, label=label, values=(*means, *others, len(group)))
 
-    lines = [
-        line(key, label, group)
-        for (key, label), group in zip(
-            (("all", "all"), ("right", "answered right"), ("wrong", "answered wrong")), groups, strict=True
-        )
-    ]
+    lines = [line(key, label, group) for (key, label), group in zip(_GROUPS, groups, strict=True)]
     if compared:
         differences = [compared[key].difference for key in _MEASURES]
         lines.append(
@@ -168,6 +170,32 @@ def _headline(
         ),
         entries=tuple(lines),
         note=" ".join(filter(None, [_method_note(examined), _PRINTED])),
+    )
+
+
+def _bounds(
+    groups: tuple[Sequence[_Shared], Sequence[_Shared], Sequence[_Shared]], *, counting: Counting
+) -> Sheet:
+    """How far the shares may be off, since models do not report every letter."""
+    of: tuple[Callable[[_Shared], float], ...] = (lambda s: s.top_low, lambda s: s.top, lambda s: s.top_high)
+
+    def line(key: str, label: str, group: Sequence[_Shared]) -> Entry:
+        n_open = sum(one.top_low < one.top_high for one in group)
+        return Entry(key=key, label=label, values=(*(_mean(group, one, counting) for one in of), n_open))
+
+    return Sheet(
+        name="bounds",
+        title="Top-1 share whatever the letters had that were not reported",
+        label="questions",
+        headings=(
+            Heading(key="low", title="at least", is_share=True),
+            Heading(key="given", title="as given", is_share=True),
+            Heading(key="high", title="at most", is_share=True),
+            Heading(key="n", title="questions with such letters"),
+        ),
+        entries=tuple(line(key, label, group) for (key, label), group in zip(_GROUPS, groups, strict=True)),
+        note="As given: each letter that was not reported has the most that it can have. A server that "
+        "reports more tokens (top_logprobs) narrows the bounds; transformers: reports every letter.",
     )
 
 
@@ -274,5 +302,6 @@ def _left_out(examined: Sequence[Examined], counting: Counting) -> Sheet:
             line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),
         ),
         note="No positive evidence: leaving out a frame never made the answer less likely, so there is "
-        "nothing to share out. A letter that was not reported gets the most that it can have.",
+        "nothing to share out. A letter that was not reported gets the most that it can have; "
+        "the table of bounds says how much that may move.",
     )

@@ -73,7 +73,7 @@ class FrameShares:
     """
 
     name = "frame-shares"
-    version = 1
+    version = 2
     finding: type[Record] = FrameSharesFinding
 
     def __init__(self, settings: Settings) -> None:
@@ -188,12 +188,18 @@ def _with_shares(item: Item, over: Sequence[OverLetters], found: FrameSharesFind
         deltas=tuple(shared.deltas.tolist()),
         n_floored=sum(one.n_floored for one in over),
     )
+    bounds = shared.top_bounds if found.n_floored else None
     if shared.shares is None:
-        return msgspec.structs.replace(found, excluded="no positive evidence")
+        why = "letters that were not reported may hide some" if bounds else found.why
+        return msgspec.structs.replace(found, excluded="no positive evidence", why=why)
+    top = float(shared.shares.max())
+    low, high = bounds or (None, None)
     return msgspec.structs.replace(
         found,
         shares=tuple(shared.shares.tolist()),
-        top_share=float(shared.shares.max()),
+        top_share=top,
+        top_share_low=low,
+        top_share_high=high,
         entropy=shared.entropy,
     )
 

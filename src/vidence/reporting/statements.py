@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 from vidence.findings import Chart, Heading, Scatter, Sheet, Statement, Value, Violins
 from vidence.records import Estimate
-from vidence.reporting.cells import DASH, Cell, Column, Line, Table, estimated, has_interval, words
+from vidence.reporting.cells import DASH, Cell, Column, Line, Table, estimated, has_interval, p_cell, words
 
 
 def table_of(statement: Statement) -> Table:
@@ -62,6 +62,8 @@ def cell_of(value: Value, heading: Heading) -> Cell:
             return estimated(value) if heading.is_share else _plain(value)
         case bool() | int():
             return Cell(text=f"{value:,}", value=float(value))
+        case float() if heading.is_p:
+            return p_cell(value)
         case float():
             shown = 100 * value if heading.is_share else value
             text = DASH if math.isnan(value) else f"{shown:.1f}" if heading.is_share else _number(value)
@@ -79,8 +81,14 @@ def _plain(estimate: Estimate) -> Cell:
 
 
 def _number(value: float) -> str:
-    """Two digits behind the point where they say something."""
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.2f}"
+    """Two digits behind the point where they say something; what is not 0 is never printed as 0.00.
+
+    >>> _number(1234.5), _number(0.5), _number(0.0), _number(-0.0004), _number(3e-9)
+    ('1,234', '0.50', '0.00', '-0.0004', '3e-09')
+    """
+    if abs(value) >= 1000:
+        return f"{value:,.0f}"
+    return f"{value:.1g}" if 0 < abs(value) < 0.005 else f"{value + 0.0:.2f}"
 
 
 def _chart(chart: Chart) -> Table:

@@ -1,5 +1,6 @@
 """What the shares of many questions say together."""
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -107,6 +108,17 @@ def test_what_was_left_out_is_counted() -> None:
         "floored": 1,
     }
     assert number(left_out.value("failed", "share")) == pytest.approx(1 / 7)
+
+
+def test_letters_that_were_not_reported_have_a_table_of_bounds() -> None:
+    assert "bounds" not in summary(*MIXED)
+    open_one = msgspec.structs.replace(MIXED[0], top_share_low=0.3, top_share_high=0.9, n_floored=1)
+    found = sheet(summary(open_one, *MIXED[1:]), "bounds")
+    # the others are 0.6, 0.8 and 1.0
+    assert number(found.value("all", "low")) == pytest.approx((0.3 + 0.6 + 0.8 + 1.0) / 4)
+    assert number(found.value("all", "given")) == pytest.approx((0.5 + 0.6 + 0.8 + 1.0) / 4)
+    assert number(found.value("all", "high")) == pytest.approx((0.9 + 0.6 + 0.8 + 1.0) / 4)
+    assert (found.value("right", "n"), found.value("wrong", "n")) == (1, 0)
 
 
 def test_each_tag_has_its_table() -> None:
