@@ -1,0 +1,219 @@
+"""Walking and running: joint angles over the gait cycle, at any speed and body height."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, Limb, Posture, leg_ends
+
+Floats = NDArray[np.float64]
+GRAVITY_M_S2 = 9.81
+# Shares of the body height. While a foot rolls from heel to toe its ankle goes on by ROLL, and is HEEL_RISE
+# higher when the toe leaves the ground. Source: a foot of 0.152 body heights (Drillis & Contini 1966) that
+# stands on its toes at about 45°.
+ROLL, HEEL_RISE = 0.09, 0.055
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cycle:
+    """One gait: angles in degrees at shares of the cycle, from one contact of a foot to the next.
+
+    `stance` is the share of the cycle in which that foot is on the ground. The other side runs half a cycle
+    later. `hip` is seen from a pelvis that is tilted forwards by `tilt`; it is scaled so that the foot on the
+    ground keeps its place at the speed that is asked for.
+    """
+
+    hip: tuple[tuple[float, float], ...]
+    knee: tuple[tuple[float, float], ...]
+    shoulder: tuple[tuple[float, float], ...]
+    elbow: tuple[tuple[float, float], ...]
+    stance: float
+    tilt: float
+    pelvis_turn: float
+    trunk_turn: float
+    trunk_lean: float
+    speeds_m_s: tuple[float, float]
+
+
+# Source: Perry & Burnfield, Gait Analysis (2010), normal function: thigh 20° at contact, -20° in terminal
+# stance, 25° in mid swing; knee 5, 20, 5, 40, 60, 25, 5°; shoulder -24 to 8°, elbow 20 to 45°; pelvis turned
+# by 4 to 5° to either side; 62 % stance.
+WALK = Cycle(
+    hip=((0.0, 20.0), (0.12, 17.0), (0.31, 0.0), (0.5, -20.0), (0.62, -10.0), (0.75, 15.0), (0.87, 25.0)),
+    knee=((0.0, 5.0), (0.12, 20.0), (0.4, 5.0), (0.62, 40.0), (0.73, 60.0), (0.87, 25.0), (0.97, 3.0)),
+    shoulder=((0.0, -24.0), (0.5, 8.0)),
+    elbow=((0.0, 20.0), (0.5, 45.0)),
+    stance=0.62,
+    tilt=0.0,
+    pelvis_turn=4.0,
+    trunk_turn=-4.0,
+    trunk_lean=2.0,
+    speeds_m_s=(0.3, 2.2),
+)
+# Source: Novacheck, The biomechanics of running, Gait & Posture 7 (1998): running at about 3.2 m/s with a
+# stance of 39 %; hip about 50 to -5° from a pelvis tilted by 15 to 20°, knee 20° at contact, 45° in mid
+# stance, 20° at toe-off, 90° in swing; elbows held at about a right angle.
+RUN = Cycle(
+    hip=((0.0, 45.0), (0.15, 35.0), (0.39, -5.0), (0.5, 2.0), (0.7, 42.0), (0.85, 52.0)),
+    knee=((0.0, 20.0), (0.16, 44.0), (0.37, 20.0), (0.55, 72.0), (0.67, 92.0), (0.82, 55.0), (0.95, 16.0)),
+    shoulder=((0.0, -35.0), (0.5, 20.0)),
+    elbow=((0.0, 80.0), (0.5, 105.0)),
+    stance=0.39,
+    tilt=15.0,
+    pelvis_turn=6.0,
+    trunk_turn=-8.0,
+    trunk_lean=6.0,
+    speeds_m_s=(1.8, 5.5),
+)
+
+
+def stride_length_m(speed_m_s: float, *, height_m: float, is_run: bool) -> float:
+    """How far a body goes in one cycle (two steps), in metres.
+
+    Source: walking: Boulic, Magnenat-Thalmann & Thalmann (1990), after Inman: 1.346 times the square root of
+        the speed, both in leg lengths. Running: the cadence that recreational runners keep, 2.6 to 3.1 steps
+        per second between 2 and 5 m/s (Cavanagh & Williams 1982).
+    Departs: the running cadence is a straight line between these.
+    """
+    leg_m = (THIGH + SHANK + ANKLE_HEIGHT) * height_m
+    if is_run:
+        cadence = float(np.interp(speed_m_s, [2.0, 5.0], [2.6, 3.1]))
+        return 2 * speed_m_s / cadence
+    return float(1.346 * np.sqrt(speed_m_s / leg_m) * leg_m)
+
+
+def gait(
+    cycle: Cycle, *, speed_m_s: float, height_m: float, n_frames: int, fps: float
+) -> tuple[Posture, list[str]]:
+    """Angles and the way of the pelvis for a figure that walks or runs straight on.
+
+    In stance the height of the pelvis follows from the lower ankle, which is on the ground; in flight it
+    follows gravity.
+
+    Args:
+        cycle: `WALK` or `RUN`.
+        speed_m_s: how fast.
+        height_m: the body height.
+        n_frames: how many frames.
+        fps: their rate.
+
+    Returns:
+        The posture, and notes: the cycle and how far the hip angles were scaled.
+
+    Raises:
+        UsageError: a speed at which nobody moves like this.
+    """
+    low, high = cycle.speeds_m_s
+    if not low <= speed_m_s <= high:
+        raise UsageError(f"this gait is for {low:g} to {high:g} m/s, not {speed_m_s:g} m/s")
+    stride_m = stride_length_m(speed_m_s, height_m=height_m, is_run=cycle is RUN)
+    period_s = stride_m / speed_m_s
+    scale = _hip_scale(cycle, step_m=stride_m * cycle.stance - ROLL * height_m, height_m=height_m)
+    time_s = np.arange(n_frames) / fps
+    phase = time_s / period_s
+    legs = {side: _leg(cycle, phase + shift, scale=scale) for side, shift in (("left", 0.0), ("right", 0.5))}
+    arms = {side: _arm(cycle, phase + shift) for side, shift in (("left", 0.0), ("right", 0.5))}
+    swing = np.cos(2 * np.pi * phase)
+    height = _pelvis_height(cycle, phase, scale=scale, height_m=height_m, period_s=period_s)
+    pelvis = np.stack([np.zeros(n_frames), height, speed_m_s * time_s], axis=1)
+    posture = Posture(
+        pelvis_m=pelvis,
+        pelvis_turn=cycle.pelvis_turn * swing,
+        trunk_turn=cycle.trunk_turn * swing,
+        trunk_lean=np.full(n_frames, cycle.trunk_lean),
+        left_arm=arms["left"],
+        right_arm=arms["right"],
+        left_leg=legs["left"],
+        right_leg=legs["right"],
+    )
+    return posture, [f"cycle {period_s:.3f} s, stride {stride_m:.3f} m, hip angles times {scale:.3f}"]
+
+
+def periodic(points: tuple[tuple[float, float], ...], phase: Floats) -> Floats:
+    """A smooth curve through points (share of the cycle, value) that closes on itself."""
+    from scipy.interpolate import CubicSpline
+
+    at = [*(p for p, _ in points), points[0][0] + 1.0]
+    values = [*(v for _, v in points), points[0][1]]
+    made: Floats = CubicSpline(at, values, bc_type="periodic")(np.mod(phase - at[0], 1.0) + at[0])
+    return made
+
+
+def _leg(cycle: Cycle, phase: Floats, *, scale: float) -> Limb:
+    return Limb(
+        flexion=scale * (periodic(cycle.hip, phase) - cycle.tilt),
+        abduction=np.zeros_like(phase),
+        bend=np.maximum(periodic(cycle.knee, phase), 0.0),
+    )
+
+
+def _arm(cycle: Cycle, phase: Floats) -> Limb:
+    """The arm swings against the leg of its side: it is furthest back when that foot touches the ground."""
+    return Limb(
+        flexion=periodic(cycle.shoulder, phase),
+        abduction=np.full_like(phase, 6.0),
+        bend=periodic(cycle.elbow, phase),
+    )
+
+
+def _hip_scale(cycle: Cycle, *, step_m: float, height_m: float) -> float:
+    """The factor on the hip angles with which the foot goes as far back in stance as the body goes on.
+
+    The knee bends of the cycle are kept. The factor is searched in [0.2, 2].
+    """
+    from scipy.optimize import brentq
+
+    ends = np.array([0.0, cycle.stance])
+
+    def excess(scale: float) -> float:
+        _, ankle = leg_ends(_leg(cycle, ends, scale=scale), sign=1.0, height_m=height_m)
+        return float(ankle[0, 2] - ankle[1, 2] - step_m)
+
+    if excess(0.2) > 0 or excess(2.0) < 0:
+        raise UsageError(
+            f"a body of {height_m:g} m cannot step {step_m:.2f} m with this gait; choose another speed or "
+            "height"
+        )
+    return float(brentq(excess, 0.2, 2.0))
+
+
+def _pelvis_height(cycle: Cycle, phase: Floats, *, scale: float, height_m: float, period_s: float) -> Floats:
+    """The height of the pelvis in metres, shape (n_frames,)."""
+    if cycle.stance >= 0.5:
+        return _over_the_feet(cycle, phase, scale=scale, height_m=height_m)
+    # Each half cycle is a stance, in which the ankle is on the ground, and a flight: a parabola to the next.
+    half = np.mod(phase, 0.5)
+    edges = np.array([cycle.stance, 0.0])
+    leave, touch = _over_one_foot(cycle, edges, scale=scale, height_m=height_m)
+    flight_s = (0.5 - cycle.stance) * period_s
+    rise = (touch - leave) / flight_s + GRAVITY_M_S2 * flight_s / 2
+    since_s = (half - cycle.stance) * period_s
+    in_flight = leave + rise * since_s - GRAVITY_M_S2 * since_s**2 / 2
+    in_stance = _over_one_foot(cycle, np.minimum(half, cycle.stance), scale=scale, height_m=height_m)
+    return np.where(half >= cycle.stance, in_flight, in_stance)
+
+
+def _over_one_foot(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
+    """The height of the pelvis with which this ankle is on the ground; the heel rises towards the end."""
+    _, ankle = leg_ends(_leg(cycle, phase, scale=scale), sign=1.0, height_m=height_m)
+    late = np.clip((phase / cycle.stance - 0.5) / 0.5, 0.0, 1.0)
+    made: Floats = (ANKLE_HEIGHT + HEEL_RISE * late**2) * height_m - ankle[:, 1]
+    return made
+
+
+def _over_the_feet(cycle: Cycle, phase: Floats, *, scale: float, height_m: float) -> Floats:
+    """The height with which the lower ankle is on the ground; corners between the feet are rounded."""
+    grid = np.arange(200) / 200
+    drops = []
+    for shift in (0.0, 0.5):
+        _, ankle = leg_ends(_leg(cycle, grid + shift, scale=scale), sign=1.0, height_m=height_m)
+        drops.append(-ankle[:, 1])
+    highest = np.maximum(*drops)
+    # A cycle without its fast parts: four harmonics.
+    waves = np.fft.rfft(highest)
+    waves[9:] = 0
+    smooth = np.fft.irfft(waves, n=len(grid))
+    made: Floats = np.interp(np.mod(phase, 1.0), np.append(grid, 1.0), np.append(smooth, smooth[0]))
+    return made + ANKLE_HEIGHT * height_m

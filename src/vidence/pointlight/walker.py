@@ -1,0 +1,276 @@
+"""A figure that needs no data: it walks, runs, jumps, waves, squats, does jumping jacks, bows."""
+
+import math
+from collections.abc import Callable, Mapping
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, Limb, Posture, bent_leg, figure
+from vidence.pointlight.gaits import GRAVITY_M_S2, RUN, WALK, gait
+from vidence.pointlight.motion import Motion, MotionSource
+from vidence.records import Record
+
+Floats = NDArray[np.float64]
+
+
+class WalkerSpec(Record, kw_only=True, omit_defaults=True):
+    """What the figure does.
+
+    Units: metres, seconds, metres per second, frames per second, movements per second. `speed_m_s` is for
+    walking and running (None: 1.3 and 3.2); `rate_hz` for what is repeated (None: as usual for the action);
+    `jump_m` is how high a jump lifts the body.
+    """
+
+    action: str = "walk"
+    duration_s: float = 3.0
+    fps: float = 60.0
+    height_m: float = 1.75
+    speed_m_s: float | None = None
+    rate_hz: float | None = None
+    jump_m: float = 0.3
+
+    def __post_init__(self) -> None:
+        if self.action not in ACTIONS:
+            raise UsageError(f"the figure cannot {self.action!r}; it can {', '.join(ACTIONS)}")
+        for name, low, high in _LIMITS:
+            value = getattr(self, name)
+            if value is not None and not low <= value <= high:
+                raise UsageError(f"{name} must be between {low:g} and {high:g}, not {value:g}")
+
+
+_LIMITS = (
+    ("duration_s", 0.1, 600.0),
+    ("fps", 1.0, 1000.0),
+    ("height_m", 0.5, 2.5),
+    ("rate_hz", 0.1, 4.0),
+    ("jump_m", 0.05, 0.8),
+)
+
+
+def walker(spec: WalkerSpec) -> Motion:
+    """The motion of the figure: 15 points of a body that faces along z and starts at the origin.
+
+    Gaits are from published joint angles (see `gaits`); in every flight the body follows gravity; a foot on
+    the ground stays there. The other actions are ours: smooth curves with feet held by the law of cosines.
+
+    Raises:
+        UsageError: a speed at which nobody moves like this.
+    """
+    n_frames = max(2, round(spec.duration_s * spec.fps))
+    time_s = np.arange(n_frames) / spec.fps
+    posture, notes = ACTIONS[spec.action](spec, time_s)
+    source = MotionSource(
+        format="walker", notes=(f"made by equations: {msgspec.json.encode(spec).decode()}", *notes)
+    )
+    return figure(posture, height_m=spec.height_m, fps=spec.fps, source=source)
+
+
+def walker_of(argument: str, options: Mapping[str, str]) -> Motion:
+    """The figure by a spec such as ``walker:walk?speed_m_s=1.4``.
+
+    Raises:
+        UsageError: an unknown action or option, or a value that makes no sense.
+    """
+    numbers: dict[str, float] = {}
+    known = [f for f in WalkerSpec.__struct_fields__ if f != "action"]
+    for key, text in options.items():
+        if key not in known:
+            raise UsageError(f"walker has no option {key!r}; it has {', '.join(known)}")
+        try:
+            numbers[key] = float(text)
+        except ValueError as error:
+            raise UsageError(f"walker: {key}={text!r} is no number") from error
+    return walker(WalkerSpec(action=argument or "walk", **numbers))
+
+
+def _gait(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    cycle, usual = (WALK, 1.3) if spec.action == "walk" else (RUN, 3.2)
+    speed = usual if spec.speed_m_s is None else spec.speed_m_s
+    return gait(cycle, speed_m_s=speed, height_m=spec.height_m, n_frames=len(time_s), fps=spec.fps)
+
+
+def _standing_m(spec: WalkerSpec) -> float:
+    """The height of the pelvis of a figure that stands straight, a little bent as people are."""
+    return ((THIGH + SHANK) * 0.995 + ANKLE_HEIGHT) * spec.height_m
+
+
+def _still(value: float, like: Floats) -> Floats:
+    return np.full_like(like, value)
+
+
+def _hanging(like: Floats) -> Limb:
+    return Limb(flexion=_still(0.0, like), abduction=_still(6.0, like), bend=_still(12.0, like))
+
+
+def _posed(
+    spec: WalkerSpec,
+    pelvis_y: Floats,
+    *,
+    arms: tuple[Limb, Limb],
+    lift: Floats,
+    lean: Floats,
+    spread: Floats,
+) -> Posture:
+    """A figure on the spot: the legs reach from the pelvis down to the feet, which are `lift` metres up.
+
+    `arms` are the left and the right one; `spread` moves each foot sideways by so many degrees of the leg.
+    """
+    zero = np.zeros_like(pelvis_y)
+    down = pelvis_y - ANKLE_HEIGHT * spec.height_m - lift
+    flexion, bend = bent_leg(down / np.cos(np.radians(spread)), height_m=spec.height_m)
+    leg = Limb(flexion=flexion, abduction=spread, bend=bend)
+    return Posture(
+        pelvis_m=np.stack([zero, pelvis_y, zero], axis=1),
+        pelvis_turn=zero,
+        trunk_turn=zero,
+        trunk_lean=lean,
+        left_arm=arms[0],
+        right_arm=arms[1],
+        left_leg=leg,
+        right_leg=leg,
+    )
+
+
+def _eased(share: Floats) -> Floats:
+    """From 0 to 1 with no speed and no acceleration at either end."""
+    s = np.clip(share, 0.0, 1.0)
+    made: Floats = s**3 * (10 - 15 * s + 6 * s**2)
+    return made
+
+
+def _squat(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """Down until the hips are as far above the ankles as a shank is long, and up again."""
+    rate = spec.rate_hz or 0.5
+    depth = (1 - np.cos(2 * np.pi * rate * time_s)) / 2
+    top = _standing_m(spec)
+    low = ANKLE_HEIGHT * spec.height_m + SHANK * spec.height_m
+    arms = Limb(flexion=10 + 75 * depth, abduction=_still(4.0, depth), bend=_still(8.0, depth))
+    zero = np.zeros_like(depth)
+    pelvis = top - depth * (top - low)
+    return _posed(spec, pelvis, arms=(arms, arms), lift=zero, lean=4 + 31 * depth, spread=zero), [
+        f"{rate:g} squats per second"
+    ]
+
+
+def _jump(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """Crouch, stretch, fly, land, stand; again and again. The flight follows gravity."""
+    top, rise = _standing_m(spec), spec.jump_m
+    take_off = math.sqrt(2 * GRAVITY_M_S2 * rise)
+    flight_s, depth = 2 * take_off / GRAVITY_M_S2, 0.32 * spec.height_m * 0.6
+    push_s = 2.4 * depth / take_off
+    crouch_s, land_s, rest_s = 0.55, 0.5, 0.5
+    ends = np.cumsum([crouch_s, push_s, flight_s, land_s, rest_s])
+    phase = np.mod(time_s, ends[-1])
+    pelvis = top - depth * _eased(phase / crouch_s)
+    share = np.clip((phase - ends[0]) / push_s, 0, 1)
+    pushed = _hermite(share, start=(top - depth, 0.0), end=(top, take_off * push_s))
+    since = phase - ends[1]
+    flown = top + take_off * since - GRAVITY_M_S2 * since**2 / 2
+    share = np.clip((phase - ends[2]) / land_s, 0, 1)
+    landed = _landing(share, top=top, speed=take_off * land_s)
+    pelvis = np.select(
+        [phase < ends[0], phase < ends[1], phase < ends[2], phase < ends[3]],
+        [pelvis, pushed, flown, landed],
+        default=top,
+    )
+    lift = np.where((phase >= ends[1]) & (phase < ends[2]), flown - top, 0.0)
+    swing = -35 * _eased(phase / crouch_s) + 185 * _eased((phase - ends[0]) / (push_s + flight_s / 3))
+    swing = swing - 150 * _eased((phase - ends[2]) / land_s)
+    arms = Limb(flexion=swing, abduction=_still(8.0, phase), bend=_still(15.0, phase))
+    lean = 35 * np.clip((top - pelvis) / depth, 0, 1)
+    zero = np.zeros_like(phase)
+    return _posed(spec, pelvis, arms=(arms, arms), lift=lift, lean=lean, spread=zero), [
+        f"jumps of {rise:g} m, {flight_s:.3f} s in the air"
+    ]
+
+
+def _hermite(share: Floats, *, start: tuple[float, float], end: tuple[float, float]) -> Floats:
+    """A cubic from a place and a speed (per whole share) to another."""
+    s = share
+    (p0, v0), (p1, v1) = start, end
+    made: Floats = (
+        (2 * s**3 - 3 * s**2 + 1) * p0
+        + (s**3 - 2 * s**2 + s) * v0
+        + (-2 * s**3 + 3 * s**2) * p1
+        + (s**3 - s**2) * v1
+    )
+    return made
+
+
+def _landing(share: Floats, *, top: float, speed: float) -> Floats:
+    """Down at `speed`, slowed by the legs, and up to where it began."""
+    return _hermite(share, start=(top, -speed), end=(top, 0.0))
+
+
+def _wave(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """The right hand up and from side to side."""
+    rate = spec.rate_hz or 1.5
+    up = _eased(time_s / 0.6)
+    sway = np.sin(2 * np.pi * rate * np.maximum(time_s - 0.4, 0))
+    # The upper arm forwards, the forearm upwards, both from side to side.
+    arm = Limb(flexion=70 * up, abduction=6 + 18 * up + 20 * up * sway, bend=12 + 88 * up)
+    top, zero = _still(_standing_m(spec), time_s), np.zeros_like(time_s)
+    return _posed(spec, top, arms=(_hanging(time_s), arm), lift=zero, lean=zero + 1, spread=zero), [
+        f"{rate:g} waves per second"
+    ]
+
+
+def _jumping_jack(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """Legs apart and arms up with one hop, back with the next; each flight follows gravity."""
+    rate = spec.rate_hz or 1.0
+    half_s = 1 / (2 * rate)
+    flight_s = 0.45 * half_s
+    stance_s = half_s - flight_s
+    phase = np.mod(time_s, half_s)
+    is_back = (np.floor(time_s / half_s) % 2).astype(bool)
+    speed = GRAVITY_M_S2 * flight_s / 2
+    since = phase - stance_s
+    hop = speed * since - GRAVITY_M_S2 * since**2 / 2
+    dip = -speed * stance_s / np.pi * np.sin(np.pi * np.minimum(phase, stance_s) / stance_s)
+    moved = _eased((phase - 0.75 * stance_s) / (half_s - 0.75 * stance_s))
+    apart = np.where(is_back, 1 - moved, moved)
+    spread = 2 + 20 * apart
+    arms = Limb(flexion=_still(2.0, apart), abduction=10 + 150 * apart, bend=_still(10.0, apart))
+    # The feet part in the air: the pelvis is where the spread legs reach.
+    reach = (THIGH + SHANK) * 0.985 * spec.height_m * np.cos(np.radians(spread))
+    feet = ANKLE_HEIGHT * spec.height_m
+    lift = np.where(phase >= stance_s, hop, 0.0)
+    pelvis = feet + reach + np.where(phase >= stance_s, hop, dip)
+    zero = np.zeros_like(phase)
+    return _posed(spec, pelvis, arms=(arms, arms), lift=lift, lean=zero, spread=spread), [
+        f"{rate:g} jumping jacks per second, {flight_s:.3f} s in the air at each hop"
+    ]
+
+
+def _bow(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """The trunk forwards and up again."""
+    rate = spec.rate_hz or 0.33
+    bent = (1 - np.cos(2 * np.pi * rate * time_s)) / 2
+    arms = Limb(flexion=45 * bent, abduction=_still(5.0, bent), bend=_still(10.0, bent))
+    top, zero = _still(_standing_m(spec), bent), np.zeros_like(bent)
+    return _posed(spec, top, arms=(arms, arms), lift=zero, lean=2 + 63 * bent, spread=zero), [
+        f"{rate:g} bows per second"
+    ]
+
+
+def _stand(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:
+    """Standing, with the slow sway of a body that is held upright."""
+    sway = 1.5 * np.sin(2 * np.pi * (spec.rate_hz or 0.3) * time_s)
+    arms, zero = _hanging(time_s), np.zeros_like(time_s)
+    top = _still(_standing_m(spec), time_s)
+    return _posed(spec, top, arms=(arms, arms), lift=zero, lean=1 + sway, spread=zero), []
+
+
+ACTIONS: dict[str, Callable[[WalkerSpec, Floats], tuple[Posture, list[str]]]] = {
+    "walk": _gait,
+    "run": _gait,
+    "jump": _jump,
+    "squat": _squat,
+    "wave": _wave,
+    "jumping-jack": _jumping_jack,
+    "bow": _bow,
+    "stand": _stand,
+}
