@@ -29,8 +29,8 @@ class SceneRules(Record, kw_only=True, omit_defaults=True):
     """What of a shot is shown.
 
     `n_frames` frames, the middles of as many equal parts; the outer `margin` share on both sides, where fades
-    are, is left out. Dropped are shots of less than `least_s` seconds, and those whose frames all vary less than
-    `least_spread` grey levels: black, white, or a plain card.
+    are, is left out. Shots of less than `least_s` seconds are dropped, and those whose frames all vary less
+    than `least_spread` grey levels: black, white, or a plain card.
     """
 
     n_frames: int = 3
