@@ -159,10 +159,10 @@ def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
     return {
         name: Region(
             name=name,
-            left_px=left * width_px,
-            top_px=top * height_px,
-            right_px=right * width_px,
-            bottom_px=bottom * height_px,
+            left_px=float(left * width_px),
+            top_px=float(top * height_px),
+            right_px=float(right * width_px),
+            bottom_px=float(bottom * height_px),
         )
         for name, (left, top, right, bottom) in shares.items()
     }
