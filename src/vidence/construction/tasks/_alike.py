@@ -3,9 +3,6 @@
 import re
 from collections.abc import Sequence
 
-import numpy as np
-from numpy.typing import NDArray
-
 # Above this two descriptions do not tell their people, or shots, apart.
 MOST_ALIKE = 0.6
 
@@ -37,14 +34,6 @@ def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
     """
     union = first | second
     return len(first & second) / len(union) if union else 1.0
-
-
-def likeness(texts: Sequence[str]) -> NDArray[np.float64]:
-    """How alike every two of the texts are, shape (n, n), ones on the diagonal."""
-    words = [content_words(text) for text in texts]
-    return np.array([[jaccard(a, b) for b in words] for a in words], np.float64).reshape(
-        len(words), len(words)
-    )
 
 
 def closest(text: str, others: Sequence[str]) -> float:

@@ -11,6 +11,7 @@ from vidence.records import Evidence
 
 # How long a moment is, such as that in which somebody comes into view.
 MOMENT_S = 1.0
+_ROUNDING_S = 1e-6
 
 
 class Timeline:
@@ -49,6 +50,10 @@ class Timeline:
         found = int(np.searchsorted(self.times_s, time_s, "right")) - 1
         return min(max(found, 0), self.n_frames - 1)
 
+    def _from(self, time_s: float) -> int:
+        """The first frame that comes at that time or later."""
+        return int(np.searchsorted(self.times_s, time_s - _ROUNDING_S, "left"))
+
     def span(self, first: int, last: int, *, note: str, frames: Sequence[int] = ()) -> Evidence:
         """Frames `first` to `last`, both included, shown best by `frames` (by default the middle one)."""
         shown = tuple(frames) or ((first + last) // 2,)
@@ -62,12 +67,12 @@ class Timeline:
 
     def beginning(self, first: int, last: int, *, note: str) -> Evidence:
         """The first moment of the frames `first` to `last`, shown by the first of them."""
-        until = min(last, max(first, self.frame_at(self.time_s(first) + MOMENT_S) - 1))
+        until = min(last, max(first, self._from(self.time_s(first) + MOMENT_S) - 1))
         return self.span(first, until, note=note, frames=(first,))
 
     def ending(self, first: int, last: int, *, note: str) -> Evidence:
         """The last moment of the frames `first` to `last`, shown by the last of them."""
-        since = max(first, min(last, self.frame_at(float(self._ends_s[last]) - MOMENT_S) + 1))
+        since = max(first, min(last, self._from(float(self._ends_s[last]) - MOMENT_S)))
         return self.span(since, last, note=note, frames=(last,))
 
     def around(self, frame: int, *, note: str) -> Evidence:
