@@ -28,7 +28,9 @@ COMMANDS = {
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),
+    "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
     "probe": ("probe", "What a video file claims, and what it really holds."),
+    "mocap": ("mocap", "What a file of motion capture holds, what was mended, what is doubtful."),
     "schema": ("listing", "The JSON Schema of the item format."),
     "doctor": ("doctor", "What is installed, what each extra would add, what is wrong."),
 }

@@ -14,7 +14,8 @@ class MotionSource(Record, kw_only=True, omit_defaults=True):
 
     `fps_claimed` is what the file says (None: nothing), `fps_note` why another
     rate was taken; `metres_per_unit` is the length of one unit of the file. `notes` are defects that were
-    found, and what was done about each.
+    found, and what was done about each. `first_frame` counts the frames of the file that were left out before
+    the first, so that partners can be put on one clock.
     """
 
     file: str = ""
@@ -23,6 +24,7 @@ class MotionSource(Record, kw_only=True, omit_defaults=True):
     fps_note: str = ""
     metres_per_unit: float = 1.0
     notes: tuple[str, ...] = ()
+    first_frame: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,0 +1,73 @@
+"""``vidence mocap``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+if TYPE_CHECKING:
+    from vidence.pointlight.inspection import MotionReport
+
+
+@click.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--format", "format_name", default="", help="The format; otherwise the name and the first lines tell."
+)
+@click.option(
+    "--option",
+    "options",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="An option of the format, such as fps=120.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON record for each file.")
+def mocap(*, files: tuple[Path, ...], format_name: str, options: tuple[str, ...], as_json: bool) -> int:
+    """What FILES of motion capture hold, which defects were mended, and what is doubtful.
+
+    The exit code is 1 when one cannot be read; the others are still shown.
+    """
+    import msgspec
+
+    from vidence.catalog import parse_spec
+    from vidence.errors import VidenceError
+    from vidence.pointlight.inspection import inspect
+    from vidence.pointlight.reading import read_motions
+
+    given = parse_spec("mocap?" + "&".join(options)).options if options else {}
+    n_bad = 0
+    for path, read in read_motions(files, format=format_name, options=given):
+        if isinstance(read, VidenceError):
+            click.echo(f"{path}: not read\n  {read}" if not as_json else f"{read}", err=True)
+            n_bad += 1
+            continue
+        report = inspect(read)
+        if as_json:
+            click.echo(msgspec.json.encode(report).decode())
+        else:
+            click.echo("\n".join(_lines(report)))
+    return int(n_bad > 0)
+
+
+def _lines(report: "MotionReport") -> list[str]:
+    """A report for people."""
+    claims = f"{report.fps_claimed:g} claimed" if report.fps_claimed else "none claimed"
+    lines = [
+        report.file,
+        f"  {report.format}, {report.kind}, {len(report.points)} points, {report.n_frames} frames, "
+        f"{report.duration_s:.2f} s",
+        f"  {report.fps:g} frames per second ({claims})"
+        + (f": {report.fps_note}" if report.fps_note else ""),
+        f"  one unit is {report.metres_per_unit:g} m",
+    ]
+    if report.points_missing:
+        lines.append(f"  no {', '.join(report.points_missing)}")
+    lines += [f"  note: {note}" for note in report.notes]
+    for check in report.checks:
+        value = "" if check.value is None else f" {check.value:.4g} {check.unit}"
+        told = f": {check.message}" if check.message else ""
+        if check.verdict == "doubtful":
+            lines.append(f"  DOUBTFUL {check.name}{value}{told}")
+        elif check.verdict == "fine" and check.value is not None:
+            lines.append(f"  {check.name}{value}, fine")
+    return lines

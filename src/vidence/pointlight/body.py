@@ -1,0 +1,129 @@
+"""The points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
+
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.body_maps import best_map
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.skin import hip_centres, steady_mean
+
+Floats = NDArray[np.float64]
+# The order in which point-light data are usually exchanged: the head, then each arm, then each leg.
+# Source: the points are those of Johansson (1973), with the head.
+POINTS_13 = (
+    "head",
+    *(f"{side}_{joint}" for side in ("left", "right") for joint in ("shoulder", "elbow", "wrist")),
+    *(f"{side}_{joint}" for side in ("left", "right") for joint in ("hip", "knee", "ankle")),
+)
+SETS: dict[str, tuple[str, ...]] = {
+    "12": POINTS_13[1:],
+    "13": POINTS_13,
+    "15": (*POINTS_13, "neck", "pelvis"),
+    "upper": POINTS_13[:7],
+    "lower": POINTS_13[7:],
+    "hands": ("left_wrist", "right_wrist"),
+    "feet": ("left_ankle", "right_ankle"),
+}
+# What each point hangs on; where that is not among the points, the next one up, or nothing.
+_HANGS_ON = {
+    "neck": "pelvis",
+    "head": "neck",
+    **{
+        f"{s}_{low}": f"{s}_{high}"
+        for s in ("left", "right")
+        for low, high in (("elbow", "shoulder"), ("wrist", "elbow"), ("knee", "hip"), ("ankle", "knee"))
+    },
+    **{
+        f"{s}_{joint}": top
+        for s in ("left", "right")
+        for joint, top in (("shoulder", "neck"), ("hip", "pelvis"))
+    },
+}
+
+
+def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> Motion:
+    """The points of a body, by their own names and in a fixed order.
+
+    Args:
+        motion: joints, markers, or a body.
+        points: one of `SETS`: ``12``, ``13``, ``15``, ``upper``, ``lower``, ``hands``, ``feet``.
+        allow_missing: give the points that there are, with a note about the others.
+
+    Returns:
+        A motion of kind ``body``. Its bones (`parents`) are empty where there is more than one root.
+
+    Raises:
+        UsageError: no such set.
+        DataError: points are missing; the message names them.
+    """
+    if points not in SETS:
+        raise UsageError(f"{points!r} is no set of points; known are {', '.join(SETS)}")
+    wanted = SETS[points]
+    there = points_of(motion.names)
+    absent = [p for p in wanted if p not in there]
+    if absent and (not allow_missing or len(absent) == len(wanted)):
+        raise DataError(
+            f"{motion.source.file or 'this motion'} has no {', '.join(absent)} (its points: "
+            f"{', '.join(motion.names[:12])}{' ...' if len(motion.names) > 12 else ''}); its naming is not "
+            "known, or it holds a part of a body"
+        )
+    names = tuple(p for p in wanted if p in there)
+    placed = place_points(motion.positions_m, motion.names, wanted=names)
+    positions = np.stack([placed[p] for p in names], axis=1)
+    notes = (f"points that are missing: {', '.join(absent)}",) if absent else ()
+    return Motion(
+        positions_m=positions,
+        is_valid=np.asarray(np.isfinite(positions).all(axis=2)),
+        names=names,
+        fps=motion.fps,
+        kind="body",
+        parents=_parents(names),
+        source=msgspec.structs.replace(motion.source, notes=(*motion.source.notes, *notes)),
+    )
+
+
+def points_of(names: Sequence[str]) -> tuple[str, ...]:
+    """The points of a body that joints or markers of these names give, of `SETS` ``15``, in its order."""
+    there = set(names)
+    recipes = best_map(tuple(names)).points
+    return tuple(p for p in SETS["15"] if p in recipes and set(recipes[p]) <= there)
+
+
+def place_points(positions: Floats, names: Sequence[str], *, wanted: Sequence[str]) -> dict[str, Floats]:
+    """Where points of the body are.
+
+    Args:
+        positions: of joints or markers, shape (n_frames, n_names, 3); NaN where not seen.
+        names: theirs.
+        wanted: names of points of the body.
+
+    Returns:
+        For each point its places, shape (n_frames, 3), in the unit of `positions`.
+
+    Raises:
+        KeyError: a point that these names do not give.
+    """
+    chosen = best_map(tuple(names))
+    place = {name: i for i, name in enumerate(names)}
+    made: dict[str, Floats] = {}
+    for point in wanted:
+        sources = chosen.points.get(point, ())
+        if not sources or not set(sources) <= set(place):
+            raise KeyError(point)
+        found = positions[:, [place[s] for s in sources]]
+        if chosen.is_markers and point.endswith("_hip"):
+            made[point] = hip_centres(found)[0 if point.startswith("left") else 1]
+        else:
+            made[point] = steady_mean(found)
+    return made
+
+
+def _parents(names: tuple[str, ...]) -> tuple[int, ...]:
+    """For each point the place of the one that it hangs on; empty where several hang on nothing."""
+    if "pelvis" not in names:
+        return ()
+    return tuple(names.index(_HANGS_ON[n]) if n in _HANGS_ON else -1 for n in names)

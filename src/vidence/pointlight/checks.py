@@ -1,0 +1,360 @@
+"""Whether motion can be true: its size, its bones, its gaps, its speed against gravity and gait."""
+
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.pointlight.body import body, points_of
+from vidence.pointlight.body_mass import mass_centre
+from vidence.pointlight.kinematics import bone_lengths
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
+from vidence.records import Record
+
+Floats = NDArray[np.float64]
+GRAVITY = 9.81
+LIMBS = tuple(
+    (f"{side}_{a}", f"{side}_{b}")
+    for side in ("left", "right")
+    for a, b in (("shoulder", "elbow"), ("elbow", "wrist"), ("hip", "knee"), ("knee", "ankle"))
+)
+
+
+class Check(Record, kw_only=True, omit_defaults=True):
+    """One check of a motion.
+
+    `value` in `unit` should lie in ``[low, high]``. `verdict` is ``none`` where the motion has nothing to
+    check; `message` then says why, and otherwise what follows.
+    """
+
+    name: str
+    verdict: Literal["fine", "doubtful", "none"]
+    value: float | None = None
+    unit: str = ""
+    low: float | None = None
+    high: float | None = None
+    message: str = ""
+
+
+def _judged(name: str, value: float, *, unit: str, limits: tuple[float, float], message: str) -> Check:
+    """`message` is kept where the value lies outside the limits."""
+    is_fine = limits[0] <= value <= limits[1]
+    return Check(
+        name=name,
+        verdict="fine" if is_fine else "doubtful",
+        value=round(value, 6),
+        unit=unit,
+        low=limits[0],
+        high=limits[1],
+        message="" if is_fine else message,
+    )
+
+
+def _nothing(name: str, why: str) -> Check:
+    return Check(name=name, verdict="none", message=why)
+
+
+def _figure_of(motion: Motion) -> Motion:
+    """The points of the body where a motion gives them, otherwise all that it has: fingers tell little."""
+    given = [p for p in points_of(motion.names) if p not in ("neck", "pelvis")]
+    return body(motion, points="13", allow_missing=True) if len(given) >= 6 else motion
+
+
+def has_body(motion: Motion, points: tuple[str, ...]) -> bool:
+    """Whether a motion gives these points of the body."""
+    return set(points) <= set(points_of(motion.names))
+
+
+def height(motion: Motion, *, limits_m: tuple[float, float] = (1.3, 2.0)) -> Check:
+    """The stature: from the ankles to the head in the straightest frames, as a share of the whole body.
+
+    A body that never stands straight looks smaller. A wrong unit is far off.
+    """
+    if not has_body(motion, ("head", "left_ankle", "right_ankle")):
+        return _nothing("height", "no head and ankles")
+    figure = body(motion, points="13", allow_missing=True)
+    head = figure.positions_m[:, figure.index("head")]
+    ankles = [figure.positions_m[:, figure.index(f"{s}_ankle")] for s in ("left", "right")]
+    reach = np.linalg.norm(head - (ankles[0] + ankles[1]) / 2, axis=1)
+    if not np.isfinite(reach).any():
+        return _nothing("height", "head and ankles are never seen together")
+    tall = float(np.percentile(reach[np.isfinite(reach)], 95)) / ANKLE_TO_HEAD_SHARE
+    return _judged(
+        "height", tall, unit="m", limits=limits_m, message="the unit may be wrong, or the body never stands"
+    )
+
+
+def upright(motion: Motion, *, least_share: float = 0.5) -> Check:
+    """The share of frames in which the head is above the hips and these are above the ankles.
+
+    Low where another axis points up, where the points are named in a wrong order, or in handstands.
+    """
+    if not has_body(motion, ("head", "left_hip", "right_hip", "left_ankle", "right_ankle")):
+        return _nothing("upright", "no head, hips and ankles")
+    figure = body(motion, points="13", allow_missing=True)
+    y = {n: figure.positions_m[:, i, 1] for i, n in enumerate(figure.names)}
+    hips = (y["left_hip"] + y["right_hip"]) / 2
+    ankles = (y["left_ankle"] + y["right_ankle"]) / 2
+    seen = np.isfinite(y["head"] + hips + ankles)
+    if not seen.any():
+        return _nothing("upright", "head, hips and ankles are never seen together")
+    share = float(((y["head"] > hips) & (hips > ankles))[seen].mean())
+    return _judged(
+        "upright",
+        share,
+        unit="of frames",
+        limits=(least_share, 1.0),
+        message="the body lies or stands on its head most of the time: up may be another axis (up=z), or the "
+        "points may be in another order",
+    )
+
+
+def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.1) -> Check:
+    """How much the length of a bone varies: standard deviation over mean, of the bone that varies most.
+
+    Args:
+        motion: joints with their bones, or anything that gives arms and legs.
+        most_joints: the limit where bones are rigid by construction.
+        most_markers: the limit for markers on the skin, and for other points.
+    """
+    if motion.kind == "joints" and motion.parents:
+        lengths = bone_lengths(motion.positions_m, motion.parents)
+        limit = most_joints
+    else:
+        pairs = [p for p in LIMBS if has_body(motion, p)]
+        if not pairs:
+            return _nothing("limbs", "no arms and legs")
+        figure = body(motion, points="13", allow_missing=True)
+        at = {n: figure.positions_m[:, i] for i, n in enumerate(figure.names)}
+        lengths = np.stack([np.linalg.norm(at[a] - at[b], axis=1) for a, b in pairs], axis=1)
+        limit = most_markers
+    lengths = lengths[np.isfinite(lengths).all(axis=1)]
+    if len(lengths) < 2:
+        return _nothing("limbs", "arms and legs are never seen whole")
+    mean = lengths.mean(axis=0)
+    varies = lengths.std(axis=0)[mean > 1e-9] / mean[mean > 1e-9]
+    worst = float(varies.max()) if len(varies) else 0.0
+    return _judged(
+        "limbs",
+        worst,
+        unit="sd / mean",
+        limits=(0.0, limit),
+        message="a bone changes its length: markers slip, points are swapped, or joints are in a wrong order",
+    )
+
+
+def gaps(motion: Motion, *, most_share: float = 0.05) -> Check:
+    """The share of points that are hidden, over all frames."""
+    hidden = ~motion.is_valid
+    share = float(hidden.mean())
+    worst = int(hidden.mean(axis=0).argmax())
+    return _judged(
+        "gaps",
+        share,
+        unit="of points",
+        limits=(0.0, most_share),
+        message=f"{motion.names[worst]} is hidden most: {hidden[:, worst].mean():.0%} of the frames; the "
+        f"longest gap of a point lasts {longest_gap_s(motion):.2f} s",
+    )
+
+
+def longest_gap_s(motion: Motion) -> float:
+    """How long a point is hidden at most, in seconds."""
+    longest = 0
+    for point in range(len(motion.names)):
+        edges = np.flatnonzero(np.diff(np.r_[True, motion.is_valid[:, point], True].astype(np.int8)))
+        longest = max([longest, *np.diff(edges)[::2].tolist()])
+    return longest / motion.fps
+
+
+def first_step(motion: Motion, *, most_m: float = 0.2) -> Check:
+    """How far a point jumps from the first frame to the second: much, where a T-pose stands before.
+
+    Up to three times the steps of the next frames it counts as part of a fast motion.
+    """
+    if motion.n_frames < 2:
+        return _nothing("first-step", "one frame")
+    motion = _figure_of(motion)
+    steps = np.linalg.norm(np.diff(motion.positions_m[:6], axis=0), axis=2)
+    seen = np.isfinite(steps).any(axis=1)
+    if not seen[0]:
+        return _nothing("first-step", "no point is seen in both of the first frames")
+    largest = np.array([np.nanmax(row) for row in steps[seen]])
+    usual = float(np.median(largest[1:])) if len(largest) > 1 else 0.0
+    return _judged(
+        "first-step",
+        float(largest[0]),
+        unit="m",
+        limits=(0.0, max(most_m, 3 * usual)),
+        message="the first frame may be a T-pose that is not part of the motion (t-pose=drop)",
+    )
+
+
+def jumps(motion: Motion, *, fastest_m_per_s: float = 25.0) -> Check:
+    """The highest speed of a point; more than a hand reaches is an error of the recording."""
+    if motion.n_frames < 2:
+        return _nothing("jumps", "one frame")
+    motion = _figure_of(motion)
+    speeds = np.linalg.norm(np.diff(motion.positions_m, axis=0), axis=2) * motion.fps
+    if not np.isfinite(speeds).any():
+        return _nothing("jumps", "no point is seen in two frames on end")
+    frame, point = np.unravel_index(int(np.nanargmax(speeds)), speeds.shape)
+    return _judged(
+        "jumps",
+        float(speeds[frame, point]),
+        unit="m/s",
+        limits=(0.0, fastest_m_per_s),
+        message=f"{motion.names[int(point)]} jumps after frame {int(frame)}",
+    )
+
+
+def gravity(
+    motion: Motion, *, limits: tuple[float, float] = (-13.0, -7.0), lift_m: float = 0.1, drop_m: float = 0.06
+) -> Check:
+    """The vertical acceleration of the centre of mass at the top of jumps; -9.81 m/s² when time is right.
+
+    A jump is a stretch in which no point of the body is within `lift_m` of the floor, in which the centre
+    falls by `drop_m` on both sides of its highest place, and in which no foot rests. Doubling the rate makes
+    the acceleration four times as large.
+
+    Args:
+        motion: anything that gives 13 points of the body.
+        limits: m/s².
+        lift_m: metres above the lowest 2 % of places of the feet.
+        drop_m: metres; the fit takes the frames that are less than this below the top.
+    """
+    if len([p for p in points_of(motion.names) if p not in ("neck", "pelvis")]) < 13:
+        return _nothing("gravity", "not all 13 points of the body")
+    figure = body(motion, points="13")
+    heights = figure.positions_m[..., 1]
+    lowest, centre = heights.min(axis=1), mass_centre(figure)[:, 1]
+    if not np.isfinite(lowest).any():
+        return _nothing("gravity", "the body is never seen whole")
+    floor = float(np.nanpercentile(lowest, 2))
+    feet = figure.positions_m[:, [figure.index("left_ankle"), figure.index("right_ankle")]]
+    found = _falls(centre, feet, lowest > floor + lift_m, fps=motion.fps, drop_m=drop_m)
+    if not found:
+        return _nothing("gravity", "no jump")
+    value = float(np.median(found))
+    probable = motion.fps * np.sqrt(GRAVITY / max(-value, 1e-3))
+    return _judged(
+        "gravity",
+        value,
+        unit="m/s2",
+        limits=limits,
+        message=f"{len(found)} jumps; at {motion.fps:g} frames per second bodies fall too "
+        f"{'slowly' if value > limits[1] else 'fast'}; {probable:.0f} would be right (fps=...)",
+    )
+
+
+def _falls(
+    centre: Floats, feet: Floats, is_off: NDArray[np.bool_], *, fps: float, drop_m: float
+) -> list[float]:
+    """The acceleration of each jump."""
+    found = []
+    edges = np.flatnonzero(np.diff(np.r_[False, is_off & np.isfinite(centre), False].astype(np.int8)))
+    for start, end in zip(edges[::2], edges[1::2], strict=True):
+        flight = centre[start:end]
+        top = int(flight.argmax())
+        high = np.flatnonzero(flight >= flight[top] - drop_m)
+        inner = high[(high > 0) & (high < len(flight) - 1)]
+        if len(inner) < 5 or top in (0, len(flight) - 1) or len(inner) < len(high):
+            continue
+        if inner[-1] - inner[0] + 1 != len(inner):
+            continue  # more than one top: no free fall
+        if _rests(feet[start:end][inner]):
+            continue  # the floor is higher there
+        times = inner / fps
+        found.append(float(2 * np.polyfit(times - times.mean(), flight[inner], 2)[0]))
+    return found
+
+
+def _rests(feet: Floats, *, still_m: float = 0.015, share: float = 0.4) -> bool:
+    """Whether a foot stays within `still_m` for that share of the frames."""
+    size = max(2, int(share * len(feet)))
+    for foot in range(feet.shape[1]):
+        for start in range(len(feet) - size + 1):
+            if np.ptp(feet[start : start + size, foot], axis=0).max() < still_m:
+                return True
+    return False
+
+
+def stride(motion: Motion, *, limits_hz: tuple[float, float] = (0.5, 1.8), least_share: float = 0.4) -> Check:
+    """How often a second each foot swings, where that goes on regularly.
+
+    People walk with 0.8 to 1.0 and run with 1.3 to 1.6 swings of each foot a second; sprinters reach 2.3 with
+    strides of 4 m, so that the limit is 2.6 for strides longer than 2.5 m. The lower limit holds for bodies
+    that get on by 1 m or more with each stride; others may stand and shift their weight.
+
+    Args:
+        motion: anything that gives both ankles.
+        limits_hz: swings a second.
+        least_share: the share of the power that the main frequency must have; less is no regular gait.
+    """
+    if not has_body(motion, ("left_ankle", "right_ankle")):
+        return _nothing("stride", "no ankles")
+    feet = _unbroken(body(motion, points="feet").positions_m)
+    if len(feet) < 16 or len(feet) / motion.fps < 1.0:
+        return _nothing("stride", "too short")
+    rate = _regular_rate(feet, motion.fps, least_share=least_share)
+    if rate is None:
+        return _nothing("stride", "no regular gait")
+    middle = feet.mean(axis=1)[:, [0, 2]]
+    length = float(np.linalg.norm(middle[-1] - middle[0])) / max(rate * len(feet) / motion.fps, 1e-9)
+    low = limits_hz[0] if length > 1.0 else 0.0
+    high = limits_hz[1] if length < 2.5 else max(limits_hz[1], 2.6)
+    return _judged(
+        "stride",
+        rate,
+        unit="Hz",
+        limits=(low, high),
+        message=f"nobody steps like this; the true rate may be {'half' if rate > high else 'twice'} of "
+        f"{motion.fps:g} (fps=...)",
+    )
+
+
+def _unbroken(paths: Floats) -> Floats:
+    """Paths without gaps: straight lines over hidden frames, from the first to the last that are seen."""
+    seen = np.isfinite(paths).all(axis=2)
+    known = np.flatnonzero(np.all(seen, axis=1))
+    if len(known) < 2:
+        return paths[:0]
+    made = paths[known[0] : known[-1] + 1].copy()
+    time = np.arange(len(made))
+    for point in range(made.shape[1]):
+        there = np.isfinite(made[:, point]).all(axis=1)
+        for axis in range(3):
+            made[:, point, axis] = np.interp(time, time[there], made[there, point, axis])
+    return made
+
+
+def _regular_rate(feet: Floats, fps: float, *, least_share: float, window_s: float = 6.0) -> float | None:
+    """The median over windows of the rate at which feet swing; None where few windows are regular."""
+    speed = np.linalg.norm(np.gradient(feet, axis=0), axis=2) * fps
+    turns = (
+        speed[:, 0] - speed[:, 1]
+    )  # of gait; feet that swing together, as in a jumping jack, leave nothing
+    size = min(len(feet), int(window_s * fps))
+    starts = range(0, len(feet) - size + 1, max(size // 2, 1))
+    found = []
+    for start in starts:
+        part, both = turns[start : start + size], speed[start : start + size].sum(axis=1)
+        rate, share = _main_frequency(part, fps)
+        if share >= least_share and part.std() > max(0.15, 0.7 * both.std()) and rate * size / fps >= 2:
+            found.append(rate)
+    return float(np.median(found)) if found and 4 * len(found) >= len(starts) else None
+
+
+def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:
+    """The main frequency of a signal (n_frames,), and its share of the power (0.15 to 6 Hz)."""
+    n_padded = 1 << (4 * len(signal) - 1).bit_length()
+    power = np.abs(np.fft.rfft((signal - signal.mean()) * np.hanning(len(signal)), n_padded)) ** 2
+    rates = np.fft.rfftfreq(n_padded, 1 / fps)
+    inside = (rates >= 0.15) & (rates <= 6.0)
+    if not power[inside].sum() > 0:
+        return 0.0, 0.0
+    main = float(rates[inside][power[inside].argmax()])
+    width = max(0.15 * main, 1.5 * fps / len(signal))
+    near = inside & (np.abs(rates - main) <= width)
+    return main, float(power[near].sum() / power[inside].sum())

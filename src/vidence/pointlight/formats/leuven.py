@@ -1,0 +1,98 @@
+"""Actions of the Leuven database and its kin: a heading, then one line of coordinates for each point."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.pointlight.formats._finish import Read, finish
+from vidence.pointlight.formats._options import Settings, settings
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.opening import Opened, open_file
+from vidence.pointlight.rates import Rate
+from vidence.pointlight.units import Unit
+
+Floats = NDArray[np.float64]
+_HEADING = re.compile(r"frames\s*=\s*(\d+)\s+markers\s*=\s*(\d+)\s+Hz\s*=\s*([\d.]+)", re.IGNORECASE)
+STATURE_M = 1.7
+# The sides take turns. That the first is the left one was found from the knees, which bend forwards, in a
+# right-handed frame; the heading does not say it.
+POINTS = (
+    "head",
+    *(f"{side}_{joint}" for joint in ("shoulder", "elbow", "wrist") for side in ("left", "right")),
+    *(f"{side}_{joint}" for joint in ("hip", "knee", "ankle") for side in ("left", "right")),
+)
+
+
+def create(options: Mapping[str, str] | None = None) -> "Leuven":
+    """The reader.
+
+    Options: ``fps``, ``units`` (the format has none; without it the body is scaled to stand 1.7 m tall, and a
+    note says so).
+    """
+    return Leuven(settings=settings("leuven", options or {}))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Leuven:
+    """Reads ``.rex``: UTF-16 or plain text, thirteen points, each line ``x z y``.
+
+    Source: Vanrie and Verfaillie (2004), Perception of biological motion: a stimulus set of human point-light
+    actions, Behavior Research Methods, Instruments and Computers 36(4).
+    """
+
+    settings: Settings
+    name: str = "leuven"
+    version: int = 1
+    suffixes: tuple[str, ...] = (".rex", ".txt")
+
+    def recognises(self, head: str) -> bool:
+        """Whether a text begins with such a heading."""
+        return bool(_HEADING.match(head.lstrip()))
+
+    def read(self, path: Path) -> Motion:
+        """Read a file.
+
+        Raises:
+            DataError: no heading, another number of points than thirteen, or lines that do not fit it.
+        """
+        opened = open_file(path)
+        lines = opened.lines()
+        found = _HEADING.match(lines[0].strip())
+        if not found:
+            raise opened.at(1, f"expected 'frames = N markers = 13 Hz = R', found {lines[0].strip()[:60]!r}")
+        n_frames, n_points, claimed = int(found[1]), int(found[2]), float(found[3])
+        if n_points != len(POINTS):
+            raise opened.at(1, f"{n_points} markers; the order of other numbers than 13 is not known")
+        if not claimed > 0:
+            raise opened.at(1, f"a rate of {claimed:g} Hz; give fps=...")
+        values = _values(opened, lines, n_frames * n_points).reshape(n_frames, n_points, 3)
+        read = Read(format=self.name, positions=values[..., [0, 2, 1]], names=POINTS, kind="body")
+        return finish(
+            read,
+            opened=opened,
+            metres_per_unit=1.0,
+            given=self.settings.unit or Unit(stature_m=STATURE_M),
+            rate=Rate(claimed=claimed, fps=self.settings.fps or claimed),
+        )
+
+
+def _values(opened: Opened, lines: list[str], n_rows: int) -> Floats:
+    rows = []
+    number = 1
+    for number, line in enumerate(lines[1:], start=2):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != 3:
+            raise opened.at(number, f"{len(words)} numbers, expected x, z and y of one point")
+        try:
+            rows.append([float(w) for w in words])
+        except ValueError as error:
+            raise opened.at(number, f"cannot read a number: {error}") from error
+    if len(rows) != n_rows or not rows:
+        raise opened.at(number, f"{len(rows)} points, but the heading announces {n_rows}")
+    return np.array(rows)

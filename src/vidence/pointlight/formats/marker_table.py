@@ -1,0 +1,136 @@
+"""Markers as a table of text: a line for each frame, columns ``label:X label:Y label:Z``."""
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError
+from vidence.pointlight.formats._finish import Read, finish, no_rate
+from vidence.pointlight.formats._markers import choose
+from vidence.pointlight.formats._options import Settings, one_of, settings
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.opening import Opened, open_file
+from vidence.pointlight.rates import settle
+
+Floats = NDArray[np.float64]
+HIDDEN = -9999.99
+METRES = 0.001
+_COLUMN = re.compile(r"^(.*):([XYZ])$")
+
+
+def create(options: Mapping[str, str] | None = None) -> "MarkerTable":
+    """The reader.
+
+    Options: ``units``, ``fps``; ``up`` (``z`` or ``y``); ``points`` (``markers`` or ``all``); ``subject``.
+    """
+    more: dict[str, Callable[[str], object]] = {
+        "up": one_of("z", "y"),
+        "points": one_of("markers", "all"),
+        "subject": str,
+    }
+    return MarkerTable(settings=settings("marker-table", options or {}, more))
+
+
+@dataclass(frozen=True, kw_only=True)
+class MarkerTable:
+    """Reads the tables that Vicon wrote and that ACCAD publishes: millimetres, z up, -9999.99 if hidden."""
+
+    settings: Settings
+    name: str = "marker-table"
+    version: int = 1
+    suffixes: tuple[str, ...] = (".txt", ".tsv")
+
+    def recognises(self, head: str) -> bool:
+        """Whether a text begins with the heading of such a table."""
+        return bool(re.match(r"\s*Field\s+Time\s+\S", head))
+
+    def read(self, path: Path) -> Motion:
+        """Read a table.
+
+        Raises:
+            DataError: no such heading, a line with too few or too many numbers, or times out of order.
+        """
+        opened = open_file(path)
+        lines = opened.lines()
+        labels = _labels(opened, lines[0])
+        values, numbers = _values(opened, lines, 2 + 3 * len(labels))
+        claimed = _rate(opened, values[:, 1], numbers)
+        positions = values[:, 2:].reshape(len(values), len(labels), 3)
+        hidden = np.asarray((positions <= HIDDEN).any(axis=2))
+        positions = np.where(hidden[..., None], np.nan, positions)
+        names, places, notes = choose(
+            opened,
+            labels,
+            is_all=self.settings.word("points", "markers") == "all",
+            subject=self.settings.word("subject", ""),
+        )
+        rate = settle(claimed, given=self.settings.fps, name=opened.name, is_cmu=False)
+        if rate is None:
+            raise no_rate(opened)
+        read = Read(
+            format=self.name,
+            positions=positions[:, places],
+            names=names,
+            kind="markers",
+            up=self.settings.word("up", "z"),
+        )
+        return finish(
+            read,
+            opened=opened,
+            metres_per_unit=METRES,
+            given=self.settings.unit,
+            rate=rate,
+            notes=notes,
+        )
+
+
+def _labels(opened: Opened, heading: str) -> list[str]:
+    columns = heading.rstrip("\r\n").rstrip("\t").split("\t")
+    if len(columns) < 5 or [c.strip().lower() for c in columns[:2]] != ["field", "time"]:
+        raise opened.at(1, f"expected the heading 'Field Time label:X ...', found {heading.strip()[:60]!r}")
+    labels = []
+    for start in range(2, len(columns), 3):
+        found = [_COLUMN.match(c.strip()) for c in columns[start : start + 3]]
+        bases = {m[1] for m in found if m}
+        axes = "".join(m[2] for m in found if m)
+        if len(bases) != 1 or axes != "XYZ":
+            raise opened.at(1, f"columns {start + 1} to {start + 3} are not X, Y, Z of one marker")
+        labels.append(bases.pop())
+    return labels
+
+
+def _values(opened: Opened, lines: list[str], n_columns: int) -> tuple[Floats, list[int]]:
+    rows, numbers = [], []
+    for number, line in enumerate(lines[1:], start=2):
+        words = line.split()
+        if not words:
+            continue
+        if len(words) != n_columns:
+            raise opened.at(number, f"{len(words)} numbers, the heading announces {n_columns}")
+        try:
+            rows.append([float(w) for w in words])
+        except ValueError as error:
+            raise opened.at(number, f"cannot read a number: {error}") from error
+        numbers.append(number)
+    if not rows:
+        raise DataError(f"{opened.label}: no frames below the heading")
+    return np.array(rows), numbers
+
+
+def _rate(opened: Opened, times: Floats, numbers: list[int]) -> float | None:
+    """Frames per second by the column of times, whose values are rounded."""
+    if len(times) < 2:
+        return None
+    steps = np.diff(times)
+    if (steps <= 0).any():
+        raise opened.at(numbers[int((steps <= 0).argmax()) + 1], "the time does not go on")
+    claimed = (len(times) - 1) / float(times[-1] - times[0])
+    if (abs(steps - 1 / claimed) > 0.5 / claimed).any():
+        late = int((abs(steps - 1 / claimed) > 0.5 / claimed).argmax()) + 1
+        raise opened.at(numbers[late], f"the time jumps by {steps[late - 1]:g} s; frames are missing")
+    near = round(claimed)
+    return float(near) if abs(claimed - near) < 0.005 * near else claimed

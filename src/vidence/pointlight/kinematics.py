@@ -1,0 +1,121 @@
+"""From joint rotations to points in space."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skeleton:
+    """Points joined by bones, in rest. A parent stands before its children; there is one root.
+
+    `offsets` (n_points, 3) leads from the parent to the point, in units of the file. It turns with the
+    rotation of the point itself (``own``: a bone of ASF, whose point is its far end) or with that of its
+    parent (``parent``: a joint of BVH, whose point is the near end of its bone).
+    """
+
+    names: tuple[str, ...]
+    parents: tuple[int, ...]
+    offsets: Floats
+    turns_with: Literal["own", "parent"] = "parent"
+    is_end: tuple[bool, ...] = field(default=())
+
+    def __post_init__(self) -> None:
+        if self.offsets.shape != (len(self.names), 3) or len(self.parents) != len(self.names):
+            raise ValueError(
+                f"{len(self.names)} names, {len(self.parents)} parents and offsets of shape "
+                f"{self.offsets.shape} do not belong together"
+            )
+        if any(parent >= place for place, parent in enumerate(self.parents)):
+            raise ValueError("a parent must stand before its children")
+        if sum(parent < 0 for parent in self.parents) != 1:
+            raise ValueError("a skeleton has one root")
+
+
+def turn(axis: str, angles_rad: Floats) -> Floats:
+    """Rotation matrices about one axis, right-handed.
+
+    Args:
+        axis: ``x``, ``y`` or ``z``.
+        angles_rad: radians, shape (n,).
+
+    Returns:
+        Matrices that act on columns, shape (n, 3, 3).
+    """
+    first = "xyz".index(axis.lower())
+    second, third = (first + 1) % 3, (first + 2) % 3
+    cos, sin = np.cos(angles_rad), np.sin(angles_rad)
+    made = np.zeros((*np.shape(angles_rad), 3, 3))
+    made[..., first, first] = 1.0
+    made[..., second, second] = cos
+    made[..., third, third] = cos
+    made[..., second, third] = -sin
+    made[..., third, second] = sin
+    return made
+
+
+def turns(axes: str, angles_rad: Floats) -> Floats:
+    """The product of rotations about several axes, the first axis leftmost.
+
+    For ``zyx`` that is ``Rz Ry Rx``: a column is turned about x first.
+
+    Args:
+        axes: such as ``zyx``; empty for none.
+        angles_rad: radians, shape (n, len(axes)).
+
+    Returns:
+        Shape (n, 3, 3).
+    """
+    made = np.broadcast_to(np.eye(3), (len(angles_rad), 3, 3))
+    for place, axis in enumerate(axes):
+        made = made @ turn(axis, angles_rad[:, place])
+    return np.array(made)
+
+
+def forward(
+    skeleton: Skeleton, *, rotations: Floats, root: Floats, moves: dict[int, Floats] | None = None
+) -> tuple[Floats, Floats]:
+    """Forward kinematics: each point hangs on its parent.
+
+    Args:
+        skeleton: the bones.
+        rotations: of each point against its parent, shape (n_frames, n_points, 3, 3).
+        root: where the root is, shape (n_frames, 3), in units of the skeleton.
+        moves: offsets that change over time instead of those of the skeleton, by point, (n_frames, 3) each.
+
+    Returns:
+        The positions (n_frames, n_points, 3) and the orientations (n_frames, n_points, 3, 3) in the world.
+    """
+    n_frames, n_points = rotations.shape[:2]
+    places = np.empty((n_frames, n_points, 3))
+    world = np.empty((n_frames, n_points, 3, 3))
+    for point, parent in enumerate(skeleton.parents):
+        if parent < 0:
+            places[:, point], world[:, point] = root, rotations[:, point]
+            continue
+        world[:, point] = world[:, parent] @ rotations[:, point]
+        carrier = world[:, point if skeleton.turns_with == "own" else parent]
+        if moves and point in moves:
+            places[:, point] = places[:, parent] + np.einsum("tij,tj->ti", carrier, moves[point])
+        else:
+            places[:, point] = places[:, parent] + carrier @ skeleton.offsets[point]
+    return places, world
+
+
+def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
+    """The length of the bone that leads to each point, in the unit of `positions`.
+
+    Args:
+        positions: shape (n_frames, n_points, 3).
+        parents: -1 for a root, whose length is 0.
+
+    Returns:
+        Shape (n_frames, n_points).
+    """
+    ends = np.array(parents)
+    starts = np.where(ends < 0, np.arange(len(ends)), ends)
+    return np.asarray(np.linalg.norm(positions - positions[:, starts], axis=2))
