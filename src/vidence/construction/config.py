@@ -9,7 +9,10 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import names
+from vidence.construction.cards import CardChecks
 from vidence.construction.config_file import read_config
+from vidence.construction.crops import CropRules
+from vidence.construction.scenes import SceneRules
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
 from vidence.running.errands import ErrandRules, NamedModel
@@ -82,10 +85,24 @@ class ShotRules(Record, kw_only=True, omit_defaults=True):
     options: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class CardRules(Record, kw_only=True, omit_defaults=True):
-    """Who writes cards: the name of a model in ``[models]``."""
+class CardStep(Record, kw_only=True, omit_defaults=True):
+    """Who writes cards (the name of a model in ``[models]``), from which pictures, and when one is used."""
 
     model: str
+    crops: CropRules = CropRules()
+    rules: CardChecks = CardChecks()
+
+
+class SceneStep(Record, kw_only=True, omit_defaults=True):
+    """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
+
+    With `false` each description is also falsified, by `false_model` or else by the same model.
+    """
+
+    model: str
+    rules: SceneRules = SceneRules()
+    false: bool = True
+    false_model: str = ""
 
 
 class TaskRules(Record, kw_only=True, omit_defaults=True):
@@ -122,8 +139,8 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     logs: tuple[LogRule, ...] = ()
     tracking: TrackingRules | None = None
     shots: ShotRules | None = None
-    cards: CardRules | None = None
-    scenes: CardRules | None = None
+    cards: CardStep | None = None
+    scenes: SceneStep | None = None
     models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
     asking: ErrandRules = ErrandRules()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
@@ -135,9 +152,12 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
             raise UsageError(
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
-        for rules in (self.cards, self.scenes):
-            if rules is not None and rules.model not in self.models:
-                raise UnknownNameError("model in [models]", rules.model, self.models)
+        asked = [step.model for step in (self.cards, self.scenes) if step is not None]
+        if self.scenes is not None and self.scenes.false_model:
+            asked.append(self.scenes.false_model)
+        for name in asked:
+            if name not in self.models:
+                raise UnknownNameError("model in [models]", name, self.models)
         for task in self.tasks:
             if task not in names("task"):
                 raise UnknownNameError("task", task, names("task"))

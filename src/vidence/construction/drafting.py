@@ -243,8 +243,9 @@ def _account_drafts(made: Sequence[MadeAll], *, books: Books) -> tuple[Draft, ..
     counts: Counter[str] = Counter()
     dropped: list[Dropped] = []
     for one in (gone for each in made for gone in each.dropped):
-        counts[one.what] += 1
-        what = f"{one.what} #{counts[one.what]}" if counts[one.what] > 1 else one.what
+        name = f"{one.stage.removeprefix('draft:')}: {one.what}"
+        counts[name] += 1
+        what = f"{name} #{counts[name]}" if counts[name] > 1 else name
         dropped.append(msgspec.structs.replace(one, what=what, stage="drafts"))
     books.close(
         "drafts",

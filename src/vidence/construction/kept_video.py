@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final, TypeVar
 
 import numpy as np
@@ -9,6 +10,7 @@ from numpy.typing import NDArray
 
 from vidence.media.cache import FrameCache
 from vidence.media.encode import Encoding, decode_image, encode
+from vidence.media.facts import known_video
 from vidence.media.pixels import resize
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
@@ -66,6 +68,17 @@ class KeptVideo(Video):
 def _fit(image: NDArray[np.uint8], shown: tuple[int, int]) -> NDArray[np.uint8]:
     height, width = image.shape[:2]
     return image if (width, height) == shown else resize(image, size=shown)
+
+
+def kept_video(path: Path, *, cache_root: Path, max_bytes: int) -> KeptVideo:
+    """A video file, and the cache for its frames.
+
+    Raises:
+        MediaError: it cannot be read.
+    """
+    video, content_hash = known_video(path, kind="video", cache_root=cache_root)
+    cache = FrameCache(cache_root, max_bytes=max_bytes)
+    return KeptVideo(video.scan, cache=cache, content_hash=content_hash)
 
 
 class FrameKeeper:

@@ -3,6 +3,8 @@
 from collections.abc import Collection
 from dataclasses import replace
 
+from vidence.construction.makers._herbench_cards import write_all_cards
+from vidence.construction.makers._herbench_scenes import write_all_scenes
 from vidence.construction.makers._herbench_watching import watch_all
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Corpus, Material
@@ -26,6 +28,10 @@ def gather(work: Work, *, needs: Collection[str]) -> tuple[list[Known], Corpus]:
         _events(work, found, videos)
     if work.goes_to("watching"):
         watch_all(work, videos, needs=needs)
+    if work.goes_to("cards"):
+        write_all_cards(work, videos, needs=needs)
+    if work.goes_to("scenes"):
+        write_all_scenes(work, videos, needs=needs)
     corpus = Corpus(
         events=found.events,
         a_cards={one.video_id: one.material.a_cards for one in videos if one.material.a_cards},

@@ -18,15 +18,13 @@ from vidence.construction.following import (
     open_detector,
     open_tracker,
 )
-from vidence.construction.kept_video import KeptVideo
+from vidence.construction.kept_video import KeptVideo, kept_video
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Dropped, Shot
 from vidence.construction.progress import Trouble, UnitDone
 from vidence.construction.shooting import ShotDetector
 from vidence.construction.stages import JsonForm, Kept, Stage
 from vidence.errors import MediaError
-from vidence.media.cache import FrameCache
-from vidence.media.facts import known_video
 from vidence.tracking.association import Tracker
 from vidence.tracking.tracks import Detector
 
@@ -97,7 +95,6 @@ class _Eyes:
         self.shots = shots
         self._tracker = tracker
         self._describer = None if tracker is None else open_describer(tracker.describer)
-        self._cache = FrameCache(work.workshop.cache_root, max_bytes=work.workshop.cache_max_bytes)
         self._detectors: dict[str, Detector] = {}
         self.taken: list[str] = []
         self.chosen: list[str] = []
@@ -110,10 +107,10 @@ class _Eyes:
             detail = str(one.source.video.path)
             return Dropped(what=one.video_id, stage="watching", reason="no-video", detail=detail)
         try:
-            scan, content_hash = known_video(
-                one.source.file, kind="video", cache_root=self._work.workshop.cache_root
+            around = self._work.workshop
+            video = kept_video(
+                one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes
             )
-            video = KeptVideo(scan.scan, cache=self._cache, content_hash=content_hash)
             self._watch(one, video)
         except MediaError as error:
             one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), str(error))

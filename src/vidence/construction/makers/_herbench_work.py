@@ -5,7 +5,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from vidence.construction.accounts import Books
+from vidence.construction.cards import Flag
 from vidence.construction.config import HerbenchConfig
+from vidence.construction.crops import TrackPictures
 from vidence.construction.drafting import Ready
 from vidence.construction.making import MakeWishes, Workshop
 from vidence.construction.material import Dropped, Material
@@ -14,7 +16,7 @@ from vidence.construction.sources import Source
 from vidence.construction.stages import Shelf
 from vidence.running.errands import Errands
 
-STAGES = ("sources", "events", "watching", "drafts", "questions")
+STAGES = ("sources", "events", "watching", "cards", "scenes", "drafts", "questions")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,6 +35,16 @@ class Work:
     def shelf(self) -> Shelf:
         """Where results are kept."""
         return Shelf(folder=self.out / "stages", on_event=self.workshop.on_event)
+
+    @property
+    def pictures(self) -> Path:
+        """The folder of the pictures that models are shown."""
+        return self.out / "pictures"
+
+    @property
+    def prompts(self) -> Path | None:
+        """The user's folder of templates; None for ours."""
+        return self.root / self.config.prompts if self.config.prompts else None
 
     def goes_to(self, stage: str) -> bool:
         """Whether this session does a stage, or ends before it."""
@@ -64,12 +76,17 @@ class Work:
 
 @dataclass(kw_only=True)
 class Known:
-    """What is known of one video by now: its material, the digests of its parts, why others are not there."""
+    """What is known of one video by now: its material, the digests of its parts, why others are not there.
+
+    `pictures` are those of its chosen tracks; `flags` say which cards a person should look at.
+    """
 
     source: Source
     material: Material
     digests: dict[str, str] = field(default_factory=dict)
     absent: dict[str, str] = field(default_factory=dict)
+    pictures: dict[str, TrackPictures] = field(default_factory=dict)
+    flags: tuple[Flag, ...] = ()
 
     @property
     def video_id(self) -> str:

@@ -12,6 +12,7 @@ from vidence.construction.makers._herbench_work import STAGES, Known, Work
 from vidence.construction.making import Built, Maker, MakeWishes, Workshop
 from vidence.construction.material import Corpus, Draft
 from vidence.construction.output import numbered, write_questions
+from vidence.construction.pictures import PictureFolder
 from vidence.errors import UnknownNameError, UsageError
 from vidence.running.errands import Errands
 
@@ -43,7 +44,11 @@ class HerbenchMaker:
         ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only))
         folder = out or config.parent / (read.out or f"made/{read.name}")
         errands = Errands(
-            read.named_models, memory=workshop.memory, rules=read.asking, on_event=workshop.on_asking
+            read.named_models,
+            memory=workshop.memory,
+            rules=read.asking,
+            pictures=PictureFolder(folder / "pictures").get,
+            on_event=workshop.on_asking,
         )
         with errands:
             work = Work(
