@@ -89,3 +89,31 @@ def _draw_path(draw: ImageDraw.ImageDraw, way: NDArray[np.float64], *, colour: N
         x, y = way[seen[-1]]
         ink = tuple(int(v) for v in colour)
         draw.ellipse((x - 4, y - 4, x + 4, y + 4), outline=ink, width=2)
+
+
+def montage_of(
+    pictures: Sequence[NDArray[np.uint8]], *, columns: int = 4, rows: int = 2
+) -> NDArray[np.uint8]:
+    """Frames row by row in one picture without gaps, as ActPLD shows them to Gemini.
+
+    Eight frames at even distances where there are more, the first and the last included; cells that are
+    left over are black.
+
+    Source: ActPLD, section 2.2: montages of 4x2.
+    Departs: "4x2" is read as 4 columns and 2 rows.
+
+    Raises:
+        UsageError: no pictures.
+    """
+    if not pictures:
+        raise UsageError("a montage needs at least one picture")
+    n_cells = columns * rows
+    chosen = np.rint(np.linspace(0, len(pictures) - 1, min(n_cells, len(pictures)))).astype(int)
+    height_px, width_px = pictures[0].shape[:2]
+    canvas = np.zeros((rows * height_px, columns * width_px, 3), np.uint8)
+    for place, index in enumerate(chosen):
+        row, column = divmod(place, columns)
+        canvas[row * height_px : (row + 1) * height_px, column * width_px : (column + 1) * width_px] = (
+            pictures[index]
+        )
+    return canvas

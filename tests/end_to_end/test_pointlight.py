@@ -1,0 +1,105 @@
+"""Points of light by command: what is written, made again, refused."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from PIL import Image
+
+from vidence.cli.pointlight import pointlight
+from vidence.errors import DataError, UsageError
+from vidence.media.video import open_video
+from vidence.pointlight.sheets import montage_of
+from vidence.pointlight.staging import spec_of, staged
+
+
+def run(*words: object) -> str:
+    done = CliRunner().invoke(
+        pointlight, [str(w) for w in words], catch_exceptions=False, standalone_mode=False
+    )
+    return done.output
+
+
+def test_a_clip_with_its_sheets_and_the_same_one_again(tmp_path: Path):
+    wishes = ["--set", "width_px=96", "--set", "height_px=96", "--set", "n_noise=5", "--set", "scramble=both"]
+    said = run(
+        "walker:walk?duration_s=0.5", "--out", tmp_path / "a", *wishes, "--write", "mp4", "--write", "png"
+    )
+    assert "15 frames at 30 per second, 18 dots" in said
+    assert open_video(tmp_path / "a" / "clip.mp4").n_frames == 15
+    assert len(list((tmp_path / "a" / "frames").iterdir())) == 15
+    assert {p.name for p in (tmp_path / "a").iterdir()} >= {"sheet.png", "paths.png", "stimulus.json"}
+    again = ["--again", tmp_path / "a" / "stimulus.json", "--write", "gif"]
+    said = run("walker:walk?duration_s=0.5", "--out", tmp_path / "b", *again)
+    assert "pixel by pixel" in said
+    kept = [msgspec.json.decode((tmp_path / f / "stimulus.json").read_bytes()) for f in "ab"]
+    assert kept[0]["frames_digest"] == kept[1]["frames_digest"]
+    with pytest.raises(DataError, match="not what the stimulus was made from"):
+        run("walker:run?duration_s=0.5", "--out", tmp_path / "c", *again)
+
+
+def test_settings_are_read_by_name():
+    spec = spec_of({"yaw_deg": "45", "n_noise": "7", "fps": "none", "is_loop": "true", "scramble": "none"})
+    assert (spec.view.yaw_deg, spec.n_noise, spec.fps, spec.is_loop, spec.scramble) == (
+        45,
+        7,
+        None,
+        True,
+        "none",
+    )
+    for settings, words in (
+        ({"yaw": "1"}, "no setting 'yaw'"),
+        ({"n_noise": "many"}, "n_noise"),
+        ({"margin": "0.9"}, "margin"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            spec_of(settings)
+
+
+def test_two_figures_share_a_room_and_dots_can_be_left_out():
+    both = staged(["walker:walk?duration_s=1", "walker:wave?duration_s=1"], leave_out=["head"])
+    assert [f.n_frames for f in both] == [60, 60]
+    assert "head" not in both[0].names
+    for sources, wishes in (
+        ([], {}),
+        (["walker"] * 3, {}),
+        (["walker"], {"hold_hands": True}),
+        (["walker"], {"leave_out": ["nose"]}),
+    ):
+        with pytest.raises(UsageError):
+            staged(sources, **wishes)
+
+
+def test_a_montage_has_four_columns_and_two_rows():
+    pictures = [np.full((4, 6, 3), n, np.uint8) for n in range(20)]
+    made = montage_of(pictures)
+    assert made.shape == (8, 24, 3)
+    assert [int(v) for v in made[[0, 4]][:, ::6, 0].ravel()] == [0, 3, 5, 8, 11, 14, 16, 19]
+    with pytest.raises(UsageError):
+        montage_of([])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "name a file"),
+        (["walker:fly"], "cannot 'fly'"),
+        (["walker", "--again", "x.json", "--set", "seed=1"], "leave out --set"),
+    ],
+)
+def test_wrong_input_is_told(tmp_path: Path, words: list[str], said: str):
+    with pytest.raises(UsageError, match=said):
+        run(*words, "--out", tmp_path)
+
+
+def test_a_file_that_is_not_there_is_told(tmp_path: Path):
+    with pytest.raises(DataError, match="there is no such file"):
+        run(tmp_path / "02_01.amc", "--out", tmp_path / "out")
+
+
+def test_the_sheet_is_a_picture(tmp_path: Path):
+    run("walker:jump?duration_s=0.4", "--out", tmp_path, "--set", "width_px=64", "--set", "height_px=64")
+    with Image.open(tmp_path / "sheet.png") as sheet:
+        assert sheet.size[0] > 4 * 64
