@@ -57,6 +57,8 @@ def test_exactly_the_limit_is_no_jump():
     way = walk("a", [(0, 0), (30, 40), (60, 80)])
     assert drop_jumps(way) is way
     assert drop_jumps(way, most_px_per_frame=49.9).frame_indices.tolist() == [0]
+    with_a_jump = walk("b", [(0, 0), (30, 40), (900, 900), (90, 120)])
+    assert drop_jumps(with_a_jump).frame_indices.tolist() == [0, 1, 3]
 
 
 def test_speed_is_measured_from_the_last_box_that_was_kept_and_per_frame():

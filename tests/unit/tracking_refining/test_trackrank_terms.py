@@ -88,6 +88,12 @@ def test_acceleration_by_hand():
     assert terms.mean_acceleration(one, TIMES) == pytest.approx(2000 / 3)
 
 
+def test_acceleration_takes_the_time_between_the_middles_of_two_steps():
+    # 0 px in 0.1 s, 20 px in 0.2 s: from 0 to 100 px/s in (0.1 + 0.2) / 2 = 0.15 s.
+    one = walk("a", [(0, 0), (0, 0), (20, 0)])
+    assert terms.mean_acceleration(one, np.array([0, 0.1, 0.3])) == pytest.approx(100 / 0.15)
+
+
 def test_an_even_pace_has_no_acceleration_however_the_frames_come():
     times = np.array([0, 0.1, 0.2, 0.7, 0.8, 2.0])
     pace = walk("a", [(100 * t, 50 * t) for t in times])
