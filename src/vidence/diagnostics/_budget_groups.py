@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from vidence.diagnostics._settings import words_apart
 from vidence.diagnostics._summary import by_tag
+from vidence.option_readers import words_apart
 from vidence.records import Item
 
 EVIDENCE = "evidence"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import cast
 
 import numpy as np
@@ -110,7 +111,7 @@ class Sheets:
         entries = []
         for n in wanted if self.items else ():
             reached = (self._rights() >= n).astype(np.float64)
-            chances = guesses(self.items, lambda c, n=n: chance_of(n, self.n_votes, c))  # type: ignore[misc]
+            chances = guesses(self.items, partial(chance_of, n, self.n_votes))
             above = self.figures.gain(reached - chances, self.items)
             numbers: tuple[Value, ...] = (
                 int(reached.sum()),
@@ -210,7 +211,7 @@ class Sheets:
         for value, positions in values.items():
             items = [self.items[i] for i in positions]
             some = flagged[list(positions)]
-            chances = guesses(items, lambda c: chance_of(self.at_least, self.n_votes, c))
+            chances = guesses(items, partial(chance_of, self.at_least, self.n_votes))
             numbers: tuple[Value, ...] = (
                 len(items),
                 int(some.sum()),

@@ -3,7 +3,6 @@
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from types import MappingProxyType
 from typing import cast
 
@@ -13,10 +12,11 @@ from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics._paired import Figures
 from vidence.diagnostics._panel_sheets import PanelFinding, Sheets, Vote
-from vidence.diagnostics._settings import check_at_least, one_of, whole, words_apart, yes_or_no
+from vidence.diagnostics._settings import check_at_least
 from vidence.diagnostics._sitting import Sitting, n_right, sit
 from vidence.errors import UsageError
 from vidence.findings import Statement
+from vidence.option_readers import one_of, positive_whole, whole_from_zero, words_apart, yes_or_no
 from vidence.records import Item, Record
 
 # What the released procedures do; every option can be given on its own and then counts.
@@ -151,11 +151,11 @@ class BlindPanel:
 _KNOWN: dict[str, Callable[[str], object]] = {
     "protocol": one_of(*PROTOCOLS),
     "models": words_apart,
-    "runs": partial(whole, least=1),
+    "runs": positive_whole,
     "permute": yes_or_no,
     "forced": yes_or_no,
-    "at_least": partial(whole, least=1),
-    "seed": partial(whole, least=0),
+    "at_least": positive_whole,
+    "seed": whole_from_zero,
 }
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from types import MappingProxyType
 from typing import cast
 
@@ -13,11 +12,12 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics._budget_groups import EVIDENCE, Grouping, bins_apart
 from vidence.diagnostics._budget_sheets import BudgetsFinding, Measured, Sheets
 from vidence.diagnostics._paired import Figures
-from vidence.diagnostics._settings import amounts_apart, whole, words_apart
+from vidence.diagnostics._settings import amounts_apart
 from vidence.diagnostics._sitting import Mark, Sitting, sit
 from vidence.errors import UsageError
 from vidence.findings import Statement
 from vidence.media.sizes import Size
+from vidence.option_readers import positive_whole, words_apart
 from vidence.records import ImagePart, Prompt, Record
 
 PLAN = "plan"
@@ -223,7 +223,7 @@ _KNOWN: Mapping[str, Callable[[str], object]] = MappingProxyType(
         "setting": str,
         "by": str,
         "groups": bins_apart,
-        "repeats": partial(whole, least=1),
+        "repeats": positive_whole,
     }
 )
 

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, get_args
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics import _shares_summary
@@ -20,7 +21,6 @@ from vidence.diagnostics._shares_measure import (
 )
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.findings import Statement
-from vidence.models import _options
 from vidence.records import Answered, Item, Prompt, Record, Sampling
 
 VIEW = "frames"
@@ -205,14 +205,14 @@ def _with_shares(item: Item, over: Sequence[OverLetters], found: FrameSharesFind
 
 
 _OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "view": ("view", _options.one_of(*get_args(ViewName))),
+    "view": ("view", option_readers.one_of(*get_args(ViewName))),
     "selector": ("selector", str),
-    "n": ("n_frames", _options.positive_whole),
-    "pieces": ("pieces", _options.one_of(*get_args(Pieces))),
-    "mode": ("mode", _options.one_of(*get_args(Mode))),
-    "draws": ("draws", _options.positive_whole),
-    "temperature": ("temperature", _options.positive_number),
-    "max_tokens": ("max_tokens", _options.positive_whole),
+    "n": ("n_frames", option_readers.positive_whole),
+    "pieces": ("pieces", option_readers.one_of(*get_args(Pieces))),
+    "mode": ("mode", option_readers.one_of(*get_args(Mode))),
+    "draws": ("draws", option_readers.positive_whole),
+    "temperature": ("temperature", option_readers.positive_number),
+    "max_tokens": ("max_tokens", option_readers.positive_whole),
 }
 
 

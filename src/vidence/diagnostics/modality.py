@@ -12,9 +12,10 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics import _modality_sheets
 from vidence.diagnostics._modality_sheets import CONDITIONS, ModalityFinding
 from vidence.diagnostics._paired import Figures, side_by_side
-from vidence.diagnostics._settings import check_at_least, whole
+from vidence.diagnostics._settings import check_at_least
 from vidence.diagnostics._sitting import Mark, Sitting, n_right, sit
 from vidence.findings import Statement
+from vidence.option_readers import positive_whole, whole_from_zero
 from vidence.records import Record
 
 FULL, CENTRAL = "full", "central"
@@ -133,9 +134,9 @@ def create(options: Mapping[str, str]) -> Diagnostic:
         "modality",
         options,
         {
-            "repeats": partial(whole, least=1),
-            "at_least": partial(whole, least=1),
-            "seed": partial(whole, least=0),
+            "repeats": positive_whole,
+            "at_least": positive_whole,
+            "seed": whole_from_zero,
         },
     )
     numbers = cast("dict[str, int]", read)

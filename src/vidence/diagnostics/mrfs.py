@@ -6,21 +6,21 @@ from typing import get_args
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics import _mrfs_summary
 from vidence.diagnostics._mrfs_search import SEARCHES, VIEW, Mode, MrfsFinding, Prober, Settings
 from vidence.errors import UsageError
 from vidence.findings import Statement
-from vidence.models import _options
 from vidence.records import Record
 
 _OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "mode": ("mode", _options.one_of(*get_args(Mode))),
-    "max": ("most", _options.positive_whole),
-    "min": ("least", _options.positive_whole),
-    "text_only": ("has_text_only", _options.yes_or_no),
-    "check_repeat": ("checks_repeat", _options.yes_or_no),
+    "mode": ("mode", option_readers.one_of(*get_args(Mode))),
+    "max": ("most", option_readers.positive_whole),
+    "min": ("least", option_readers.positive_whole),
+    "text_only": ("has_text_only", option_readers.yes_or_no),
+    "check_repeat": ("checks_repeat", option_readers.yes_or_no),
 }
 
 

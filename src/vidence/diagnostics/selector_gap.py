@@ -11,10 +11,10 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.diagnostics import _gap_sheets
 from vidence.diagnostics._gap_sheets import ORACLE, PLAN, TEXT, GapFinding
 from vidence.diagnostics._paired import Figures
-from vidence.diagnostics._settings import from_zero, one_of, words_apart, yes_or_no
 from vidence.diagnostics._sitting import Sitting, sit
 from vidence.errors import UsageError
 from vidence.findings import Statement
+from vidence.option_readers import number_from_zero, one_of, words_apart, yes_or_no
 from vidence.records import Item, Record
 from vidence.selection.evidence import located
 
@@ -136,7 +136,7 @@ _KNOWN: Mapping[str, Callable[[str], object]] = MappingProxyType(
         "oracle": str,
         "missing": one_of("refuse", "skip", "fill"),
         "blind": yes_or_no,
-        "slack_s": from_zero,
+        "slack_s": number_from_zero,
     }
 )
 

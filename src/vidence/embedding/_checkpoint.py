@@ -1,20 +1,17 @@
 """Which weights an embedder has: where they are, what makes them the same, and of which type they are."""
 
-import hashlib
 import importlib.util
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.errors import AccessError, UsageError
+from vidence import checkpoints
+from vidence.checkpoints import fetch_config, files_of, has_weights, refuse_revision
+from vidence.errors import UsageError
 
 # What a checkpoint consists of; the model card changes no number.
 SUFFIXES = (".json", ".safetensors", ".bin", ".model", ".txt")
-WHOLE_BYTES = 64 << 20
-HEAD_BYTES = 1 << 20
-BLOCK_BYTES = 4096
-N_BLOCKS = 1024
 
 # The embedders that can use a type of model.
 _FITTING = {"blip": "blip-itm or blip-itc", "clip": "clip", "siglip": "siglip", "siglip2": "siglip"}
@@ -73,18 +70,17 @@ def find_checkpoint(
     require_libraries(owner, ("torch", "transformers"))
     folder = Path(name).expanduser()
     if folder.is_dir():
-        if revision:
-            raise UsageError(
-                f"revision={revision!r} makes no sense for the folder {folder}; "
-                "leave it out, or name a repository on the hub"
-            )
+        refuse_revision(folder, revision)
         config = _read_config(folder / "config.json")
         content = digest(folder)
         found = Checkpoint(
             place=str(folder), name=folder.resolve().name, revision="", content=content, config=config
         )
     else:
-        path = _fetch_config(name, revision=revision, local_only=local_only)
+        asked = "local_only=yes" if local_only else ""
+        path = fetch_config(
+            name, revision=revision, local_only=asked, example="Salesforce/blip-itm-large-coco"
+        )
         commit = path.parent.name
         found = Checkpoint(place=name, name=name, revision=commit, content=commit, config=_read_config(path))
     _check_type(owner, found, types)
@@ -138,59 +134,16 @@ def _read_config(path: Path) -> Mapping[str, object]:
     return config
 
 
-def _fetch_config(name: str, *, revision: str, local_only: bool) -> Path:
-    if name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1:
-        raise UsageError(
-            f"there is no folder {Path(name).expanduser()}; expected a folder with config.json and weights, "
-            "or a repository on the hub such as Salesforce/blip-itm-large-coco"
-        )
-    from huggingface_hub import hf_hub_download
-    from huggingface_hub.errors import EntryNotFoundError, HFValidationError
-
-    try:
-        path = hf_hub_download(name, "config.json", revision=revision or None, local_files_only=local_only)
-    except HFValidationError as error:
-        raise UsageError(
-            f"there is no folder {name!r}, and it cannot be a repository on the hub: {error}"
-        ) from error
-    except (EntryNotFoundError, OSError) as error:
-        where = "in the local cache of the hub (local_only=yes)" if local_only else "on the hub"
-        raise AccessError(
-            f"no config.json of {name} (revision {revision or 'main'}) {where}, and no folder of that name "
-            f"here: {error}. Check the name, log in if the repository is gated, or give a folder"
-        ) from error
-    return Path(path)
-
-
 def digest(folder: Path) -> str:
-    """A SHA-256 over the files of the checkpoint, in hexadecimal.
-
-    Names, sizes and contents enter. Files over 64 MiB enter with their first MiB and 1,024 blocks of
-    4 KiB spread evenly over the rest, so that large ones take a second.
+    """A SHA-256 over the files of the checkpoint; see `vidence.checkpoints.digest`.
 
     Raises:
         UsageError: the folder holds no weights.
     """
-    files = sorted(f for f in folder.iterdir() if f.suffix in SUFFIXES and f.is_file())
-    if not any(f.suffix in {".safetensors", ".bin"} for f in files):
+    files = files_of(folder, SUFFIXES)
+    if not has_weights(files):
         raise UsageError(
             f"{folder} holds no weights; expected *.safetensors or *.bin, "
             f"found {', '.join(f.name for f in files)}"
         )
-    total = hashlib.sha256()
-    for file in files:
-        total.update(f"{file.name}\n{file.stat().st_size}\n".encode())
-        total.update(_content(file))
-    return total.hexdigest()
-
-
-def _content(file: Path) -> bytes:
-    size = file.stat().st_size
-    with file.open("rb") as opened:
-        if size <= WHOLE_BYTES:
-            return hashlib.file_digest(opened, "sha256").digest()
-        partly = hashlib.sha256(opened.read(HEAD_BYTES))
-        for i in range(N_BLOCKS):
-            opened.seek(HEAD_BYTES + i * (size - HEAD_BYTES - BLOCK_BYTES) // (N_BLOCKS - 1))
-            partly.update(opened.read(BLOCK_BYTES))
-        return partly.digest()
+    return checkpoints.digest(files)

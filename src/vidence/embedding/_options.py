@@ -1,6 +1,5 @@
 """What can be set behind the ``?`` of an embedder that has weights."""
 
-import math
 import re
 from collections.abc import Callable, Mapping
 
@@ -9,6 +8,7 @@ import msgspec
 from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
+from vidence.option_readers import one_of, whole_from, yes_or_no
 from vidence.records import Record
 
 
@@ -33,50 +33,6 @@ class Options(Record, kw_only=True):
     size: str = ""
     revision: str = ""
     local_only: bool = False
-
-
-def one_of(*allowed: str) -> Callable[[str], str]:
-    """A reader that takes these words and no others."""
-
-    def read(text: str) -> str:
-        if text not in allowed:
-            raise ValueError(f"expected one of {', '.join(allowed)}")
-        return text
-
-    return read
-
-
-def yes_or_no(text: str) -> bool:
-    """``yes`` or ``no``."""
-    return one_of("yes", "no")(text) == "yes"
-
-
-def share(text: str) -> float:
-    """A number from 0 to 1."""
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise ValueError("expected a number from 0 to 1")
-    return value
-
-
-def number_from_zero(text: str) -> float:
-    """A finite number, 0 or above."""
-    value = float(text)
-    if not (math.isfinite(value) and value >= 0):
-        raise ValueError("expected a number, 0 or above")
-    return value
-
-
-def whole_from(least: int) -> Callable[[str], int]:
-    """A reader of whole numbers from `least` on."""
-
-    def read(text: str) -> int:
-        value = int(text)
-        if value < least:
-            raise ValueError(f"expected a whole number, {least} or above")
-        return value
-
-    return read
 
 
 def _device(text: str) -> str:

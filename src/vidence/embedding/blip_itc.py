@@ -12,8 +12,9 @@ import msgspec
 from vidence.embedding import _lavis
 from vidence.embedding._checkpoint import Checkpoint
 from vidence.embedding._local import DualEncoder, open_checkpoint
-from vidence.embedding._options import Options, one_of
+from vidence.embedding._options import Options
 from vidence.embedding._weights import Weights
+from vidence.option_readers import one_of
 
 if TYPE_CHECKING:
     from torch import Tensor

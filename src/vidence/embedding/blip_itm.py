@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from vidence.embedding import _lavis
 from vidence.embedding._checkpoint import Checkpoint
 from vidence.embedding._local import LocalEmbedder, open_checkpoint
-from vidence.embedding._options import Options, one_of
+from vidence.embedding._options import Options
 from vidence.embedding._weights import Weights
 from vidence.errors import UsageError
+from vidence.option_readers import one_of
 
 if TYPE_CHECKING:
     from torch import Tensor

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from vidence.embedding._checkpoint import Checkpoint
 from vidence.embedding._local import DualEncoder, open_checkpoint
-from vidence.embedding._options import Options, yes_or_no
+from vidence.embedding._options import Options
 from vidence.embedding._weights import Weights
+from vidence.option_readers import yes_or_no
 
 if TYPE_CHECKING:
     from torch import Tensor

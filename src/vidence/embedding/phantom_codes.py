@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from vidence.catalog import take_options
 from vidence.embedding._local import check_frames, check_texts
-from vidence.embedding._options import number_from_zero, share, whole_from, yes_or_no
 from vidence.errors import UsageError
+from vidence.option_readers import number_from_zero, share, whole_from, yes_or_no
 from vidence.phantom.code import read
 from vidence.phantom.questions import understand
 from vidence.phantom.scene import colour_of

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import UsageError
-from vidence.models import _options, _sdk
+from vidence.models import _sdk
 from vidence.models._anthropic_body import LEAST_BUDGET, OWN_FIELDS, BodyRules, message_body
 from vidence.models._anthropic_reply import message_fault, read_message
 from vidence.models._http import CONNECT_TIMEOUT_S, Answer, Server, check_address
@@ -63,15 +64,15 @@ def _budget(text: str) -> int:
 
 _READERS: Mapping[str, Callable[[str], object]] = {
     "thinking_budget": _budget,
-    "thinking": _options.one_of("adaptive", "off"),
-    "effort": _options.one_of("low", "medium", "high", "xhigh", "max"),
-    "structured": _options.one_of("format", "tool", "off"),
-    "fixed_sampling": _options.yes_or_no,
+    "thinking": option_readers.one_of("adaptive", "off"),
+    "effort": option_readers.one_of("low", "medium", "high", "xhigh", "max"),
+    "structured": option_readers.one_of("format", "tool", "off"),
+    "fixed_sampling": option_readers.yes_or_no,
     "base_url": str,
     "api_key_env": str,
-    "timeout_s": _options.positive_number,
-    "max_in_flight": _options.positive_whole,
-    "extra": _options.json_object,
+    "timeout_s": option_readers.positive_number,
+    "max_in_flight": option_readers.positive_whole,
+    "extra": option_readers.json_object,
 }
 
 

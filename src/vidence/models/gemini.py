@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING
 import anyio
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import TransientModelError, UsageError
-from vidence.models import _options, _sdk
+from vidence.models import _sdk
 from vidence.models._gemini_body import BodyRules, image_part, own_fields_in, settings, text_part, video_part
 from vidence.models._gemini_call import BadAnswer, Caller
 from vidence.models._gemini_files import FileRules, Videos
@@ -70,7 +71,7 @@ def _budget(text: str) -> int:
 
 
 def _fps(text: str) -> float:
-    value = _options.positive_number(text)
+    value = option_readers.positive_number(text)
     if value > MOST_FPS:
         raise ValueError(f"expected a number above 0, up to {MOST_FPS:g}")
     return value
@@ -84,21 +85,21 @@ def _version(text: str) -> str:
 
 _READERS: Mapping[str, Callable[[str], object]] = {
     "thinking_budget": _budget,
-    "thinking_level": _options.one_of("minimal", "low", "medium", "high", "xhigh"),
+    "thinking_level": option_readers.one_of("minimal", "low", "medium", "high", "xhigh"),
     "video_fps": _fps,
-    "media_resolution": _options.one_of("low", "medium", "high"),
-    "safety": _options.one_of(
+    "media_resolution": option_readers.one_of("low", "medium", "high"),
+    "safety": option_readers.one_of(
         "off", "block_none", "block_only_high", "block_medium_and_above", "block_low_and_above"
     ),
-    "inline_mb": _options.number_from_zero,
-    "upload_timeout_s": _options.positive_number,
-    "poll_s": _options.positive_number,
+    "inline_mb": option_readers.number_from_zero,
+    "upload_timeout_s": option_readers.positive_number,
+    "poll_s": option_readers.positive_number,
     "base_url": str,
     "api_version": _version,
     "api_key_env": str,
-    "timeout_s": _options.positive_number,
-    "max_in_flight": _options.positive_whole,
-    "extra": _options.json_object,
+    "timeout_s": option_readers.positive_number,
+    "max_in_flight": option_readers.positive_whole,
+    "extra": option_readers.json_object,
 }
 
 

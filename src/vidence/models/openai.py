@@ -15,10 +15,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, UsageError
-from vidence.models import _options
 from vidence.models._chat_body import MOST_TOP_LOGPROBS, OWN_FIELDS, BodyRules, DataUrls, chat_body
 from vidence.models._chat_reply import read_reply
 from vidence.models._http import Answer, Caller, Server, check_address, fault, refusal_in
@@ -74,18 +74,18 @@ class Options(Record, kw_only=True):
 _READERS: Mapping[str, Callable[[str], object]] = {
     "base_url": str,
     "api_key_env": str,
-    "timeout_s": _options.positive_number,
-    "max_in_flight": _options.positive_whole,
-    "image_detail": _options.one_of("low", "high", "auto"),
-    "max_tokens_field": _options.one_of("max_tokens", "max_completion_tokens"),
-    "api": _options.one_of("chat", "responses"),
-    "top_logprobs": _options.positive_whole,
-    "reasoning_effort": _options.one_of(*EFFORTS),
-    "reasoning_summary": _options.one_of("auto", "concise", "detailed"),
-    "thinking_budget": _options.whole_from_zero,
-    "fixed_sampling": _options.yes_or_no,
-    "structured": _options.one_of("auto", "on", "off"),
-    "extra": _options.json_object,
+    "timeout_s": option_readers.positive_number,
+    "max_in_flight": option_readers.positive_whole,
+    "image_detail": option_readers.one_of("low", "high", "auto"),
+    "max_tokens_field": option_readers.one_of("max_tokens", "max_completion_tokens"),
+    "api": option_readers.one_of("chat", "responses"),
+    "top_logprobs": option_readers.positive_whole,
+    "reasoning_effort": option_readers.one_of(*EFFORTS),
+    "reasoning_summary": option_readers.one_of("auto", "concise", "detailed"),
+    "thinking_budget": option_readers.whole_from_zero,
+    "fixed_sampling": option_readers.yes_or_no,
+    "structured": option_readers.one_of("auto", "on", "off"),
+    "extra": option_readers.json_object,
 }
 
 

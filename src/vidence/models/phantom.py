@@ -26,11 +26,11 @@ from collections.abc import Callable, Mapping, Sequence
 import anyio.to_thread
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import MediaError, RejectedRequestError, UnknownNameError
 from vidence.media.encode import decode_image
-from vidence.models import _options
 from vidence.phantom.code import Payload, read, read_montage
 from vidence.phantom.planted import READER_NAMES, Reader
 from vidence.phantom.questions import Asked, understand
@@ -245,7 +245,7 @@ def _favourite(text: str) -> str:
 
 _KNOWN_OPTIONS: dict[str, dict[str, Callable[[str], object]]] = {
     "letter-biased": {"letter": _favourite},
-    "forgetful": {"memory": _options.positive_whole},
+    "forgetful": {"memory": option_readers.positive_whole},
 }
 
 

@@ -13,6 +13,7 @@ from urllib.parse import quote, unquote
 import anyio
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import (
@@ -22,7 +23,6 @@ from vidence.errors import (
     TransientModelError,
     UsageError,
 )
-from vidence.models import _options
 from vidence.records import Record, Reply
 
 _FAULTS: dict[str, Callable[[str], ModelError]] = {
@@ -50,11 +50,11 @@ class Options(Record, kw_only=True):
 
 
 _READERS: Mapping[str, Callable[[str], object]] = {
-    "delay_s": _options.number_from_zero,
-    "fail": _options.one_of(*_FAULTS),
-    "fail_share": _options.share,
+    "delay_s": option_readers.number_from_zero,
+    "fail": option_readers.one_of(*_FAULTS),
+    "fail_share": option_readers.share,
     "fail_seed": int,
-    "looks": _options.yes_or_no,
+    "looks": option_readers.yes_or_no,
 }
 
 

@@ -13,10 +13,10 @@ from collections.abc import Callable, Mapping
 
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import UsageError
-from vidence.models import _options
 from vidence.models._batching import BatchingModel
 from vidence.models._transformers_files import Source, locate
 from vidence.models._transformers_load import Loading
@@ -58,13 +58,13 @@ def _device(text: str) -> str:
 
 _READERS: Mapping[str, Callable[[str], object]] = {
     "device": _device,
-    "dtype": _options.one_of("auto", "float32", "bfloat16", "float16"),
-    "batch_size": _options.positive_whole,
+    "dtype": option_readers.one_of("auto", "float32", "bfloat16", "float16"),
+    "batch_size": option_readers.positive_whole,
     "attn": str,
     "revision": str,
-    "trust_remote_code": _options.yes_or_no,
-    "local_only": _options.yes_or_no,
-    "threads": _options.positive_whole,
+    "trust_remote_code": option_readers.yes_or_no,
+    "local_only": option_readers.yes_or_no,
+    "threads": option_readers.positive_whole,
 }
 
 

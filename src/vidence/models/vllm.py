@@ -13,10 +13,10 @@ from urllib.parse import quote
 
 import msgspec
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import UsageError
-from vidence.models import _options
 from vidence.models._batching import BatchingModel
 from vidence.models._transformers_files import Source, locate
 from vidence.models._vllm_engine import Engine, EngineRules
@@ -48,26 +48,26 @@ class Options(EngineRules, kw_only=True):
 
 
 def _part(text: str) -> float:
-    value = _options.positive_number(text)
+    value = option_readers.positive_number(text)
     if value > 1:
         raise ValueError("expected a number above 0, up to 1")
     return value
 
 
 _READERS: Mapping[str, Callable[[str], object]] = {
-    "dtype": _options.one_of("auto", "float32", "bfloat16", "float16"),
-    "max_model_len": _options.positive_whole,
-    "tensor_parallel_size": _options.positive_whole,
+    "dtype": option_readers.one_of("auto", "float32", "bfloat16", "float16"),
+    "max_model_len": option_readers.positive_whole,
+    "tensor_parallel_size": option_readers.positive_whole,
     "gpu_memory_utilization": _part,
-    "limit_mm_per_prompt": _options.positive_whole,
-    "seed": _options.whole_from_zero,
-    "trust_remote_code": _options.yes_or_no,
-    "thinking": _options.yes_or_no,
-    "structured": _options.one_of("auto", "on", "off"),
-    "engine": _options.json_object,
-    "batch_size": _options.positive_whole,
+    "limit_mm_per_prompt": option_readers.positive_whole,
+    "seed": option_readers.whole_from_zero,
+    "trust_remote_code": option_readers.yes_or_no,
+    "thinking": option_readers.yes_or_no,
+    "structured": option_readers.one_of("auto", "on", "off"),
+    "engine": option_readers.json_object,
+    "batch_size": option_readers.positive_whole,
     "revision": str,
-    "local_only": _options.yes_or_no,
+    "local_only": option_readers.yes_or_no,
 }
 _OWN_ARGUMENTS = (set(EngineRules.__struct_fields__) - {"thinking", "structured", "engine"}) | {
     "model",

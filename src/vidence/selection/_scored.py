@@ -9,12 +9,13 @@ from urllib.parse import quote
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import ScoreRules
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
-from vidence.selection import _options, _ranking, _rules
+from vidence.selection import _ranking, _rules
 from vidence.selection._grids import Grid, grid
 from vidence.selection._score_files import Scored, ScoreTable, checked_scores, read_scores
 
@@ -114,8 +115,8 @@ def read_wishes(
     known: dict[str, Callable[[str], object]] = {
         "scores": str,
         "grid": grid,
-        "query": _options.one_of(*QUERIES),
-        "max_tokens": _options.whole_from_zero,
+        "query": option_readers.one_of(*QUERIES),
+        "max_tokens": option_readers.whole_from_zero,
         **own,
     }
     rest = {k: v for k, v in options.items() if not k.startswith(FOR_EMBEDDER)}

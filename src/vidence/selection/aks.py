@@ -8,21 +8,22 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence import option_readers
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError
 from vidence.records import Item, Record
-from vidence.selection import _options, _ranking, _rules, _scored
+from vidence.selection import _ranking, _rules, _scored
 
 Scores = NDArray[np.float64]
 
 # LAVIS cuts the question at as many tokens; with other embedders the released code leaves it to them.
 _DEFAULTS = _scored.Defaults(grid="aks-1fps", max_tokens={"blip-itm": 35})
 _OWN = {
-    "mode": _options.one_of("official", "repaired"),
-    "t1": _options.number,
-    "t2": _options.number,
-    "all_depth": _options.whole_from_zero,
-    "ratio": _options.positive_whole,
+    "mode": option_readers.one_of("official", "repaired"),
+    "t1": option_readers.number,
+    "t2": option_readers.number,
+    "all_depth": option_readers.whole_from_zero,
+    "ratio": option_readers.positive_whole,
 }
 
 

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence import option_readers
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError
 from vidence.records import Item
-from vidence.selection import _options, _ranking, _rules, _scored
+from vidence.selection import _ranking, _rules, _scored
 
 Scores = NDArray[np.float64]
 
@@ -20,16 +21,16 @@ _DEFAULTS = _scored.Defaults(grid="bolt-1fps", max_tokens={})
 
 
 def _power(text: str) -> float:
-    value = _options.number(text)
+    value = option_readers.number(text)
     if value <= 0 and value != NO_POWER:
         raise ValueError("expected a number above 0, or -1 for none")
     return value
 
 
 _OWN = {
-    "mode": _options.one_of("official", "repaired"),
+    "mode": option_readers.one_of("official", "repaired"),
     "power": _power,
-    "duplicates": _options.one_of("replace", "drop"),
+    "duplicates": option_readers.one_of("replace", "drop"),
 }
 
 

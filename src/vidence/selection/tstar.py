@@ -7,11 +7,12 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence import option_readers
 from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item
-from vidence.selection import _options, _rules, _scored
+from vidence.selection import _rules, _scored
 from vidence.selection._seeking import Glimpse, Objects, Seeking, Sought
 from vidence.selection._tstar_mosaic import ALONE_HEIGHT_PX, ALONE_WIDTH_PX, CELL_HEIGHT_PX, CELL_WIDTH_PX
 from vidence.selection._tstar_objects import N_OVERVIEW, Naming, naming, source_of_objects
@@ -23,15 +24,15 @@ SOUGHT = Objects(targets=("what is sought",))
 LEAST = 0.1
 _DEFAULTS = _scored.Defaults(grid="fps:1", max_tokens={})
 _SEARCH: dict[str, Callable[[str], object]] = {
-    "side": _options.positive_whole,
-    "ratio": _options.share,
-    "threshold": _options.share,
+    "side": option_readers.positive_whole,
+    "ratio": option_readers.share,
+    "threshold": option_readers.share,
 }
 _OWN: dict[str, Callable[[str], object]] = {
     **_SEARCH,
-    "seed": _options.whole_from_zero,
-    "pick": _options.one_of("best", "drawn"),
-    "least": _options.share,
+    "seed": option_readers.whole_from_zero,
+    "pick": option_readers.one_of("best", "drawn"),
+    "least": option_readers.share,
     "objects": source_of_objects,
     "targets": str,
     "cues": str,

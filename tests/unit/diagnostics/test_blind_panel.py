@@ -328,7 +328,7 @@ def test_a_finding_can_be_stored() -> None:
         ({"models": "a:1||b:2"}, "different values"),
         ({"at_least": "4"}, "at_least=4 of 3"),
         ({"permute": "maybe"}, "yes or no"),
-        ({"runs": "0"}, "1 or above"),
+        ({"runs": "0"}, "whole number above 0"),
         ({"forces": "yes"}, "forced"),
     ],
 )

@@ -381,7 +381,7 @@ def test_intervals_hold_the_planted_gain() -> None:
     [
         ({"frames": "8"}, "single amount"),
         ({"frames": "8|8"}, "different values"),
-        ({"frames": "0|8"}, "1 or above"),
+        ({"frames": "0|8"}, "whole number above 0"),
         ({"frames": "8|many"}, "cannot be read"),
         ({"sizes": "short:224"}, "single amount"),
         ({"sizes": "short:224|long:448"}, "the same side"),
@@ -389,7 +389,7 @@ def test_intervals_hold_the_planted_gain() -> None:
         ({"thinking": "1024"}, "single amount"),
         ({"groups": "2-1|3"}, "'2-1' is no bin"),
         ({"groups": "some"}, "'some' is no bin"),
-        ({"repeats": "0"}, "1 or above"),
+        ({"repeats": "0"}, "whole number above 0"),
         ({"frame": "8|16"}, "Did you mean 'frames'"),
     ],
 )

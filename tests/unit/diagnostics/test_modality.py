@@ -367,7 +367,7 @@ def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": "0"}, "1 or above"),
+        ({"repeats": "0"}, "whole number above 0"),
         ({"repeats": "two"}, "repeats='two'"),
         ({"repeats": "2", "at_least": "3"}, "at_least=3 of 2"),
         ({"seed": "-1"}, "0 or above"),

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from servers import tiny_embedders
-from vidence import catalog
+from vidence import catalog, checkpoints
 from vidence.embedding import _checkpoint, _local
 from vidence.errors import AccessError, UsageError
 
@@ -67,7 +67,7 @@ class TestName:
             ({"dtype": "int8"}, "bfloat16"),
             ({"max_tokens": "-1"}, "0 or above"),
             ({"size": "huge"}, "short:PIXELS"),
-            ({"local_only": "perhaps"}, "yes, no"),
+            ({"local_only": "perhaps"}, "yes or no"),
             ({"revision": "main"}, "makes no sense for the folder"),
         ],
     )
@@ -214,8 +214,8 @@ class TestIdentity:
         assert make("clip", copy).identity == make("clip", weights("clip")).identity
 
     def test_large_files_enter_in_part(self, copy, monkeypatch):
-        monkeypatch.setattr(_checkpoint, "WHOLE_BYTES", 100_000)
-        monkeypatch.setattr(_checkpoint, "HEAD_BYTES", 1000)
+        monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 100_000)
+        monkeypatch.setattr(checkpoints, "HEAD_BYTES", 1000)
         before = make("clip", copy).identity
         stored = bytearray((copy / "model.safetensors").read_bytes())
         stored[1000 + 64] ^= 1

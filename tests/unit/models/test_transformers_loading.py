@@ -14,6 +14,7 @@ import pytest
 
 from servers.tiny_requests import ask, ask_together, make_request
 from servers.tiny_vlm import build
+from vidence import checkpoints
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.models import _transformers_files as files
 from vidence.models._transformers_load import _check
@@ -136,8 +137,8 @@ class TestFiles:
         assert len(changed) == 4
 
     def test_large_files_enter_in_part(self, copy, monkeypatch):
-        monkeypatch.setattr(files, "WHOLE_BYTES", 1 << 20)
-        monkeypatch.setattr(files, "HEAD_BYTES", 1 << 10)
+        monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 1 << 20)
+        monkeypatch.setattr(checkpoints, "HEAD_BYTES", 1 << 10)
         large = copy / "extra.safetensors"
         seen: set[str] = set()
         content = bytearray(20 << 20)

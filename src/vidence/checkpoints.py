@@ -1,0 +1,99 @@
+"""Weights in a folder or on the hub: which version they are, without reading all of them."""
+
+import hashlib
+from collections.abc import Collection, Sequence
+from pathlib import Path
+
+from vidence.errors import AccessError, UsageError
+
+WHOLE_BYTES = 64 << 20
+HEAD_BYTES = 1 << 20
+BLOCK_BYTES = 4096
+N_BLOCKS = 1024
+
+
+def files_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
+    """The files of a checkpoint that have one of these endings, by name."""
+    return sorted(f for f in folder.iterdir() if f.suffix in suffixes and f.is_file())
+
+
+def has_weights(files: Sequence[Path]) -> bool:
+    """Whether weights are among the files."""
+    return any(file.suffix in {".safetensors", ".bin"} for file in files)
+
+
+def digest(files: Sequence[Path]) -> str:
+    """A SHA-256 over files, in hexadecimal.
+
+    Names, sizes and contents enter. Files over 64 MiB enter with their first MiB and 1,024 blocks of
+    4 KiB spread evenly over the rest, so that 100 GB take seconds: training a model further, merging
+    an adapter or quantising is seen, a change of a few numbers in the middle of a large file may not be.
+    """
+    total = hashlib.sha256()
+    for file in files:
+        total.update(f"{file.name}\n{file.stat().st_size}\n".encode())
+        total.update(_content(file))
+    return total.hexdigest()
+
+
+def _content(file: Path) -> bytes:
+    size = file.stat().st_size
+    with file.open("rb") as opened:
+        if size <= WHOLE_BYTES:
+            return hashlib.file_digest(opened, "sha256").digest()
+        partly = hashlib.sha256(opened.read(HEAD_BYTES))
+        for i in range(N_BLOCKS):
+            opened.seek(HEAD_BYTES + i * (size - HEAD_BYTES - BLOCK_BYTES) // (N_BLOCKS - 1))
+            partly.update(opened.read(BLOCK_BYTES))
+        return partly.digest()
+
+
+def refuse_revision(folder: Path, revision: str) -> None:
+    """Refuse a version for what has none.
+
+    Raises:
+        UsageError: there is a revision.
+    """
+    if revision:
+        raise UsageError(
+            f"revision={revision!r} makes no sense for the folder {folder}; "
+            "leave it out, or name a repository on the hub"
+        )
+
+
+def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> Path:
+    """Fetch ``config.json`` of a repository on the hub; the folder that it lies in is named after the commit.
+
+    Args:
+        name: the repository.
+        revision: branch, tag or commit; empty for the main branch.
+        local_only: the option that the user set, to take what the hub's local cache has; empty otherwise.
+        example: a repository, for messages.
+
+    Raises:
+        UsageError: this is no possible name of a repository.
+        AccessError: the hub has no such repository or revision, does not let us in, or cannot be reached.
+    """
+    if name.startswith(("/", ".", "~")) or "\\" in name or name.count("/") > 1:
+        raise UsageError(
+            f"there is no folder {Path(name).expanduser()}; expected a folder with config.json and weights, "
+            f"or a repository on the hub such as {example}"
+        )
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, HFValidationError
+
+    try:
+        path = hf_hub_download(
+            name, "config.json", revision=revision or None, local_files_only=bool(local_only)
+        )
+    except HFValidationError as error:
+        raise UsageError(
+            f"there is no folder {name!r}, and it cannot be a repository on the hub: {error}"
+        ) from error
+    except (EntryNotFoundError, OSError) as error:
+        where = f"in the local cache of the hub ({local_only})" if local_only else "on the hub"
+        raise AccessError(
+            f"no config.json of {name} (revision {revision or 'main'}) {where}, and no folder of that name "
+            f"here: {error}. Check the name, log in if the repository is gated, or give a folder"
+        ) from error
+    return Path(path)
