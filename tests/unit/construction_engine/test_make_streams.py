@@ -156,7 +156,7 @@ def test_tracks_cards_shots_and_scenes_are_all_there(making):
     assert making.stage("scene-pictures").n_out == 6
     assert making.stage("scenes").n_out == 6
     assert making.stage("false-scenes").n_out == 6
-    assert {"AGBI", "MPDR", "RLPC", "SVA", "TSO"} <= making.first.account.questions.keys()
+    assert {"AGBI", "RLPC", "SVA", "TSO"} <= making.first.account.questions.keys()
 
 
 def test_what_a_model_wrote_says_so(making):

@@ -16,7 +16,7 @@ from vidence.construction.sources import Source
 from vidence.construction.stages import Shelf
 from vidence.running.errands import Errands
 
-STAGES = ("sources", "events", "watching", "cards", "scenes", "drafts", "questions")
+STAGES = ("sources", "events", "watching", "cards", "scenes", "drafts", "questions", "report")
 
 
 @dataclass(frozen=True, kw_only=True)

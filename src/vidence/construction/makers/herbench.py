@@ -7,14 +7,18 @@ from vidence.catalog import names
 from vidence.construction.accounts import ACCOUNT_FILE, DROPPED_FILE
 from vidence.construction.config import HerbenchConfig, read_herbench
 from vidence.construction.drafting import ASKED, Ordered, Tools, draft_all, open_tasks
+from vidence.construction.makers._herbench_report import report
 from vidence.construction.makers._herbench_streams import gather
 from vidence.construction.makers._herbench_work import STAGES, Known, Work
 from vidence.construction.making import Built, Maker, MakeWishes, Workshop
 from vidence.construction.material import Corpus, Draft
-from vidence.construction.output import numbered, write_questions
+from vidence.construction.output import Question, numbered, write_questions
 from vidence.construction.pictures import PictureFolder
 from vidence.errors import UnknownNameError, UsageError
 from vidence.running.errands import Errands
+
+NAME, VERSION = "herbench", 1
+MADE_BY = f"vidence make {NAME} {VERSION}"
 
 
 class HerbenchMaker:
@@ -27,8 +31,8 @@ class HerbenchMaker:
     Departs: see the steps; what the paper leaves open is in docs/making/herbench.md.
     """
 
-    name = "herbench"
-    version = 1
+    name = NAME
+    version = VERSION
     stages: tuple[str, ...] = STAGES
 
     def check(self, config: Path) -> None:
@@ -60,13 +64,20 @@ class HerbenchMaker:
 def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
     videos, corpus = gather(work, needs={part for one in ordered for part in one.task.needs})
     drafts = _drafts(work, ordered, videos, corpus=corpus) if work.goes_to("drafts") else ()
-    files = _write(work, ordered, videos, drafts=drafts) if work.goes_to("questions") else ()
+    questions = _questions(ordered, videos, drafts)
+    files: tuple[Path, ...] = ()
+    if work.goes_to("questions"):
+        folder = work.root / work.config.videos
+        files = write_questions(questions, work.out, videos=folder, maker=MADE_BY)
     account = work.books.write(work.out, [draft.task for draft in drafts])
+    sentences = tuple(_sentences(work, len(drafts)))
+    if work.goes_to("report"):
+        files = (*files, report(work, videos, questions, account=account, sentences=sentences))
     return Built(
         folder=work.out,
         account=account,
         files=(*files, work.out / ACCOUNT_FILE, work.out / DROPPED_FILE),
-        sentences=tuple(_sentences(work, len(drafts))),
+        sentences=sentences,
     )
 
 
@@ -86,17 +97,14 @@ def _drafts(
     return draft_all(ready, corpus, ordered, seed=work.config.seed, tools=tools)
 
 
-def _write(
-    work: Work, ordered: Sequence[Ordered], videos: Sequence[Known], *, drafts: Sequence[Draft]
-) -> tuple[Path, ...]:
-    questions = numbered(
+def _questions(
+    ordered: Sequence[Ordered], videos: Sequence[Known], drafts: Sequence[Draft]
+) -> tuple[Question, ...]:
+    return numbered(
         drafts,
         tasks={one.task.code: one.task for one in ordered},
         videos={one.video_id: one.source.video for one in videos},
     )
-    folder = work.root / work.config.videos
-    maker = f"vidence make {HerbenchMaker.name} {HerbenchMaker.version}"
-    return write_questions(questions, work.out, videos=folder, maker=maker)
 
 
 def _sentences(work: Work, n_questions: int) -> list[str]:

@@ -1,0 +1,74 @@
+"""What every maker in the catalog must do, on a configuration of its own in tests/golden/makers/NAME."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from vidence import catalog
+from vidence.construction.making import Maker, MakeWishes, Workshop
+from vidence.construction.progress import UnitDone
+from vidence.errors import UnknownNameError, UsageError
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "makers"
+NAMES = catalog.names("maker")
+
+
+def make(name: str) -> Maker:
+    maker: Maker = catalog.find("maker", name).create()
+    return maker
+
+
+@pytest.fixture
+def config(request, tmp_path) -> Path:
+    sample = GOLDEN / request.param
+    assert sample.is_dir(), f"add a small configuration in tests/golden/makers/{request.param}"
+    shutil.copytree(sample, tmp_path / "set")
+    return tmp_path / "set" / "config.toml"
+
+
+def workshop(config: Path, events: list[object]) -> Workshop:
+    folder = config.parent.parent
+    return Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=events.append)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_it_says_what_it_is(name):
+    maker = make(name)
+    assert maker.name == name
+    assert maker.version >= 1
+    assert maker.stages
+    assert len(set(maker.stages)) == len(maker.stages)
+
+
+@pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])
+def test_its_sample_is_made_accounted_for_and_kept(name, config):
+    maker = make(name)
+    maker.check(config)
+    out = config.parent.parent / "out"
+    first, second = [], []
+    built = maker.make(config, out=out, wishes=MakeWishes(), workshop=workshop(config, first))
+    assert built.folder == out
+    assert all(path.is_file() for path in built.files)
+    assert sum(built.account.questions.values()) > 0
+    for stage in built.account.stages:
+        assert stage.n_in == stage.n_out + stage.n_dropped
+    stored = json.loads((out / "account.json").read_text())
+    assert [stage["stage"] for stage in stored["stages"]] == [stage.stage for stage in built.account.stages]
+    again = maker.make(config, out=out, wishes=MakeWishes(), workshop=workshop(config, second))
+    assert again.account == built.account
+    assert [event for event in second if isinstance(event, UnitDone) and not event.was_kept] == []
+
+
+@pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])
+def test_it_refuses_what_it_does_not_know(name, config):
+    maker = make(name)
+    work = workshop(config, [])
+    with pytest.raises(UsageError, match=r"no-such\.toml"):
+        maker.check(config.with_name("no-such.toml"))
+    with pytest.raises(UnknownNameError):
+        maker.make(config, out=None, wishes=MakeWishes(until="no-such-stage"), workshop=work)
+    config.write_text(config.read_text() + "\n[no-such-table]\nx = 1\n")
+    with pytest.raises(UsageError, match="no-such-table"):
+        maker.check(config)
