@@ -37,11 +37,10 @@ def check_changes(
     Source: HERBench, section 7.4: 2-5 atomic details are modified or added.
     Departs: the paper only asks the model for this; here a program checks it.
     """
-    if not FEWEST <= len(changes) <= MOST:
-        return Objection(
-            reason="wrong-number-of-changes",
-            detail=f"it lists {len(changes)} changes; wanted are {FEWEST} to {MOST}",
-        )
+    n_changes = len(changes)
+    if not FEWEST <= n_changes <= MOST:
+        listed = f"it lists {n_changes} change{'s' * (n_changes != 1)}"
+        return Objection(reason="wrong-number-of-changes", detail=f"{listed}; wanted are {FEWEST} to {MOST}")
     old, new = folded(faithful), folded(false)
     for change in changes:
         wrong = _wrong(change, old, new)

@@ -1,0 +1,111 @@
+"""Laws of cards, changes and shots."""
+
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from vidence.construction.changing import check_changes
+from vidence.construction.leakage import LeakRule, jaccard, leakage
+from vidence.construction.material import Change, Dropped, SceneCard
+from vidence.construction.shots._jumps import CutRule, cuts_in
+from vidence.construction.shots.transnetv2 import spans_of
+from vidence.construction.swapping import perturb_by_rules
+
+TEXTS = st.lists(
+    st.sampled_from(
+        ["red", "coat", "a", "the", "man", "walks", "Left", "of", "two", "cars", "woman's", "sits"]
+    ),
+    max_size=12,
+)
+SETS = st.frozensets(st.sampled_from("abcdefg"))
+
+
+@given(SETS, SETS)
+def test_likeness_is_symmetric_and_between_0_and_1(one, other):
+    assert jaccard(one, other) == jaccard(other, one)
+    assert 0 <= jaccard(one, other) <= 1
+    assert not one or jaccard(one, one) == 1
+
+
+@given(TEXTS, TEXTS)
+def test_a_leak_does_not_depend_on_which_text_is_which(one, other):
+    a, b = " ".join(one), " ".join(other)
+    assert leakage(a, b) == leakage(b, a)
+    assert LeakRule(limit=1.0).is_leak(leakage(a, b)) == bool(leakage(a, b).repeated)
+
+
+@given(
+    st.lists(st.sampled_from(["alpha", "beta", "gamma", "delta", "the", "in"]), min_size=6, max_size=25),
+    st.sets(st.integers(0, 24), min_size=2, max_size=5),
+    st.integers(0, 24),
+)
+def test_changes_hold_if_and_only_if_all_are_listed(words, places, extra):
+    """Words are made distinct by their place; one more change that is not listed is always found."""
+    words = [word if word in ("the", "in") else f"{word}{i}" for i, word in enumerate(words)]
+    places = {i for i in places if i < len(words) and words[i] not in ("the", "in")}
+    assume(2 <= len(places) <= 5)
+    false = [f"new{i}" if i in places else word for i, word in enumerate(words)]
+    changes = [Change(kind="modification", before=words[i], after=f"new{i}") for i in sorted(places)]
+    assert check_changes(" ".join(words), " ".join(false), changes) is None
+    if extra < len(words) and extra not in places and words[extra] not in ("the", "in"):
+        false[extra] = "other"
+        wrong = check_changes(" ".join(words), " ".join(false), changes)
+        assert wrong is not None
+        assert wrong.reason == "other-differences"
+
+
+DETAILS = [
+    "red",
+    "coat",
+    "two",
+    "dogs",
+    "young",
+    "man",
+    "sits",
+    "street",
+    "snow",
+    "wooden",
+    "table",
+    "jacket",
+    "car",
+    "night",
+    "cup",
+    "forest",
+]
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(DETAILS), min_size=3, max_size=14), st.integers(0, 2**32 - 1))
+def test_what_the_rules_make_always_passes_the_check(words, seed):
+    text = f"A {' '.join(words)} there."
+    card = SceneCard(card_id="s-true", shot_id="s", text=text)
+    made = perturb_by_rules(card, others=[card], rng=np.random.default_rng(seed))
+    if isinstance(made, Dropped):
+        assert made.reason
+    else:
+        assert check_changes(text, made.text, made.changes, taken=[text]) is None
+
+
+@given(st.lists(st.floats(0, 1, width=32), max_size=40), st.floats(0.05, 0.95), st.sets(st.integers(1, 39)))
+def test_shots_are_in_order_apart_and_inside_the_video(values, threshold, cuts):
+    probabilities = np.asarray(values, np.float32)
+    inside = sorted(cut for cut in cuts if cut < len(values))
+    spans = spans_of(probabilities, threshold=threshold, cuts=inside)
+    assert bool(spans) == bool(values)
+    at = -1
+    for span in spans:
+        assert at < span.first_frame <= span.last_frame < len(values)
+        at = span.last_frame
+    outside = set(range(len(values))) - {
+        i for span in spans for i in range(span.first_frame, span.last_frame + 1)
+    }
+    assert all(probabilities[i] > threshold for i in outside)
+
+
+@given(st.lists(st.floats(0, 1), max_size=30), st.floats(1.1, 10), st.integers(1, 5))
+def test_no_two_cuts_are_nearer_than_the_window(values, ratio, window):
+    found = cuts_in(values, CutRule(ratio=ratio, window=window))
+    assert all(b - a > window for a, b in pairwise(found))
+    assert all(0 < i < len(values) for i in found)
