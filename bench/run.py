@@ -8,6 +8,7 @@ import datetime
 import sys
 from pathlib import Path
 
+import choosing
 import diagnose
 import harness
 import measure
@@ -31,9 +32,8 @@ def main() -> int:
     parser.add_argument("--without-decode", action="store_true")
     options = parser.parse_args()
     facts = measure.machine()
-    chosen = [
-        f for f in (*harness.ALL, *diagnose.ALL) if not options.only or f.__name__ in options.only.split(",")
-    ]
+    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL)
+    chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
     DATA.mkdir(exist_ok=True)
     with measure.stub_server(DATA) as stub:
