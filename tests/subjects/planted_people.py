@@ -16,6 +16,7 @@ from vidence.construction.material import (
 )
 
 WIDTH, HEIGHT, FPS = 1000, 800, 10.0
+_SHARE_AT_EDGES = 0.85
 COLOURS = ("red", "green", "yellow", "black", "white", "purple", "orange", "grey", "pink", "brown")
 GARMENTS = ("coat", "hoodie", "jacket", "dress", "shirt", "jumper", "raincoat", "vest", "suit", "cardigan")
 THINGS = ("umbrella", "backpack", "suitcase", "bicycle", "phone", "newspaper", "cup", "dog", "pram", "cane")
@@ -70,6 +71,8 @@ def street(
         last = min(n_frames - 1, first + int(rng.integers(30, n_frames // 2)))
         n_points = int(rng.integers(2, 5))
         points = tuple((float(x), float(y)) for x, y in rng.uniform(0.02, 0.98, (n_points, 2)))
+        at_edges = [_at_edge(rng) if rng.random() < _SHARE_AT_EDGES else None for _ in range(2)]
+        points = (at_edges[0] or points[0], *points[1:-1], at_edges[1] or points[-1])
         if not text:
             points = ((0.05, 0.5), points[0], (0.95 if i % 3 else 0.5, 0.6))
         people.append(Planted(track_id=f"t{i}", text=text, first=first, last=last, waypoints=points))
@@ -95,6 +98,13 @@ def street(
         ),
     )
     return Street(material=material, people=tuple(people), n_frames=n_frames)
+
+
+def _at_edge(rng: np.random.Generator) -> tuple[float, float]:
+    """A point at one of the edges, away from the corners more often than not."""
+    along = float(rng.uniform(0.1, 0.9))
+    edges = ((0.03, along), (0.97, along), (along, 0.04), (along, 0.96))
+    return edges[int(rng.integers(4))]
 
 
 def source(name: str, n_frames: int) -> VideoSource:

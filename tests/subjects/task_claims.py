@@ -76,6 +76,15 @@ class People:
         is_last = self.frames[name][-1] == len(self.times) - 1
         return "stayed" if is_last else bands.pop() if len(bands) == 1 else "?"
 
+    def near(self, name: str, place: int, edge: str) -> bool:
+        """Whether the box comes as near to an edge as a twentieth of the frame."""
+        left, top, right, bottom = self.boxes[name][place]
+        return {"left": left, "top": top, "right": 1 - right, "bottom": 1 - bottom}[edge] <= 0.05
+
+    def is_piece(self, name: str) -> bool:
+        """Whether somebody is first seen near to no edge, and not in the first frame."""
+        return self.frames[name][0] > 0 and not any(self.near(name, 0, edge) for edge in _EDGES)
+
     def deepest(self, name: str, region: Sequence[float]) -> float:
         """The largest share of the box that is in a region, over all frames."""
         best = 0.0
@@ -145,12 +154,9 @@ def _region(x: float, y: float) -> str:
 
 def turns(xs: Sequence[float], least: float) -> list[int]:
     """Signs of the moves between the extremes that are left when the smallest ones are taken out, in turn."""
-    points = [
-        xs[0],
-        *(b for a, b, c in zip(xs, xs[1:], xs[2:], strict=False) if (b - a) * (c - b) < 0),
-        xs[-1],
-    ]
-    flat = [p for i, p in enumerate(points) if i == 0 or p != points[i - 1]]
+    moved = [x for i, x in enumerate(xs) if i == 0 or x != xs[i - 1]]
+    inner = [b for a, b, c in zip(moved, moved[1:], moved[2:], strict=False) if (b - a) * (c - b) < 0]
+    flat = [moved[0], *inner, *moved[1:][-1:]]
     while len(flat) > 1:
         steps = [abs(b - a) for a, b in pairwise(flat)]
         small = int(np.argmin(steps))
@@ -256,12 +262,14 @@ def _rlpc(draft: Draft, people: People) -> Callable[[str], bool]:
     went = {n: set() if people.frames[n][-1] == last else people.bands(n, -1) for n in names}
     if draft.structure == "visited":
         region = next(box for words, box in _REGIONS if words in draft.question)
-        counts = {sum(people.deepest(n, region) >= 0.5 for n in names)}
+        inside = [n for n in names if people.deepest(n, region) >= 0.5]
+        counts = {len(inside), sum(not people.is_piece(n) for n in inside)}
     else:
-        sides = [came, went] if draft.structure == "crossed" else [came if "come" in draft.question else went]
-        wanted = list(zip(sides, edges, strict=True))
-        strict = sum(all(side[n] == {edge} for side, edge in wanted) for n in names)
-        loose = sum(all(edge in side[n] for side, edge in wanted) for n in names)
+        places = [(came, 0), (went, -1)] if draft.structure == "crossed" else []
+        places = places or [(came, 0) if "come into" in draft.question else (went, -1)]
+        wanted = [(side, at, edge) for (side, at), edge in zip(places, edges, strict=True)]
+        strict = sum(all(side[n] == {e} and people.near(n, at, e) for side, at, e in wanted) for n in names)
+        loose = sum(all(edge in side[n] for side, _, edge in wanted) for n in names)
         counts = {strict, loose} if draft.facts["unclear"] != "0" else {loose}
 
     def is_true(text: str) -> bool:

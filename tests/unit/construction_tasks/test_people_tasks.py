@@ -84,6 +84,12 @@ class TestWays:
         corner = straight("d", first=20, last=60, start=(60, 60), end=(500, 500))
         assert ways(corner, video([corner]), unclear_s=0.5) == ("unclear", "unclear")
 
+    def test_a_band_far_from_its_edge_is_unclear(self) -> None:
+        """The band at the top is three tenths of the frame: who is first seen there need not come from it."""
+        far = straight("d", first=20, last=60, start=(500, 235), end=(500, 100))  # y = 0.29, box from 0.17
+        assert ways(far, video([far]), unclear_s=0.5) == ("unclear", "top")
+        assert ways(far, video([far]), unclear_s=0.5, reach=1.0) == ("top", "top")
+
     def test_just_after_the_start_is_unclear(self) -> None:
         early = straight("d", first=3, last=60, start=(60, 480), end=(930, 480))
         assert ways(early, video([early]), unclear_s=0.5) == ("unclear", "right")
@@ -105,19 +111,25 @@ class TestMpdr:
         assert "no-such-moment" in reasons(found)
 
     def test_times_near_the_edge_of_the_band_are_not_compared(self) -> None:
-        near = straight("b", first=100, last=229, start=(500, 400), end=(500, 750))  # 12.9 s against 14.9 s
+        near = straight("b", first=100, last=229, start=(60, 400), end=(500, 750))  # 12.9 s against 14.9 s
         short = straight("a", first=240, last=400 - 1, start=(60, 480), end=(900, 480))  # 15.9 s
         found = made("mpdr", material([short, near, LATE]))
         assert not drafts(found, "longest")
         assert "times-too-close" in reasons(found)
 
     def test_a_tie(self) -> None:
-        other = straight("a", first=20, last=210, start=(60, 480), end=(900, 480))  # 19 s against 20 s
+        other = straight("a", first=20, last=210, start=(60, 480), end=(940, 480))  # 19 s against 20 s
         (draft,) = drafts(made("mpdr", material([other, DOWN, LATE])), "longest")
         texts = [line[3:] for line in draft.question.splitlines()[1:4]]
         said = sorted(texts.index(TEXTS[name]) + 1 for name in "ab")
         assert right(draft) == f"People {said[0]} and {said[1]} equally long (less than 3 seconds apart)"
         assert draft.tags == {"tie": "yes"}
+
+    def test_a_track_that_ends_inside_the_frame_says_nothing_of_how_long_somebody_stays(self) -> None:
+        lost = straight("a", first=20, last=120, start=(60, 480), end=(500, 480))
+        found = made("mpdr", material([lost, DOWN, LATE]))
+        assert not drafts(found, "longest")
+        assert any(d.detail == "track a ends inside the frame" for d in found if isinstance(d, Dropped))
 
     def test_two_people_are_too_few(self) -> None:
         assert reasons(made("mpdr", material([ACROSS, DOWN]))) == {"too-few-people"}
@@ -140,6 +152,12 @@ class TestAglt:
             "route": "First in the bottom left part, last in the bottom right part",
             "shape": "The person goes to the right and does not turn back",
         }
+
+    def test_a_track_that_ends_inside_the_frame(self) -> None:
+        lost = straight("a", first=20, last=120, start=(60, 480), end=(600, 600))
+        found = made("aglt", material([lost], {"a": TEXTS["a"]}))
+        assert {draft.structure for draft in drafts(found)} == {"enters", "starts"}
+        assert reasons(found) == {"ends-inside"}
 
     def test_evidence_is_the_first_fifth_the_middle_and_the_last_fifth(self) -> None:
         (draft,) = drafts(made("aglt", material([ACROSS], {"a": TEXTS["a"]})), "enters")
@@ -208,6 +226,24 @@ class TestRlpc:
             for i in range(8)
         ]
         assert "count-not-clear" in reasons(made("rlpc", material(walkers, {}, a_cards=())))
+
+    def test_tracks_in_pieces_may_be_one_person(self) -> None:
+        """Five walkers, and three pieces that begin in the middle of nowhere: five to eight people."""
+        walkers = [
+            straight(f"w{i}", first=10 + 40 * i, last=70 + 40 * i, start=(60, 480), end=(600, 480))
+            for i in range(5)
+        ]
+        pieces = [
+            straight(f"p{i}", first=230 + 40 * i, last=260 + 40 * i, start=(600, 480), end=(400, 480))
+            for i in range(3)
+        ]
+        found = made("rlpc", material([*walkers, *pieces], {}, a_cards=()), unclear="0.6")
+        halves = [d for d in drafts(found, "visited") if "left half" in d.question]
+        assert [(d.facts["counted"], d.facts["unclear"]) for d in halves] == [("5", "3")]
+        low, high = (int(word) for word in right(halves[0]).split(" to "))
+        assert low < 5
+        assert high > 8
+        assert "count-not-clear" in reasons(made("rlpc", material([*walkers, *pieces], {}, a_cards=())))
 
     def test_things_are_no_people(self) -> None:
         cars = [walk(f"w{i}", [(60, 480), (900, 480)], first=10 + 40 * i, kind="car") for i in range(6)]

@@ -4,6 +4,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vidence.construction.material import Card, Material
 from vidence.construction.tasks._alike import MOST_ALIKE, closest
 from vidence.construction.tasks._drafting import Ledger
@@ -13,7 +16,7 @@ from vidence.errors import DataError
 from vidence.models import _options
 from vidence.records import Evidence, Record
 from vidence.statistics.near_duplicates import normal_form
-from vidence.tracking.space import Bands, Edge, Place, passage
+from vidence.tracking.space import EDGES, Bands, Edge, Place, passage
 from vidence.tracking.tracks import PERSON, Track, TrackedVideo
 from vidence.tracking.visible import Visible
 
@@ -21,6 +24,7 @@ from vidence.tracking.visible import Visible
 Way: TypeAlias = Edge | Literal["stayed", "unclear"]
 STAYED: Final = "stayed"
 UNCLEAR: Final = "unclear"
+REACH: Final = 0.05
 _FIFTH = 5
 _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
@@ -31,18 +35,21 @@ class PeopleRules(Record, kw_only=True, omit_defaults=True):
 
     `alike` is the word likeness above which two descriptions do not tell people apart; `coverage` the share
     of the frames of its span in which a track must have a box; within `unclear_s` of the beginning or the end
-    of the video it is not said whether somebody came or went.
+    of the video it is not said whether somebody came or went. Who passes an edge has a box that comes as near
+    to it as the share `reach` of the frame; with 1 the edge bands alone decide.
     """
 
     alike: float = MOST_ALIKE
     coverage: float = 0.8
     unclear_s: float = 0.5
+    reach: float = REACH
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
     "alike": _options.share,
     "coverage": _options.share,
     "unclear_s": _options.number_from_zero,
+    "reach": _options.share,
 }
 
 
@@ -51,7 +58,8 @@ class Person:
     """Somebody with a track and a description that fits nobody else.
 
     `card` says what the person looks like, `b_card` what the person does, where somebody wrote that.
-    `enters` and `leaves` say how; see `Way`.
+    `enters` and `leaves` say how; see `Way`. `is_seen_coming` is False where the track begins inside the
+    frame, away from every edge: it may be the rest of another track. `is_seen_going` is the same of its end.
     """
 
     track: Track
@@ -59,6 +67,8 @@ class Person:
     visible: Visible
     enters: Way
     leaves: Way
+    is_seen_coming: bool
+    is_seen_going: bool
     b_card: Card | None = None
 
     @property
@@ -135,22 +145,45 @@ def timeline_of(tracked: TrackedVideo) -> Timeline:
 
 
 def ways(
-    track: Track, tracked: TrackedVideo, *, unclear_s: float, bands: Bands | None = None
+    track: Track, tracked: TrackedVideo, *, unclear_s: float, reach: float = REACH, bands: Bands | None = None
 ) -> tuple[Way, Way]:
     """How a track comes in and goes out.
 
     Source: HERBench, section 7.3.
     Departs: who is there in the first frame did not enter, who is there in the last did not leave; corners,
-        where bands overlap, and the inside of the frame are unclear.
+        where bands overlap, and the inside of the frame are unclear; and so is a box in a band that does not
+        come near the edge: the band at the top reaches far into the frame.
     """
-    found = passage(track, width_px=tracked.width_px, height_px=tracked.height_px, bands=bands)
+    width_px, height_px = tracked.width_px, tracked.height_px
+    found = passage(track, width_px=width_px, height_px=height_px, bands=bands)
     times_s = tracked.times_s
     since_s = float(times_s[track.first_frame] - times_s[0])
     until_s = float(times_s[-1] - times_s[track.last_frame])
-    return (
-        _way(found.enters, away_s=since_s, unclear_s=unclear_s),
-        _way(found.leaves, away_s=until_s, unclear_s=unclear_s),
+    size = (width_px, height_px)
+    comes, goes = (
+        _near(place, track.boxes_px[i], size, reach=reach)
+        for place, i in ((found.enters, 0), (found.leaves, -1))
     )
+    return (
+        _way(comes, away_s=since_s, unclear_s=unclear_s),
+        _way(goes, away_s=until_s, unclear_s=unclear_s),
+    )
+
+
+def _near(place: Place, box_px: NDArray[np.float64], size_px: tuple[int, int], *, reach: float) -> Place:
+    """The place, but ``middle`` for an edge that the box does not come near to."""
+    match place:
+        case "middle" | "ambiguous":
+            return place
+        case _:
+            return place if reaches(box_px, place, size_px, reach=reach) else "middle"
+
+
+def reaches(box_px: NDArray[np.float64], edge: Edge, size_px: tuple[int, int], *, reach: float) -> bool:
+    """Whether a box (left, top, right, bottom) comes as near to an edge as that share of the frame."""
+    left, top, right, bottom = (box_px / (*size_px, *size_px)).tolist()
+    gaps: dict[Edge, float] = {"top": top, "bottom": 1 - bottom, "left": left, "right": 1 - right}
+    return gaps[edge] <= reach
 
 
 def _way(place: Place, *, away_s: float, unclear_s: float) -> Way:
@@ -163,6 +196,13 @@ def _way(place: Place, *, away_s: float, unclear_s: float) -> Way:
             return UNCLEAR
         case _:
             return place
+
+
+def is_inside(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float) -> bool:
+    """Whether a track begins (0) or ends (-1) away from every edge, and not with the video itself."""
+    is_end = track.first_frame == 0 if at == 0 else track.last_frame == len(tracked.times_s) - 1
+    size_px = (tracked.width_px, tracked.height_px)
+    return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in EDGES)
 
 
 def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[Person, ...]:
@@ -188,7 +228,7 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
             continue
         track = tracks[track_id]
         start_s, end_s = tracked.span_s(track)
-        enters, leaves = ways(track, tracked, unclear_s=rules.unclear_s)
+        enters, leaves = ways(track, tracked, unclear_s=rules.unclear_s, reach=rules.reach)
         people.append(
             Person(
                 track=track,
@@ -196,6 +236,8 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
                 visible=Visible(track_id=track_id, start_s=start_s, end_s=end_s),
                 enters=enters,
                 leaves=leaves,
+                is_seen_coming=not is_inside(track, tracked, at=0, reach=rules.reach),
+                is_seen_going=not is_inside(track, tracked, at=-1, reach=rules.reach),
                 b_card=b_cards.get(track_id),
             )
         )

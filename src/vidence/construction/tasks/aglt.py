@@ -46,8 +46,10 @@ Choice = tuple[str, tuple[str, ...]]
 class Aglt:
     """One person, named by appearance: the edges, the parts of the frame, the way between them.
 
-    Everything is computed from the track. The evidence is its first fifth, its middle and its last fifth: the
-    first and the last show who it is, the whole of it where the person goes.
+    Everything is computed from the track. Where the answer rests on its beginning, that lies at an edge or at
+    the beginning of the video, and so for its end: inside the frame, another track may be the rest of it. The
+    evidence is its first fifth, its middle and its last fifth: the first and the last show who it is, the
+    whole of it where the person goes.
 
     Source: HERBench, sections 3.1, 3.2 and 7.3, figure 15.
     Departs: the paper lets a model phrase questions from B-cards; here a program does so from the track, so
@@ -85,7 +87,7 @@ def _ideas(
         person = people[i]
         subject = f"{structure}, {_people.about([person])}"
         points = _paths.shares(person.track, width_px=tracked.width_px, height_px=tracked.height_px)
-        made = _MAKERS[structure](person, points, rng)
+        made = _problem(person, structure) or _MAKERS[structure](person, points, rng)
         if isinstance(made, str):
             yield NoIdea(subject=subject, reason=made, detail=person.fact)
             continue
@@ -104,6 +106,13 @@ def _ideas(
                 "moves": str(_paths.moves(points[:, 0], least=0.12)),
             },
         )
+
+
+def _problem(person: Person, structure: str) -> str:
+    """Why somebody's coming or going, which the answer rests on, is not known; empty where it is."""
+    if _SHOWN_AT.get(structure) != -1 and not person.is_seen_coming:
+        return "begins-inside"
+    return "ends-inside" if _SHOWN_AT.get(structure) != 0 and not person.is_seen_going else ""
 
 
 def _place(point: NDArray[np.float64]) -> str:
@@ -205,7 +214,7 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
     (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5).
+    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05).
 
     Raises:
         UsageError: an option that is not known or cannot be read.

@@ -292,7 +292,7 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
     (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5).
+    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05).
 
     Raises:
         UsageError: an option that is not known or cannot be read.

@@ -52,7 +52,8 @@ class Mpdr:
     """Three people: who stays longest or shortest, comes first, goes last, is seen together; in which order.
 
     Times within `tie_s` count as equal, and options say so. Three people of whom two are neither clearly
-    within the band nor clearly outside it are not asked about.
+    within the band nor clearly outside it are not asked about; nor is somebody whose track begins or ends
+    inside the frame, away from every edge, where the answer rests on that.
 
     Source: HERBench, sections 3.1 and 7.3, figure 11 (less than 3 seconds count as the same).
     Departs: the margin around the band is ours, as are the orders.
@@ -110,10 +111,9 @@ class Mpdr:
         self, people: tuple[Person, ...], structure: str, moments: _Moments, *, rng: np.random.Generator
     ) -> Idea | NoIdea:
         subject = f"{structure}, {_people.about(people)}"
-        never = {"first-in": "enters", "order-in": "enters", "last-out": "leaves"}.get(structure)
-        if never and any(getattr(person, never) == STAYED for person in people):
-            seen = "was there from the start" if never == "enters" else "stayed until the end"
-            return NoIdea(subject=subject, reason="no-such-moment", detail=f"somebody {seen}")
+        problem = next((p for person in people if (p := _problem(person, structure))), "")
+        if problem:
+            return NoIdea(subject=subject, reason="no-such-moment", detail=problem)
         makers: Mapping[str, Callable[[], Choice | None]] = {
             "longest": lambda: self._most([p.visible.duration_s for p in people], _LONG, rng=rng),
             "shortest": lambda: self._most([-p.visible.duration_s for p in people], _LONG, rng=rng),
@@ -207,6 +207,20 @@ _WORDS = {
 }
 
 
+def _problem(person: Person, structure: str) -> str:
+    """Why somebody's coming or going, which the answer rests on, is not known; empty where it is."""
+    name = f"track {person.track_id}"
+    if structure != "last-out" and not person.is_seen_coming:
+        return f"{name} begins inside the frame"
+    if structure not in ("first-in", "order-in") and not person.is_seen_going:
+        return f"{name} ends inside the frame"
+    if structure in ("first-in", "order-in") and person.enters == STAYED:
+        return f"{name} was there from the start"
+    if structure == "last-out" and person.leaves == STAYED:
+        return f"{name} stayed until the end"
+    return ""
+
+
 def _together(pairs: Sequence[tuple[int, int]]) -> str:
     """The words for which of three people are seen together."""
     if not pairs:
@@ -235,7 +249,7 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``tie_s`` (times closer than that are equal, 3), ``margin_s`` (how clear of that they must be,
     1), ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage`` (share
-    of a track's frames with a box, 0.8), ``unclear_s`` (0.5).
+    of a track's frames with a box, 0.8), ``unclear_s`` (0.5), ``reach`` (0.05).
 
     Raises:
         UsageError: an option that is not known or cannot be read, or a margin above the band.

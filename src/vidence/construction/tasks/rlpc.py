@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.catalog import take_options
 from vidence.construction.material import Corpus, Made, Material, Task
@@ -34,7 +33,7 @@ _T = TypeVar("_T")
 _INSIDE = 0.5
 # Somebody whose box is in a region by a share so near to the half may be counted or not.
 _INSIDE_GUARD = 0.1
-_ONCE = "Count every person once. Select the range that holds the number."
+_AGAIN = "Somebody who leaves the view and comes back counts again. Select the range that holds the number."
 _REGION_WORDS = {
     "left-half": "the left half of the frame",
     "right-half": "the right half of the frame",
@@ -54,10 +53,11 @@ _REGION_WORDS = {
 
 
 class Rules(Record, kw_only=True, omit_defaults=True):
-    """`unclear` is the largest share of unclear cases among those counted, `unclear_s` as for people."""
+    """`unclear` is the largest share of unclear cases among those counted; the others are as for people."""
 
     unclear: float = 0.2
     unclear_s: float = 0.5
+    reach: float = _people.REACH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,11 +74,12 @@ class Rlpc:
     """People counted over all tracks: through an edge in, out, both, and in a region.
 
     The right range holds every count between that of the clear cases and that with the unclear ones: people
-    in a corner, where two edge bands meet, or with about half of their box in the region.
+    in a corner, where two edge bands meet, or in a band but not near its edge; people with about half of
+    their box in the region, and tracks in it that begin inside the frame and may be the rest of others.
 
     Source: HERBench, section 7.3, figure 21.
     Departs: a corner counts for neither edge; who is there in the first frame did not enter. Counts below
-        three are not asked for.
+        three are not asked for. The question says that who comes back counts again, since tracks are counted.
     """
 
     code = "RLPC"
@@ -98,7 +99,7 @@ class Rlpc:
         """Up to `most` questions about how many people are where; nobody is asked."""
         ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
         if not lacks(material, self.needs, ledger) and material.tracked is not None:
-            crowd = _Crowd(material.tracked, unclear_s=self._rules.unclear_s)
+            crowd = _Crowd(material.tracked, self._rules)
             counts: Mapping[str, Callable[[np.random.Generator], Iterator[_Count]]] = {
                 "entered": crowd.entered,
                 "left": crowd.left,
@@ -124,7 +125,7 @@ class Rlpc:
             yield Idea(
                 structure=structure,
                 subject=count.subject,
-                question=f"{count.question} {_ONCE}",
+                question=f"{count.question} {_AGAIN}",
                 right=right.text,
                 wrong=tuple(one.text for one in wrong),
                 evidence=tuple(
@@ -141,23 +142,30 @@ class Rlpc:
 class _Crowd:
     """All people of a video, with the edges that they come and go through."""
 
-    def __init__(self, tracked: TrackedVideo, *, unclear_s: float) -> None:
+    def __init__(self, tracked: TrackedVideo, rules: Rules) -> None:
         self._tracked = tracked
         self._timeline = _people.timeline_of(tracked)
         self._people = [track for track in tracked.tracks if track.class_name == PERSON]
-        end = self._timeline.n_frames - 1
-        unclear = tracked.times_s[0] + unclear_s, tracked.times_s[end] - unclear_s
+        self._reach = rules.reach
         self._comes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         self._goes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         for track in self._people:
-            comes, goes = (self._edges(track.centroids_px[i]) for i in (0, -1))
-            is_late = bool(tracked.times_s[track.first_frame] >= unclear[0])
-            is_early = bool(tracked.times_s[track.last_frame] <= unclear[1])
-            self._comes[track.track_id] = (comes if track.first_frame > 0 else (), is_late)
-            self._goes[track.track_id] = (goes if track.last_frame < end else (), is_early)
+            first, last = track.first_frame, track.last_frame
+            is_late = tracked.times_s[first] - tracked.times_s[0] >= rules.unclear_s
+            is_early = tracked.times_s[-1] - tracked.times_s[last] >= rules.unclear_s
+            comes, comes_near = self._edges(track, at=0, reach=rules.reach)
+            goes, goes_near = self._edges(track, at=-1, reach=rules.reach)
+            self._comes[track.track_id] = (comes if first > 0 else (), bool(is_late) and comes_near)
+            self._goes[track.track_id] = (
+                goes if last < self._timeline.n_frames - 1 else (),
+                bool(is_early) and goes_near,
+            )
 
-    def _edges(self, centre_px: NDArray[np.float64]) -> tuple[Edge, ...]:
-        return edges_at(centre_px, width_px=self._tracked.width_px, height_px=self._tracked.height_px)
+    def _edges(self, track: Track, *, at: Literal[0, -1], reach: float) -> tuple[tuple[Edge, ...], bool]:
+        """The edge bands that a track begins or ends in, and whether its box comes near to all of them."""
+        size = (self._tracked.width_px, self._tracked.height_px)
+        edges = edges_at(track.centroids_px[at], width_px=size[0], height_px=size[1])
+        return edges, all(_people.reaches(track.boxes_px[at], edge, size, reach=reach) for edge in edges)
 
     def entered(self, rng: np.random.Generator) -> Iterator[_Count]:
         """How many come in through each edge."""
@@ -224,7 +232,8 @@ class _Crowd:
             n_unclear = 0
             for track in self._people:
                 share, frame = _deepest(track, regions[name])
-                if share >= _INSIDE + _INSIDE_GUARD:
+                is_piece = _people.is_inside(track, self._tracked, at=0, reach=self._reach)
+                if share >= _INSIDE + _INSIDE_GUARD and not is_piece:
                     note = f"track {track.track_id} is in the {name}"
                     people.append((track.track_id, self._timeline.around(frame, note=note)))
                 elif share > _INSIDE - _INSIDE_GUARD:
@@ -232,8 +241,8 @@ class _Crowd:
             yield _Count(
                 subject=name,
                 question=(
-                    f"How many different people are in {_REGION_WORDS[name]} at some time, with at least "
-                    "half of what is visible of them inside it?"
+                    f"How many people are in {_REGION_WORDS[name]} at some time, with at least half of "
+                    "what is visible of them inside it?"
                 ),
                 people=tuple(people),
                 n_unclear=n_unclear,
@@ -256,10 +265,11 @@ def create(options: Mapping[str, str]) -> Task:
     """The task.
 
     Options: ``unclear`` (largest share of unclear cases among those counted, 0.2), ``unclear_s`` (how near to
-    the ends of the video it is not said whether somebody came or went, 0.5).
+    the ends of the video it is not said whether somebody came or went, 0.5), ``reach`` (how near to an edge
+    a box must come, 0.05).
 
     Raises:
         UsageError: an option that is not known or cannot be read.
     """
-    known = {"unclear": _options.share, "unclear_s": _options.number_from_zero}
+    known = {"unclear": _options.share, "unclear_s": _options.number_from_zero, "reach": _options.share}
     return Rlpc(msgspec.convert(take_options("rlpc", options, known), Rules))
