@@ -51,11 +51,8 @@ class JumpMeter:
 
     def see(self, cells: NDArray[np.uint8]) -> None:
         """Look at the next frame, made by `small`."""
-        root = np.sqrt(cells.astype(np.float32) / 255)
-        if self._before is None:
-            self._jumps.append(0.0)
-        else:
-            self._jumps.append((_apart(root, self._before) + _apart(self._before, root)) / 2)
+        root = np.ascontiguousarray(np.sqrt(cells.astype(np.float32) / 255).transpose(2, 0, 1))
+        self._jumps.append(0.0 if self._before is None else _apart(root, self._before))
         self._before = root
 
     @property
@@ -65,15 +62,28 @@ class JumpMeter:
 
 
 def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:
-    """The mean over the cells of `one` of the distance to the nearest colour of `other` around there."""
-    height, width, _ = one.shape
-    padded = np.pad(other, ((_REACH, _REACH), (_REACH, _REACH), (0, 0)), mode="edge")
-    nearest = np.full((height, width), np.inf, np.float32)
-    for down in range(2 * _REACH + 1):
-        for right in range(2 * _REACH + 1):
-            shifted = padded[down : down + height, right : right + width]
-            np.minimum(nearest, np.abs(one - shifted).sum(axis=2), out=nearest)
-    return float(nearest.mean()) / 3
+    """The mean distance of the cells of either picture to the nearest colour of the other around there.
+
+    Shapes: (3, height, width) both.
+    """
+    _, height, width = one.shape
+    of_one = np.full((height, width), np.inf, np.float32)
+    of_other = of_one.copy()
+    for down in range(-_REACH, _REACH + 1):
+        here_y, there_y = _overlap(down, height)
+        for right in range(-_REACH, _REACH + 1):
+            here_x, there_x = _overlap(right, width)
+            apart = np.abs(one[:, here_y, here_x] - other[:, there_y, there_x])
+            colours = apart[0] + apart[1] + apart[2]
+            np.minimum(of_one[here_y, here_x], colours, out=of_one[here_y, here_x])
+            np.minimum(of_other[there_y, there_x], colours, out=of_other[there_y, there_x])
+    return float(of_one.mean() + of_other.mean()) / 6
+
+
+def _overlap(shift: int, length: int) -> tuple[slice, slice]:
+    """Which places of one row have a place of another row beside them that is moved by `shift`, and those."""
+    first, last = max(-shift, 0), min(length - shift, length)
+    return slice(first, last), slice(first + shift, last + shift)
 
 
 def cuts_in(jumps: Sequence[float] | NDArray[np.float64], rule: CutRule) -> tuple[int, ...]:
