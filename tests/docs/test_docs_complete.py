@@ -23,6 +23,13 @@ TABLES = {
     "reader": "docs/guides/readers.md",
     "judge": "docs/guides/judges.md",
     "embedder": "docs/guides/embedders.md",
+    "maker": "docs/making/index.md",
+    "task": "docs/making/herbench.md",
+    "detector": "docs/making/herbench.md",
+    "tracker": "docs/making/herbench.md",
+    "describer": "docs/making/herbench.md",
+    "shot-detector": "docs/making/herbench.md",
+    "event-log": "docs/making/herbench.md",
 }
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from vidence import catalog
+
 ROOT = Path(__file__).parents[2]
 _LINK = re.compile(r"(?<!!)\[[^\]]+\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
@@ -80,8 +82,7 @@ def test_files_that_are_named_exist(pages):
 
 def test_dotted_names_of_vidence_can_be_imported(pages):
     named = {c for c in names_of_code(pages) if re.fullmatch(r"vidence(?:\.\w+)+", c)}
-    kinds = ("benchmarks", "models", "selectors", "readers", "judges", "diagnostics", "embedders")
-    groups = {f"vidence.{kind}" for kind in kinds}
+    groups = {f"vidence.{kind}s" for kind in catalog.FOLDERS}
     assert len(named) > 15
     assert {name for name in named - groups if pydoc.locate(name) is None} == set()
 

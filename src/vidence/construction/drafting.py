@@ -5,6 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Self
 
 import msgspec
@@ -55,11 +56,12 @@ class Ready:
 
 @dataclass(frozen=True, kw_only=True)
 class Ordered:
-    """A task with how much of it is wanted."""
+    """A task with how much of it is wanted; `templates` is the digest of the user's own templates."""
 
     name: str
     task: Task
     rules: TaskRules
+    templates: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +75,8 @@ class Tools:
     answerer: str = ""
 
 
-def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str]) -> tuple[Ordered, ...]:
-    """The tasks of these names, in their order.
+def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: Path) -> tuple[Ordered, ...]:
+    """The tasks of these names, in their order; a folder of templates in their options starts from `root`.
 
     Raises:
         UnknownNameError: no such task.
@@ -83,14 +85,27 @@ def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str]) -> tuple[O
     opened: list[Ordered] = []
     for name in wanted:
         one = rules.get(name, TaskRules())
-        task: Task = find("task", name).create(one.options)
+        options, templates = _with_templates(one.options, root)
+        task: Task = find("task", name).create(options)
         unknown = [structure for structure in one.structures if structure not in task.structures]
         if unknown:
             raise UsageError(
                 f"the task {name!r} has no structure {unknown[0]!r}; it has {', '.join(task.structures)}"
             )
-        opened.append(Ordered(name=name, task=task, rules=one))
+        opened.append(Ordered(name=name, task=task, rules=one, templates=templates))
     return tuple(opened)
+
+
+def _with_templates(options: Mapping[str, str], root: Path) -> tuple[dict[str, str], str]:
+    """The options with a whole path to templates, and the digest of the texts there."""
+    if "prompts" not in options:
+        return dict(options), ""
+    folder = root / options["prompts"]
+    try:
+        texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"the templates in {folder} cannot be read: {error}") from error
+    return {**options, "prompts": str(folder)}, digest_of(texts)
 
 
 def lacking(ready: Ready, task: Task) -> str:
@@ -152,7 +167,9 @@ def _run(
     views = _views(corpus)  # of each one object, so that a task can index it once
     for one in {this.name: this for _, this in todo}.values():
         stage = Stage(
-            name=f"draft-{one.name}", version=one.task.version, settings=[one.rules, seed, tools.answerer]
+            name=f"draft-{one.name}",
+            version=one.task.version,
+            settings=[one.rules, seed, tools.answerer, one.templates],
         )
         units = [
             FlowUnit(

@@ -228,6 +228,26 @@ def test_without_a_writer_the_account_says_what_is_missing(making):
     config.write_text(street.CONFIG)
 
 
+def test_templates_of_the_user_are_used_and_a_changed_one_asks_again(making):
+    folder = making.folder / "own"
+    folder.mkdir()
+    own = folder / "task_agbi.txt"
+    own.write_text(
+        "Notes: {{ notes }}\nAbout {{ topic }}; JSON with question, answer, distractors, possible."
+    )
+    config = making.folder / "config.toml"
+    config.write_text(street.CONFIG + '\n[tasks.agbi.options]\nprompts = "own"\n')
+    making.make(only=("agbi",))
+    n_asked = len(making.writer.asked)
+    assert n_asked > 0
+    making.make(only=("agbi",))
+    assert making.writer.asked == []
+    own.write_text(own.read_text() + "\nBe brief.")
+    making.make(only=("agbi",))
+    assert len(making.writer.asked) == n_asked
+    config.write_text(street.CONFIG)
+
+
 def test_cards_of_people_replace_those_of_a_model(making):
     tracks = [f"street: {n}" for n in "123456"]
     cards = [

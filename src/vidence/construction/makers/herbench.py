@@ -38,14 +38,14 @@ class HerbenchMaker:
     def check(self, config: Path) -> None:
         """Read the configuration and open its tasks; errors as for `read_herbench` and `open_tasks`."""
         read = read_herbench(config)
-        open_tasks(read.tasks, wanted_tasks(read, ()))
+        open_tasks(read.tasks, wanted_tasks(read, ()), root=config.parent)
 
     def make(self, config: Path, *, out: Path | None, wishes: MakeWishes, workshop: Workshop) -> Built:
         """Make the questions; see `Maker`."""
         if wishes.until and wishes.until not in self.stages:
             raise UnknownNameError("stage of herbench", wishes.until, self.stages)
         read = read_herbench(config)
-        ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only))
+        ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
         errands = Errands(
             read.named_models,
