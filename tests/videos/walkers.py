@@ -92,3 +92,12 @@ def mot_lines(walkers: tuple[Walker, ...], *, n_frames: int, with_ids: bool) -> 
                 name = number if with_ids else -1
                 lines.append(f"{frame + 1},{name},{left},{top},{right - left},{bottom - top},1,-1,-1,-1\n")
     return "".join(lines)
+
+
+# Three people in clothes of their own; the third stands still, and leaves after frame 30.
+STREET = (
+    Walker(left_px=10, top_px=60, speed_px=(5, 0)),
+    Walker(left_px=270, top_px=75, speed_px=(-4, 0), coat=(20, 120, 40), legs=(90, 60, 30)),
+    Walker(left_px=140, top_px=140, coat=(30, 60, 200), legs=(20, 20, 20), frames=(0, 30)),
+)
+STREET_FRAMES = 40

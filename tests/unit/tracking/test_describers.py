@@ -1,6 +1,7 @@
 """Vectors of people: near for the same one, far for others."""
 
 import hashlib
+import sys
 
 import numpy as np
 import pytest
@@ -24,6 +25,9 @@ def boxes(frame):
 
 @pytest.fixture(scope="module", params=catalog.names("describer"))
 def describer(request):
+    torch = sys.modules.get("torch")
+    if torch is not None:  # on a busy machine threads of torch wait for each other
+        torch.set_num_threads(1)
     try:
         return open_describer(request.param)
     except UsageError as error:

@@ -155,8 +155,6 @@ def create(argument: str, options: Mapping[str, str]) -> Boxes:
         UsageError: no file is named, or a wrong option.
         DataError: the file is not there, or cannot be read as boxes.
     """
-    if not argument:
-        raise UsageError("which file of boxes? say boxes:FILE, for example boxes:det.txt")
     known: dict[str, Callable[[str], object]] = {
         "confidence": share,
         "most": whole(1),
@@ -166,4 +164,6 @@ def create(argument: str, options: Mapping[str, str]) -> Boxes:
         "scores": word("share", "logistic"),
     }
     settings = msgspec.convert(take_options("boxes", options, known), BoxesSettings)
+    if not argument:
+        raise UsageError("which file of boxes? say boxes:FILE, for example boxes:det.txt")
     return Boxes(Path(argument), settings)

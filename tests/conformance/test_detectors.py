@@ -1,0 +1,131 @@
+"""What every detector, tracker and describer in the catalog must do."""
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from vidence import catalog
+from vidence.errors import UsageError
+from vidence.media.video import open_video
+from vidence.tracking.describers._describing import Portraits
+from vidence.tracking.following import open_describer, open_detector, open_tracker
+from vidence.tracking.tracks import PERSON
+from vidence.tracking.watching import watch
+from videos.walkers import HEIGHT, WIDTH, Walker, film, mot_lines
+
+WALKERS = (
+    Walker(left_px=10, top_px=60, speed_px=(5, 0)),
+    Walker(left_px=250, top_px=100, speed_px=(-4, 0), coat=(20, 120, 40), frames=(4, 24)),
+)
+N_FRAMES = 25
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    path = tmp_path_factory.mktemp("street")
+    film(path / "street.mp4", WALKERS, n_frames=N_FRAMES)
+    (path / "boxes.txt").write_text(mot_lines(WALKERS, n_frames=N_FRAMES, with_ids=False))
+    return path
+
+
+@pytest.fixture(scope="module")
+def street(folder):
+    return open_video(folder / "street.mp4")
+
+
+def random_rfdetr(folder):
+    """A checkpoint with random weights; only with the package."""
+    package = pytest.importorskip("rfdetr", reason="needs the extra 'rfdetr'")
+    import torch
+
+    path = folder / "rf-detr-nano.pth"
+    if not path.exists():
+        made = package.RFDETRNano(pretrain_weights=None, device="cpu")
+        torch.save({"model": made.model.model.state_dict(), "args": made.model.args}, path)
+    return f"rfdetr:{path}?model=nano&confidence=0.02"
+
+
+# How each is called; a new detector has a line here.
+SPECS: dict[str, Callable] = {
+    "hog": lambda folder: "hog",
+    "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
+    "rfdetr": random_rfdetr,
+}
+
+
+@pytest.fixture(scope="module", params=catalog.names("detector"))
+def detector(request, folder):
+    spec = SPECS[request.param](folder)
+    try:
+        return open_detector(spec)
+    except UsageError as error:
+        pytest.skip(str(error))
+
+
+def test_boxes_are_sorted_inside_the_frame_and_named(detector, street):
+    found = detector.detect(street, range(0, N_FRAMES, 6))
+    assert set(found.frame_indices.tolist()) <= set(range(0, N_FRAMES, 6))
+    assert np.all(np.diff(found.frame_indices) >= 0)
+    assert np.all(found.boxes_px >= 0)
+    assert np.all(found.boxes_px <= [WIDTH, HEIGHT, WIDTH, HEIGHT])
+    assert np.all(found.boxes_px[:, 2:] > found.boxes_px[:, :2])
+    assert np.all((found.confidences >= 0) & (found.confidences <= 1))
+    assert set(found.class_ids.tolist()) <= set(found.class_names)
+    assert len(found.frame_indices) > 0
+
+
+def test_the_same_frames_give_the_same_boxes_in_any_order(detector, street):
+    one, other = detector.detect(street, [2, 8]), detector.detect(street, [8, 2, 8])
+    assert np.array_equal(one.frame_indices, other.frame_indices)
+    assert np.array_equal(one.boxes_px, other.boxes_px)
+    assert np.array_equal(one.confidences, other.confidences)
+
+
+def test_no_frame_is_no_box(detector, street):
+    assert len(detector.detect(street, []).frame_indices) == 0
+
+
+def test_a_detector_says_what_it_depends_on(detector):
+    assert isinstance(detector.looks, bool)
+    assert type(detector).__name__.lower() in detector.identity.lower()
+
+
+@pytest.mark.parametrize("kind", ["detector", "tracker", "describer"])
+def test_all_are_made_alike_and_refuse_options_that_they_do_not_know(kind, folder):
+    for name in catalog.names(kind):
+        create = catalog.find(kind, name).create
+        assert list(inspect.signature(create).parameters) == ["argument", "options"]
+        with pytest.raises(UsageError, match="nonsense"):
+            create("", {"nonsense": "1"})
+
+
+@pytest.mark.parametrize("name", catalog.names("tracker"))
+def test_every_tracker_follows_two_people_through_an_easy_street(name, street, folder):
+    try:
+        tracker = open_tracker(name)
+    except UsageError as error:
+        pytest.skip(str(error))
+    boxes = open_detector(f"boxes:{folder}/boxes.txt")
+    portraits = Portraits(open_describer(tracker.describer)) if tracker.describer else None
+    found = watch(
+        street, range(N_FRAMES), detector=boxes, onlookers=[portraits] if portraits else []
+    ).detections
+    vectors = portraits.of(found) if portraits else None
+
+    def track():
+        return tracker.track(found, frame_indices=range(N_FRAMES), fps=10.0, vectors=vectors)
+
+    tracks, again = track(), track()
+    assert tracker.classes == (PERSON,)
+    assert [t.track_id for t in tracks] == ["1", "2"]
+    for walker, made, same in zip(WALKERS, tracks, again, strict=True):
+        truth = {f: walker.box(f) for f in range(N_FRAMES) if walker.box(f) is not None}
+        assert len(made.frame_indices) >= len(truth) - 2  # a library may start with the box that confirms
+        clipped = [np.clip(truth[int(f)], 0, [WIDTH, HEIGHT, WIDTH, HEIGHT]) for f in made.frame_indices]
+        np.testing.assert_allclose(made.boxes_px, clipped, atol=0.01)
+        assert np.array_equal(made.frame_indices, same.frame_indices)
+    nobody = open_detector(f"boxes:{folder}/boxes.txt?confidence=1.0").detect(street, [])
+    empty = np.zeros((0, vectors.shape[1]), np.float32) if vectors is not None else None
+    assert tracker.track(nobody, frame_indices=range(N_FRAMES), fps=10.0, vectors=empty) == ()

@@ -1,0 +1,98 @@
+"""``vidence track`` as a user runs it, on a street with people drawn by us."""
+
+import json
+
+import pytest
+from PIL import Image
+
+from vidence.media.video import open_video
+from videos.walkers import STREET, STREET_FRAMES, film, mot_lines
+
+FILES = ["annotated.mp4", "contact-sheet.jpg", "detections.txt", "track.json", "tracks.parquet", "tracks.txt"]
+
+
+@pytest.fixture
+def street(vidence):
+    """The video and its truth, in the folder of the command."""
+    film(vidence.folder / "street.mp4", STREET, n_frames=STREET_FRAMES)
+    truth = mot_lines(STREET, n_frames=STREET_FRAMES, with_ids=True)
+    (vidence.folder / "gt.txt").write_text(truth)
+    return vidence
+
+
+def test_the_people_of_a_street_are_found_followed_and_measured(street):
+    pytest.importorskip("cv2", reason="needs the extra 'build'")
+    pytest.importorskip("trackers", reason="needs the library of trackers")
+    done = street("track", "street.mp4", "--gt", "gt.txt", "--out", "out")
+    assert done.code == 0, done.err
+    assert "3 tracks" in done.out
+    out = street.folder / "out"
+    assert sorted(path.name for path in out.iterdir()) == FILES
+    record = json.loads((out / "track.json").read_text())
+    assert record["counts"]["tracks"] == 3
+    assert record["identities"]["detector"].startswith("hog/")
+    assert record["quality"]["refined"]["idf1"] > 0.9
+    assert record["quality"]["refined"]["n_switches"] == 0
+    assert open_video(out / "annotated.mp4").n_frames == STREET_FRAMES
+    with Image.open(out / "contact-sheet.jpg") as picture:
+        assert picture.width > 1000
+
+
+def test_boxes_from_a_file_and_a_stride(street):
+    boxes = "boxes:gt.txt"
+    words = [
+        "track",
+        "street.mp4",
+        "--detector",
+        boxes,
+        "--tracker",
+        "motion",
+        "--table",
+        "csv",
+        "--no-video",
+    ]
+    done = street(*words, "--frames-stride", "3", "--out", "o")
+    assert done.code == 0, done.err
+    assert sorted(p.name for p in (street.folder / "o").iterdir()) == [
+        "contact-sheet.jpg",
+        "detections.txt",
+        "track.json",
+        "tracks.csv",
+        "tracks.txt",
+    ]
+    lines = (street.folder / "o" / "tracks.txt").read_text().splitlines()
+    assert len(lines) == 40 + 40 + 31  # what the stride left out is filled in again
+
+
+def test_a_street_without_people(vidence):
+    film(vidence.folder / "empty.mp4", (), n_frames=5)
+    (vidence.folder / "none.txt").write_text("")
+    done = vidence("track", "empty.mp4", "--detector", "boxes:none.txt", "--table", "csv")
+    assert done.code == 0, done.err
+    assert "nobody was found" in done.out
+    assert (vidence.folder / "tracks" / "empty" / "tracks.txt").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--detector", "rfdetr:/none/w.pth"], "hog works without any file"),
+        (["--detector", "hogg"], "Did you mean 'hog'"),
+        (["--refine", "gap"], "expected all, none, or some of outliers"),
+        (["--gt", "none.txt"], "none.txt"),
+        (["--tracker", "deepsort:colors"], "Did you mean 'colour'"),
+    ],
+)
+def test_what_is_wrong_is_said_before_the_work(street, words, said):
+    done = street("track", "street.mp4", *words)
+    assert done.code == 2
+    assert said in done.err
+    assert not (street.folder / "tracks").exists()
+
+
+def test_a_video_that_is_none(vidence):
+    (vidence.folder / "bad.mp4").write_text("no video")
+    (vidence.folder / "d.txt").write_text("")
+    done = vidence("track", "bad.mp4", "--detector", "boxes:d.txt", "--table", "csv")
+    assert done.code == 2
+    assert "bad.mp4" in done.err
