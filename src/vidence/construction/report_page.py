@@ -1,6 +1,6 @@
 """The page of a making: one file that shows what was made, from what, and what was left out."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -177,7 +177,7 @@ def sample(questions: Sequence[Question], *, most: int, rng: np.random.Generator
 
 def _shown(film: Filmed, pictures: PictureFolder) -> Shown:
     material, video = film.material, film.video
-    notes = [f"no {part.replace('_', ' ')}: {why}" for part, why in film.absent.items()]
+    notes = list(_absent(film.absent))
     tracks = shots = None
     ways: Markup | None = None
     if video is not None and material.tracked is not None and material.chosen:
@@ -205,6 +205,13 @@ def _shown(film: Filmed, pictures: PictureFolder) -> Shown:
             for card in material.scene_cards
         ),
     )
+
+
+def _absent(absent: Mapping[str, str]) -> Iterator[str]:
+    """What is not there, by why it is not."""
+    for why in dict.fromkeys(absent.values()):
+        parts = [part.replace("_", " ") for part, reason in absent.items() if reason == why]
+        yield f"no {', '.join(parts)}: {why}"
 
 
 def _person(film: Filmed, track_id: str, pictures: PictureFolder) -> Person:

@@ -162,7 +162,7 @@ def ways(tracked: TrackedVideo, chosen: Sequence[str], *, width: int = 640) -> s
     ]
     label = escape(visible(f"The ways of {len(chosen)} tracks through the frame"), {'"': "&quot;"})
     return (
-        f'<svg class="ways" role="img" aria-label="{label}" viewBox="-6 -6 {width + 12} {height + 12}">'
+        f'<svg class="ways" role="img" aria-label="{label}" viewBox="-8 -20 {width + 48} {height + 28}">'
         f"{''.join(body)}</svg>"
     )
 

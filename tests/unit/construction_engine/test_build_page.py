@@ -152,3 +152,10 @@ def test_an_item_says_where_it_is_from():
     assert item.provenance.maker == "vidence make herbench 1"
     assert item.tags["draft"] == "TSO-0"
     assert item.rationale == "order: 1 < 2"
+
+
+def test_what_is_absent_is_said_once_for_each_reason():
+    from vidence.construction.report_page import _absent
+
+    said = list(_absent({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
+    assert said == ["no a cards, b cards: no [cards]", "no events: no [[logs]]"]
