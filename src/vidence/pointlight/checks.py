@@ -228,7 +228,7 @@ def gravity(
         return _nothing("gravity", "not all 13 points of the body")
     figure = body(motion, points="13")
     heights = figure.positions_m[..., 1]
-    lowest, centre = heights.min(axis=1), mass_centre(figure)[:, 1]
+    lowest, centre = heights.min(axis=1), mass_centre(figure)
     if not np.isfinite(lowest).any():
         return _nothing("gravity", "the body is never seen whole")
     floor = float(np.nanpercentile(lowest, 2))
@@ -253,9 +253,10 @@ def _falls(
 ) -> list[float]:
     """The acceleration of each jump."""
     found = []
-    edges = np.flatnonzero(np.diff(np.r_[False, is_off & np.isfinite(centre), False].astype(np.int8)))
+    is_off = is_off & np.isfinite(centre).all(axis=1)
+    edges = np.flatnonzero(np.diff(np.r_[False, is_off, False].astype(np.int8)))
     for start, end in zip(edges[::2], edges[1::2], strict=True):
-        flight = centre[start:end]
+        flight = centre[start:end, 1]
         top = int(flight.argmax())
         high = np.flatnonzero(flight >= flight[top] - drop_m)
         inner = high[(high > 0) & (high < len(flight) - 1)]
@@ -263,20 +264,22 @@ def _falls(
             continue
         if inner[-1] - inner[0] + 1 != len(inner):
             continue  # more than one top: no free fall
-        if _rests(feet[start:end][inner]):
+        if _rests(feet[start:end][inner], centre[start:end][inner]):
             continue  # the floor is higher there
         times = inner / fps
         found.append(float(2 * np.polyfit(times - times.mean(), flight[inner], 2)[0]))
     return found
 
 
-def _rests(feet: Floats, *, still_m: float = 0.015, share: float = 0.4) -> bool:
-    """Whether a foot stays within `still_m` for that share of the frames."""
+def _rests(feet: Floats, centre: Floats, *, still_m: float = 0.015, share: float = 0.4) -> bool:
+    """Whether a foot stays within `still_m` for that share of the frames while the body goes on."""
     size = max(2, int(share * len(feet)))
-    for foot in range(feet.shape[1]):
-        for start in range(len(feet) - size + 1):
-            if np.ptp(feet[start : start + size, foot], axis=0).max() < still_m:
-                return True
+    for start in range(len(feet) - size + 1):
+        part = slice(start, start + size)
+        goes = np.ptp(centre[part], axis=0).max()
+        stays = np.ptp(feet[part], axis=0).max(axis=1).min()
+        if stays < min(still_m, goes / 3):
+            return True
     return False
 
 

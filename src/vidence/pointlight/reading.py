@@ -1,7 +1,9 @@
 """Read a file of motion, whatever its format."""
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
 from vidence import catalog
@@ -40,8 +42,19 @@ def open_format(name: str, options: Mapping[str, str] | None = None) -> MotionFo
         UnknownNameError: there is none.
         UsageError: an option that it does not know.
     """
-    made: MotionFormat = catalog.find("mocap-format", name).create(options or {})
+    made: MotionFormat = _module(name).create(options or {})
     return made
+
+
+@cache
+def _module(name: str) -> ModuleType:
+    """Looking a name up takes a while, and a batch would do it for every file and format."""
+    return catalog.find("mocap-format", name)
+
+
+@cache
+def _names() -> tuple[str, ...]:
+    return catalog.names("mocap-format")
 
 
 def read_motion(path: Path, *, format: str = "", options: Mapping[str, str] | None = None) -> Motion:
@@ -70,7 +83,7 @@ def format_of(path: Path) -> str:
     """
     opened = open_file(path)
     name, head = opened.name.lower(), _head(opened)
-    made = {n: open_format(n) for n in catalog.names("mocap-format")}
+    made = {n: open_format(n) for n in _names()}
     by_name = [n for n, f in made.items() if name.endswith(f.suffixes)]
     by_content = [n for n, f in made.items() if f.recognises(head)]
     both = [n for n in by_name if n in by_content]

@@ -45,15 +45,22 @@ def hip_centres(waist: Floats) -> tuple[Floats, Floats]:
         waist: left front, right front, left back, right back; shape (n_frames, 4, 3).
 
     Returns:
-        Left and right, shape (n_frames, 3) each; NaN where one of the four is hidden.
+        Left and right, shape (n_frames, 3) each; NaN where one of the four is hidden, or where they lie in
+        one line.
     """
     left, right, left_back, right_back = np.moveaxis(waist, 1, 0)
     across = left - right
     width = np.linalg.norm(across, axis=1, keepdims=True)
-    across = across / width
+    across = _directions(across)
     back = (left_back + right_back - left - right) / 2
     back = back - across * (back * across).sum(axis=1, keepdims=True)
-    back = back / np.linalg.norm(back, axis=1, keepdims=True)
+    back = _directions(back)
     down = np.cross(back, across)  # in a right-handed frame with y up, back times left leads down
     centre = (left + right) / 2 + width * (0.30 * down + 0.19 * back)
     return centre + 0.36 * width * across, centre - 0.36 * width * across
+
+
+def _directions(vectors: Floats) -> Floats:
+    """Vectors of length 1, shape (n, 3); NaN for those without length."""
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.where(lengths > 0, lengths, np.nan))

@@ -91,8 +91,8 @@ def _as_given(read: Read, opened: Opened, given: Unit) -> tuple[float, str]:
     if given.metres is not None:
         return given.metres, f"the user says that one unit is {given.metres:g} m"
     stature_m = given.stature_m or 0.0
-    points = place_points(read.positions, read.names, wanted=("head", "left_ankle", "right_ankle"))
     try:
+        points = place_points(read.positions, read.names, wanted=("head", "left_ankle", "right_ankle"))
         ankles = (points["left_ankle"] + points["right_ankle"]) / 2
         metres = metres_for_stature(points["head"], ankles, stature_m)
     except KeyError as error:

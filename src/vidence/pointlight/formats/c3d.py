@@ -1,5 +1,6 @@
 """Markers in the binary format C3D, read with ezc3d."""
 
+import struct
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,7 @@ from vidence.pointlight.units import NAMED
 
 Floats = NDArray[np.float64]
 _C3D_MARK = 0x50  # the second byte of every C3D
+_INTEL = 84  # little-endian numbers
 
 
 def create(options: Mapping[str, str] | None = None) -> "C3d":
@@ -60,6 +62,7 @@ class C3d:
             raise DataError(f"{opened.label}: the file is empty")
         if len(opened.data) < 512 or opened.data[1] != _C3D_MARK:
             raise DataError(f"{opened.label} is no C3D: its second byte is not 0x50")
+        _check_size(opened)
         labels, positions, unit, claimed = _read(opened)
         names, places, notes = choose(
             opened,
@@ -90,6 +93,22 @@ class C3d:
             given=self.settings.unit,
             rate=rate,
             notes=(*notes, *hidden_note),
+        )
+
+
+def _check_size(opened: Opened) -> None:
+    """The library reads a file that was cut off as a shorter one; the header tells how long it must be."""
+    n_points, n_analog, first, last, _, scale, start = struct.unpack_from("<HHHHHfH", opened.data, 2)
+    parameters_at = 512 * (opened.data[0] - 1)
+    is_intel = len(opened.data) > parameters_at + 3 and opened.data[parameters_at + 3] == _INTEL
+    if not is_intel or last >= 0xFFFF or last < first:
+        return  # other byte orders, and long files, whose header cannot say it
+    n_frames = last - first + 1
+    wanted = 512 * (start - 1) + n_frames * (4 * n_points + n_analog) * (4 if scale < 0 else 2)
+    if len(opened.data) < wanted:
+        raise DataError(
+            f"{opened.label} is cut off: {len(opened.data)} bytes, but its header announces {n_frames} "
+            f"frames, which take {wanted}"
         )
 
 

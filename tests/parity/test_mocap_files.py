@@ -1,0 +1,321 @@
+"""Real files: all of them parse, formats agree, bones are rigid, and known defects are found and mended."""
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from conftest import need
+from vidence.errors import DataError
+from vidence.pointlight import checks
+from vidence.pointlight.body import body
+from vidence.pointlight.inspection import inspect
+from vidence.pointlight.kinematics import bone_lengths
+from vidence.pointlight.pairs import closest, contact, pair
+from vidence.pointlight.reading import read_motion
+
+UNIT = 0.0254 / 0.45
+
+
+@pytest.fixture(scope="module")
+def mocap(data_dir) -> Path:
+    return need(data_dir / "mocap")
+
+
+def read(path, **options):
+    return read_motion(need(path), options={k.replace("_", "-"): str(v) for k, v in options.items()})
+
+
+def lines_of(path):
+    data = path.read_bytes()
+    return (gzip.decompress(data) if path.suffix == ".gz" else data).decode().splitlines()
+
+
+# ----------------------------------------------------------------- every file
+
+
+def options_for(path, mocap):
+    """What a user must say of files that do not tell it."""
+    if path.name == "zeros.amc":
+        return {"skeleton": mocap / "cmu_asfamc/01.asf"}
+    if path.parent.name == "cmu_expmap":
+        return {"skeleton": mocap / "cmu_asfamc/02.asf"}
+    if path.parent.name == "animated_drawings_bvh":
+        return {"units": "stature:1.75"}
+    return {"fps": 120} if path.name == "walker_data3d.txt" else {}
+
+
+def test_every_file_parses_and_every_check_runs(mocap):
+    folders = (
+        "cmu_asfamc/*.amc*",
+        "*bvh/*.bvh*",
+        "cmu_c3d/*",
+        "pld/*",
+        "accad_markers/*.ZIP",
+        "cmu_expmap/*",
+    )
+    paths = sorted(p for pattern in folders for p in mocap.glob(pattern))
+    assert len(paths) >= 70
+    for path in paths:
+        motion = read(path, **options_for(path, mocap))
+        report = inspect(motion)
+        assert report.is_usable == (path.name != "zeros.amc"), path.name
+        assert len(report.checks) == 9
+        missing = {"perTWO13_TXT.ZIP": (), "perTWO14_TXT.ZIP": ()}.get(path.name, ())
+        assert report.points_missing == missing, path.name
+        if motion.kind == "joints":
+            lengths = bone_lengths(motion.positions_m, motion.parents)
+            assert np.ptp(lengths, axis=0).max() < 1e-6, path.name
+        by_name = {c.name: c for c in report.checks}
+        assert by_name["upright"].verdict == "fine", path.name
+        if path.name not in ("dataset-1_dash_normal_001.bvh.gz",):  # crouches all the time
+            assert by_name["height"].verdict == "fine", path.name
+        assert by_name["first-step"].verdict == "fine", path.name
+
+
+# ----------------------------------------------------------------- an independent computation
+
+
+def reference_amc(asf_path, amc_path, n_frames):
+    """The far ends of bones, with rotations of scipy, recursively, from a parser of a few lines."""
+    text = "\n".join(lines_of(asf_path))
+    bones = {}
+    for block in re.findall(r"begin\s+id(.*?)end\b", text, re.DOTALL):
+        words = {line.split()[0]: line.split()[1:] for line in block.strip().splitlines()[1:] if line.split()}
+        bones[words["name"][0]] = (
+            np.array(words["direction"], float) * float(words["length"][0]),
+            Rotation.from_euler("xyz", np.array(words["axis"][:3], float), degrees=True),
+            words.get("dof", []),
+        )
+    links = dict.fromkeys(bones, "")
+    for line in text.split(":hierarchy")[1].splitlines():
+        for child in line.split()[1:]:
+            links[child] = line.split()[0]
+    frames, frame = [], {}
+    for line in lines_of(amc_path):
+        words = line.split()
+        if len(words) == 1 and words[0].isdigit():
+            frame = {}
+            frames.append(frame)
+        elif frames and len(words) > 1:
+            frame[words[0]] = np.array(words[1:], float)
+
+    def end(frame, bone):
+        if bone == "root":
+            return frame["root"][:3], Rotation.from_euler("xyz", frame["root"][3:], degrees=True)
+        start, above = end(frame, links[bone])
+        vector, axes, dofs = bones[bone]
+        angles = dict(zip(dofs, frame.get(bone, []), strict=True))
+        local = Rotation.from_euler("xyz", [angles.get(d, 0.0) for d in ("rx", "ry", "rz")], degrees=True)
+        turned = above * axes * local * axes.inv()
+        return start + turned.apply(vector), turned
+
+    return [
+        {bone: end(f, bone)[0] for bone in ("root", *bones)}
+        for f in frames[:: max(1, len(frames) // n_frames)]
+    ]
+
+
+@pytest.mark.parametrize(("asf", "amc"), [("02.asf", "02_01.amc.gz"), ("backflip.asf", "backflip.amc.gz")])
+def test_asf_and_amc_against_scipy(mocap, asf, amc):
+    motion = read(mocap / "cmu_asfamc" / amc)
+    expected = reference_amc(mocap / "cmu_asfamc" / asf, mocap / "cmu_asfamc" / amc, 12)
+    step = max(1, motion.n_frames // 12)
+    for place, frame in zip(motion.positions_m[::step], expected, strict=True):
+        for point, name in enumerate(motion.names):
+            np.testing.assert_allclose(place[point], frame[name] * UNIT, atol=1e-9)
+
+
+def reference_bvh(path, row):
+    """Positions of the joints in one line of numbers, with homogeneous matrices on a stack."""
+    lines = lines_of(path)
+    at = next(i for i, line in enumerate(lines) if line.strip() == "MOTION")
+    numbers = iter(float(w) for w in lines[at + 3 + row].split())
+    stack, places, name, offset = [np.eye(4)], {}, "", np.zeros(3)
+    for line in lines[1:at]:
+        words = line.split()
+        if words[0] in ("ROOT", "JOINT", "End"):
+            name = words[1] if words[0] != "End" else f"{name} end"
+        elif words[0] == "OFFSET":
+            offset = np.array(words[1:], float)
+            local = np.eye(4)
+            local[:3, 3] = offset
+            stack.append(stack[-1] @ local)
+            places[name] = stack[-1][:3, 3]
+        elif words[0] == "CHANNELS":
+            parent, local, moved = stack[-2], np.eye(4), offset.copy()
+            for channel in words[2:]:
+                value = next(numbers)
+                if channel.endswith("position"):
+                    moved["XYZ".index(channel[0])] = value
+                else:
+                    local[:3, :3] = (
+                        local[:3, :3] @ Rotation.from_euler(channel[0].lower(), value, True).as_matrix()
+                    )
+            local[:3, 3] = moved
+            stack[-1] = parent @ local
+            places[name] = stack[-1][:3, 3]
+        elif words[0] == "}":
+            stack.pop()
+    return places
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "up"),
+    [
+        ("cmu_bvh/19_01.bvh", UNIT, "y"),
+        ("cmu_bvh/10_03.bvh.gz", 0.01, "y"),
+        ("bandai_bvh/dataset-1_kick_normal_001.bvh.gz", 0.01, "y"),
+        ("animated_drawings_bvh/dab.bvh.gz", 1.0, "z"),
+    ],
+)
+def test_bvh_against_scipy(mocap, name, unit, up):
+    path = mocap / name
+    motion = read(path, bones="leave", t_pose="keep", **({"units": "m"} if up == "z" else {}))
+    for row in (0, 1, motion.n_frames // 2, motion.n_frames - 1):
+        expected = reference_bvh(path, row)
+        for point, joint in enumerate(motion.names):
+            place = expected[joint][[1, 2, 0]] if up == "z" else expected[joint]
+            np.testing.assert_allclose(motion.positions_m[row, point], place * unit, atol=1e-9)
+
+
+# ----------------------------------------------------------------- formats agree
+
+
+def lower(motion):
+    return body(motion, points="lower").positions_m
+
+
+def steady_difference(ours, theirs):
+    """Distances (frames, points) after taking out what is constant, seen in the heading of the pelvis."""
+    across = theirs[:, 0] - theirs[:, 3]
+    heading = np.arctan2(across[:, 2], across[:, 0])
+    turned = Rotation.from_euler("y", heading[:, None]).as_matrix()
+    local = np.einsum("tij,tpj->tpi", turned, ours - theirs)
+    return np.linalg.norm(local - local.mean(axis=0), axis=2)
+
+
+@pytest.fixture(scope="module")
+def amc_02_01(mocap):
+    return lower(read(mocap / "cmu_asfamc/02_01.amc.gz"))
+
+
+def test_02_01_agrees_over_formats_within_2_cm_for_hips_and_legs(mocap, amc_02_01):
+    """AMC against exponential maps as they are; against BVH and C3D after alignment.
+
+    That BVH has the bones of another subject and that C3D markers on the skin: a constant offset of each
+    point is taken out. Root mean squares; the knee markers slide over the knee while the leg swings.
+    """
+    expmap = lower(read(mocap / "cmu_expmap/train_walking_1.txt.gz", skeleton=mocap / "cmu_asfamc/02.asf"))
+    assert np.linalg.norm(expmap - amc_02_01, axis=2).max() < 0.02
+    bvh = steady_difference(lower(read(mocap / "cmu_bvh/02_01.bvh.gz")), amc_02_01)
+    assert np.sqrt((bvh**2).mean(axis=0)).max() < 0.02
+    c3d = steady_difference(lower(read(mocap / "cmu_c3d/02_01.c3d")), amc_02_01)
+    each = np.sqrt((c3d**2).mean(axis=0))
+    assert np.sqrt((c3d**2).mean()) < 0.02
+    assert each[[0, 2, 3, 5]].max() < 0.02, "hips and ankles"
+    assert each[[1, 4]].max() < 0.03, "knees"
+
+
+def test_axes_and_unit_of_c3d_and_amc_agree(mocap, amc_02_01):
+    """The ankle markers sit on the ankle: 4.9 cm outside the joint, all the way over the floor."""
+    c3d = lower(read(mocap / "cmu_c3d/02_01.c3d"))
+    apart = np.linalg.norm(c3d - amc_02_01, axis=2)[:, [2, 5]]
+    assert 0.045 < apart.min() < apart.max() < 0.055
+    assert np.linalg.norm(amc_02_01[-1, 2] - amc_02_01[0, 2]) > 2.5
+
+
+def test_01_01_is_the_same_in_amc_and_bvh_once_the_lost_bones_are_in(mocap):
+    amc = read(mocap / "cmu_asfamc/01_01.amc.gz")
+    path = mocap / "cmu_bvh/01_01_fairmotion.bvh.gz"
+
+    def apart(points, **options):
+        ours, theirs = body(read(path, **options), points=points), body(amc, points=points)
+        return np.linalg.norm(ours.positions_m - theirs.positions_m, axis=2).max()
+
+    assert apart("lower", bones="leave") < 1e-4
+    assert apart("15", skeleton=mocap / "cmu_asfamc/01.asf") < 1e-4
+    assert apart("15") < 0.01
+    assert 0.11 < apart("upper", bones="leave") < 0.25, "without them the shoulders sit 12 cm too low"
+
+
+# ----------------------------------------------------------------- known defects
+
+
+def test_frames_of_a_t_pose_are_dropped(mocap):
+    """AMC counts of CMU's index: 18_01 303, 10_03 362, 60_01 2242."""
+    assert read(mocap / "cmu_bvh/18_01.bvh").n_frames == 303
+    daz = read(mocap / "cmu_bvh/10_03.bvh.gz")
+    assert daz.n_frames + daz.source.first_frame == 363
+    assert "T-pose" in daz.source.notes[-1]
+    assert read(mocap / "cmu_bvh/131_01.bvh.gz").source.first_frame == 0
+
+
+def test_rates_that_files_claim_are_put_right_or_doubted(mocap):
+    for name in ("60_01", "60_03", "61_03"):
+        salsa = read(mocap / f"cmu_bvh/{name}.bvh.gz")
+        assert (round(salsa.source.fps_claimed), salsa.fps) == (120, 60.0)
+        assert checks.stride(salsa).value == pytest.approx(1.0, abs=0.05)
+    believed = checks.stride(read(mocap / "cmu_bvh/60_01.bvh.gz", fps=120))
+    assert believed.verdict == "doubtful"
+    assert believed.value == pytest.approx(1.98, abs=0.06)
+
+
+def test_jumps_fall_as_they_must(mocap):
+    """01_01 falls with 9.8 m/s2 at 120 frames a second; the backflip of another subject 4 times as fast."""
+    jump = mocap / "cmu_asfamc/01_01.amc.gz"
+    assert checks.gravity(read(jump)).value == pytest.approx(-9.81, abs=0.7)
+    assert checks.gravity(read(jump, fps=60)).verdict == "doubtful"
+    assert checks.gravity(read(jump, fps=240)).verdict == "doubtful"
+    backflip = checks.gravity(read(mocap / "cmu_asfamc/backflip.amc.gz"))
+    assert backflip.verdict == "doubtful"
+    assert "too fast" in backflip.message
+
+
+def test_the_hands_of_18_and_19_meet_once_the_bones_of_the_wrists_are_in(mocap):
+    """Without them the right hands never come nearer than 0.38 m; 2 x 9.5 cm of wrist are what is missing."""
+    paths = [mocap / f"cmu_bvh/{n}_01.bvh" for n in (18, 19)]
+    without = pair(*(read(p, bones="leave") for p in paths))
+    assert closest(without)[0] == pytest.approx(0.38, abs=0.01)
+    assert contact(without).verdict == "doubtful"
+    mended = pair(*(read(p) for p in paths))
+    apart, _, ours, theirs = closest(mended)
+    assert (ours, theirs) == ("right_wrist", "right_wrist")
+    assert 0.14 < apart < 0.22
+    assert contact(mended).verdict == "fine"
+    hands = [m.positions_m[120:195, m.index("right_wrist")] for m in (mended.first, mended.second)]
+    assert (hands[1] - hands[0]).std(axis=0).max() < 0.03, "they hold each other"
+
+
+def test_salsa_partners_are_on_one_clock_and_touch(mocap):
+    both = pair(read(mocap / "cmu_bvh/60_01.bvh.gz"), read(mocap / "cmu_bvh/61_01.bvh.gz"))
+    assert both.first.n_frames == both.second.n_frames
+    assert closest(both)[0] < 0.12
+
+
+def test_330_points_are_chosen_by_label(mocap):
+    path = mocap / "cmu_c3d/49_04.c3d"
+    motion = read(path)
+    assert len(motion.names) == 41
+    assert "330 points in the file; 41 taken by their labels" in motion.source.notes
+    assert len(read(path, points="all").names) == 330
+    assert checks.gravity(motion).value == pytest.approx(-9.81, abs=0.7)
+
+
+def test_a_stand_in_and_a_missing_skeleton(mocap):
+    assert "stands in" in read(mocap / "cmu_asfamc/14_14.amc.gz").source.notes[0]
+    with pytest.raises(DataError, match="skeleton is missing"):
+        read(mocap / "cmu_asfamc/zeros.amc")
+
+
+def test_the_bones_that_are_put_in_are_like_those_of_nine_subjects(mocap):
+    """The thorax is like the bone below it within 1.3 cm, the wrist is half a forearm exactly."""
+    for path in sorted((mocap / "cmu_asfamc").glob("*.asf")):
+        rows = re.findall(r"name (\w+)\s+direction ([-\d.e ]+?)\s+length ([\d.]+)", "\n".join(lines_of(path)))
+        bones = {n: np.array(d.split(), float) * float(length) * UNIT for n, d, length in rows}
+        assert np.linalg.norm(bones["thorax"] - bones["upperback"]) < 0.013, path.name
+        for side in "lr":
+            np.testing.assert_allclose(bones[f"{side}wrist"], bones[f"{side}radius"] / 2, atol=1e-5)
