@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from servers.tiny_embedders import build_siglip2
 from servers.tiny_vlm import build
 from servers.tiny_vlm_server import TinyVlmServer
 
@@ -106,3 +107,29 @@ def test_probabilities_are_over_the_letters_alone(vidence, weights: Path, questi
         if not here.get("n_floored") and not other.get("n_floored"):
             assert here["probabilities"] == pytest.approx(other["probabilities"], abs=1e-4)
             assert here["deltas"] == pytest.approx(other["deltas"], abs=1e-3)
+
+
+def test_selectors_that_ask_and_search_are_compared_on_real_clips(
+    vidence, weights: Path, questions: Path, tmp_path: Path
+):
+    """FRAG by the model's own probabilities, T* by tiny SigLIP weights; a second time nothing is asked."""
+    seeing = build_siglip2(tmp_path / "siglip")
+    frag = "frag-scores:model?grid=uniform:6"
+    tstar = f"tstar:siglip:{seeing}?embedder.score=sigmoid&side=2&least=1"
+    asks = (
+        "--limit", "2", "--set", f"selectors={frag}|{tstar}", "--set", "missing=fill", "--set",
+        "oracle=midpoints", "--set", "blind=no",
+    )  # fmt: skip
+    with TinyVlmServer(weights) as server:
+        model = f"openai:tiny?base_url={server.base_url}"
+        found = diagnosis(vidence, "selector-gap", questions, model, *asks, "--out", "first")
+        about_one = [body for body in server.bodies if body["max_tokens"] == 1]
+        assert len(about_one) == 2 * 6
+        n_asked = len(server.bodies)
+        again = diagnosis(vidence, "selector-gap", questions, model, *asks, "--out", "second")
+        assert len(server.bodies) == n_asked
+    for one, other in zip(found["findings"], again["findings"], strict=True):
+        finding = one["finding"]
+        assert finding == other["finding"]
+        assert set(finding["n_frames"].values()) == {MOST}
+        assert {frag, tstar} <= finding["marks"].keys()
