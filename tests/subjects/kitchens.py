@@ -40,7 +40,7 @@ def event(
     end_s: float | None = None,
     others: Sequence[str] = (),
 ) -> Event:
-    """An event with the classes of `VERBS` and `NOUNS`, -1 for other words; by default 2 of each 4 seconds."""
+    """An event with the classes of `VERBS` and `NOUNS`, -1 for other words; by default 2 s of every 4."""
     begins = 4.0 * number if start_s is None else start_s
     nouns = (noun, *others)
     return Event(

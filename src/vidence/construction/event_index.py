@@ -6,7 +6,16 @@ from functools import cached_property
 from typing import TypeAlias, TypeVar
 
 from vidence.construction.event_log import in_time
-from vidence.construction.event_words import forms, is_direct, is_near, likenesses, phrase_of, singular, words
+from vidence.construction.event_words import (
+    forms,
+    is_direct,
+    is_near,
+    likenesses,
+    phrase_of,
+    singular,
+    verb_said,
+    words,
+)
 from vidence.construction.material import Event
 
 # A verb or a noun as it is counted: its class (``#3``), or its own words where the log has no class.
@@ -15,7 +24,6 @@ Pair: TypeAlias = tuple[Key, Key]
 # The words of a verb and of a noun.
 Texts: TypeAlias = tuple[str, str]
 
-_MOST_PHRASE_WORDS = 5
 MostT = TypeVar("MostT", str, Texts)
 
 
@@ -167,7 +175,7 @@ class EventIndex:
         self._nouns.setdefault(pair[1], Counter())[event.noun] += 1
         self._n_texts[texts] += 1
         self._direct[texts] += is_direct(*texts, event.narration)
-        if len(event.nouns) <= 1 and (phrase := _phrase(event)):
+        if phrase := _phrase(event):
             self._phrases.setdefault(texts, Counter())[phrase] += 1
 
     @property
@@ -200,9 +208,16 @@ class EventIndex:
         return 2 * self._direct[texts] >= self._n_texts[texts] > 0
 
     def phrase(self, texts: Texts) -> str:
-        """An action in words: as it is mostly narrated in a few words, otherwise verb and noun."""
+        """An action in words: verb and noun, in the number in which the noun is mostly narrated."""
         found = self._phrases.get(texts)
         return _most(found) if found else phrase_of(*texts)
+
+    def ways_to_say(self, event: Event) -> frozenset[str]:
+        """What an event may be called: "put down glass", and "put glass" too."""
+        verb, phrase = verb_said(event.verb), self.phrase((event.verb, event.noun))
+        noun = phrase.removeprefix(" ".join(verb)).strip()
+        heads = [" ".join(verb[:n]) for n in range(1, len(verb) + 1)]
+        return frozenset(f"{head} {one}" for head in heads for one in (noun, event.noun))
 
 
 def _most(counts: Counter[MostT]) -> MostT:
@@ -211,10 +226,9 @@ def _most(counts: Counter[MostT]) -> MostT:
 
 
 def _phrase(event: Event) -> str:
-    """The narration where it is short, begins with the verb and names the noun; otherwise nothing."""
-    spoken = [word.strip(".,") for word in event.narration.lower().split()]
-    said = [word for word in spoken if word not in {"the", "a", "an", "some"}]
-    if not 2 <= len(said) <= _MOST_PHRASE_WORDS or said[0] != event.verb.split()[0]:
-        return ""
-    has_noun = telling_words(event.noun) <= frozenset(singular(word) for word in said)
-    return " ".join(said) if has_noun else ""
+    """The narration where it is the verb and the noun and nothing else; otherwise nothing."""
+    said = [word.strip(".,") for word in event.narration.lower().split()]
+    said = [word for word in said if word not in {"the", "a", "an", "some"}]
+    expected = (*verb_said(event.verb), *event.noun.split())
+    is_same = [singular(word) for word in said] == [singular(word) for word in expected]
+    return " ".join(said) if is_same else ""

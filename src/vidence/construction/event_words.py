@@ -218,11 +218,12 @@ def is_direct(verb: str, noun: str, narration: str) -> bool:
     return bool(named) and named <= frozenset(content[: len(named) + 1])
 
 
-def phrase_of(verb: str, noun: str) -> str:
-    """An action in words from its verb and noun: prepositions that would need a second thing are left out.
+@lru_cache(maxsize=8192)
+def verb_said(verb: str) -> tuple[str, ...]:
+    """The words of a verb without prepositions that would need a second thing.
 
-    >>> phrase_of("pour into", "milk"), phrase_of("put down", "plate"), phrase_of("adjust on", "heat")
-    ('pour milk', 'put down plate', 'adjust heat')
+    >>> verb_said("pour into"), verb_said("put down"), verb_said("adjust on"), verb_said("turn on")
+    (('pour',), ('put', 'down'), ('adjust',), ('turn', 'on'))
     """
     said = verb.split()
     while len(said) > 1 and (
@@ -231,4 +232,13 @@ def phrase_of(verb: str, noun: str) -> str:
         or (said[-1] == "in" and said[0] not in _WITH_IN)
     ):
         said.pop()
-    return f"{' '.join(said)} {noun}"
+    return tuple(said)
+
+
+def phrase_of(verb: str, noun: str) -> str:
+    """An action in words.
+
+    >>> phrase_of("pour into", "milk"), phrase_of("put down", "plate")
+    ('pour milk', 'put down plate')
+    """
+    return " ".join((*verb_said(verb), noun))

@@ -8,7 +8,7 @@ import numpy as np
 
 from vidence.construction.material import Event
 from vidence.construction.tasks._drafting import N_CHOICES, Deck, Idea, Ideas, NoIdea
-from vidence.construction.tasks._events import overlap, span_of, when
+from vidence.construction.tasks._events import overlap, span_of, used_up, when
 from vidence.construction.tasks._wording import joined
 from vidence.records import Evidence
 
@@ -145,6 +145,7 @@ def _absent(pool: Pool, *, rng: np.random.Generator) -> Ideas:
             evidence=spans(present),
             facts=facts(present, [foil]),
         )
+    yield used_up("absent")
 
 
 def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Ideas:
@@ -161,6 +162,7 @@ def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Ideas:
         if case > _LISTED:
             present = draw.present(_LISTED)
         elif (dealt := draw.beside(_LISTED - 1)) is None:
+            yield used_up("which-of-four")
             return
         else:
             foils, present = [dealt[0]], dealt[1]
@@ -206,6 +208,7 @@ def _all_occur(pool: Pool, *, rng: np.random.Generator) -> Ideas:
             evidence=spans(present),
             facts=facts(present, false),
         )
+    yield used_up("all-occur")
 
 
 # --------------------------------------------------------------------------- what they rest on

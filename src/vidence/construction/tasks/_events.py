@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from vidence.construction.event_index import EventIndex, Pair, Texts, VideoEvents
 from vidence.construction.material import Corpus, Event, Material
+from vidence.construction.tasks._drafting import NoIdea
 from vidence.records import Evidence
 
 # How often a pair of verb and noun must occur elsewhere to be plausible (the paper prints no figure).
@@ -65,3 +66,8 @@ def when(events: Sequence[Event]) -> str:
         return "never"
     times = ", ".join(f"{event.start_s:.2f}-{event.end_s:.2f} s" for event in events)
     return f"{len(events)} times ({times})"
+
+
+def used_up(structure: str) -> NoIdea:
+    """The end of what one structure can ask."""
+    return NoIdea(subject=structure, reason="used-up", detail="everything that could be asked was tried")

@@ -22,7 +22,7 @@ from vidence.construction.tasks._drafting import (
     asking_nobody,
     lacks,
 )
-from vidence.construction.tasks._events import Setting, Settings, overlap, span_of, when, written
+from vidence.construction.tasks._events import Setting, Settings, overlap, span_of, used_up, when, written
 from vidence.construction.tasks._wording import joined
 from vidence.contracts import Flow
 from vidence.errors import UsageError
@@ -136,6 +136,7 @@ class Ac:
             rank = ranks.draw()
             target = left.pop(_place_for(rank, [len(one.events) for one in left], least=self._rules.least))
             yield _count_idea(structure, target, rank=rank, rng=rng)
+        yield used_up(structure)
 
 
 def _place_for(rank: int, counts: Sequence[int], *, least: int) -> int:
@@ -197,6 +198,7 @@ def _most_often(targets: Sequence[_Target | _Open], *, rng: np.random.Generator)
     if not asked:
         detail = f"no action with {LEAST_COUNT} occurrences and {_LEAD} more than four others"
         yield NoIdea(subject="most-often", reason="too-few-occurrences", detail=detail)
+    yield used_up("most-often")
 
 
 # --------------------------------------------------------------------------- what can be counted
@@ -207,7 +209,8 @@ def _targets(setting: Setting) -> tuple[list[_Target | _Open], list[_Target | _O
     video, index = setting.video, setting.index
     said: dict[str, set[object]] = {}
     for event in video.events:
-        said.setdefault(index.phrase((event.verb, event.noun)), set()).add(pair_of(event))
+        for way in index.ways_to_say(event):
+            said.setdefault(way, set()).add(pair_of(event))
         said.setdefault(event.verb, set()).add(verb_key(event))
     shared = frozenset(text for text, keys in said.items() if len(keys) > 1)
     pairs = [_pair_target(pair, setting, shared) for pair in sorted(video.pairs)]

@@ -11,7 +11,7 @@ from vidence.construction.event_index import VideoEvents, nouns_of, pair_of, ver
 from vidence.construction.material import Corpus, Event, Made, Material, Task
 from vidence.construction.order_foils import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
 from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, asking_nobody, lacks
-from vidence.construction.tasks._events import Setting, Settings, span_of
+from vidence.construction.tasks._events import Setting, Settings, span_of, used_up
 from vidence.construction.tasks._wording import ARROW, order_of
 from vidence.contracts import Flow
 from vidence.models import _options
@@ -101,7 +101,9 @@ class Asii:
         for timeline in timelines:
             any_yet = True
             yield make(timeline, timelines, rng)
-        if not any_yet:
+        if any_yet:
+            yield used_up(structure)
+        else:
             kinds_of = f"of kinds that occur {_MOST_OCCURRENCES} times at most"
             detail = f"no {N_EVENTS} events that do not overlap, {kinds_of}"
             yield NoIdea(subject=structure, reason="too-few-events", detail=detail)
@@ -148,7 +150,7 @@ def _kinds(setting: Setting) -> dict[str, _Kind]:
     for event in video.events:
         named = nouns_of(event)
         marks = {(verb_key(event), key) for _, key in named} | {(event.verb, text) for text, _ in named}
-        marks |= {("says", index.phrase((event.verb, event.noun)))}
+        marks |= {("says", way) for way in index.ways_to_say(event)}
         for mark in marks:
             starts.setdefault(mark, []).append(event.start_s)
     found = {}
