@@ -12,6 +12,7 @@ from vidence.catalog import names
 from vidence.construction.cards import CardChecks
 from vidence.construction.config_file import read_config
 from vidence.construction.crops import CropRules
+from vidence.construction.gate_rules import GateRules, ReleaseRules, ReviewRules
 from vidence.construction.scenes import SceneRules
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
@@ -144,6 +145,9 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
     asking: ErrandRules = ErrandRules()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
+    gates: GateRules | None = None
+    review: ReviewRules | None = None
+    release: ReleaseRules | None = None
 
     def __post_init__(self) -> None:
         if not self.name or set(self.name) - _NAME_CHARS:
@@ -155,6 +159,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
         asked = [step.model for step in (self.cards, self.scenes) if step is not None]
         if self.scenes is not None and self.scenes.false_model:
             asked.append(self.scenes.false_model)
+        asked += self.gates.models if self.gates is not None else ()
         for name in asked:
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)

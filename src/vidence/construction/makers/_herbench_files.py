@@ -1,4 +1,4 @@
-"""Cards and scene cards that were made elsewhere: files with one record a line."""
+"""Files that makers read and write: records made elsewhere, one a line; files of the set."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -6,7 +6,8 @@ from typing import TypeVar
 
 import msgspec
 
-from vidence.errors import DataError
+from vidence.errors import DataError, StoreError
+from vidence.media.cache import write_whole
 from vidence.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
@@ -49,3 +50,15 @@ def read_lines(
             )
         found.append(record)
     return found
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file of the set, whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error

@@ -16,7 +16,19 @@ from vidence.construction.sources import Source
 from vidence.construction.stages import Shelf
 from vidence.running.errands import Errands
 
-STAGES = ("sources", "events", "watching", "cards", "scenes", "drafts", "questions", "report")
+STAGES = (
+    "sources",
+    "events",
+    "watching",
+    "cards",
+    "scenes",
+    "drafts",
+    "gates",
+    "questions",
+    "review",
+    "release",
+    "report",
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,6 +7,8 @@ from vidence.catalog import names
 from vidence.construction.accounts import ACCOUNT_FILE, DROPPED_FILE
 from vidence.construction.config import HerbenchConfig, read_herbench
 from vidence.construction.drafting import ASKED, Ordered, Tools, draft_all, open_tasks
+from vidence.construction.makers._herbench_gates import Sifted, pass_gates
+from vidence.construction.makers._herbench_release import Reviewing, release, review
 from vidence.construction.makers._herbench_report import report
 from vidence.construction.makers._herbench_streams import gather
 from vidence.construction.makers._herbench_work import STAGES, Known, Work
@@ -64,13 +66,20 @@ class HerbenchMaker:
 def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
     videos, corpus = gather(work, needs={part for one in ordered for part in one.task.needs})
     drafts = _drafts(work, ordered, videos, corpus=corpus) if work.goes_to("drafts") else ()
-    questions = _questions(ordered, videos, drafts)
+    sifted = pass_gates(work, drafts, videos) if work.goes_to("gates") else Sifted(drafts=drafts)
+    questions = _questions(ordered, videos, sifted.drafts)
     files: tuple[Path, ...] = ()
     if work.goes_to("questions"):
         folder = work.root / work.config.videos
         files = write_questions(questions, work.out, videos=folder, maker=MADE_BY)
-    account = work.books.write(work.out, [draft.task for draft in drafts])
-    sentences = tuple(_sentences(work, len(drafts)))
+    seen = Reviewing(questions=questions)
+    if work.goes_to("review"):
+        seen = review(work, questions, videos, sifted=sifted)
+    if work.goes_to("release"):
+        seen = release(work, seen, sifted=sifted, maker=MADE_BY)
+    account = work.books.write(work.out, [one.draft.task for one in seen.questions])
+    sentences = (*_sentences(work, len(questions)), *seen.sentences)
+    files = (*files, *seen.files)
     if work.goes_to("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
     return Built(
@@ -84,7 +93,7 @@ def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
 def _drafts(
     work: Work, ordered: Sequence[Ordered], videos: Sequence[Known], *, corpus: Corpus
 ) -> tuple[Draft, ...]:
-    """What the tasks make. Quality gates go behind this, each as one `sift`."""
+    """What the tasks make."""
     models = work.config.named_models
     tools = Tools(
         shelf=work.shelf,
