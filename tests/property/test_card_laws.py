@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from vidence.construction.changing import check_changes
 from vidence.construction.leakage import LeakRule, jaccard, leakage
 from vidence.construction.material import Change, Dropped, SceneCard
+from vidence.construction.shooting import Gap, spans_between
 from vidence.construction.shots._jumps import CutRule, cuts_in
-from vidence.construction.shots.transnetv2 import spans_of
+from vidence.construction.shots.transnetv2 import joined, transitions
 from vidence.construction.swapping import perturb_by_rules
 
 TEXTS = st.lists(
@@ -88,20 +89,28 @@ def test_what_the_rules_make_always_passes_the_check(words, seed):
         assert check_changes(text, made.text, made.changes, taken=[text]) is None
 
 
-@given(st.lists(st.floats(0, 1, width=32), max_size=40), st.floats(0.05, 0.95), st.sets(st.integers(1, 39)))
-def test_shots_are_in_order_apart_and_inside_the_video(values, threshold, cuts):
-    probabilities = np.asarray(values, np.float32)
-    inside = sorted(cut for cut in cuts if cut < len(values))
-    spans = spans_of(probabilities, threshold=threshold, cuts=inside)
-    assert bool(spans) == bool(values)
+@given(
+    st.lists(st.floats(0, 1, width=32), max_size=60),
+    st.floats(0.05, 0.95),
+    st.sets(st.integers(1, 59)),
+    st.lists(st.tuples(st.integers(-1, 50), st.integers(2, 9)), max_size=3),
+)
+def test_shots_are_in_order_apart_and_inside_the_video(values, threshold, cuts, blanks):
+    probabilities, n_frames = np.asarray(values, np.float32), len(values)
+    inside = [Gap(last_frame=cut - 1, first_frame=cut) for cut in cuts if cut < n_frames]
+    dark = [Gap(last_frame=a, first_frame=min(a + n, n_frames)) for a, n in blanks if a < n_frames - 1]
+    gaps = joined(transitions(probabilities, threshold=threshold), cuts=inside, blanks=dark)
+    spans = spans_between(gaps, n_frames=n_frames)
     at = -1
     for span in spans:
-        assert at < span.first_frame <= span.last_frame < len(values)
+        assert at < span.first_frame <= span.last_frame < n_frames
         at = span.last_frame
-    outside = set(range(len(values))) - {
-        i for span in spans for i in range(span.first_frame, span.last_frame + 1)
-    }
-    assert all(probabilities[i] > threshold for i in outside)
+    seen = {i for span in spans for i in range(span.first_frame, span.last_frame + 1)}
+    for gap in (*gaps, *dark):
+        assert not seen & set(range(gap.last_frame + 1, gap.first_frame))
+    if not dark:
+        assert bool(spans) == bool(values)
+        assert all(probabilities[i] > threshold for i in set(range(n_frames)) - seen)
 
 
 @given(st.lists(st.floats(0, 1), max_size=30), st.floats(1.1, 10), st.integers(1, 5))

@@ -83,17 +83,43 @@ def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ..
     )
 
 
+@dataclass(frozen=True, kw_only=True, order=True)
+class Gap:
+    """Where one shot gives way to the next: its last frame, and the first of the next one.
+
+    Frames between them are in no shot. -1 and the number of frames stand for before and behind the video.
+    """
+
+    last_frame: int
+    first_frame: int
+
+    def is_near(self, other: "Gap", *, reach: int = 1) -> bool:
+        """Whether two gaps overlap, or come within so many frames of each other."""
+        return self.last_frame - reach <= other.first_frame and other.last_frame <= self.first_frame + reach
+
+
+def spans_between(gaps: Sequence[Gap], *, n_frames: int) -> tuple[Span, ...]:
+    """The shots between gaps, in order.
+
+    >>> spans_between([Gap(last_frame=2, first_frame=4)], n_frames=6)
+    (Span(first_frame=0, last_frame=2), Span(first_frame=4, last_frame=5))
+    """
+    spans: list[Span] = []
+    start = 0
+    for gap in [*sorted(gaps), Gap(last_frame=n_frames - 1, first_frame=n_frames)]:
+        if start <= gap.last_frame:
+            spans.append(Span(first_frame=start, last_frame=gap.last_frame))
+        start = max(start, gap.first_frame)
+    return tuple(spans)
+
+
 def cuts_to_spans(first_frames: Sequence[int], *, n_frames: int) -> tuple[Span, ...]:
-    """The shots between hard cuts; `first_frames` are the first frames of new shots, ascending.
+    """The shots between hard cuts; `first_frames` are the first frames of new shots.
 
     >>> cuts_to_spans([3], n_frames=5)
     (Span(first_frame=0, last_frame=2), Span(first_frame=3, last_frame=4))
     """
-    if n_frames == 0:
-        return ()
-    starts = [0, *(frame for frame in first_frames if frame > 0)]
-    lasts = [*(start - 1 for start in starts[1:]), n_frames - 1]
-    return tuple(Span(first_frame=a, last_frame=b) for a, b in zip(starts, lasts, strict=True))
+    return spans_between([Gap(last_frame=i - 1, first_frame=i) for i in first_frames], n_frames=n_frames)
 
 
 def pictures_in_order(

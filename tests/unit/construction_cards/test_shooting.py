@@ -6,10 +6,18 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from vidence.construction.shooting import Span, cuts_to_spans, find_shots, pictures_in_order, timed
+from vidence.construction.shooting import (
+    Gap,
+    Span,
+    cuts_to_spans,
+    find_shots,
+    pictures_in_order,
+    spans_between,
+    timed,
+)
 from vidence.construction.shots import content, transnetv2
 from vidence.construction.shots._jumps import CutRule, JumpMeter, cuts_in, small
-from vidence.construction.shots.transnetv2 import spans_of
+from vidence.construction.shots.transnetv2 import joined, transitions
 from vidence.errors import MediaError, UsageError
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, open_video
@@ -88,33 +96,64 @@ def test_spans_between_cuts():
     assert cuts_to_spans([0], n_frames=2) == (Span(first_frame=0, last_frame=1),)
 
 
-def spans(probabilities, cuts=()):
-    found = spans_of(np.asarray(probabilities, np.float32), threshold=0.5, cuts=cuts)
-    return [(span.first_frame, span.last_frame) for span in found]
+def spans(probabilities, *, cuts=(), blanks=()):
+    values = np.asarray(probabilities, np.float32)
+    gaps = joined(
+        transitions(values, threshold=0.5),
+        cuts=[Gap(last_frame=i - 1, first_frame=i) for i in cuts],
+        blanks=[Gap(last_frame=a, first_frame=b) for a, b in blanks],
+    )
+    return [(span.first_frame, span.last_frame) for span in spans_between(gaps, n_frames=len(values))]
 
 
 @pytest.mark.parametrize(
-    ("probabilities", "cuts", "expected"),
+    ("probabilities", "expected"),
     [
-        ([0, 0, 0, 0], (), [(0, 3)]),
+        ([0, 0, 0, 0], [(0, 3)]),
         # A shot ends with the first frame of a transition, the next begins behind its last.
-        ([0, 1, 0, 0, 0], (), [(0, 1), (2, 4)]),
-        ([0, 0, 1, 1, 1, 0, 0], (), [(0, 2), (5, 6)]),
+        ([0, 1, 0, 0, 0], [(0, 1), (2, 4)]),
+        ([0, 0, 1, 1, 1, 0, 0], [(0, 2), (5, 6)]),
         # At the threshold is not above it.
-        ([0, 0.5, 0, 0], (), [(0, 3)]),
-        ([1, 0, 0, 0], (), [(0, 0), (1, 3)]),
-        ([0, 0, 1, 1], (), [(0, 2)]),
-        ([1, 1, 1], (), [(0, 0)]),
-        ([], (), []),
-        # A cut from elsewhere counts, unless it is the transition that was found already.
-        ([0, 0, 0, 0, 0, 0], (3,), [(0, 2), (3, 5)]),
-        ([0, 0, 1, 0, 0, 0, 0], (3,), [(0, 2), (3, 6)]),
-        ([0, 0, 1, 1, 0, 0, 0], (5,), [(0, 2), (4, 6)]),
-        ([0, 1, 0, 0, 0, 0, 0], (5,), [(0, 1), (2, 4), (5, 6)]),
+        ([0, 0.5, 0, 0], [(0, 3)]),
+        ([1, 0, 0, 0], [(0, 0), (1, 3)]),
+        ([0, 0, 1, 1], [(0, 2)]),
+        ([1, 1, 1], [(0, 0)]),
+        ([], []),
     ],
 )
-def test_probabilities_become_shots(probabilities, cuts, expected):
-    assert spans(probabilities, cuts) == expected
+def test_probabilities_become_shots(probabilities, expected):
+    assert spans(probabilities) == expected
+
+
+def test_a_cut_from_elsewhere_counts_unless_it_was_found_already():
+    assert spans([0, 0, 0, 0, 0, 0], cuts=[3]) == [(0, 2), (3, 5)]
+    assert spans([0, 0, 1, 0, 0, 0, 0], cuts=[3]) == [(0, 2), (3, 6)]
+    assert spans([0, 0, 1, 1, 0, 0, 0], cuts=[5]) == [(0, 2), (4, 6)]
+    assert spans([0, 1, 0, 0, 0, 0, 0], cuts=[5]) == [(0, 1), (2, 4), (5, 6)]
+
+
+def test_blank_frames_are_one_transition_with_the_fade_before_them():
+    # Frames 20 to 24 are blank; the network saw the fade at 10.
+    fade = [0] * 10 + [1] + [0] * 29
+    assert spans(fade, blanks=[(19, 25)]) == [(0, 10), (25, 39)]
+    # Further away it is another one.
+    assert spans(fade, blanks=[(29, 32)]) == [(0, 10), (11, 29), (32, 39)]
+    # A hard cut near blank frames is no fade.
+    assert spans(fade, cuts=[11], blanks=[(19, 25)]) == [(0, 10), (11, 19), (25, 39)]
+    assert spans([0] * 9, blanks=[(-1, 2), (6, 9)]) == [(2, 6)]
+    assert spans([0] * 3, blanks=[(-1, 3)]) == []
+
+
+def test_gaps_may_overlap():
+    gaps = [
+        Gap(last_frame=4, first_frame=8),
+        Gap(last_frame=7, first_frame=8),
+        Gap(last_frame=2, first_frame=5),
+    ]
+    assert spans_between(gaps, n_frames=10) == (
+        Span(first_frame=0, last_frame=2),
+        Span(first_frame=8, last_frame=9),
+    )
 
 
 def jumps(*values):
@@ -159,6 +198,21 @@ def test_what_moves_a_little_does_not_count():
     assert cut > 5 * moving
 
 
+def test_frames_that_show_nothing_are_in_no_shot():
+    shots = content.create({}).watch(), content.create({"blank": "0"}).watch()
+    black = np.zeros((64, 96, 3), np.uint8)
+    noisy = np.random.default_rng(1).integers(0, 3, black.shape).astype(np.uint8)
+    for picture in [black] * 3 + list(edited.frames((10,))) + [noisy] * 4 + list(edited.frames((0, 8))):
+        for watch in shots:
+            watch.see(picture)
+    found, kept = ([(s.first_frame, s.last_frame) for s in watch.spans()] for watch in shots)
+    assert found == [(3, 12), (17, 24)]
+    assert kept == [(0, 2), (3, 12), (13, 16), (17, 24)]
+    nothing = content.create({}).watch()
+    nothing.see(black)
+    assert nothing.spans() == ()
+
+
 @pytest.mark.parametrize("rule", ["adaptive", "hsv"])
 def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
     pytest.importorskip("scenedetect", reason="needs the extra 'build'")
@@ -173,7 +227,7 @@ def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
         ({"rule": "magic"}, "jumps, adaptive, hsv"),
         ({"ratio": "1"}, "above 1"),
         ({"window": "0"}, "from 1"),
-        ({"threshold": "3"}, "has no option 'threshold'; it has least, ratio, window"),
+        ({"threshold": "3"}, "has no option 'threshold'; it has blank, least, ratio, window"),
         ({"rule": "hsv", "ratio": "3"}, "has no option 'ratio'"),
         ({"rule": "hsv", "threshold": "nan"}, "above 0"),
     ],

@@ -1,4 +1,4 @@
-"""How much one small picture jumps to the next, whatever moved a little; and which jumps are cuts."""
+"""How much one small picture jumps to the next, whatever moved a little; what is a cut, and what blank."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,6 +7,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.construction.shooting import Gap
 from vidence.media.pixels import resize
 
 WIDTH_PX, HEIGHT_PX = 48, 27
@@ -26,12 +27,14 @@ class CutRule:
     """Which jumps are cuts.
 
     A cut is at least `least` large, and `ratio` times as large as the largest jump among the `window`
-    before it and the `window` behind it.
+    before it and the `window` behind it. Frames whose cells vary by less than `blank` of 255 levels in every
+    colour show nothing: black, white, or the moment between a fade out and a fade in.
     """
 
     ratio: float = 3.0
     least: float = 0.02
     window: int = 2
+    blank: float = 2.0
 
 
 class JumpMeter:
@@ -48,17 +51,43 @@ class JumpMeter:
     def __init__(self) -> None:
         self._before: NDArray[np.float32] | None = None
         self._jumps: list[float] = []
+        self._spreads: list[float] = []
 
     def see(self, cells: NDArray[np.uint8]) -> None:
         """Look at the next frame, made by `small`."""
         root = np.ascontiguousarray(np.sqrt(cells.astype(np.float32) / 255).transpose(2, 0, 1))
         self._jumps.append(0.0 if self._before is None else _apart(root, self._before))
+        self._spreads.append(float(cells.reshape(-1, 3).std(axis=0).max()))
         self._before = root
 
     @property
     def jumps(self) -> NDArray[np.float64]:
         """For every frame the jump from the one before it, 0 for the first; shape (n_frames,), 0 to 1."""
         return np.asarray(self._jumps, np.float64)
+
+    @property
+    def spreads(self) -> NDArray[np.float64]:
+        """For every frame how much its cells vary, in the colour that varies most; shape (n_frames,)."""
+        return np.asarray(self._spreads, np.float64)
+
+    def blanks(self, rule: CutRule) -> list[Gap]:
+        """The gaps that blank frames leave.
+
+        Source: ours.
+        Departs: no.
+        """
+        is_blank = np.concatenate([[False], self.spreads < rule.blank, [False]])
+        begins = np.flatnonzero(~is_blank[:-1] & is_blank[1:]).tolist()
+        ends = np.flatnonzero(is_blank[:-1] & ~is_blank[1:]).tolist()
+        return [Gap(last_frame=a - 1, first_frame=b) for a, b in zip(begins, ends, strict=True)]
+
+    def cuts(self, rule: CutRule) -> list[Gap]:
+        """The gaps of hard cuts, see `cuts_in`.
+
+        Source: ours.
+        Departs: no.
+        """
+        return [Gap(last_frame=i - 1, first_frame=i) for i in cuts_in(self.jumps, rule)]
 
 
 def _apart(one: NDArray[np.float32], other: NDArray[np.float32]) -> float:

