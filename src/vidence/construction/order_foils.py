@@ -16,7 +16,7 @@ from vidence.errors import UsageError
 Order: TypeAlias = tuple[int, ...]
 
 N_WRONG = 4
-_MOST_DRAWS = 60
+_N_TRIES = 60
 
 
 def swap_mid(order: Order, first: int, second: int) -> Order:
@@ -116,19 +116,13 @@ def wrong_orders(
     if len(pool) <= N_WRONG:
         return tuple(pool[i] for i in rng.permutation(len(pool)))
     n_direct = sum(" then " not in one.how for one in pool)
-    weights = _weights(n_direct, len(pool))
+    # The largest of weights with Gumbel noise are draws without replacement: one row for each of many tries.
+    noisy = np.log(_weights(n_direct, len(pool))) + rng.gumbel(size=(_N_TRIES, len(pool)))
+    tries = np.argsort(-noisy, axis=1)[:, :N_WRONG]
+    n_closer = _n_closer([one.order for one in pool], tries, rng=rng)
     targets = rng.integers(N_WRONG + 1, size=2)
-    best: tuple[Perturbed, ...] = ()
-    best_off = float("inf")
-    for _ in range(_MOST_DRAWS):
-        chosen = tuple(pool[i] for i in rng.choice(len(pool), N_WRONG, replace=False, p=weights))
-        n_closer = _n_closer([one.order for one in chosen], n, rng=rng)
-        off = float(np.abs(n_closer - targets).sum())
-        if off < best_off:
-            best, best_off = chosen, off
-        if off == 0:
-            break
-    return best
+    best = int(np.abs(n_closer - targets).sum(axis=1).argmin())
+    return tuple(pool[i] for i in tries[best])
 
 
 def wrong_order(n: int, *, is_wrong: Callable[[Order], bool], rng: np.random.Generator) -> Perturbed | None:
@@ -189,17 +183,27 @@ def _distances(n: int) -> _Distances:
     )
 
 
-def _n_closer(wrong: Sequence[Order], n: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
+def _n_closer(
+    pool: Sequence[Order], tries: NDArray[np.int64], *, rng: np.random.Generator
+) -> NDArray[np.int64]:
     """How many of the wrong orders resemble all five more than the right one does; ties are drawn.
 
+    Args:
+        pool: the wrong orders that there are.
+        tries: four of them by their places, shape (n_tries, 4).
+        rng: draws.
+
     Returns:
-        Shape (2,): by pairs that stand the other way round, and by places that differ.
+        Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
     """
+    n = len(pool[0])
     table = _distances(n)
-    rows = [table.number[order] for order in (tuple(range(n)), *wrong)]
-    closer = []
+    rows = np.array([table.number[order] for order in pool])[tries]
+    rows = np.concatenate([np.full((len(rows), 1), table.number[tuple(range(n))]), rows], axis=1)
+    found = []
     for distances in (table.inversions, table.displaced):
-        totals = distances[np.ix_(rows, rows)].sum(axis=1)
-        n_same = int((totals[1:] == totals[0]).sum())
-        closer.append(int((totals[1:] < totals[0]).sum()) + int(rng.integers(n_same + 1)))
-    return np.array(closer, dtype=np.int64)
+        totals = distances[rows[:, :, None], rows[:, None, :]].sum(axis=2)
+        n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
+        n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
+        found.append(n_less + rng.integers(n_same + 1))
+    return np.stack(found, axis=1)

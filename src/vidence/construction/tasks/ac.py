@@ -208,26 +208,36 @@ def _targets(setting: Setting) -> tuple[list[_Target | _Open], list[_Target | _O
     """All pairs and all verbs of a video, and which of them the log leaves open."""
     video, index = setting.video, setting.index
     said: dict[str, set[object]] = {}
+    named: dict[tuple[Key, str], dict[Pair, Event]] = {}
     for event in video.events:
         for way in index.ways_to_say(event):
             said.setdefault(way, set()).add(pair_of(event))
         said.setdefault(event.verb, set()).add(verb_key(event))
+        for noun in {one for pair in nouns_of(event) for one in pair}:
+            named.setdefault((verb_key(event), noun), {}).setdefault(pair_of(event), event)
     shared = frozenset(text for text, keys in said.items() if len(keys) > 1)
-    pairs = [_pair_target(pair, setting, shared) for pair in sorted(video.pairs)]
+    pairs = []
+    for pair in sorted(video.pairs):
+        noun = written(video.pairs[pair])[1]
+        beside = {**named[pair], **named[(pair[0], noun)]}
+        beside.pop(pair)
+        pairs.append(_pair_target(pair, setting, beside=beside, shared=shared))
     return pairs, [_verb_target(verb, setting, shared) for verb in sorted(video.verbs)]
 
 
-def _pair_target(pair: Pair, setting: Setting, shared: frozenset[str]) -> _Target | _Open:
+def _pair_target(
+    pair: Pair, setting: Setting, *, beside: Mapping[Pair, Event], shared: frozenset[str]
+) -> _Target | _Open:
+    """What a pair's count is; `beside` are events of other pairs that name its object with the same verb."""
     events = tuple(setting.video.pairs[pair])
     said = [setting.index.phrase((event.verb, event.noun)) for event in events]
     texts = written(events)
     text = setting.index.phrase(texts)
     if is_vague(texts[1]) or not setting.index.is_plain(texts):
         return _Open(text=text, events=events, reason="vague-object", detail=events[0].narration)
-    for event in setting.video.events:
-        is_named = any(pair[1] == key or texts[1] == word for word, key in nouns_of(event))
-        if is_named and verb_key(event) == pair[0] and pair_of(event) != pair:
-            return _Open(text=text, events=events, reason="object-beside-another", detail=event.narration)
+    if beside:
+        detail = next(iter(beside.values())).narration
+        return _Open(text=text, events=events, reason="object-beside-another", detail=detail)
     return _countable(text, said, events=events, shared=shared)
 
 

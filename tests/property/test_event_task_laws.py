@@ -1,0 +1,140 @@
+"""Laws of the tasks on event logs, for logs of any shape."""
+
+import re
+from collections import Counter
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from subjects.kitchens import event, kitchens, material
+from vidence import catalog
+from vidence.construction.count_options import counts_around
+from vidence.construction.event_log import in_time
+from vidence.construction.logs._rows import seconds
+from vidence.construction.material import Corpus, Draft, Dropped, Event, Made
+from vidence.construction.order_foils import exists, perturbed, wrong_orders
+
+TASKS = {name: catalog.find("task", name).create({}) for name in ("fam", "fom", "asii", "ac")}
+CORPUS = kitchens(12, overlapping=True)
+
+kinds = st.sampled_from(
+    [
+        ("wash", "carrot"),
+        ("open", "kettle"),
+        ("cut", "lemon"),
+        ("stir", "rice"),
+        ("fold", "apron"),
+        ("dry", "cork"),
+    ]
+)
+
+
+@st.composite
+def logs(draw: st.DrawFn) -> tuple[Event, ...]:
+    """Up to forty events, in any order, overlapping or not."""
+    drawn = draw(st.lists(st.tuples(kinds, st.integers(0, 60), st.integers(1, 4)), max_size=40))
+    return tuple(
+        event(i, *kind, video_id="own", start_s=float(start), end_s=float(start + lasts))
+        for i, (kind, start, lasts) in enumerate(drawn)
+    )
+
+
+def made_of(name: str, log: tuple[Event, ...], seed: int, most: int = 6) -> list[Made]:
+    corpus = Corpus(events={**CORPUS.events, "own": log})
+    flow = TASKS[name].draft(
+        material(log, video_id="own"), corpus, most=most, rng=np.random.default_rng(seed)
+    )
+    with pytest.raises(StopIteration) as stop:
+        next(flow)
+    return list(stop.value.value)
+
+
+@settings(max_examples=25, deadline=None)
+@given(log=logs(), seed=st.integers(0, 2**32 - 1), name=st.sampled_from(sorted(TASKS)))
+def test_any_log_gives_sound_drafts_or_a_reason(log: tuple[Event, ...], seed: int, name: str) -> None:
+    made = made_of(name, log, seed)
+    drafts = [one for one in made if isinstance(one, Draft)]
+    spans = {(one.start_s, one.end_s) for one in log}
+    assert len(drafts) == 6 or any(isinstance(one, Dropped) for one in made)
+    for draft in drafts:
+        assert len(set(draft.choices)) == 5
+        assert draft.k >= 3
+        assert {(e.start_s, e.end_s) for e in draft.evidence} <= spans
+    # The order of the rows and of other videos in the corpus says nothing.
+    assert made_of(name, tuple(reversed(log)), seed) == made
+
+
+@settings(max_examples=25, deadline=None)
+@given(log=logs(), seed=st.integers(0, 2**32 - 1))
+def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -> None:
+    counts = Counter(f"{one.verb} {one.noun}" for one in log)
+    for draft in made_of("ac", log, seed):
+        if isinstance(draft, Draft) and draft.structure == "pair":
+            (text,) = re.findall(r"'([^']+)'", draft.question)
+            assert int(draft.choices[draft.answer_index]) == counts[text] >= 4
+        elif isinstance(draft, Draft) and draft.structure == "most-often":
+            best, second = sorted((counts[text] for text in draft.choices), reverse=True)[:2]
+            assert counts[draft.choices[draft.answer_index]] == best >= second + 2
+
+
+@settings(max_examples=25, deadline=None)
+@given(log=logs(), seed=st.integers(0, 2**32 - 1))
+def test_only_the_right_order_exists(log: tuple[Event, ...], seed: int) -> None:
+    starts: dict[str, list[float]] = {}
+    for one in log:
+        starts.setdefault(f"{one.verb} {one.noun}", []).append(one.start_s)
+    for draft in made_of("asii", log, seed):
+        if isinstance(draft, Draft) and draft.structure == "own-events":
+            for number, choice in enumerate(draft.choices):
+                ways = product(*(starts[text] for text in choice.split(" -> ")))
+                is_there = any(all(a <= b for a, b in pairwise(way)) for way in ways)
+                assert is_there == (number == draft.answer_index)
+
+
+@given(count=st.integers(4, 10_000), rank=st.integers(0, 4), seed=st.integers(0, 99))
+def test_counts_to_choose_among_keep_the_rank(count: int, rank: int, seed: int) -> None:
+    others = counts_around(count, rank=rank, rng=np.random.default_rng(seed))
+    assert len({count, *others}) == 5
+    assert min(others) >= (4 if count >= 8 else 0)
+    assert sum(other < count for other in others) == rank
+
+
+@given(starts=st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=4))
+def test_an_order_exists_just_where_trying_all_ways_finds_one(starts: list[list[int]]) -> None:
+    ascending = [sorted(float(one) for one in some) for some in starts]
+    tried = any(all(a <= b for a, b in pairwise(way)) for way in product(*ascending))
+    assert exists(ascending) == tried
+
+
+@given(
+    refused=st.sets(st.sampled_from([one.order for one in perturbed((0, 1, 2, 3, 4))])),
+    seed=st.integers(0, 99),
+)
+def test_wrong_orders_differ_and_none_is_refused(refused: set[tuple[int, ...]], seed: int) -> None:
+    found = wrong_orders(5, is_wrong=lambda order: order not in refused, rng=np.random.default_rng(seed))
+    orders = {one.order for one in found}
+    assert len(orders) == 4
+    assert not orders & (refused | {(0, 1, 2, 3, 4)})
+    assert all(sorted(order) == [0, 1, 2, 3, 4] for order in orders)
+
+
+@given(log=logs())
+def test_events_are_ordered_by_start_then_end_then_id(log: tuple[Event, ...]) -> None:
+    keys = [(one.start_s, one.end_s, one.event_id) for one in in_time(log)]
+    assert keys == sorted(keys)
+
+
+@given(hundredths=st.integers(0, 36_000_000))
+def test_clocks_and_seconds_say_the_same(hundredths: int) -> None:
+    total, rest = divmod(hundredths, 100)
+    text = f"{total // 3600:02d}:{total // 60 % 60:02d}:{total % 60:02d}.{rest:02d}"
+    assert seconds(text) == seconds(str(hundredths / 100)) == hundredths / 100
+
+
+@given(text=st.text(max_size=12))
+def test_a_time_is_a_number_from_zero_or_nothing(text: str) -> None:
+    found = seconds(text)
+    assert found is None or (found >= 0 and found < float("inf"))
