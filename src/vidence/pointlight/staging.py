@@ -50,7 +50,7 @@ def staged(
         raise UsageError(f"one or two figures can be shown, not {len(sources)}")
     if hold_hands and (len(sources) == 1 or points == "markers"):
         raise UsageError("hands that hold each other are those of two bodies; give two files, not markers")
-    motions = [_motion(source, options or {}) for source in sources]
+    motions = [motion_of(source, options) for source in sources]
     if points == "markers":
         figures = motions
     elif len(motions) == 2:
@@ -65,11 +65,12 @@ def staged(
     return [without_dots(figure, leave_out) if leave_out else figure for figure in figures]
 
 
-def _motion(source: str, options: Mapping[str, str]) -> Motion:
+def motion_of(source: str, options: Mapping[str, str] | None = None) -> Motion:
+    """The motion in a file, or of ``walker:ACTION?key=value``; errors as for `staged`."""
     if source == WALKER or source.startswith((f"{WALKER}:", f"{WALKER}?")):
         spec = parse_spec(source)
         return walker_of(spec.argument, spec.options)
-    return read_motion(Path(source), options=options)
+    return read_motion(Path(source), options=options or {})
 
 
 def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:
