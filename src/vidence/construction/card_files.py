@@ -37,10 +37,12 @@ class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """One line of a file of scene cards.
 
     The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `changes` make
-    the card a false one (JSON lines only); it comes behind the true one of its shot.
+    the card a false one (JSON lines only); it comes behind the true one of its shot. Without `card_id` the
+    card is named after its shot.
     """
 
     text: str
+    card_id: str = ""
     shot_id: str = ""
     at_s: float | None = None
     changes: tuple[Change, ...] = ()
@@ -106,7 +108,7 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
     Raises:
         DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
     """
-    seen: dict[str, SceneCard] = {}
+    seen: dict[tuple[str, str], SceneCard] = {}
 
     def make(row: SceneRow) -> SceneCard | str:
         shot = _shot(row, shots)
@@ -115,25 +117,26 @@ def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False)
         text = read_sentence(row.text)
         if isinstance(text, Objection):
             return f"text: {text.detail}"
-        card_id = f"{shot.shot_id}-{'false' if row.changes else 'true'}"
-        if card_id in seen:
-            return f"the shot {shot.shot_id} has a {card_id.rpartition('-')[2]} card already"
-        true = seen.get(f"{shot.shot_id}-true")
+        what = "false" if row.changes else "true"
+        if (shot.shot_id, what) in seen:
+            return f"the shot {shot.shot_id} has a {what} card already"
+        true = seen.get((shot.shot_id, "true"))
         if row.changes:
             if true is None:
                 return f"the true card of the shot {shot.shot_id} has to stand before its false one"
             wrong = check_changes(true.text, text, row.changes, taken=[card.text for card in seen.values()])
             if wrong is not None:
                 return f"changes: {wrong.detail}"
-        seen[card_id] = SceneCard(
-            card_id=card_id,
+        card = SceneCard(
+            card_id=row.card_id or f"{shot.shot_id}-{what}",
             shot_id=shot.shot_id,
             text=text,
             changes=row.changes,
             frames=row.frames,
             writer=row.writer or path.name,
         )
-        return seen[card_id]
+        seen[shot.shot_id, what] = card
+        return card
 
     return _gather(path, _rows(path, SceneRow, _SCENE_FIELDS), make, strict=strict)
 

@@ -112,13 +112,13 @@ def test_scene_cards_name_their_shot_by_its_id_or_a_time(tmp_path):
     path = lines(
         tmp_path / "scenes.jsonl",
         {"at_s": 1.0, "text": TRUE},
-        {"shot_id": "shot-0002", "text": FALSE, "changes": CHANGES},
+        {"shot_id": "shot-0002", "text": FALSE, "changes": CHANGES, "card_id": "wrong-2"},
     )
     read = read_scene_cards(path, shots=SHOTS)
     assert read.problems == ()
     true, false = read.cards
     assert (true.card_id, true.shot_id, true.is_faithful) == ("shot-0002-true", "shot-0002", True)
-    assert (false.card_id, false.is_faithful, len(false.changes)) == ("shot-0002-false", False, 2)
+    assert (false.card_id, false.is_faithful, len(false.changes)) == ("wrong-2", False, 2)
     table = tmp_path / "scenes.csv"
     table.write_text(f"at_s,text\n0.5,{TRUE}\n")
     assert read_scene_cards(table, shots=SHOTS).cards[0].shot_id == "shot-0001"
