@@ -12,7 +12,7 @@ from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item
-from vidence.selection import _rules, _scored
+from vidence.selection import _ranking, _rules, _scored
 from vidence.selection._seeking import Glimpse, Objects, Seeking, Sought
 from vidence.selection._tstar_mosaic import ALONE_HEIGHT_PX, ALONE_WIDTH_PX, CELL_HEIGHT_PX, CELL_WIDTH_PX
 from vidence.selection._tstar_objects import N_OVERVIEW, Naming, naming, source_of_objects
@@ -66,7 +66,12 @@ class Known:
         return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "big")])
 
     def picked(self, found: Found, n_frames: int, rng: np.random.Generator) -> _rules.Positions:
-        """The best frames, or frames drawn in proportion to their scores, in the order drawn."""
+        """The best frames, or frames drawn in proportion to their scores, in the order drawn.
+
+        Where nothing was seen, or the same everywhere, the middles of equal segments.
+        """
+        if found.scores.min() == found.scores.max():
+            return _ranking.evenly(len(found.scores), n_frames)
         return found.drawn(n_frames, rng) if self.draws else found.best(n_frames)
 
     def ranked(self, scores: NDArray[np.float64], n_frames: int, *, item: Item) -> _rules.Positions:
