@@ -92,11 +92,11 @@ def remarks(gate: str, verdicts: Sequence[GateVerdict]) -> list[str]:
     decisions = Counter(one.decision for one in verdicts)
     if decisions["open"]:
         said.append(
-            f"{gate}: {decisions['open']:,} drafts stay open, since missing answers could have dropped them; "
+            f"{gate}: open about {decisions['open']:,}, since missing answers could have dropped them; "
             "they are kept for a person to look at."
         )
     untried = Counter(one.why for one in verdicts if one.decision == "untried")
-    said += [f"{gate}: {n:,} drafts could not be tried: {why}." for why, n in sorted(untried.items())]
+    said += [f"{gate}: {n:,} not tried: {why}." for why, n in sorted(untried.items())]
     return said
 
 

@@ -72,15 +72,15 @@ def datasheet(
                 for s in facts.account.stages
             ],
         ),
-        *(f"- {plain(note)}" for note in facts.account.notes),
+        "\n".join(f"- {plain(note)}" for note in facts.account.notes if note not in facts.gates),
         "## Quality gates",
         "\n".join(f"- {plain(sentence)}" for sentence in facts.gates),
-        *_letters(facts.letters),
+        *_letters(facts.letters, questions),
         "## Review by people",
         *_review(facts.review),
         "## What this does not say",
-        "The truth of a question comes from tracks, shots, cards and event logs; where these are wrong, so is "
-        "the question. What a panel of models does not answer without the video, a stronger one may. "
+        "The truth of a question comes from tracks, shots, cards and event logs; where these are wrong, so "
+        "is the question. What a panel of models does not answer without the video, a stronger one may. "
         "Intervals take questions as independent of each other, which those about one video are not.",
     ]
     return "\n\n".join(part for part in parts if part) + "\n"
@@ -113,7 +113,10 @@ def _sources(questions: Sequence[Question]) -> str:
     )
 
 
-def _letters(counts: Sequence[LetterCounts]) -> Iterator[str]:
+def _letters(counts: Sequence[LetterCounts], questions: Sequence[Question]) -> Iterator[str]:
+    right = Counter(one.letter for one in questions)
+    said = ", ".join(f"{letter} {n}" for letter, n in sorted(right.items()))
+    yield f"Right answers of what is released: {said}."
     if not counts:
         return
     yield (

@@ -145,6 +145,19 @@ def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
     return found
 
 
+def is_begun(path: Path) -> bool:
+    """Whether somebody has written into a sheet, so that it must not be written again.
+
+    A file that cannot be read as one is somebody's, too.
+    """
+    if not path.exists():
+        return False
+    try:
+        return any(cells.get(name, "") for _, cells in _lines(path) for name in TO_FILL)
+    except DataError:
+        return True
+
+
 def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]) -> Reviewed | str:
     """One line, or what is wrong with it; the words begin with the id of the question."""
     item_id = cells.get("item_id", "")

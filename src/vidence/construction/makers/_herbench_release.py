@@ -13,6 +13,7 @@ from vidence.construction.makers._herbench_gates import VERDICTS_FILE, Sifted
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Dropped
 from vidence.construction.output import Question
+from vidence.construction.progress import Trouble
 from vidence.construction.release import (
     RELEASE,
     SUMS_FILE,
@@ -24,7 +25,7 @@ from vidence.construction.release import (
 from vidence.construction.release_words import Facts
 from vidence.construction.review_decision import REVIEW, ReviewResult, decide_review
 from vidence.construction.review_sample import Drawn, draw
-from vidence.construction.review_sheet import as_csv, as_page, read_csv
+from vidence.construction.review_sheet import as_csv, as_page, is_begun, read_csv
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import Video
 
@@ -127,7 +128,11 @@ def _sheets(
             except MediaError as error:
                 work.books.notes.append(f"review: no frames of {one.video_id} ({error})")
     page = as_page(drawn.rows, opened, title=work.config.name, n_frames=n_frames, table=SHEET_FILE)
-    write_file(folder / SHEET_FILE, as_csv(drawn.rows))
+    if is_begun(folder / SHEET_FILE):
+        said = f"{folder / SHEET_FILE} has been filled in and was left as it is"
+        work.workshop.on_event(Trouble(message=said))
+    else:
+        write_file(folder / SHEET_FILE, as_csv(drawn.rows))
     write_file(folder / PAGE_FILE, page.encode())
     return folder / SHEET_FILE, folder / PAGE_FILE
 

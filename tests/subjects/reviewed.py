@@ -1,0 +1,90 @@
+"""A making of questions with gates, review and release, from a log of five kitchens, in this process."""
+
+import csv
+import json
+import shutil
+from pathlib import Path
+
+from vidence.construction.makers.herbench import create
+from vidence.construction.making import Built, MakeWishes, Workshop
+from vidence.construction.progress import MakeEvent, Trouble
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
+MORE = """
+[models]
+long = "baseline:longest"
+middle = "baseline:median"
+a = "scripted:Answer: A"
+c = "scripted:Answer: C"
+
+[gates.text_only]
+models = ["long", "middle", "a", "c"]
+at_least = 2
+
+[review]
+share = 0.5
+filled = "filled.csv"
+most_rejected = 0.7
+
+[release]
+version = "1.0.0"
+title = "Five kitchens"
+splits = { train = 0.6, test = 0.4 }
+"""
+
+
+class Reviewed:
+    """The folders ``set`` and ``out`` of a making; `troubles` are those of the last one."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(GOLDEN, folder / "set")
+        self.config = folder / "set" / "config.toml"
+        self.bare = self.config.read_text()
+        self.config.write_text(self.bare + MORE)
+        self.sheet = folder / "out" / "review" / "sheet.csv"
+        self.filled = folder / "set" / "filled.csv"
+        self.troubles: list[str] = []
+
+    def make(self, **wishes: object) -> Built:
+        self.troubles = []
+        workshop = Workshop(
+            cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=self._hear
+        )
+        return create().make(
+            self.config, out=self.folder / "out", wishes=MakeWishes(**wishes), workshop=workshop
+        )
+
+    def _hear(self, event: MakeEvent) -> None:
+        if isinstance(event, Trouble):
+            self.troubles.append(event.message)
+
+    def fill(self, *, reject: int) -> dict[str, str]:
+        """Fill the sheet in as a person would; what was said by item."""
+        with self.sheet.open(encoding="utf-8-sig", newline="") as file:
+            rows = list(csv.DictReader(file))
+        for i, row in enumerate(rows):
+            row["verdict"] = "reject" if i < reject else "accept"
+            row["unique"] = "no" if i < reject else "yes"
+        with self.filled.open("w", encoding="utf-8", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys())
+            writer.writeheader()
+            writer.writerows(rows)
+        return {row["item_id"]: row["verdict"] for row in rows}
+
+    def account(self) -> dict[str, dict]:
+        """The stages by name, each of which holds."""
+        found = json.loads((self.folder / "out" / "account.json").read_text())
+        for stage in found["stages"]:
+            assert stage["n_in"] == stage["n_out"] + sum(stage.get("dropped", {}).values())
+        return {stage["stage"]: stage for stage in found["stages"]}
+
+    def release(self, version: str = "1.0.0") -> Path:
+        return self.folder / "out" / "release" / f"kitchens-{version}"
+
+    def contents(self, folder: Path) -> dict[str, bytes]:
+        return {
+            path.relative_to(folder).as_posix(): path.read_bytes()
+            for path in folder.rglob("*")
+            if path.is_file()
+        }
