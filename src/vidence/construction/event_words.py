@@ -74,12 +74,13 @@ for _number, _words in enumerate(_ALIKE):
     for _word in _words.split():
         _ALIKE_OF[_word] = _ALIKE_OF.get(_word, frozenset()) | {_number}
 _LEADING_ON_WORDS = frozenset(_LEADING_ON.split())
+_TO_ANOTHER = (_LEADING_ON_WORDS | {"in", "on"}) - {"of"}
 _LITTLE_WORDS = frozenset(_LITTLE.split())
 _VAGUE_WORDS = frozenset(_VAGUE.split())
 _ANYTHING_WORDS = frozenset(_AT_HAND.split()) | _VAGUE_WORDS
-# What else a verb can mean something with: "turn on tap", but "adjust temperature" and not "adjust on" it.
-_WITH_ON = frozenset({"turn", "switch", "put", "pull"})
-_WITH_IN = frozenset({"put", "pour", "mix", "stir", "plug", "push", "add"})
+# Where "on" and "in" belong to the verb: "turn on tap", but not "put on plate".
+_WITH_ON = frozenset({"turn", "switch"})
+_WITH_IN = frozenset({"plug"})
 _PLURALS = {"knives": "knife", "halves": "half", "leaves": "leaf", "loaves": "loaf", "shelves": "shelf"}
 
 
@@ -196,28 +197,6 @@ def forms(head: str) -> frozenset[str]:
     )
 
 
-def is_direct(verb: str, noun: str, narration: str) -> bool:
-    """Whether a narration has the noun right behind the verb, as what it is done to and not done with.
-
-    >>> is_direct("cut", "knife", "use the knife to cut the onion")
-    False
-    >>> is_direct("pour into", "water", "pour hot water into the pan")
-    True
-    """
-    said, (head, *rest) = _WORD.findall(narration.lower()), verb.split()
-    at = next((place for place, word in enumerate(said) if word in forms(head)), None)
-    if at is None:
-        return False
-    named = frozenset(singular(word) for word in words(noun))
-    behind: list[str] = []
-    for word in said[at + 1 :]:
-        if word in _LEADING_ON_WORDS - {"of"} - set(rest):
-            break
-        behind.append(singular(word))
-    content = [word for word in behind if word not in _LITTLE_WORDS and word not in rest]
-    return bool(named) and named <= frozenset(content[: len(named) + 1])
-
-
 @lru_cache(maxsize=8192)
 def verb_said(verb: str) -> tuple[str, ...]:
     """The words of a verb without prepositions that would need a second thing.
@@ -233,6 +212,30 @@ def verb_said(verb: str) -> tuple[str, ...]:
     ):
         said.pop()
     return tuple(said)
+
+
+def is_direct(verb: str, noun: str, narration: str) -> bool:
+    """Whether a narration has the noun right behind the verb, as what it is done to and not done with.
+
+    >>> is_direct("cut", "knife", "use the knife to cut the onion")
+    False
+    >>> is_direct("pour into", "water", "pour hot water into the pan")
+    True
+    >>> is_direct("put in", "toaster", "put in toaster")
+    False
+    """
+    said, (head, *rest) = _WORD.findall(narration.lower()), verb.split()
+    at = next((place for place, word in enumerate(said) if word in forms(head)), None)
+    if at is None:
+        return False
+    named = frozenset(singular(word) for word in words(noun))
+    behind: list[str] = []
+    for word in said[at + 1 :]:
+        if word in _TO_ANOTHER and word not in verb_said(verb):
+            break
+        behind.append(singular(word))
+    content = [word for word in behind if word not in _LITTLE_WORDS and word not in rest]
+    return bool(named) and named <= frozenset(content[: len(named) + 1])
 
 
 def phrase_of(verb: str, noun: str) -> str:

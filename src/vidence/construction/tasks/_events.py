@@ -65,7 +65,16 @@ def when(events: Sequence[Event]) -> str:
     if not events:
         return "never"
     times = ", ".join(f"{event.start_s:.2f}-{event.end_s:.2f} s" for event in events)
-    return f"{len(events)} times ({times})"
+    return f"{n_times(len(events))} ({times})"
+
+
+def n_times(n: int) -> str:
+    """A number of times in words.
+
+    >>> n_times(1), n_times(3)
+    ('once', '3 times')
+    """
+    return "once" if n == 1 else f"{n} times"
 
 
 def used_up(structure: str) -> NoIdea:

@@ -10,7 +10,7 @@ import numpy as np
 from vidence.catalog import take_options
 from vidence.construction.count_options import LEAST_COUNT, N_OTHERS, counts_around
 from vidence.construction.event_index import Key, Pair, nouns_of, pair_of, verb_key
-from vidence.construction.event_words import is_vague
+from vidence.construction.event_words import is_vague, verb_said
 from vidence.construction.material import Corpus, Event, Made, Material, Task
 from vidence.construction.tasks._drafting import (
     N_CHOICES,
@@ -212,7 +212,9 @@ def _targets(setting: Setting) -> tuple[list[_Target | _Open], list[_Target | _O
     for event in video.events:
         for way in index.ways_to_say(event):
             said.setdefault(way, set()).add(pair_of(event))
-        said.setdefault(event.verb, set()).add(verb_key(event))
+        verb = verb_said(event.verb)
+        for n in range(1, len(verb) + 1):
+            said.setdefault(" ".join(verb[:n]), set()).add(verb_key(event))
         for noun in {one for pair in nouns_of(event) for one in pair}:
             named.setdefault((verb_key(event), noun), {}).setdefault(pair_of(event), event)
     shared = frozenset(text for text, keys in said.items() if len(keys) > 1)
@@ -243,7 +245,7 @@ def _pair_target(
 
 def _verb_target(verb: Key, setting: Setting, shared: frozenset[str]) -> _Target | _Open:
     events = tuple(event for event in setting.video.events if verb_key(event) == verb)
-    said = [event.verb for event in events]
+    said = [" ".join(verb_said(event.verb)) for event in events]
     return _countable(max(said, key=lambda one: (said.count(one), one)), said, events=events, shared=shared)
 
 

@@ -146,19 +146,21 @@ class Asii:
 def _kinds(setting: Setting) -> dict[str, _Kind]:
     """For each event that can be asked about, by its id, the kind that it is of."""
     video, index = setting.video, setting.index
-    starts: dict[tuple[str, str], list[float]] = {}
+    starts: dict[tuple[str, str], set[float]] = {}
+    meant: dict[str, set[tuple[str, str]]] = {}
     for event in video.events:
         named = nouns_of(event)
-        marks = {(verb_key(event), key) for _, key in named} | {(event.verb, text) for text, _ in named}
-        marks |= {("says", way) for way in index.ways_to_say(event)}
-        for mark in marks:
-            starts.setdefault(mark, []).append(event.start_s)
+        for mark in {(verb_key(event), key) for _, key in named} | {(event.verb, text) for text, _ in named}:
+            starts.setdefault(mark, set()).add(event.start_s)
+        for way in index.ways_to_say(event):
+            meant.setdefault(way, set()).update({pair_of(event), (event.verb, event.noun)})
     found = {}
     for event in video.events:
-        text = index.phrase((event.verb, event.noun))
-        marks = {pair_of(event), (event.verb, event.noun), ("says", text)}
-        when = tuple(sorted({start for mark in marks for start in starts[mark]}))
-        if len(when) <= _MOST_OCCURRENCES and index.is_plain((event.verb, event.noun)):
+        texts = (event.verb, event.noun)
+        text = index.phrase(texts)
+        marks = {pair_of(event), texts, *meant[text]}
+        when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
+        if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
             found[event.event_id] = _Kind(text=text, starts_s=when)
     return found
 
