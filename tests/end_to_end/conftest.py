@@ -1,5 +1,7 @@
-"""The command line as a user runs it: a process of its own, real clips, a server on loopback."""
+"""The command line as a user runs it: a folder and surroundings of its own, real clips, a server on loopback."""
 
+import contextlib
+import io
 import json
 import os
 import signal
@@ -8,11 +10,13 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import av
 import numpy as np
 import pytest
 
+from vidence.cli.main import main
 from vidence.records import Trial
 from vidence.running.store import TrialStore
 
@@ -31,6 +35,11 @@ class Done:
     code: int
     out: str
     err: str
+
+
+def _written(stream: io.TextIOWrapper) -> str:
+    stream.flush()
+    return stream.buffer.getvalue().decode()
 
 
 @dataclass(frozen=True)
@@ -52,11 +61,30 @@ class CommandLine:
             preexec_fn=heed_interrupts,
         )
 
-    def __call__(self, *words: str, patience_s: float = 120) -> Done:
-        """Run a command to its end."""
+    def apart(self, *words: str, patience_s: float = 120) -> Done:
+        """Run a command to its end in a process of its own, where what a process is matters."""
         process = self.start(*words)
         out, err = process.communicate(timeout=patience_s)
         return Done(process.returncode, out, err)
+
+    def __call__(self, *words: str) -> Done:
+        """Run a command to its end as the process would, in this one: its start costs more than most runs."""
+        out, err = (io.TextIOWrapper(io.BytesIO(), encoding="utf-8", newline="") for _ in range(2))
+        on_sigterm = signal.getsignal(signal.SIGTERM)
+        try:
+            with (
+                contextlib.chdir(self.folder),
+                mock.patch.dict(os.environ, self.env, clear=True),
+                mock.patch.object(sys, "argv", ["vidence", *words]),
+                contextlib.redirect_stdout(out),
+                contextlib.redirect_stderr(err),
+                pytest.raises(SystemExit) as ended,
+            ):
+                main(words)
+        finally:
+            signal.signal(signal.SIGTERM, on_sigterm)
+        assert isinstance(ended.value.code, int)
+        return Done(ended.value.code, *(_written(stream) for stream in (out, err)))
 
     def trials(self, run: str) -> dict[str, Trial]:
         """The trials of a run folder, by item id (the first repeat)."""

@@ -28,7 +28,7 @@ def demo(tmp_path_factory):
 
     folder = tmp_path_factory.mktemp("demo")
     line = CommandLine(folder, os.environ | {"VIDENCE_CACHE": str(folder / "cache")})
-    done = line("demo", "--out", "out", patience_s=300)
+    done = line("demo", "--out", "out")
     return line, done
 
 

@@ -39,7 +39,6 @@ def diagnosis(vidence, name: str, questions: Path, model: str, *more: str) -> di
     done = vidence(
         "diagnose", name, "table", "--data", str(questions), "--model", model, "--frames", str(MOST),
         "--size", "long:160", "--max-tokens", "6", "--no-page", "--json", "found.json", *more,
-        patience_s=300,
     )  # fmt: skip
     assert done.code == 0, done.err
     return json.loads((vidence.folder / "found.json").read_text()) | {"err": done.err}

@@ -31,7 +31,7 @@ def sent_images(body: dict[str, object]) -> list[np.ndarray]:
 def test_a_run_from_questions_to_tables(vidence, questions):
     questions()
     with OpenAIStub(answer="I think so.\nAnswer: B") as server:
-        done = vidence(
+        done = vidence.apart(
             "run",
             "table",
             "--data",
@@ -311,7 +311,8 @@ def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):
 def test_a_terminal_that_knows_only_ascii_shows_codes(vidence, questions):
     questions(n_clips=1)
     vidence.env["PYTHONIOENCODING"] = "ascii"
-    done = vidence("run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r")
+    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:longest", "--out", "r"]
+    done = vidence.apart(*words)
     assert done.code == 0, done.err
     assert "Accuracy" in done.out
 
