@@ -127,7 +127,8 @@ def _parquet_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells
         import pyarrow.parquet
     except ImportError as error:
         raise UsageError(
-            f"{path} is a Parquet file, which is read with pyarrow: pip install 'vidence[build]', or export JSON lines"
+            f"{path} is a Parquet file, which is read with pyarrow: pip install 'vidence[build]', or export "
+            "JSON lines"
         ) from error
     try:
         table = pyarrow.parquet.read_table(path)
