@@ -1,4 +1,4 @@
-"""The command line as a user runs it: a folder and surroundings of its own, real clips, a server on loopback."""
+"""The command line as a user runs it: a folder of its own, real clips, a server on loopback."""
 
 import contextlib
 import io

@@ -2,7 +2,6 @@
 
 import os
 import signal
-import threading
 from collections.abc import Sequence
 
 import pytest
@@ -173,21 +172,41 @@ def test_a_fault_of_a_flow_is_not_hidden(tmp_path, model):
     assert caught.value.subgroup(ZeroDivisionError)
 
 
-def test_ctrl_c_gives_up_what_is_in_flight_and_keeps_what_was_answered(tmp_path):
-    models = {"slow": NamedModel(spec="scripted:late?delay_s=60"), "fast": NamedModel(spec="scripted:now")}
+class Interrupting(Counting):
+    """A model that is asked, and somebody presses Ctrl-C; it would never reply."""
+
+    async def reply(self, request):
+        import anyio
+
+        os.kill(os.getpid(), signal.SIGINT)
+        await anyio.sleep_forever()
+
+
+@pytest.fixture
+def heeded():
+    """SIGINT is heard, also where the tests themselves run in the background."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
+def test_ctrl_c_gives_up_what_is_in_flight_and_keeps_what_was_answered(tmp_path, monkeypatch):
+    opened = {"slow": Interrupting("slow"), "fast": Counting("fast")}
+    monkeypatch.setattr(errands_module, "open_model", lambda spec: opened[spec])
+    models = {name: NamedModel(spec=name) for name in opened}
     memory = tmp_path / "replies.sqlite"
-    timer = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
     errands = Errands(models, memory=memory)
 
     def interrupted() -> None:
         with errands:
             errands.run({"fast": said(ask("a"))}, model="fast")
-            timer.start()
             errands.run({"slow": said(ask("a"))}, model="slow")
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     assert errands.spent.n_asked == 1
+    assert (opened["slow"].n_closed, opened["fast"].n_closed) == (1, 1)
     with Errands(models, memory=memory) as again:
         again.run({"fast": said(ask("a"))}, model="fast")
         assert again.spent.n_remembered == 1

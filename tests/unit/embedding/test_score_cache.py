@@ -232,6 +232,7 @@ from vidence.embedding._cache import ScoreCache
 root, first = Path(sys.argv[1]), int(sys.argv[2])
 cache = ScoreCache(root, SimpleNamespace(identity="e"), frames_key="k", max_bytes=1 << 30)
 deadline = time.monotonic() + 60
+(root / f"ready-{first}").touch()
 while not (root / "go").exists():
     assert time.monotonic() < deadline, "nobody said go"
     time.sleep(0.002)  # never spin: whoever is to say so may need this processor
@@ -247,7 +248,10 @@ def test_two_processes_lose_nothing_of_each_other(tmp_path):
         subprocess.Popen([sys.executable, "-c", WORKER, str(tmp_path), str(first)]) for first in (0, 1)
     ]
     try:
-        time.sleep(0.5)
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("ready-*"))) < 2:
+            assert time.monotonic() < deadline, "the workers never began"
+            time.sleep(0.01)
         (tmp_path / "go").touch()
         assert [worker.wait(120) for worker in workers] == [0, 0]
     finally:

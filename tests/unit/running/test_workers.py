@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 import time
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -28,8 +29,12 @@ def print_and_add(first: int, second: int) -> int:
 
 def children() -> list[psutil.Process]:
     """The workers of this process (other tests may have left helpers of `multiprocessing`)."""
-    running = psutil.Process().children(recursive=True)
-    return [p for p in running if "vidence.running.worker" in " ".join(p.cmdline())]
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it ends while it is looked at
+            if "vidence.running.worker" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
 
 
 def test_one_that_hangs_is_killed_and_the_next_one_works():
@@ -60,10 +65,10 @@ def test_one_that_died_while_it_was_idle_is_replaced():
         async with Workers(1) as workers:
             pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
             os.kill(pid, signal.SIGKILL)
-            with anyio.fail_after(10):
-                while psutil.pid_exists(pid) and psutil.Process(pid).status() != psutil.STATUS_ZOMBIE:
+            (idle,) = workers._idle
+            with anyio.fail_after(60):
+                while idle.returncode is None:
                     await anyio.sleep(0.01)
-                await anyio.sleep(0.1)
             assert await workers.run("film.mp4", os.getpid, deadline_s=30) != pid
 
     anyio.run(go)
@@ -95,7 +100,7 @@ def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
         done: list[float] = []
 
         async def one(workers: Workers) -> None:
-            await workers.run("film.mp4", partial(time.sleep, 0.4), deadline_s=1.2)
+            await workers.run("film.mp4", partial(time.sleep, 0.9), deadline_s=3)
             done.append(anyio.current_time())
             assert len(children()) == 1
 
@@ -121,21 +126,25 @@ def test_cancelling_at_any_time_leaves_no_process(delay_s: float):
     anyio.run(go)
 
 
-def test_the_event_loop_goes_on_while_a_worker_works():
+def wait_for(path: Path) -> str:
+    while not path.exists():
+        time.sleep(0.002)
+    return path.name
+
+
+def test_the_event_loop_goes_on_while_a_worker_works(tmp_path: Path):
+    """The worker ends when the loop has gone round twenty times: it would not, were the loop held up."""
+
+    async def tick() -> None:
+        for _ in range(20):
+            await anyio.sleep(0.005)
+        (tmp_path / "go").touch()
+
     async def go() -> None:
-        n_ticks = 0
-
-        async def tick() -> None:
-            nonlocal n_ticks
-            while True:
-                n_ticks += 1
-                await anyio.sleep(0.005)
-
         async with Workers(1) as workers, anyio.create_task_group() as tasks:
+            await workers.run("film.mp4", os.getpid, deadline_s=60)
             tasks.start_soon(tick)
-            await workers.run("film.mp4", partial(time.sleep, 0.5), deadline_s=30)
-            tasks.cancel_scope.cancel()
-        assert n_ticks > 20
+            assert await workers.run("film.mp4", partial(wait_for, tmp_path / "go"), deadline_s=60) == "go"
 
     anyio.run(go)
 
@@ -179,13 +188,13 @@ def start(tmp_path: Path, deadline_s: float) -> tuple[subprocess.Popen[str], psu
 def test_ctrl_c_ends_run_and_worker(tmp_path: Path):
     process, worker = start(tmp_path, 60)
     os.killpg(process.pid, signal.SIGINT)
-    assert process.wait(timeout=20) != 0
-    assert psutil.wait_procs([worker], timeout=10)[1] == []
+    assert process.wait(timeout=60) != 0
+    assert psutil.wait_procs([worker], timeout=60)[1] == []
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the alarms of Unix")
 def test_a_worker_that_hangs_ends_even_when_its_parent_was_killed(tmp_path: Path):
-    process, worker = start(tmp_path, 0.5)
+    process, worker = start(tmp_path, 2)
     process.kill()
     process.wait()
-    assert psutil.wait_procs([worker], timeout=20)[1] == []
+    assert psutil.wait_procs([worker], timeout=60)[1] == []
