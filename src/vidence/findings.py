@@ -75,7 +75,11 @@ class Series(Record, kw_only=True):
 
 
 class Chart(Record, kw_only=True, omit_defaults=True):
-    """Curves with intervals. `marks` are vertical lines with their words, such as a saturation point."""
+    """Curves with intervals. `marks` are vertical lines with their words, such as a saturation point.
+
+    `y_marks` are horizontal ones, such as chance; `x_labels` are words in place of numbers along x, such as
+    the names of levels.
+    """
 
     name: str
     title: str
@@ -85,6 +89,8 @@ class Chart(Record, kw_only=True, omit_defaults=True):
     is_share: bool = True
     is_log: bool = False
     marks: tuple[tuple[float, str], ...] = ()
+    y_marks: tuple[tuple[float, str], ...] = ()
+    x_labels: tuple[tuple[float, str], ...] = ()
     note: str = ""
 
 

@@ -86,14 +86,17 @@ def _draw_chart(chart: Chart) -> Drawing:
     xs = sorted({point.x for point in points})
     place = _across(chart, xs)
     body = _frame(y, low, high, is_share=chart.is_share, title=chart.y_title)
+    words_at = dict(chart.x_labels)
     for value in xs:
-        body.append(
-            text(f"{value:g}", x=f"{place(value):.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis")
-        )
+        shown = words_at.get(value, f"{value:g}")
+        body.append(text(shown, x=f"{place(value):.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis"))
     body.append(text(chart.x_title, x=f"{RIGHT:g}%", y=PLOT_PX + 34, anchor="end", style="axis"))
     for value, words in chart.marks:
         body.append(line(x1=place(value), x2=place(value), y1=24, y2=PLOT_PX, style="zero"))
         body.append(text(words, x=f"{place(value):.2f}%", y=22, anchor="middle", style="number"))
+    for value, words in chart.y_marks:
+        body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="zero"))
+        body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
     for i, series in enumerate(chart.series):
         body += _curve(series.points, place, y, index=i)
     legend = tuple(
@@ -133,7 +136,8 @@ def _curve(
 
 def _mark(index: int) -> str:
     shapes = ("M0-5A5 5 0 1 1 0 5 5 5 0 1 1 0-5Z", "M0-6 6 0 0 6-6 0Z", "M0-6 6 5-6 5Z", "M-5-5H5V5H-5Z")
-    return f'<path d="{shapes[index % len(shapes)]}" class="dot curve-{index % _STYLES}"/>'
+    shape = shapes[(index + index // _STYLES) % len(shapes)]  # a colour comes again with another shape
+    return f'<path d="{shape}" class="dot curve-{index % _STYLES}"/>'
 
 
 def _dot(index: int, *, x: float, y: float) -> str:

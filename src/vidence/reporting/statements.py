@@ -97,14 +97,21 @@ def _chart(chart: Chart) -> Table:
         Heading(key=f"series:{i}", title=s.label, is_share=chart.is_share) for i, s in enumerate(chart.series)
     ]
     found = [{point.x: point.y for point in series.points} for series in chart.series]
+    words_at = dict(chart.x_labels)
     lines = [
         Line(
             key=f"x:{x:g}",
-            cells=(words(f"{x:g}"), *(cell_of(f.get(x), h) for f, h in zip(found, headings, strict=True))),
+            cells=(
+                words(words_at.get(x, f"{x:g}")),
+                *(cell_of(f.get(x), h) for f, h in zip(found, headings, strict=True)),
+            ),
         )
         for x in xs
     ]
     notes = [f"{label}: {x:g}." for x, label in chart.marks]
+    notes += [
+        f"{label}: {100 * y:.1f} %." if chart.is_share else f"{label}: {y:g}." for y, label in chart.y_marks
+    ]
     return _figure_table(
         chart,
         label=chart.x_title,
