@@ -23,6 +23,7 @@ from vidence.tracking.refine import RefineSettings
 from vidence.tracking.trackrank import RankSettings
 
 DEFAULT_PER_VIDEO = 10
+BY_RULES = "rules"
 
 
 class SourceRule(Record, kw_only=True, omit_defaults=True):
@@ -97,13 +98,22 @@ class CardStep(Record, kw_only=True, omit_defaults=True):
 class SceneStep(Record, kw_only=True, omit_defaults=True):
     """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
 
-    With `false` each description is also falsified, by `false_model` or else by the same model.
+    Without a model only shots are described whose video has a file of scene cards. With `false` each
+    description is also falsified, those of a file too where it holds no false one: by `false_model` or else
+    by the same model. ``rules`` is no model: words are swapped by lists (`swapping.perturb_by_rules`).
     """
 
-    model: str
+    model: str = ""
     rules: SceneRules = SceneRules()
     false: bool = True
     false_model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.model and not self.false_model:
+            raise UsageError(
+                "[scenes] names nobody; give model, who describes shots, or false_model (a model, or "
+                f"{BY_RULES!r} for none), who falsifies the descriptions of a file"
+            )
 
 
 class TaskRules(Record, kw_only=True, omit_defaults=True):
@@ -156,11 +166,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
             raise UsageError(
                 "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
             )
-        asked = [step.model for step in (self.cards, self.scenes) if step is not None]
-        if self.scenes is not None and self.scenes.false_model:
-            asked.append(self.scenes.false_model)
-        asked += self.gates.models if self.gates is not None else ()
-        for name in asked:
+        for name in self._asked():
             if name not in self.models:
                 raise UnknownNameError("model in [models]", name, self.models)
         for task in self.tasks:
@@ -169,6 +175,20 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
         for log in self.logs:
             if log.format not in names("event-log"):
                 raise UnknownNameError("event-log", log.format, names("event-log"))
+
+    def _asked(self) -> list[str]:
+        """The names of models that steps ask."""
+        asked = [] if self.cards is None else [self.cards.model]
+        asked += [] if self.gates is None else self.gates.models
+        if self.scenes is None:
+            return asked
+        if self.scenes.false_model == BY_RULES and BY_RULES in self.models:
+            raise UsageError(
+                f"false_model = {BY_RULES!r} means that words are swapped without a model; give the model "
+                f"{BY_RULES!r} another name"
+            )
+        named = (self.scenes.model, self.scenes.false_model)
+        return [*asked, *(name for name in named if name and name != BY_RULES)]
 
     @property
     def named_models(self) -> dict[str, NamedModel]:

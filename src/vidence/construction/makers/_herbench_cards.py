@@ -4,11 +4,11 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from vidence.construction.cards import TrackCards, check_cards, write_cards
+from vidence.construction.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.construction.config import CardStep
 from vidence.construction.crops import CropPlan, TrackPictures, cut_crops, plan_crops
 from vidence.construction.kept_video import kept_video
-from vidence.construction.makers._herbench_files import read_lines
+from vidence.construction.makers._herbench_files import cards_of_people
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Card, Dropped
 from vidence.construction.pictures import PictureFolder
@@ -169,21 +169,20 @@ def _times(one: Known) -> list[float]:
 
 
 def _from_file(work: Work, one: Known) -> list[TrackCards]:
-    """The cards of a video out of its file: one `Card` a line.
+    """The cards of a video out of its file.
 
     Raises:
         DataError: it cannot be read, or has a card of a track that the video does not have.
     """
     path = one.source.beside(one.source.rule.cards, work.root)
-    known = () if one.material.tracked is None else [t.track_id for t in one.material.tracked.tracks]
     if path is None:
         return []
     by_track: dict[str, list[Card]] = {}
-    for card in read_lines(path, Card, about="track_id", known=known, video_id=one.video_id):
+    for card in cards_of_people(path, one.material.tracked, video_id=one.video_id):
         by_track.setdefault(card.track_id, []).append(card)
-    step = work.config.cards or CardStep(model="")
+    rules = CardChecks() if work.config.cards is None else work.config.cards.rules
     try:
-        return [check_cards(cards, step.rules) for cards in by_track.values()]
+        return [check_cards(cards, rules) for cards in by_track.values()]
     except ValueError as error:
         raise DataError(f"{path}: {error}") from error
 

@@ -1,55 +1,40 @@
-"""Files that makers read and write: records made elsewhere, one a line; files of the set."""
+"""Files that makers read and write: cards that people wrote; files of the set."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TypeVar
 
-import msgspec
-
+from vidence.construction.card_files import FromFile, MadeT, read_cards, read_scene_cards
+from vidence.construction.material import Card, SceneCard, Shot
 from vidence.errors import DataError, StoreError
 from vidence.media.cache import write_whole
-from vidence.records import Record
-
-RecordT = TypeVar("RecordT", bound=Record)
+from vidence.tracking.tracks import TrackedVideo
 
 
-def read_lines(
-    path: Path, kind: type[RecordT], *, about: str, known: Collection[str], video_id: str
-) -> list[RecordT]:
-    """The records of a file.
-
-    Args:
-        path: the file; blank lines are passed over.
-        kind: what a line holds.
-        about: the field that says what a record is about, such as ``track_id``.
-        known: the values that this field may have.
-        video_id: for messages.
+def cards_of_people(path: Path, tracked: TrackedVideo | None, *, video_id: str) -> tuple[Card, ...]:
+    """The cards of tracks in a file (`card_files.read_cards`); a line that is wrong is an error.
 
     Raises:
-        DataError: the file cannot be read, or a line is no such record, or is about something else.
+        DataError: the file cannot be read, a line is no card, or is about a track that the video lacks.
     """
-    decoder = msgspec.json.Decoder(kind)
+    tracks = [] if tracked is None else [track.track_id for track in tracked.tracks]
+    return _of(video_id, lambda: read_cards(path, tracks=tracks, strict=True))
+
+
+def scenes_of_people(path: Path, shots: Sequence[Shot], *, video_id: str) -> tuple[SceneCard, ...]:
+    """The scene cards in a file (`card_files.read_scene_cards`); a line that is wrong is an error.
+
+    Raises:
+        DataError: the file cannot be read, a line is no card, is about a shot that the video lacks, or is a
+            false card that does not differ from the true one in what it lists.
+    """
+    return _of(video_id, lambda: read_scene_cards(path, shots=shots, strict=True))
+
+
+def _of(video_id: str, read: Callable[[], FromFile[MadeT]]) -> tuple[MadeT, ...]:
     try:
-        lines = path.read_bytes().splitlines()
-    except OSError as error:
-        raise DataError(f"the file {path} cannot be read: {error.strerror}") from error
-    found: list[RecordT] = []
-    for number, line in enumerate(lines, 1):
-        if not line.strip():
-            continue
-        try:
-            record = decoder.decode(line)
-        except msgspec.DecodeError as error:
-            raise DataError(f"{path}:{number}: {error}; expected a {kind.__name__} as JSON") from error
-        value = getattr(record, about)
-        if value not in known:
-            listed = ", ".join(sorted(known)[:10]) or "none"
-            raise DataError(
-                f"{path}:{number}: {about} is {value!r}, which the video {video_id} does not have; it has "
-                f"{listed}"
-            )
-        found.append(record)
-    return found
+        return read().cards
+    except DataError as error:
+        raise DataError(f"the cards of the video {video_id}: {error}") from error
 
 
 def write_file(path: Path, content: bytes) -> None:

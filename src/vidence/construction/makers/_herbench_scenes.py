@@ -1,13 +1,16 @@
 """Scene cards of the shots, faithful and false, written by a model or from files."""
 
+import hashlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
-from vidence.construction.config import SceneStep
+import numpy as np
+
+from vidence.construction.config import BY_RULES, SceneStep
 from vidence.construction.kept_video import kept_video
-from vidence.construction.makers._herbench_files import read_lines
+from vidence.construction.makers._herbench_files import scenes_of_people
 from vidence.construction.makers._herbench_work import Known, Work
 from vidence.construction.material import Dropped, SceneCard
 from vidence.construction.perturbing import false_id, perturb
@@ -15,6 +18,7 @@ from vidence.construction.pictures import PictureFolder
 from vidence.construction.progress import Trouble, UnitDone
 from vidence.construction.scenes import ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.construction.stages import FlowUnit, JsonForm, Stage, digest_of
+from vidence.construction.swapping import perturb_by_rules
 from vidence.construction.wording import CardWording
 from vidence.contracts import Flow
 from vidence.errors import MediaError
@@ -41,23 +45,32 @@ _WRITTEN: JsonForm[Written] = JsonForm(Written)
 
 
 def write_all_scenes(work: Work, videos: list[Known], *, needs: Collection[str]) -> None:
-    """Give every video with shots its scene cards, from its file or from the model."""
+    """Give every video with shots its scene cards, from its file or from the model.
+
+    Raises:
+        DataError: a file of scene cards that is wrong.
+    """
     if "scene_cards" not in needs:
         return
     step = work.config.scenes
-    with_shots = [one for one in videos if one.material.shots]
     to_write: list[Known] = []
-    for one in with_shots:
+    to_falsify: list[Known] = []
+    for one in videos:
+        if not one.material.shots:
+            continue
         if path := one.source.beside(one.source.rule.scene_cards, work.root):
-            shots = [shot.shot_id for shot in one.material.shots]
-            cards = read_lines(path, SceneCard, about="shot_id", known=shots, video_id=one.video_id)
-            _give(one, tuple(cards))
+            cards = scenes_of_people(path, one.material.shots, video_id=one.video_id)
+            _give(one, cards)
+            if step is not None and step.false and all(card.is_faithful for card in cards):
+                to_falsify.append(one)
         elif step is None:
             one.absent["scene_cards"] = "the configuration has no [scenes]"
+        elif not step.model:
+            one.absent["scene_cards"] = "[scenes] names no model, and the source has no file of scene cards"
         else:
             to_write.append(one)
-    if step is not None and to_write:
-        _Writing(work, step).write(to_write)
+    if step is not None and (to_write or to_falsify):
+        _Writing(work, step).write(to_write, of_people=to_falsify)
 
 
 def _give(one: Known, cards: tuple[SceneCard, ...]) -> None:
@@ -76,12 +89,18 @@ class _Writing:
         self._wording = CardWording.load(work.prompts)
         self._folder = PictureFolder(work.pictures)
 
-    def write(self, videos: Sequence[Known]) -> None:
-        """Give each of the videos its scene cards."""
-        pictured = self._picture(videos)
-        true = self._faithful(videos, pictured)
-        false = self._false(videos, true) if self._step.false else {}
-        for one in videos:
+    def write(self, videos: Sequence[Known], *, of_people: Sequence[Known]) -> None:
+        """Give each of the videos its scene cards, and false ones to those that people described."""
+        true = self._faithful(videos, self._picture(videos)) if videos else {}
+        true |= {one.video_id: one.material.scene_cards for one in of_people}
+        together = (*videos, *of_people)
+        if not self._step.false:
+            false = {}
+        elif self._step.false_model == BY_RULES:
+            false = self._false_by_rules(together, true)
+        else:
+            false = self._false(together, true)
+        for one in together:
             _give(one, (*true.get(one.video_id, ()), *false.get(one.video_id, ())))
 
     def _picture(self, videos: Sequence[Known]) -> dict[str, Pictured]:
@@ -180,6 +199,31 @@ class _Writing:
             )
             for one in videos
         }
+
+    def _false_by_rules(
+        self, videos: Sequence[Known], true: dict[str, tuple[SceneCard, ...]]
+    ) -> dict[str, tuple[SceneCard, ...]]:
+        """False cards without a model; nothing is kept, since they are written faster than read."""
+        seed = self._work.config.seed
+        false: dict[str, list[SceneCard]] = {one.video_id: [] for one in videos}
+        taken: list[str] = []
+        dropped: list[Dropped] = []
+        for one in videos:
+            cards = true[one.video_id]
+            for card in cards:
+                name = f"{one.video_id}: {false_id(card)}"
+                rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
+                mine = false[one.video_id]
+                made = perturb_by_rules(card, others=(*cards, *mine), rng=rng)
+                taken.append(name)
+                if isinstance(made, Dropped):
+                    dropped.append(_of(one.video_id, made))
+                else:
+                    mine.append(made)
+        kept = [f"{video_id}: {card.card_id}" for video_id, made in false.items() for card in made]
+        self._work.began("false-scenes", len(taken))
+        self._work.close("false-scenes", unit="cards", taken=taken, kept=kept, dropped=dropped)
+        return {video_id: tuple(made) for video_id, made in false.items()}
 
     def _run(
         self, stage: Stage, units: dict[str, FlowUnit[Written]], *, model: str
