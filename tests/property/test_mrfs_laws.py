@@ -10,7 +10,7 @@ from vidence import catalog
 from vidence.contracts import Ask
 from vidence.records import Item, Reply
 
-FAST = settings(max_examples=150, deadline=None)
+FAST = settings(max_examples=60, deadline=None)
 ITEM = Item(item_id="q1", question="?", choices=("yes", "no"), answer="A")
 MARKS = st.lists(st.booleans(), min_size=2, max_size=33)  # without frames, with 1, with 2, ...
 
