@@ -24,6 +24,7 @@ def test_list_names_everything_that_has_a_file(vidence):
         "gemini",
         "openai",
         "phantom",
+        "pointlight-nn",
         "replay",
         "scripted",
         "transformers",
