@@ -8,13 +8,13 @@ from vidence.construction.gate_asking import plain_item
 from vidence.construction.gate_rules import CheckRules
 from vidence.construction.material import Draft, Dropped
 from vidence.records import Evidence
-from vidence.reporting.item_audit import audit_items
+from vidence.reporting._item_choices import choice_reasons, exact_form
+from vidence.reporting._item_words import word_reasons
 from vidence.statistics.near_duplicates import near_pairs, normal_form
 
 CHECKS: Final = "checks"
 # Reasons of the audit of items for which a draft is dropped; with severity, where only from there on.
 _FATAL: Final = {
-    "contradiction": "contradiction",
     "identical-choices": "same-options",
     "answer-in-question": "answer-in-question",
     "letter-in-question": "letter-in-question",
@@ -49,9 +49,9 @@ def check(drafts: Sequence[Draft], rules: CheckRules) -> tuple[tuple[Draft, ...]
 
 def _faults(drafts: Sequence[Draft]) -> Iterator[Dropped]:
     """What the audit of items says of each draft that cannot stay."""
-    found = audit_items([plain_item(draft) for draft in drafts])
     for draft in drafts:
-        for reason in found.reasons.get(draft.draft_id, ()):
+        item = plain_item(draft)
+        for reason in (*word_reasons(item), *choice_reasons(item)):
             name = _FATAL.get(reason.kind, "")
             if reason.kind == "overlapping-choices" and reason.severity == "severe":
                 name = "overlapping-options"
@@ -77,10 +77,18 @@ def _named_twice(drafts: Sequence[Draft]) -> Iterator[Dropped]:
 def _doubled(drafts: Sequence[Draft], rules: CheckRules) -> Iterator[Dropped]:
     """Each draft that an earlier one asks already, exactly or nearly."""
     texts = [
-        "\n".join([normal_form(d.question), *sorted(normal_form(choice) for choice in d.choices)])
+        "\n".join([normal_form(d.question), *sorted(exact_form(choice) for choice in d.choices)])
         for d in drafts
     ]
-    answers = [normal_form(d.choices[d.answer_index]) for d in drafts]
+    answers = [exact_form(d.choices[d.answer_index]) for d in drafts]
+    said: dict[str, set[str]] = defaultdict(set)
+    for text, answer in zip(texts, answers, strict=True):
+        said[text].add(answer)
+    yield from (
+        _dropped(draft, "contradiction", f"right are {' and '.join(map(repr, sorted(said[text])))}")
+        for draft, text in zip(drafts, texts, strict=True)
+        if len(said[text]) > 1
+    )
     first: dict[tuple[str, str], int] = {}
     for i, (text, answer) in enumerate(zip(texts, answers, strict=True)):
         if first.setdefault((text, answer), i) != i:
@@ -93,8 +101,8 @@ def _doubled(drafts: Sequence[Draft], rules: CheckRules) -> Iterator[Dropped]:
         shared = _shared(drafts[one].evidence, drafts[other].evidence)
         if shared >= rules.same_evidence:
             gone.add(other)
-            said = f"asked by {drafts[one].draft_id} (texts alike by {pair.resemblance:.2f}, "
-            yield _dropped(drafts[other], "near-repeat", f"{said}evidence by {shared:.2f})")
+            how = f"texts alike by {pair.resemblance:.2f}, evidence by {shared:.2f}"
+            yield _dropped(drafts[other], "near-repeat", f"asked by {drafts[one].draft_id} ({how})")
 
 
 def _shared(ours: Sequence[Evidence], theirs: Sequence[Evidence]) -> float:

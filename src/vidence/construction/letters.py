@@ -1,6 +1,7 @@
 """Right answers spread evenly over the letters, with as few moves as that takes."""
 
 import hashlib
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -11,11 +12,17 @@ import numpy as np
 from vidence.construction.gate_asking import plain_item
 from vidence.construction.material import Draft
 from vidence.records import Record
-from vidence.reporting.item_audit import audit_items
+from vidence.reporting._item_choices import choice_reasons
+from vidence.reporting._item_words import word_reasons
 from vidence.statistics.answer_keys import letter_balance
 
 _FIXED = frozenset({"refers-to-choices", "letters-as-names", "letter-in-question", "choices-in-question"})
 _N_DRAWS = 999
+# Without one of these no text names a letter or other choices.
+_MAY_NAME = re.compile(
+    r"\b(?:all|none|both|neither|any|above|below|option|choice|answer)\b|(?<!\w)[B-H](?!\w)|(?<!\w)A[.):]",
+    re.IGNORECASE,
+)
 
 
 class LetterCounts(Record, kw_only=True, omit_defaults=True):
@@ -63,8 +70,10 @@ def spread_letters(drafts: Sequence[Draft], *, seed: int) -> Spread:
 
 
 def _is_fixed(draft: Draft) -> bool:
-    reasons = audit_items([plain_item(draft)]).reasons.get(draft.draft_id, ())
-    return any(reason.kind in _FIXED for reason in reasons)
+    if not any(map(_MAY_NAME.search, (draft.question, *draft.choices))):
+        return False
+    item = plain_item(draft)
+    return any(reason.kind in _FIXED for reason in (*word_reasons(item), *choice_reasons(item)))
 
 
 def _places(

@@ -11,6 +11,7 @@ from typing import Final
 from vidence.construction.gate_frames import middle_frame
 from vidence.construction.report_pictures import frames_sheet
 from vidence.construction.review_sample import ToReview
+from vidence.construction.stages import Stage
 from vidence.errors import DataError, MediaError
 from vidence.media.video import Video
 from vidence.records import Evidence
@@ -20,7 +21,7 @@ from vidence.reporting.thumbnails import Sheet
 
 # What is looked at (HERBench, 7.7), in words for whoever looks.
 CHECKS: Final[Mapping[str, str]] = {
-    "frames": "Minimum frame-set: at least three frames, far apart, are needed; no single one suffices.",
+    "frames": "Minimum frame-set: at least three distinct frames are needed; no single one suffices.",
     "unique": "Uniqueness: exactly one choice is right, it is the one that is marked, and it is objective.",
     "apart": "Disentanglement: the words that name a person do not give away the answer, nor it them.",
 }
@@ -33,6 +34,7 @@ TO_FILL: Final = (*CHECKS, VERDICT, NOTE)
 YES, NO, NONE = "yes", "no", ""
 ACCEPT, REJECT = "accept", "reject"
 _THUMB_PX: Final = 300
+PAGE_STAGE: Final = Stage(name="review-page", settings=_THUMB_PX)
 
 
 @dataclass(frozen=True, kw_only=True)

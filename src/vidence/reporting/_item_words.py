@@ -147,6 +147,8 @@ def _text_reasons(where: str, text: str) -> Iterator[Reason]:
 
 def _is_mixed(word: str) -> bool:
     """Latin letters beside Cyrillic ones, or beside Greek ones that look like Latin."""
+    if word.isascii():
+        return False
     found = scripts(word)
     return "LATIN" in found and ("CYRILLIC" in found or bool(_GREEK_ALIKE & set(word)))
 

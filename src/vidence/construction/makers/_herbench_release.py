@@ -1,6 +1,6 @@
 """Behind the gates: the review by people, and the release."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -25,11 +25,13 @@ from vidence.construction.release import (
 from vidence.construction.release_words import Facts
 from vidence.construction.review_decision import REVIEW, ReviewResult, decide_review
 from vidence.construction.review_sample import Drawn, draw
-from vidence.construction.review_sheet import as_csv, as_page, is_begun, read_csv
+from vidence.construction.review_sheet import PAGE_STAGE, as_csv, as_page, is_begun, read_csv
+from vidence.construction.stages import digest_of
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import Video
 
-SHEET_FILE, PAGE_FILE, RESULT_FILE = "sheet.csv", "sheet.html", "result.json"
+SHEET_FILE, RESULT_FILE = "sheet.csv", "result.json"
+_ON_A_PAGE = 200
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +65,7 @@ def review(
     if filled is None or not filled.is_file():
         where = f"save it as {filled}" if filled else "save it, and name it as filled in [review]"
         said = (
-            f"{len(drawn.rows):,} questions wait for people: look at {folder / PAGE_FILE}, fill in "
+            f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, fill in "
             f"{folder / SHEET_FILE}, {where}, and call this again."
         )
         work.books.notes.append("no person has looked at the questions yet")
@@ -116,25 +118,57 @@ def _unreviewed(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> 
 def _sheets(
     work: Work, drawn: Drawn, videos: Sequence[Known], *, folder: Path, n_frames: int
 ) -> tuple[Path, ...]:
-    needed = {row.question.draft.video_id for row in drawn.rows}
+    """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
+    table = folder / SHEET_FILE
+    if is_begun(table):
+        work.workshop.on_event(Trouble(message=f"{table} has been filled in and was left as it is"))
+    else:
+        write_file(table, as_csv(drawn.rows))
+    pages = [drawn.rows[i : i + _ON_A_PAGE] for i in range(0, max(1, len(drawn.rows)), _ON_A_PAGE)]
+    files = [table]
+    for number, rows in enumerate(pages, start=1):
+        path = folder / (f"sheet-{number}.html" if len(pages) > 1 else "sheet.html")
+        files.append(path)
+        key = PAGE_STAGE.key(
+            {
+                "title": work.config.name,
+                "frames": str(n_frames),
+                "rows": digest_of([[r.question.question_id, r.why, r.note, r.check] for r in rows]),
+                "facts": digest_of([r.question.draft.facts for r in rows]),
+                "here": digest_of([one.video_id for one in videos if one.source.file is not None]),
+            }
+        )
+        mark = f"<!-- {key} -->\n".encode()
+        if _ends_with(path, mark):
+            continue
+        opened = _opened(work, videos, {row.question.draft.video_id for row in rows})
+        page = as_page(rows, opened, title=work.config.name, n_frames=n_frames, table=SHEET_FILE)
+        write_file(path, page.encode() + b"\n" + mark)
+    return tuple(files)
+
+
+def _ends_with(path: Path, mark: bytes) -> bool:
+    """Whether a page is there that was made from the same."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - len(mark)))
+            return file.read() == mark
+    except OSError:
+        return False
+
+
+def _opened(work: Work, videos: Sequence[Known], needed: Collection[str]) -> dict[str, Video]:
+    around = work.workshop
     opened: dict[str, Video] = {}
     for one in videos:
         if one.video_id in needed and one.source.file is not None:
-            around = work.workshop
             try:
                 opened[one.video_id] = kept_video(
                     one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes
                 )
             except MediaError as error:
-                work.books.notes.append(f"review: no frames of {one.video_id} ({error})")
-    page = as_page(drawn.rows, opened, title=work.config.name, n_frames=n_frames, table=SHEET_FILE)
-    if is_begun(folder / SHEET_FILE):
-        said = f"{folder / SHEET_FILE} has been filled in and was left as it is"
-        work.workshop.on_event(Trouble(message=said))
-    else:
-        write_file(folder / SHEET_FILE, as_csv(drawn.rows))
-    write_file(folder / PAGE_FILE, page.encode())
-    return folder / SHEET_FILE, folder / PAGE_FILE
+                around.on_event(Trouble(message=f"review: no frames of {one.video_id} ({error})"))
+    return opened
 
 
 def release(work: Work, reviewing: Reviewing, *, sifted: Sifted, maker: str) -> Reviewing:
