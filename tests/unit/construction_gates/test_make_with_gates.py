@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from subjects.reviewed import Reviewed
+from subjects.reviewed import GOLDEN, Reviewed
 from vidence.benchmarks.table import create as table
+from vidence.construction.config import read_herbench
 from vidence.errors import DataError, UsageError
 
 
@@ -103,6 +104,27 @@ def test_an_open_verdict_is_not_released_where_no_person_looks(one):
     assert opened
     assert one.account()["review"]["dropped"] == {"not-confirmed-by-a-person": len(opened)}
     assert not opened & {item["tags"]["draft"] for item in lines(one.release() / "items.jsonl")}
+
+
+def test_the_page_is_made_again_only_when_it_would_differ(one):
+    one.make()
+    page = one.sheet.with_name("sheet.html")
+    text = page.read_text()
+    page.write_text("x" + text)  # what says from what it was made stands at its end
+    one.make()
+    assert page.read_text() == "x" + text
+    one.config.write_text(one.config.read_text().replace('name = "kitchens"', 'name = "kitchens-2"'))
+    one.make()
+    assert "<bdi>kitchens-2</bdi>" in page.read_text()
+
+
+def test_the_configuration_of_the_documentation_makes_sense(one):
+    text = (GOLDEN.parents[3] / "docs" / "making" / "gates.md").read_text()
+    example = text.split("```toml\n")[1].split("```")[0]
+    one.config.write_text(one.bare + example)
+    read = read_herbench(one.config)
+    assert read.gates.models == ("qwen2", "qwen25", "llama3", "vicuna", "eye")
+    assert read.release.splits == {"train": 0.8, "test": 0.2}
 
 
 def test_a_changed_question_makes_its_old_verdict_useless(one):
