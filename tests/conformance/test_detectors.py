@@ -1,6 +1,7 @@
 """What every detector, tracker and describer in the catalog must do."""
 
 import inspect
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -42,7 +43,9 @@ def random_rfdetr(folder):
 
     path = folder / "rf-detr-nano.pth"
     if not path.exists():
-        made = package.RFDETRNano(pretrain_weights=None, device="cpu")
+        with warnings.catch_warnings():  # it warns that random weights find little
+            warnings.simplefilter("ignore")
+            made = package.RFDETRNano(pretrain_weights=None, device="cpu")
         torch.save({"model": made.model.model.state_dict(), "args": made.model.args}, path)
     return f"rfdetr:{path}?model=nano&confidence=0.02"
 

@@ -26,13 +26,16 @@ class AssociationSettings(Record, kw_only=True):
     where the track is expected, the others then at `low_iou`. Boxes above `high` that are still left are
     matched once more at `last_iou` (1 or more: they are not). A track ends `max_age` frames after its last
     box, and counts from its `n_init`-th box on. Where vectors of the boxes are given, they are matched first:
-    by the least cosine distance from the last `gallery` vectors of a track, at most `most_distance`.
-    `classes` are the names of what is tracked, each by itself; empty: everything.
+    by the least cosine distance from the last `gallery` vectors of a track plus `place` times what the IoU
+    with the expected place lacks of 1; the sum is at most `most_distance`. `classes` are the
+    names of what is tracked, each by itself; empty: everything.
 
     Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
     and 3, and its released code (`max_age`, `n_init`, `most_distance`, `gallery`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew.
+    `last_iou` is ours: without it a person whose box jumps starts anew. So is `place`: DeepSORT compares
+    looks alone wherever a person can be (``place=0&most_distance=0.2``), and then takes one person for
+    another where boxes are few pixels wide.
     """
 
     high: float = 0.5
@@ -41,7 +44,8 @@ class AssociationSettings(Record, kw_only=True):
     last_iou: float = 0.3
     max_age: int = 30
     n_init: int = 3
-    most_distance: float = 0.2
+    place: float = 0.3
+    most_distance: float = 0.25
     gallery: int = 100
     classes: tuple[str, ...] = (PERSON,)
 
@@ -203,15 +207,16 @@ class _Matching:
         return matched, np.array([i for i in free if i not in taken], np.int64), rows
 
     def _look_costs(self, tracks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-        """The least cosine distance of each box from each track; impossible where it cannot be so soon."""
+        """How unlike each box is to each track, in looks and place; impossible where it cannot be so soon."""
         assert self._vectors is not None  # noqa: S101
         costs = np.full((len(tracks), len(rows)), _IMPOSSIBLE)
         if costs.size:
             for i, track in enumerate(tracks):
                 seen = np.stack(self._living[track].gallery)
                 costs[i] = 1.0 - (seen @ self._vectors[rows].T).max(axis=0)
-            far = kalman.distances(self._belief.part(tracks), self._detections.boxes_px[rows]) > _GATE
-            costs[far] = _IMPOSSIBLE
+            known, boxes = self._belief.part(tracks), self._detections.boxes_px[rows]
+            costs += self._settings.place * (1.0 - iou(known.boxes_px[:, None], boxes[None]))
+            costs[kalman.distances(known, boxes) > _GATE] = _IMPOSSIBLE
         return costs
 
     def _by_place(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
+from vidence.tracking.detectors.hog import inside_larger
 from vidence.tracking.following import open_detector
 from vidence.tracking.overlap import iou
 from videos.walkers import HEIGHT, WIDTH, Walker, picture
@@ -56,6 +57,24 @@ def test_a_person_at_the_edge_has_a_box_inside_the_frame(hog):
     (found,) = hog.find([picture((Walker(left_px=290, top_px=60),), 0)])
     assert np.all(found.boxes_px >= 0)
     assert np.all(found.boxes_px <= [WIDTH, HEIGHT, WIDTH, HEIGHT])
+
+
+def test_a_person_who_fills_the_frame_is_one_person(hog):
+    """The detector's window is a third higher than the person: it must look beyond the edges."""
+    near = Walker(left_px=100, top_px=2, size_px=(98.0, 236.0))
+    (found,) = hog.find([picture((near,), 0)])
+    overlaps = iou(np.array(near.box(0)), found.boxes_px)
+    assert overlaps.max() > 0.6
+    assert overlaps.argmax() == found.confidences.argmax() == 0
+
+
+def test_parts_of_a_person_are_left_out_and_people_beside_one_are_not():
+    """Inside a sure box twice as large: out. Half inside, or inside an unsure one: stays."""
+    boxes = np.array(
+        [[0.0, 0, 40, 100], [5, 50, 25, 98], [30, 50, 50, 98], [100, 0, 140, 100], [105, 50, 125, 98]]
+    )
+    sure = np.array([0.9, 0.5, 0.5, 0.6, 0.5])
+    assert inside_larger(boxes, sure).tolist() == [False, True, False, False, False]
 
 
 def test_a_frame_smaller_than_the_window_is_looked_at(hog):

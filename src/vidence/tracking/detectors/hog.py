@@ -18,6 +18,7 @@ from vidence.errors import UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.tracking._settings import number, share, whole
+from vidence.tracking.overlap import areas_px, share_inside
 from vidence.tracking.suppression import clip, suppress
 from vidence.tracking.tracks import PERSON, Detections
 from vidence.tracking.watching import Found, Image, watch
@@ -25,7 +26,7 @@ from vidence.tracking.watching import Found, Image, watch
 if TYPE_CHECKING:
     import cv2
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 _WINDOW_PX: Final = (64, 128)
 # The people that the detector was trained on are 96 pixels high in windows of 128 (Dalal and Triggs 2005,
 # section 4); the width of a walking person is 0.41 of the height (Dollar et al. 2012, section 2.1).
@@ -34,6 +35,8 @@ _WIDTH_OF_HEIGHT: Final = 0.41
 _PERSON_ID: Final = 1  # as in COCO
 _STEP_PX: Final = 8
 _PADDING_PX: Final = 16
+_MARGIN: Final = 1 / 6  # of the person's height above and below, in the window
+_TIMES_LARGER, _INSIDE, _SURE = 2.0, 0.8, 0.8
 # Margin of the classifier -> confidence. At a margin of 0.7, four of five boxes on PETS09-S2L1 are people.
 _EVEN_MARGIN: Final = 0.7
 _STEEPNESS: Final = 3.0
@@ -58,8 +61,9 @@ class HogSettings(Record, kw_only=True):
 class Hog:
     """OpenCV's people detector with its built-in weights.
 
-    Boxes are cut to the person: the detector's own windows have a margin all around. The confidence is the
-    logistic function of the classifier's margin, even at 0.7.
+    Boxes are cut to the person: the detector's own windows have a margin all around. A box inside a much
+    larger sure one is a part of that person. The confidence is the logistic function of the classifier's
+    margin, even at 0.7.
 
     Source: Dalal and Triggs, Histograms of oriented gradients for human detection, CVPR 2005; the least
     confidence and the most boxes are those of HERBench, section 7.1.
@@ -87,15 +91,44 @@ class Hog:
     def _find(self, image: Image) -> Found:
         import cv2
 
-        scale = _PERSON_PX / self._settings.least_px
         grey = cv2.cvtColor(np.ascontiguousarray(image), cv2.COLOR_RGB2GRAY)
+        # The detector's window is higher than the person in it: who fills the frame is found only beyond
+        # its edges. That is looked at once more, small, so that it costs little.
+        near_px = max(self._settings.least_px, grey.shape[0] / 2)
+        looks = (
+            self._look(grey, least_px=self._settings.least_px, border=0.0),
+            self._look(grey, least_px=near_px, border=_MARGIN),
+        )
+        boxes, margins = (np.concatenate(parts) for parts in zip(*looks, strict=True))
+        # Windows are looked at on several threads, and come in any order.
+        order = np.lexsort([*boxes.T, -margins])
+        boxes, covers = clip(boxes[order], width_px=image.shape[1], height_px=image.shape[0])
+        confidences = 1 / (1 + np.exp(_STEEPNESS * (_EVEN_MARGIN - margins[order])))
+        boxes, confidences = boxes[covers], confidences[covers]
+        kept = suppress(boxes, confidences, most_iou=self._settings.most_iou)
+        boxes, confidences = boxes[kept], confidences[kept]
+        kept = np.flatnonzero(~inside_larger(boxes, confidences))[: self._settings.most]
+        return Found(
+            boxes_px=boxes[kept],
+            confidences=confidences[kept],
+            class_ids=np.full(len(kept), _PERSON_ID),
+            class_names={_PERSON_ID: PERSON},
+        )
+
+    def _look(
+        self, grey: NDArray[np.uint8], *, least_px: float, border: float
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """People from a height on, and the classifier's margins; with a border, also beyond the edges."""
+        import cv2
+
+        scale = _PERSON_PX / least_px
         size = (max(round(grey.shape[1] * scale), 1), max(round(grey.shape[0] * scale), 1))
         scaled = cv2.resize(grey, size, interpolation=cv2.INTER_AREA if scale < 1 else cv2.INTER_LINEAR)
-        # A frame smaller than the window is put on a larger one; OpenCV does not look at it otherwise.
-        low = max(_WINDOW_PX[1] - scaled.shape[0], 0)
-        right = max(_WINDOW_PX[0] - scaled.shape[1], 0)
-        if low or right:
-            scaled = cv2.copyMakeBorder(scaled, 0, low, 0, right, cv2.BORDER_REPLICATE)
+        edge = round(border * size[1])
+        # OpenCV does not look at a frame that is smaller than the window.
+        right = edge + max(_WINDOW_PX[0] - size[0] - 2 * edge, 0)
+        low = edge + max(_WINDOW_PX[1] - size[1] - 2 * edge, 0)
+        scaled = cv2.copyMakeBorder(scaled, edge, low, edge, right, cv2.BORDER_REPLICATE)
         windows, margins = self._hog.detectMultiScale(
             scaled,
             hitThreshold=_EVEN_MARGIN + _logit(self._settings.confidence) / _STEEPNESS,
@@ -104,19 +137,20 @@ class Hog:
             scale=self._settings.ladder,
             groupThreshold=0,
         )
-        # Windows are looked at on several threads, and come in any order.
-        order = np.lexsort([*np.asarray(windows).reshape(-1, 4).T, -np.asarray(margins).reshape(-1)])
-        boxes = _people(np.asarray(windows, np.float64).reshape(-1, 4)[order]) / scale
-        confidences = 1 / (1 + np.exp(_STEEPNESS * (_EVEN_MARGIN - np.asarray(margins).reshape(-1)[order])))
-        boxes, covers = clip(boxes, width_px=image.shape[1], height_px=image.shape[0])
-        boxes, confidences = boxes[covers], confidences[covers].astype(np.float64)
-        kept = suppress(boxes, confidences, most_iou=self._settings.most_iou)[: self._settings.most]
-        return Found(
-            boxes_px=boxes[kept],
-            confidences=confidences[kept],
-            class_ids=np.full(len(kept), _PERSON_ID),
-            class_names={_PERSON_ID: PERSON},
-        )
+        found = np.asarray(windows, np.float64).reshape(-1, 4) - [edge, edge, 0, 0]
+        return _people(found) / scale, np.asarray(margins, np.float64).reshape(-1)
+
+
+def inside_larger(boxes_px: NDArray[np.float64], confidences: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Which boxes are parts of a person: they lie inside a box that is much larger and itself sure.
+
+    Shapes: `boxes_px` (n, 4), `confidences` (n,). Inside means four fifths of it, much larger twice the
+    area, sure a confidence of 0.8: an arm or a pair of legs looks like a small person to the detector.
+    """
+    areas = areas_px(boxes_px)
+    larger = (areas[None] >= _TIMES_LARGER * areas[:, None]) & (confidences >= _SURE)[None]
+    inside = share_inside(boxes_px[:, None], boxes_px[None]) >= _INSIDE
+    return np.asarray(np.any(larger & inside, axis=1), np.bool_)
 
 
 def _people(windows: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -30,7 +30,8 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "last_iou": share,
     "max_age": whole(1),
     "n_init": whole(1),
-    "most_distance": number(0.0, 2.0),
+    "place": number(0.0),
+    "most_distance": number(0.0),
     "gallery": whole(1),
     "classes": class_list,
 }

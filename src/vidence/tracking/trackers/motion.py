@@ -22,4 +22,6 @@ def create(argument: str, options: Mapping[str, str]) -> Associating:
         raise UsageError(
             f"motion takes no argument, and got {argument!r}; options follow a ?: motion?max_age=60"
         )
-    return Associating("motion", read_settings("motion", options, without=("most_distance", "gallery")))
+    return Associating(
+        "motion", read_settings("motion", options, without=("place", "most_distance", "gallery"))
+    )
