@@ -364,13 +364,13 @@ def test_nothing_to_say_is_said_without_numbers() -> None:
 def test_intervals_hold_the_planted_gain() -> None:
     # 30 % need 8 frames, 30 % more need 16: a gain of 0.3.
     held = 0
-    for seed in range(30):
+    for seed in range(20):
         rng = np.random.default_rng(seed)
         needed = rng.choice([8, 16, 1000], size=120, p=[0.3, 0.3, 0.4]).tolist()
         found = said(needing([item(n) for n in range(120)], needed, frames="8|16"))
         gain = estimate(found, "frames", "16", "step")
         held += gain.low <= 0.3 <= gain.high
-    assert held >= 25
+    assert held >= 17
 
 
 # ------------------------------------------------------------------------------ options

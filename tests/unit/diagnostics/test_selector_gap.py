@@ -180,7 +180,7 @@ def test_both_gaps_are_recovered_and_add_up() -> None:
 def test_intervals_hold_the_planted_gaps() -> None:
     # 60 % are fused; the plan finds all in 40 % of the questions: gaps of 0.36 and 0.4.
     held = np.zeros(2)
-    for seed in range(20):
+    for seed in range(14):
         rng = np.random.default_rng(seed)
         fused, is_found = rng.random(120) < 0.6, rng.random(120) < 0.4
 
@@ -194,7 +194,7 @@ def test_intervals_hold_the_planted_gaps() -> None:
         for i, (key, truth) in enumerate((("retrieval", 0.36), ("fusion", 0.4))):
             interval = estimate(found, "selector-gap", PLAN, key)
             held[i] += interval.low <= truth <= interval.high
-    assert (held >= 16).all()
+    assert (held >= 12).all()
 
 
 def test_recall_explains_the_gap() -> None:
