@@ -93,12 +93,12 @@ def test_without_panel_and_review_the_release_says_so(one):
     assert any("Nothing is released by a session that was narrowed" in said for said in narrowed.sentences)
 
 
-def test_an_open_verdict_is_not_released_where_no_person_looks(one):
+@pytest.mark.parametrize("has_review", [False, True], ids=["no-review", "review-pending"])
+def test_an_open_verdict_is_not_released_where_no_person_looks(one, has_review):
     text = one.config.read_text()
     begin, end = text.index("[review]"), text.index("[release]")
-    one.config.write_text(
-        (text[:begin] + text[end:]).replace('version = "1.0.0"', 'version = "1.0.0"\nunreviewed = true')
-    )
+    text = text if has_review else text[:begin] + text[end:]
+    one.config.write_text(text.replace('version = "1.0.0"', 'version = "1.0.0"\nunreviewed = true'))
     one.make()
     opened = {v["draft_id"] for v in lines(one.folder / "out" / "verdicts.jsonl") if v["decision"] == "open"}
     assert opened

@@ -69,6 +69,8 @@ def review(
             f"{folder / SHEET_FILE}, {where}, and call this again."
         )
         work.books.notes.append("no person has looked at the questions yet")
+        if config.release is not None and config.release.unreviewed:
+            questions = _without_doubtful(work, questions, sifted)
         return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
     result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
     work.began(REVIEW, len(questions))
@@ -92,10 +94,15 @@ def review(
 
 
 def _unreviewed(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> Reviewing:
-    """Without a review nobody can confirm what a model says is right, or what a gate left open."""
+    """What can be released where the configuration has no review."""
     if work.config.release is None:
         return Reviewing(questions=questions)
     work.books.notes.append("the configuration has no [review]; no person looks at the questions")
+    return Reviewing(questions=_without_doubtful(work, questions, sifted))
+
+
+def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> tuple[Question, ...]:
+    """The questions that need no person: what a model says is right, or a gate left open, goes."""
     opened = open_ones(sifted.verdicts)
     dropped = [
         Dropped(what=one.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
@@ -112,7 +119,7 @@ def _unreviewed(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> 
         kept=[one.draft.draft_id for one in kept],
         dropped=dropped,
     )
-    return Reviewing(questions=kept)
+    return kept
 
 
 def _sheets(
