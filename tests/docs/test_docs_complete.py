@@ -51,6 +51,7 @@ ASKING = (
     "anthropic:x",
     "gemini:x",
     "openai:x",
+    "pointlight-nn:x",
     "replay:x",
     "transformers:x",
     "vllm:x",

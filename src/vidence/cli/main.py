@@ -25,6 +25,7 @@ COMMANDS = {
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),
     "make": ("make", "Make questions from videos, motion capture or event logs."),
+    "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),
     "list": ("listing", "What there is: benchmarks, models, selectors, readers, prompts."),

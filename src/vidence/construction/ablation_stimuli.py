@@ -40,31 +40,39 @@ class Stamp(Record, kw_only=True):
 
 
 class Cast:
-    """Everybody who is shown, read once, with the scale at which the base shows them."""
+    """Everybody who is shown, read once; `notes` say which motions are left out, and why.
+
+    Raises:
+        DataError: no motion can be read.
+        UsageError: points that there are not.
+    """
 
     def __init__(self, config: AblationConfig, *, beside: Path) -> None:
         self.config = config
         motions = config.motions
-        self.notes: tuple[str, ...] = ()
+        notes: tuple[str, ...] = ()
         if motions.table:
-            self.clips, self.notes = recorded_clips(beside / motions.table, beside / motions.folder)
+            clips, notes = recorded_clips(beside / motions.table, beside / motions.folder)
         else:
-            self.clips = walker_clips(
+            clips = walker_clips(
                 motions.n_each,
                 duration_s=motions.duration_s,
                 yaw_spread_deg=motions.yaw_spread_deg,
                 seed=config.seed,
             )
         self._figures: dict[str, list[Motion]] = {}
+        for clip in clips:
+            try:
+                self._figures[clip.clip_id] = staged(clip.sources, points=motions.points)
+            except DataError as error:
+                notes = (*notes, f"{clip.clip_id} is left out: {error}")
+        self.clips = tuple(clip for clip in clips if clip.clip_id in self._figures)
+        self.notes = notes
+        if not self.clips:
+            raise DataError(f"no motion can be read; {notes[-1]}")
 
     def figures(self, clip: Shown) -> list[Motion]:
-        """The bodies of a clip.
-
-        Raises:
-            DataError: a file that cannot be read.
-        """
-        if clip.clip_id not in self._figures:
-            self._figures[clip.clip_id] = staged(clip.sources, points=self.config.motions.points)
+        """The bodies of a clip."""
         return self._figures[clip.clip_id]
 
     def stimulus(self, clip: Shown, condition: Condition, *, undisturbed: bool = False) -> Stimulus:
@@ -74,7 +82,7 @@ class Cast:
 
         Raises:
             UsageError: settings that leave nothing to show, or fewer dots than are wanted.
-            DataError: a motion that cannot be read, or is too short.
+            DataError: a motion that is too short.
         """
         spec = spec_under(self.config, condition)
         figures = self.figures(clip)

@@ -1,0 +1,185 @@
+"""What an ablation varies, renders and measures."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.benchmarks.actpld import create as actpld
+from vidence.construction.ablation_config import (
+    BASE,
+    AblationConfig,
+    Asking,
+    Condition,
+    Motions,
+    base_spec,
+    conditions,
+    model_spec,
+    read_ablation,
+    spec_under,
+    unique,
+)
+from vidence.construction.ablation_motions import recorded_clips, walker_clips
+from vidence.construction.ablation_stimuli import Cast, write_condition
+from vidence.errors import DataError, UsageError
+from vidence.media.video import open_video
+
+TINY = AblationConfig(
+    motions=Motions(n_each=1, duration_s=0.4),
+    vary={"frames": (1, 8), "dots": (4,), "inversion": (True,), "noise_dots": (0, 5), "fps": (15, 30)},
+)
+
+
+def of(factor: str, config: AblationConfig = TINY) -> tuple[Condition, ...]:
+    return dict(conditions(config))[factor]
+
+
+@pytest.fixture(scope="module")
+def cast() -> Cast:
+    return Cast(TINY, beside=Path())
+
+
+def test_every_condition_is_there_once_and_the_base_first():
+    assert [c.name for c in unique(conditions(TINY))] == [
+        "base", "frames-1", "dots-4", "is_inverted-true", "n_noise-5", "fps-15",
+    ]  # fmt: skip
+
+
+def test_the_usual_level_is_the_base_and_is_added_where_not_named():
+    assert [(c.level, c.name, c.place) for c in of("frames")] == [("1", "frames-1", 1.0), ("8", "base", 8.0)]
+    assert [(c.level, c.name, c.place) for c in of("dots")] == [("13", "base", 13.0), ("4", "dots-4", 4.0)]
+    assert [(c.level, c.place) for c in of("is_inverted")] == [("false", 0.0), ("true", 1.0)]
+
+
+def test_frames_are_taken_of_the_same_clips():
+    assert [c.folder for c in of("frames")] == ["base", "base"]
+    assert of("frames")[0].n_frames == 1
+
+
+def test_a_condition_differs_from_the_base_in_its_factor_alone():
+    base, inverted = base_spec(TINY), spec_under(TINY, of("is_inverted")[1])
+    differs = {f for f in base.__struct_fields__ if getattr(base, f) != getattr(inverted, f)}
+    assert differs == {"is_inverted"}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[vary]\nnoize = [1]\n", "nothing named 'noize'"),
+        ("[vary]\nframes = [0]\n", "0 is no number of frames"),
+        ("[vary]\ndots = [14]\n", "14 dots are wanted, and the figure has 13"),
+        ("[vary]\nnoise_dots = []\n", "one level or more"),
+        ("[vary]\nview = [10, 10]\n", "each once"),
+        ("[vary]\nview = [0]\nyaw_deg = [10]\n", "under two names"),
+        ("[vary]\nseed = [1]\n", "cannot be varied"),
+        ("[vary]\nscrambling = ['some']\n", "setting of the stimulus cannot be read"),
+        ("[ask]\nmodel = 'x'\n", "Did you mean 'models'"),
+        ("[ask]\nmodels = []\n", "at least one model"),
+        ("[motions]\nn_each = 0\n", "above 0"),
+        ("[stimulus]\nwidth = 3\n", "no setting 'width'"),
+        ("vary = 3\n", "vary"),
+    ],
+)
+def test_bad_configurations_are_refused(tmp_path: Path, text: str, message: str):
+    path = tmp_path / "a.toml"
+    path.write_text(text)
+    with pytest.raises(UsageError, match=message):
+        read_ablation(path)
+
+
+def test_models_name_folders(tmp_path: Path):
+    base, same = tmp_path / "b", tmp_path / "s"
+    assert model_spec("pointlight-nn", base=base, same=same) == f"pointlight-nn:{base}"
+    assert model_spec("pointlight-nn?k=2", base=base, same=same) == f"pointlight-nn:{base}?k=2"
+    assert model_spec("pointlight-nn:{same}", base=base, same=same) == f"pointlight-nn:{same}"
+    assert model_spec("openai:gpt", base=base, same=same) == "openai:gpt"
+
+
+def test_walkers_differ_and_come_again():
+    clips = walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4)
+    assert len(clips) == 16
+    assert len({c.sources for c in clips}) == 16
+    assert clips == walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4)
+    assert clips != walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=5)
+    assert all(abs(c.yaw_deg) <= 10 for c in clips)
+
+
+def test_a_folder_of_clips_is_one_that_the_benchmark_reads(cast: Cast, tmp_path: Path):
+    write_condition(cast, BASE, tmp_path, on_clip=lambda _: None)
+    loaded = actpld().load(tmp_path, split="label", strict=True)
+    assert [item.item_id for item in loaded.items] == [f"{c.clip_id}/label" for c in cast.clips]
+    assert open_video(tmp_path / "clips" / "walk-01.mp4").n_frames == 12
+    before = (tmp_path / "clips" / "walk-01.mp4").stat().st_mtime_ns
+    assert write_condition(cast, BASE, tmp_path, on_clip=lambda _: None) == ()
+    assert (tmp_path / "clips" / "walk-01.mp4").stat().st_mtime_ns == before
+    with pytest.raises(UsageError, match="made from other settings"):
+        write_condition(cast, of("is_inverted")[1], tmp_path, on_clip=lambda _: None)
+
+
+def test_fewer_dots_are_a_part_of_more_and_as_large(cast: Cast):
+    walk = cast.clips[0]
+    whole = cast.stimulus(walk, BASE)
+    some = cast.stimulus(walk, of("dots")[1])
+    assert some.centres_px.shape[1] == 4
+    assert some.px_per_m == whole.px_per_m
+    apart = some.centres_px[:, :, None] - whole.centres_px[:, None]
+    # Every dot is one of the whole, up to one shift of the picture's middle.
+    shift = np.round(apart - apart[:1, :1, :1], 6)
+    assert np.isfinite(shift).all()
+    steps = np.diff(some.centres_px, axis=0)[:, :, None] - np.diff(whole.centres_px, axis=0)[:, None]
+    assert np.abs(steps).max(axis=(0, 3)).min(axis=1).max() < 1e-9
+
+
+def test_noise_and_inversion_leave_the_figure_as_it_is(cast: Cast):
+    walk = cast.clips[0]
+    whole = cast.stimulus(walk, BASE).centres_px
+    noisy = cast.stimulus(walk, of("n_noise")[1])
+    assert noisy.centres_px.shape[1] == 13 + 5
+    assert np.allclose(noisy.centres_px[:, :13], whole)
+    inverted = cast.stimulus(walk, of("is_inverted")[1]).centres_px
+    assert np.allclose(inverted[..., 1], 128 - whole[..., 1])
+    assert np.allclose(inverted[..., 0], whole[..., 0])
+
+
+def test_another_rate_shows_the_same_time(cast: Cast):
+    walk = cast.clips[0]
+    fast, slow = cast.stimulus(walk, BASE), cast.stimulus(walk, of("fps")[0])
+    assert (fast.n_frames, slow.n_frames) == (12, 6)
+    assert (fast.n_frames / fast.fps) == (slow.n_frames / slow.fps)
+
+
+def test_undisturbed_is_without_noise_and_jitter(cast: Cast):
+    made = cast.stimulus(cast.clips[0], of("n_noise")[1], undisturbed=True)
+    assert made.centres_px.shape[1] == 13
+
+
+def test_recordings_come_from_a_table_and_what_is_missing_is_said(tmp_path: Path):
+    table = tmp_path / "map.csv"
+    with table.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["label", "set", "intention", "group", "file"])
+        writer.writerow(["walk", "single", "go", "gait", "gone.bvh"])
+        writer.writerow(["wave", "single", "greet", "gesture", "here.bvh"])
+    (tmp_path / "here.bvh").write_text("x")
+    clips, notes = recorded_clips(table, tmp_path)
+    assert [(c.label, c.group) for c in clips] == [("wave", "gesture")]
+    assert any("gone.bvh" in note for note in notes)
+    (tmp_path / "here.bvh").unlink()
+    with pytest.raises(DataError, match="none of its 2 rows"):
+        recorded_clips(table, tmp_path)
+
+
+def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Path):
+    config = AblationConfig(motions=Motions(table="map.csv", duration_s=0.3), ask=Asking(n_frames=4))
+    (tmp_path / "map.csv").write_text(
+        "label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\nwave,single,greet,gesture,walker:wave\n"
+    )
+    (tmp_path / "broken.bvh").write_text("no motion")
+    cast = Cast(config, beside=tmp_path)
+    assert [clip.label for clip in cast.clips] == ["wave"]
+    assert len(cast.notes) == 1
+    assert "broken.bvh:1" in cast.notes[0]
+    (tmp_path / "map.csv").write_text("label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\n")
+    with pytest.raises(DataError, match="no motion can be read"):
+        Cast(config, beside=tmp_path)
