@@ -12,6 +12,7 @@ import choosing
 import diagnose
 import harness
 import measure
+import pointlight
 
 HERE = Path(__file__).parent
 DATA = HERE / ".data"
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("--without-decode", action="store_true")
     options = parser.parse_args()
     facts = measure.machine()
-    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL)
+    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL)
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
     DATA.mkdir(exist_ok=True)
