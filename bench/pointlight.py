@@ -2,7 +2,7 @@
 
     python bench/pointlight.py [--frames 600]
 
-Beside it, in the same run, the floor: writing the same pictures once, every pixel in the colour of the ground.
+Beside it, in the same run, the floor: blank pictures of that size.
 """
 
 import argparse
