@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 
 from vidence.construction.ablation_config import (
@@ -149,8 +150,6 @@ def _chance(run: Run) -> float:
 
 def _adjusted(found: Sequence[Measured]) -> list[Measured]:
     """The p-values of one model, adjusted for how many there are."""
-    import msgspec
-
     p_values = [one.p_value for one in found if one.p_value is not None]
     if not p_values:
         return list(found)
@@ -198,7 +197,9 @@ def _observe(config: AblationConfig, cast: Cast, condition: Condition) -> dict[s
         raise UsageError("dots that come and go are not modelled")
     if config.ask.split != "label":
         raise UsageError(f"it is asked for labels, and the split is {config.ask.split}")
-    stimuli = [cast.stimulus(clip, condition, undisturbed=True) for clip in cast.clips]
+    # Which dots a clip keeps must not tell which clip it is: the observer sees some, drawn in each trial.
+    whole = msgspec.structs.replace(condition, n_dots=None)
+    stimuli = [cast.stimulus(clip, whole, undisturbed=True) for clip in cast.clips]
     wanted = config.ask.n_frames if condition.n_frames is None else condition.n_frames
     n_frames = min(wanted, *(s.n_frames for s in stimuli))
     found: dict[str, Estimate] = {}
@@ -210,6 +211,7 @@ def _observe(config: AblationConfig, cast: Cast, condition: Condition) -> dict[s
         for name, is_labelled in ((_LABELLED, True), (_ALIKE, False)):
             viewing = Viewing(
                 n_frames=n_frames,
+                n_dots=condition.n_dots,
                 n_noise=spec.n_noise,
                 width_px=spec.width_px,
                 height_px=spec.height_px,

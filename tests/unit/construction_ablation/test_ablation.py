@@ -13,6 +13,7 @@ from vidence.construction.ablation_config import (
     Asking,
     Condition,
     Motions,
+    Observing,
     base_spec,
     conditions,
     model_spec,
@@ -21,6 +22,7 @@ from vidence.construction.ablation_config import (
     unique,
 )
 from vidence.construction.ablation_motions import recorded_clips, walker_clips
+from vidence.construction.ablation_results import observed
 from vidence.construction.ablation_stimuli import Cast, write_condition
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
@@ -183,3 +185,29 @@ def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Pat
     (tmp_path / "map.csv").write_text("label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\n")
     with pytest.raises(DataError, match="no motion can be read"):
         Cast(config, beside=tmp_path)
+
+
+def test_the_observer_gains_with_dots_and_frames_and_loses_with_noise(cast: Cast):
+    """All with 25 px of its own noise, where it is neither perfect nor at chance."""
+    vary = {"frames": (1, 8), "dots": (2, 13), "noise_dots": (0, 40)}
+    config = AblationConfig(motions=TINY.motions, vary=vary, observer=Observing(n_trials=150, sd_px=(25.0,)))
+    found, notes = observed(config, cast)
+    assert notes == []
+    at = {(m.model, m.factor, m.level): m.accuracy.value for m in found}
+    for name in ("observer, dots told apart, 25 px", "observer, dots alike, 25 px"):
+        assert at[name, "frames", "1"] < at[name, "frames", "8"]
+        assert at[name, "dots", "2"] < at[name, "dots", "13"]
+    assert (
+        at["observer, dots alike, 25 px", "n_noise", "40"] < at["observer, dots alike, 25 px", "n_noise", "0"]
+    )
+    told = "observer, dots told apart, 25 px"
+    assert at[told, "n_noise", "40"] == at[told, "n_noise", "0"]
+
+
+def test_where_there_is_no_observer_the_reason_is_said(cast: Cast):
+    config = AblationConfig(
+        motions=TINY.motions, vary={"dropout": (0.0, 0.5)}, observer=Observing(n_trials=5, sd_px=(1.0,))
+    )
+    found, notes = observed(config, cast)
+    assert {m.level for m in found} == {"0"}
+    assert notes == ["no ideal observer for dropout-0.5: dots that come and go are not modelled"]
