@@ -5,8 +5,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
+# Tests measure no time: a busy machine is no reason to fail.
+settings.register_profile(
+    "no-clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("no-clock")
 
 
 def _folder(variable: str, default: str) -> Path:

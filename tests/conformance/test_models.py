@@ -275,9 +275,18 @@ def test_faults_of_a_server_become_errors_and_are_not_retried(
 
 @pytest.mark.parametrize("name", WITH_SERVER, indirect=True)
 def test_a_wait_can_be_cancelled(make: Callable[[], Model], server: OpenAIStub):
+    n_before = server.n_requests
+
     async def give_up(model: Model) -> bool:
-        with anyio.move_on_after(0.1) as scope:
-            await model.reply(asking(0))
+        async def cancel(scope: anyio.CancelScope) -> None:
+            while server.n_requests == n_before:
+                await anyio.sleep(0.001)
+            scope.cancel()
+
+        async with anyio.create_task_group() as tasks:
+            with anyio.CancelScope() as scope:
+                tasks.start_soon(cancel, scope)
+                await model.reply(asking(0))
         await model.reply(asking(1))
         await model.close()
         return scope.cancelled_caught
