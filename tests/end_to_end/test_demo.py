@@ -1,6 +1,7 @@
 """`vidence demo`: everything that was planted is recovered, and a wrong answer would be seen."""
 
 import dataclasses
+import re
 import sqlite3
 import types
 
@@ -14,6 +15,8 @@ from vidence.reporting.diagnosed import load_diagnosed
 from vidence.reporting.diagnosed_calibration import beside_planted, why_section
 from vidence.reporting.results import load_run
 from vidence.running.diagnosing import open_diagnostic
+
+MADE = r"made (\d+) questions.*?: (\d+) say.*?; (\d+) of (\d+) planted leaks"
 
 
 def open_and_load(name, folder):
@@ -41,6 +44,13 @@ def test_everything_planted_is_recovered(demo):
     assert "Planted against recovered" in page
     assert "Why the score is what it is" in page
     assert "so is the finding of every question" in page
+    n_made, n_right, n_gone, n_leaks = map(int, re.search(MADE, " ".join(done.out.split())).groups())
+    assert n_made == n_right > 0
+    assert n_gone == n_leaks > 0
+    assert f"{n_right} of {n_made} questions say what was planted" in page
+    assert "Planted leaks and the gate that asks without the video" in page
+    assert "Naming the action" in page
+    assert "pointlight-nn" in page
     assert "http://" not in page.replace("http://www.w3.org", "")
     assert "https://" not in page
 

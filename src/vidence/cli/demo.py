@@ -10,9 +10,11 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vidence.construction.making import Workshop
     from vidence.phantom.world import World
     from vidence.reporting.diagnosed_calibration import Recovered
     from vidence.reporting.results import Run
+    from vidence.reporting.sections import Section
 
 _SEED = 7
 _LEVEL = 0.95
@@ -44,6 +46,10 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
 SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
 
 
+# Who is asked which action the points of light show; the second one is told where the clean clips are.
+LIGHTS_ASKED = ("baseline:random", "pointlight-nn:{clean}")
+
+
 @click.command()
 @click.option(
     "--out",
@@ -53,13 +59,15 @@ SWEEP = ("fuser-midpoints-8", "fuser-midpoints-16", "fuser-midpoints-32")
     help="Folder for videos, runs and the page.",
 )
 def demo(*, out: Path) -> int:
-    """Render videos with planted evidence, ask readers with known defects, compare.
+    """Render videos with planted evidence, ask readers with known defects, compare; make questions, too.
 
     Exit code 1 when something that was planted was not recovered.
     """
     import anyio
     import numpy as np
 
+    from vidence.construction.planted_making import make_planted
+    from vidence.construction.planted_page import made_section
     from vidence.reporting.calibration import calibration_section, compare
     from vidence.reporting.diagnosed_calibration import why_section
     from vidence.reporting.page import write_page
@@ -72,6 +80,9 @@ def demo(*, out: Path) -> int:
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs]
     recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
+    workshop = _workshop(out)
+    made = make_planted(out / "made", seed=_SEED, workshop=workshop)
+    lights = _lights(out, workshop)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
@@ -82,7 +93,12 @@ def demo(*, out: Path) -> int:
         rng=rng,
         n_items=90,
         title="Demonstration: planted truth, recovered",
-        extra_sections=[calibration_section(compared, rng=rng), why_section(recovered)],
+        extra_sections=[
+            calibration_section(compared, rng=rng),
+            why_section(recovered),
+            made_section(made),
+            lights,
+        ],
     )
     console.print("\nreader, selector, frames             planted   recovered   differ")
     for one in compared:
@@ -92,11 +108,20 @@ def demo(*, out: Path) -> int:
     n_different = sum(one.n_different for one in compared)
     n_missed = sum(not one.is_recovered for one in recovered)
     _print_recovered(console, recovered)
+    n_right, n_leaks = sum(one.is_right for one in made.held), sum(leak for leak, _ in made.leaks)
+    console.print(
+        f"\nmade {len(made.held)} questions of drawn streets and planted logs: {n_right} say what was "
+        f"planted; {sum(leak and gone for leak, gone in made.leaks)} of {n_leaks} planted leaks removed",
+        highlight=False,
+    )
     verdict = "everything planted was recovered"
-    if n_different or n_missed:
-        verdict = f"{n_different} answers and {n_missed} figures of diagnostics differ"
+    if n_different or n_missed or made.n_different:
+        verdict = (
+            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} made questions "
+            "differ"
+        )
     console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {page}")
-    return int(n_different + n_missed > 0)
+    return int(n_different + n_missed + made.n_different > 0)
 
 
 def _print_recovered(console: Console, recovered: "Sequence[Recovered]") -> None:
@@ -190,3 +215,43 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
         found = load_diagnosed(open_diagnostic(name, {}), run.folder, options={}, seed=_SEED, level=_LEVEL)
         recovered += beside_planted(found, run, sweep=[runs[one] for one in SWEEP])
     return recovered
+
+
+def _workshop(out: Path) -> "Workshop":
+    from vidence.cli.surroundings import surroundings
+    from vidence.construction.making import Workshop
+
+    return Workshop(
+        cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=surroundings().n_workers
+    )
+
+
+def _lights(out: Path, workshop: "Workshop") -> "Section":
+    """Make the clips of points of light, ask about them, and show both."""
+    import anyio
+    import numpy as np
+
+    from vidence.cli.surroundings import now, surroundings
+    from vidence.construction.planted_lights import lights_section, make_lights
+    from vidence.reporting.results import Run, load_run
+    from vidence.running.evaluate import run
+    from vidence.running.opening import Surroundings
+    from vidence.running.prepare import make_plan
+
+    place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
+    versions = make_lights(out / "lights", workshop=workshop)
+
+    async def go() -> "dict[tuple[str, str], Run]":
+        runs: dict[tuple[str, str], Run] = {}
+        for spec in LIGHTS_ASKED:
+            model = spec.partition("{")[0].rstrip(":")
+            for version, data in versions.items():
+                wishes = {"split": "label", "memory": str(out / "replies.sqlite")}
+                asked = spec.format(clean=versions["clean"])
+                plan = make_plan("actpld", data=data, model=asked, wishes=wishes)
+                folder = out / "lights" / "runs" / f"{model.partition(':')[0]}-{version}"
+                await run(plan, folder, surroundings=place, now=now(), on_event=lambda event: None)
+                runs[model, version] = load_run(folder)
+        return runs
+
+    return lights_section(anyio.run(go), rng=np.random.default_rng(_SEED))

@@ -1,4 +1,4 @@
-"""Readers with known defects: ``phantom:fuser|single|blind|letter-biased|forgetful``.
+"""Readers with known defects: ``phantom:fuser|single|blind|letter-biased|forgetful``; and ``phantom:writer``.
 
 They read the codes in the pixels of the frames that they are given and the question in the words of
 the prompt, and know nothing else. With cards missing they name the largest choice that cannot be
@@ -31,6 +31,7 @@ from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import MediaError, RejectedRequestError, UnknownNameError
 from vidence.media.encode import decode_image
+from vidence.models import _phantom_writer
 from vidence.phantom.code import Payload, read, read_montage
 from vidence.phantom.planted import READER_NAMES, Reader
 from vidence.phantom.questions import Asked, understand
@@ -249,8 +250,8 @@ _KNOWN_OPTIONS: dict[str, dict[str, Callable[[str], object]]] = {
 }
 
 
-def create(name: str, options: Mapping[str, str]) -> PhantomModel:
-    """The reader of that name.
+def create(name: str, options: Mapping[str, str]) -> PhantomModel | _phantom_writer.CardWriter:
+    """The reader of that name, or the writer of cards for a drawn street.
 
     ``letter-biased?letter=C`` (default A) and ``forgetful?memory=3`` (default 2) can be set.
 
@@ -258,7 +259,10 @@ def create(name: str, options: Mapping[str, str]) -> PhantomModel:
         UnknownNameError: no such reader.
         UsageError: an option that is not known or cannot be read.
     """
+    if name == _phantom_writer.NAME:
+        take_options(f"phantom:{name}", options, {})
+        return _phantom_writer.CardWriter()
     if name not in READER_NAMES:
-        raise UnknownNameError("phantom reader", name, READER_NAMES)
+        raise UnknownNameError("phantom reader", name, (*READER_NAMES, _phantom_writer.NAME))
     read_options = take_options(f"phantom:{name}", options, _KNOWN_OPTIONS.get(name, {}))
     return PhantomModel(msgspec.convert({"name": name, **read_options}, Reader))

@@ -182,6 +182,7 @@ def _section(section: Section) -> dict[str, object]:
         "paragraphs": section.paragraphs,
         "drawings": [_drawn(draw_figure(figure), figure.title) for figure in section.figures],
         "tables": section.tables,
+        "pictures": section.pictures,
     }
 
 

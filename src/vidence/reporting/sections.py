@@ -4,13 +4,24 @@ from dataclasses import dataclass
 
 from vidence.reporting.cells import Table
 from vidence.reporting.figures import Figure
+from vidence.reporting.thumbnails import Sheet
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture under a heading of its own, and lines of plain text below it."""
+
+    title: str
+    sheet: Sheet
+    lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page that the caller adds: paragraphs, then tables, then figures; all plain text."""
+    """A part of the page that the caller adds: paragraphs, tables, figures, pictures; all plain text."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
     figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()

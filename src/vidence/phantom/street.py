@@ -1,0 +1,236 @@
+"""A drawn street: flat figures of known looks that come and go through known edges at known times.
+
+NAME.mp4       the film
+NAME.txt       the box of every figure in every frame, as MOTChallenge writes boxes, without identities
+
+What a making of questions finds out about such a film is held against the plan that it was drawn from.
+"""
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import av
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError, UsageError
+from vidence.records import Record
+
+EdgeName: TypeAlias = Literal["left", "right", "top", "bottom"]
+EDGE_NAMES: tuple[EdgeName, ...] = ("left", "right", "top", "bottom")
+_SIDES: tuple[EdgeName, ...] = ("left", "right")
+WIDTH_PX, HEIGHT_PX, FPS, N_FRAMES = 320, 240, 8, 168
+FIGURE_PX = (30, 60)
+_HEAD_PX, _COAT_PX = 14, 26
+_SKIN, _TROUSERS, _GROUND = (228, 188, 158), (70, 74, 80), (176, 182, 172)
+_EDGE_SHARE = 0.7  # who neither comes nor goes through an edge stays inside this share of the frame
+_SHORTEST_S, _LONGEST_S = 3.5, 12.0
+_QUIET_S = 1.0  # nobody comes or goes so near to the beginning or the end of the film
+
+
+class Look(Record, kw_only=True):
+    """What somebody looks like: the colour of the coat, RGB, and a description in words."""
+
+    colour: tuple[int, int, int]
+    words: str
+
+
+LOOKS: tuple[Look, ...] = tuple(
+    Look(colour=colour, words=words)
+    for colour, words in (
+        ((200, 30, 30), "Red raincoat with large brass buttons. Short black curls and a heavy build."),
+        ((30, 150, 50), "Green tracksuit top, canvas trainers. A grey ponytail and narrow shoulders."),
+        ((40, 60, 210), "Navy blue overalls over a striped jersey. Bald, with a long dark beard."),
+        ((228, 208, 40), "Yellow summer dress, straw hat. Blonde braids and freckles."),
+        ((150, 50, 185), "Purple velvet gown with lace cuffs. Silver bun and thin spectacles."),
+        ((242, 130, 25), "Orange builder vest, hard helmet. Broad chest and a thick moustache."),
+        ((60, 205, 215), "Turquoise anorak, woollen scarf. Tall, with cropped auburn hair."),
+        ((105, 68, 38), "Brown leather jacket and a tie. Bushy eyebrows, slim figure."),
+        ((22, 22, 24), "Black cloak with a hood. Pale face, very small."),
+        ((250, 150, 195), "Pink cardigan, pearl necklace. White hair in a bob."),
+    )
+)
+
+
+class Passer(Record, kw_only=True):
+    """Somebody in the street, from `first_frame` to `last_frame`, both included.
+
+    `look` is a place in `LOOKS`. `enters` and `leaves` are None for who is there from the first frame, or
+    until the last. `start_px` and `end_px` are where the left upper corner of the figure begins and ends.
+    """
+
+    look: int
+    first_frame: int
+    last_frame: int
+    enters: EdgeName | None
+    leaves: EdgeName | None
+    start_px: tuple[float, float]
+    end_px: tuple[float, float]
+
+    def box_px(self, frame: int) -> tuple[float, float, float, float] | None:
+        """Left, top, right, bottom in a frame; None where the figure is not there."""
+        if not self.first_frame <= frame <= self.last_frame:
+            return None
+        share = (frame - self.first_frame) / max(self.last_frame - self.first_frame, 1)
+        left, top = (a + share * (b - a) for a, b in zip(self.start_px, self.end_px, strict=True))
+        return left, top, left + FIGURE_PX[0], top + FIGURE_PX[1]
+
+
+class Street(Record, kw_only=True):
+    """One film as planned."""
+
+    name: str
+    passers: tuple[Passer, ...]
+    n_frames: int = N_FRAMES
+    fps: int = FPS
+
+    def start_s(self, passer: Passer) -> float:
+        """When somebody comes into view."""
+        return passer.first_frame / self.fps
+
+    def end_s(self, passer: Passer) -> float:
+        """When somebody is last seen: the time of that frame."""
+        return passer.last_frame / self.fps
+
+    def of(self, words: str) -> Passer | None:
+        """Who fits a description; None where it is nobody of this street."""
+        wanted = words.strip().rstrip(".").casefold()
+        found = [p for p in self.passers if LOOKS[p.look].words.rstrip(".").casefold() == wanted]
+        return found[0] if found else None
+
+
+def plan_street(name: str, *, looks: Sequence[int], rng: np.random.Generator) -> Street:
+    """Draw who walks how; most come through the left edge and go through the right one, or the reverse.
+
+    The first of them is there from the beginning, the second until the end.
+
+    Args:
+        name: of the film.
+        looks: places in `LOOKS`, one for each figure, each once.
+        rng: draws edges, places and times.
+
+    Raises:
+        UsageError: a look that there is not, or one twice.
+    """
+    if len(set(looks)) < len(looks) or not set(looks) <= set(range(len(LOOKS))):
+        raise UsageError(f"looks {list(looks)}; expected places from 0 to {len(LOOKS) - 1}, each once")
+    passers = []
+    quiet = round(_QUIET_S * FPS)
+    for i, look in enumerate(looks):
+        side: EdgeName = "left" if i % 2 else "right"
+        enters: EdgeName = side if rng.random() < _EDGE_SHARE else _other(rng, ())
+        leaves = _other(rng, (enters,))
+        n_frames = round(float(rng.uniform(_SHORTEST_S, _LONGEST_S)) * FPS)
+        first = int(rng.integers(quiet, N_FRAMES - quiet - n_frames))
+        last = first + n_frames - 1
+        stays = {0: "before", 1: "after"}.get(i, "")
+        passers.append(
+            Passer(
+                look=look,
+                first_frame=0 if stays == "before" else first,
+                last_frame=N_FRAMES - 1 if stays == "after" else last,
+                enters=None if stays == "before" else enters,
+                leaves=None if stays == "after" else leaves,
+                start_px=_place(None if stays == "before" else enters, rng),
+                end_px=_place(None if stays == "after" else leaves, rng),
+            )
+        )
+    return Street(name=name, passers=tuple(passers))
+
+
+def _other(rng: np.random.Generator, without: Sequence[EdgeName]) -> EdgeName:
+    """An edge; the left and the right one more often than the others."""
+    left: list[EdgeName] = [edge for edge in (*_SIDES, *EDGE_NAMES) if edge not in without]
+    return left[int(rng.integers(len(left)))]
+
+
+def _place(edge: EdgeName | None, rng: np.random.Generator) -> tuple[float, float]:
+    """The left upper corner of a figure that touches an edge away from the corners, or is inside."""
+    right, bottom = WIDTH_PX - FIGURE_PX[0] - 1, HEIGHT_PX - FIGURE_PX[1] - 1
+    across, down = float(rng.uniform(0.25, 0.75) * right), float(rng.uniform(0.35, 0.75) * bottom)
+    match edge:
+        case "left":
+            return 1, down
+        case "right":
+            return right, down
+        case "top":
+            return across, 1
+        case "bottom":
+            return across, bottom
+        case None:
+            return across, down
+
+
+def picture(street: Street, frame: int) -> NDArray[np.uint8]:
+    """One frame of the film, RGB, shape (height, width, 3); later figures stand in front of earlier ones."""
+    shade = np.linspace(-18, 18, HEIGHT_PX)[:, None, None]
+    image = np.broadcast_to(np.array(_GROUND) + shade, (HEIGHT_PX, WIDTH_PX, 3)).astype(np.uint8)
+    image[::48, :] = 205  # slabs of the pavement
+    for passer in street.passers:
+        box = passer.box_px(frame)
+        if box is not None:
+            left, top, right, bottom = (round(value) for value in box)
+            image[top : top + _HEAD_PX, left + 8 : right - 8] = _SKIN
+            image[top + _HEAD_PX : top + _HEAD_PX + _COAT_PX, left:right] = LOOKS[passer.look].colour
+            image[top + _HEAD_PX + _COAT_PX : bottom, left + 4 : right - 4] = _TROUSERS
+    return image
+
+
+def write_street(street: Street, folder: Path) -> tuple[Path, Path]:
+    """Write the film and the file of boxes; where they are.
+
+    Raises:
+        MediaError: the film cannot be encoded.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    film, boxes = folder / f"{street.name}.mp4", folder / f"{street.name}.txt"
+    unfinished = film.with_suffix(".part")
+    options = {"preset": "veryfast", "crf": "18", "threads": "1", "mbtree": "0"}
+    try:
+        with av.open(str(unfinished), "w", format="mp4") as container:
+            stream = container.add_stream("libx264", rate=street.fps, options=options)
+            stream.width, stream.height, stream.pix_fmt = WIDTH_PX, HEIGHT_PX, "yuv420p"
+            for frame in range(street.n_frames):
+                shown = av.VideoFrame.from_ndarray(picture(street, frame), format="rgb24")
+                container.mux(stream.encode(shown))
+            container.mux(stream.encode(None))
+    except (av.FFmpegError, ValueError) as error:
+        unfinished.unlink(missing_ok=True)
+        raise MediaError(
+            f"{film.name} cannot be encoded ({error}); this FFmpeg needs the encoder libx264"
+        ) from error
+    boxes.write_text("".join(_lines(street)), encoding="ascii")
+    unfinished.replace(film)
+    return film, boxes
+
+
+def _lines(street: Street) -> Sequence[str]:
+    """The boxes as MOTChallenge writes them: frames from 1, no identity, the confidence 0.9."""
+    return [
+        f"{frame + 1},-1,{box[0]:.2f},{box[1]:.2f},{FIGURE_PX[0]},{FIGURE_PX[1]},0.9,-1,-1,-1\n"
+        for frame in range(street.n_frames)
+        for passer in street.passers
+        if (box := passer.box_px(frame)) is not None
+    ]
+
+
+def look_of(pictures: Sequence[NDArray[np.uint8]]) -> Look:
+    """Whose coat is in the middle of most of these pictures of one figure.
+
+    Args:
+        pictures: RGB, shape (height, width, 3) each; at least one.
+
+    Raises:
+        UsageError: no pictures.
+    """
+    if not pictures:
+        raise UsageError("a look is read from pictures, and there are none")
+    known = np.array([look.colour for look in LOOKS])
+    votes = np.zeros(len(LOOKS), int)
+    for one in pictures:
+        height, width = one.shape[:2]
+        middle = one[int(0.32 * height) : int(0.58 * height), int(0.35 * width) : int(0.65 * width)]
+        away = np.abs(known[:, None] - middle.reshape(-1, 3).astype(int)).sum(axis=2)
+        votes += np.bincount(away.argmin(axis=0), minlength=len(LOOKS))
+    return LOOKS[int(votes.argmax())]
