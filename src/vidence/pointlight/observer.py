@@ -45,8 +45,8 @@ class Viewing(Record, kw_only=True, omit_defaults=True):
 
     `n_frames` are taken from the middle (None: all); `n_dots` of the dots are drawn anew for each trial
     (None: all); `n_noise` dots lie anywhere in the picture of `width_px` by `height_px`, anew in each frame.
-    With `is_labelled` the observer knows which dot is which, so that noise dots are none; without, all
-    dots look alike.
+    With `is_labelled` the observer knows which dot is which and of how many, so that noise dots are none;
+    without, all dots look alike.
     """
 
     n_frames: int | None = None
@@ -170,7 +170,11 @@ def _trial(
     places = shown.places_px[:, kept]
     dots = places + rng.normal(0.0, shown.sd_px, places.shape)
     if viewing.is_labelled:
-        fits = [_labelled(dots, t, kept) for t in templates if t.label in choices]
+        fits = [
+            _labelled(dots, t, kept) if t.places_px.shape[1] == n_dots else -np.inf
+            for t in templates
+            if t.label in choices
+        ]
     else:
         noise_shape = (len(dots), viewing.n_noise, 2)
         noise = rng.uniform(0.0, 1.0, noise_shape) * [viewing.width_px, viewing.height_px]
@@ -189,8 +193,6 @@ def _trial(
 
 def _labelled(dots: Floats, known: Template, kept: NDArray[np.int64]) -> float:
     """The log-likelihood of dots that are told apart; dots that either side does not show say nothing."""
-    if known.places_px.shape[1] <= int(kept.max()):
-        return -np.inf
     squared = ((dots - known.places_px[:, kept]) / known.sd_px) ** 2
     n_seen = int(np.isfinite(squared).sum())
     return float(-0.5 * np.nansum(squared) - n_seen * np.log(known.sd_px))

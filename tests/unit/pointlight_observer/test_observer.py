@@ -122,6 +122,14 @@ def test_built_in_motions_are_told_apart_better_with_more_frames():
     assert 1 / 3 < found[0] < found[1]
 
 
+def test_who_tells_dots_apart_knows_one_figure_from_two():
+    """The second motion is the first with another figure beside it: whoever counts tells them apart."""
+    one = two(0.0)[0]
+    both = Template(label="b", places_px=np.concatenate([one.places_px] * 2, axis=1), sd_px=one.sd_px)
+    viewing = Viewing(is_labelled=True, n_choices=2, n_trials=50)
+    assert observed_accuracy([one, both], viewing, rng=rng()).value == 1.0
+
+
 @pytest.mark.parametrize(
     ("viewing", "message"),
     [
