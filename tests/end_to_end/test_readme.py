@@ -7,9 +7,12 @@ import shlex
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from servers.openai_stub import OpenAIStub
+from vidence.phantom.kitchen import log_of, plan_kitchen
+from vidence.phantom.street import plan_street, write_street
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -178,5 +181,43 @@ def test_a_diagnosis_says_how_many_frames_are_demanded(kitchen):
     assert (kitchen.folder / "runs" / "mmvu-qwen" / "diagnostics" / "mrfs.html").exists()
 
 
+def test_questions_are_made_from_a_log(vidence):
+    kitchens = [plan_kitchen(f"kitchen-{n}", rng=np.random.default_rng(n)) for n in range(3)]
+    (vidence.folder / "log.csv").write_text(log_of(kitchens), encoding="utf-8")
+    (config,) = blocks("toml")
+    (vidence.folder / "kitchens.toml").write_text(config, encoding="utf-8")
+    done = vidence(*command("make herbench"))
+    assert done.code == 0, done.err
+    made = vidence.folder / "made" / "kitchens"
+    tasks = {json.loads(line)["tags"]["task"] for line in (made / "items.jsonl").read_text().splitlines()}
+    assert tasks == {"AC", "ASII"}
+    assert (made / "report.html").exists()
+
+
+def test_people_are_followed(vidence):
+    street = plan_street("street", looks=range(3), rng=np.random.default_rng(2))
+    write_street(street, vidence.folder)
+    done = vidence(*command("track street.mp4"))
+    assert done.code == 0, done.err
+    assert "3 tracks" in done.out
+
+
+def test_points_of_light_are_shown_made_and_asked(vidence):
+    done = vidence(*command("pointlight walker:"))
+    assert done.code == 0, done.err
+    assert (vidence.folder / "jump" / "clip.mp4").exists()
+    rows = ["label,set,intention,group,file"]
+    for n, action in enumerate(("walk", "jump", "wave", "bow")):
+        for height in (1.6, 1.8):
+            rows.append(f"{action},single,to {action},group-{n},walker:{action}?height_m={height}")
+    (vidence.folder / "map.csv").write_text("\n".join(rows), encoding="utf-8")
+    (vidence.folder / "lights.toml").write_text('name = "lights"\nmap = "map.csv"\n', encoding="utf-8")
+    made = vidence(*command("make actpld"))
+    assert made.code == 0, made.err
+    asked = vidence(*command("run actpld"))
+    assert asked.code == 0, asked.err
+    assert len(vidence.trials(run_folder(vidence))) == 16  # 8 clips: the action, and what it is for
+
+
 def test_every_command_is_tested():
-    assert len(commands()) == 6  # one for each test above: add a test with a command
+    assert len(commands()) == 11  # each one is in a test above: add a test with a command
