@@ -148,7 +148,8 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
     return Table(
         name="lights",
         title="Naming the action",
-        note="Right answers in per cent with 95 % intervals; a guess is right in a third.",
+        note="Right answers in per cent with 95 % intervals; a guess is right in a third. Whoever draws lots "
+        "draws the same for a question in all versions.",
         columns=columns,
         lines=tuple(lines),
     )
