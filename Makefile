@@ -39,11 +39,13 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 	$(BIN)/vidence demo --out demo-out
 
 # What computes long and covers little beyond the rest runs without counting lines, the longest first.
-UNCOUNTED := tests/end_to_end/test_demo.py tests/parity tests/docs
+UNCOUNTED := $(addprefix tests/end_to_end/, test_demo.py test_diagnose.py) tests/parity tests/docs
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
-# Two workers share the processors, so that none of them needs threads.
+# Two workers share the processors, so that none of them needs threads. Tests start hundreds of processes,
+# which need not compile the same files again.
 test: export OMP_NUM_THREADS := 1
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed ## install what the tests need, and run them
 	$(PYTEST) $(UNCOUNTED)
 	$(PYTEST) --cov=vidence --cov-report= $(UNCOUNTED:%=--ignore=%)
