@@ -94,10 +94,11 @@ def mot_lines(walkers: tuple[Walker, ...], *, n_frames: int, with_ids: bool) -> 
     return "".join(lines)
 
 
-# Three people in clothes of their own; the third stands still, and leaves after frame 30.
+# Three people in clothes of their own. The first two cross, one behind the other; the third stands still,
+# away from them, and leaves after frame 30.
 STREET = (
     Walker(left_px=10, top_px=60, speed_px=(5, 0)),
     Walker(left_px=270, top_px=75, speed_px=(-4, 0), coat=(20, 120, 40), legs=(90, 60, 30)),
-    Walker(left_px=140, top_px=140, coat=(30, 60, 200), legs=(20, 20, 20), frames=(0, 30)),
+    Walker(left_px=30, top_px=142, coat=(30, 60, 200), legs=(20, 20, 20), frames=(0, 30)),
 )
 STREET_FRAMES = 40

@@ -27,15 +27,16 @@ class AssociationSettings(Record, kw_only=True):
     matched once more at `last_iou` (1 or more: they are not). A track ends `max_age` frames after its last
     box, and counts from its `n_init`-th box on. Where vectors of the boxes are given, they are matched first:
     by the least cosine distance from the last `gallery` vectors of a track plus `place` times what the IoU
-    with the expected place lacks of 1; the sum is at most `most_distance`. `classes` are the
-    names of what is tracked, each by itself; empty: everything.
+    with the expected place lacks of 1; the sum is at most `most_distance`. Somebody who looks like a track
+    (at most `alike`) and whom every other track is farther from by `clear_by` or more needs no place.
+    `classes` are the names of what is tracked, each by itself; empty: everything.
 
     Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
     and 3, and its released code (`max_age`, `n_init`, `most_distance`, `gallery`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew. So is `place`: DeepSORT compares
-    looks alone wherever a person can be (``place=0&most_distance=0.2``), and then takes one person for
-    another where boxes are few pixels wide.
+    `last_iou` is ours: without it a person whose box jumps starts anew. So are `place`, `alike`, `clear_by`:
+    DeepSORT compares looks alone wherever a person can be (``place=0&most_distance=0.2&alike=0``), and then
+    takes one person for another where boxes are few pixels wide.
     """
 
     high: float = 0.5
@@ -46,6 +47,8 @@ class AssociationSettings(Record, kw_only=True):
     n_init: int = 3
     place: float = 0.3
     most_distance: float = 0.25
+    alike: float = 0.2
+    clear_by: float = 0.1
     gallery: int = 100
     classes: tuple[str, ...] = (PERSON,)
 
@@ -208,16 +211,23 @@ class _Matching:
 
     def _look_costs(self, tracks: NDArray[np.int64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
         """How unlike each box is to each track, in looks and place; impossible where it cannot be so soon."""
-        assert self._vectors is not None  # noqa: S101
-        costs = np.full((len(tracks), len(rows)), _IMPOSSIBLE)
-        if costs.size:
-            for i, track in enumerate(tracks):
-                seen = np.stack(self._living[track].gallery)
-                costs[i] = 1.0 - (seen @ self._vectors[rows].T).max(axis=0)
-            known, boxes = self._belief.part(tracks), self._detections.boxes_px[rows]
-            costs += self._settings.place * (1.0 - iou(known.boxes_px[:, None], boxes[None]))
-            costs[kalman.distances(known, boxes) > _GATE] = _IMPOSSIBLE
+        if not len(tracks) or not len(rows):
+            return np.full((len(tracks), len(rows)), _IMPOSSIBLE)
+        looks = self._look_distances(rows)
+        known, boxes = self._belief.part(tracks), self._detections.boxes_px[rows]
+        costs = looks[tracks] + self._settings.place * (1.0 - iou(known.boxes_px[:, None], boxes[None]))
+        nearest_other = _least_of_others(looks)[tracks]
+        is_clear = looks[tracks] <= np.minimum(self._settings.alike, nearest_other - self._settings.clear_by)
+        costs = np.where(is_clear, np.minimum(costs, self._settings.most_distance), costs)
+        costs[kalman.distances(known, boxes) > _GATE] = _IMPOSSIBLE
         return costs
+
+    def _look_distances(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """The least cosine distance of each box from each track, shape (n_tracks, n_boxes)."""
+        if self._vectors is None:
+            raise ValueError("there are no vectors to compare")
+        wanted = self._vectors[rows].T
+        return np.array([1.0 - (np.stack(track.gallery) @ wanted).max(axis=0) for track in self._living])
 
     def _by_place(
         self, free: NDArray[np.int64], rows: NDArray[np.int64], *, least: float
@@ -260,6 +270,16 @@ class _Matching:
             self._ended += [t.history for t, over in zip(self._living, is_over, strict=True) if over]
             self._living = [t for t, over in zip(self._living, is_over, strict=True) if not over]
             self._belief = self._belief.part(stay)
+
+
+def _least_of_others(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For every entry the least of the others in its column; minus infinity where there are none."""
+    if len(values) < 2:
+        return np.full(values.shape, -np.inf)
+    two = np.sort(values, axis=0)[:2]
+    is_first = np.arange(len(values))[:, None] == values.argmin(axis=0)[None]
+    least: NDArray[np.float64] = np.where(is_first, two[1], two[0])
+    return least
 
 
 def _assign(

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from vidence.catalog import find, parse_spec
 from vidence.errors import UsageError
 from vidence.media.video import FrameProblem, Video
+from vidence.tracking.account import DroppedTrack
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
+from vidence.tracking.parts import without_parts
 from vidence.tracking.tracks import Detector, TrackedVideo
 from vidence.tracking.watching import Onlooker, watch
 
@@ -17,13 +19,15 @@ class Followed:
     """The tracks of a video as association gives them, with the boxes that they were made from.
 
     `frame_indices` are the frames that were looked at, `problems` those that could not be shown.
-    `identities` are what the tracks depend on, by part: detector, describer, tracker.
+    `identities` are what the tracks depend on, by part: detector, describer, tracker. `parts` are tracks
+    that were left out as limbs of somebody, where the detector is one that takes limbs for people.
     """
 
     tracked: TrackedVideo
     frame_indices: tuple[int, ...]
     problems: tuple[FrameProblem, ...]
     identities: dict[str, str]
+    parts: tuple[DroppedTrack, ...] = ()
 
 
 def open_detector(spec: str) -> Detector:
@@ -99,6 +103,9 @@ def follow(
         fps=mean_fps(video),
         vectors=portraits.of(watched.detections) if portraits is not None else None,
     )
+    parts: tuple[DroppedTrack, ...] = ()
+    if getattr(detector, "finds_parts", False):
+        tracks, parts = without_parts(tracks)
     tracked = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
@@ -111,6 +118,7 @@ def follow(
         frame_indices=tuple(wanted),
         problems=watched.problems,
         identities=identities,
+        parts=parts,
     )
 
 

@@ -7,7 +7,7 @@ import msgspec
 
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.tracking.account import Account
+from vidence.tracking.account import Account, DroppedTrack
 from vidence.tracking.following import Followed, mean_fps
 from vidence.tracking.mot import MotRows, rows_of
 from vidence.tracking.quality import Quality, measure
@@ -20,9 +20,9 @@ class TrackRecord(Record, kw_only=True, omit_defaults=True):
     """What `vidence track` did, as written to ``track.json``.
 
     `identities` are what the tracks depend on: detector, describer, tracker. `versions` are those of the
-    packages that may have taken part. `counts` are frames, boxes and tracks, `problems` the frames that
-    could not be shown. `quality` is there with ground truth: of the tracks as they were associated
-    (``associated``) and as they were written (``refined``).
+    packages that may have taken part. `parts` are tracks left out as limbs. `counts` are frames, boxes and
+    tracks, `problems` the frames that could not be shown. `quality` is there with ground truth: of the tracks
+    as they were associated (``associated``) and as they were written (``refined``).
     """
 
     format: str = "vidence-track/1"
@@ -37,6 +37,7 @@ class TrackRecord(Record, kw_only=True, omit_defaults=True):
     counts: dict[str, int]
     settings: RefineSettings
     account: Account
+    parts: tuple[DroppedTrack, ...] = ()
     problems: tuple[str, ...] = ()
     quality: dict[str, Quality] = msgspec.field(default_factory=dict)
 
@@ -84,6 +85,7 @@ def record_of(
         },
         settings=settings,
         account=refined.account,
+        parts=followed.parts,
         problems=tuple(problem.message for problem in followed.problems),
         quality=quality,
     )

@@ -92,6 +92,19 @@ def test_looks_cannot_take_somebody_where_he_cannot_be():
     assert spans(tracked(rows, vectors=vectors)) == [("1", 0, 9, 10), ("2", 10, 19, 10)]
 
 
+@pytest.mark.parametrize(("others_look", "n_tracks"), [([0.0, 1.0], 2), ([0.995, 0.1], 3)])
+def test_clothes_that_nobody_else_wears_need_no_place(others_look, n_tracks):
+    """Gone for eight frames and back half a box away, beside somebody dressed otherwise or alike."""
+    before, after = walk(0, frames=range(10), speed=0), walk(30, frames=range(18, 30), speed=0)
+    other = walk(400, frames=range(30), speed=0)
+    rows = sorted([*[(*r, 0) for r in before + after], *[(*r, 1) for r in other]])
+    looks = np.array([[1.0, 0.0] if row[-1] == 0 else others_look for row in rows], np.float32)
+    looks /= np.linalg.norm(looks, axis=1, keepdims=True)
+    found = detections([row[:-1] for row in rows])
+    settings = AssociationSettings(last_iou=1.0)
+    assert len(associate(found, settings, frame_indices=range(30), vectors=looks)) == n_tracks
+
+
 def test_classes_are_matched_by_themselves_and_only_those_wanted():
     rows = [(*row, 1.0) for row in walk(0, frames=range(10))] + [(*r, 3.0) for r in walk(5, frames=range(10))]
     found = detections(rows, names={1: PERSON, 3: "car"})

@@ -72,6 +72,7 @@ class Hog:
 
     looks = True
     n_together = 1
+    finds_parts = True
 
     def __init__(self, settings: HogSettings) -> None:
         import cv2

@@ -32,6 +32,8 @@ READERS: Final[Mapping[str, Callable[[str], object]]] = {
     "n_init": whole(1),
     "place": number(0.0),
     "most_distance": number(0.0),
+    "alike": number(0.0),
+    "clear_by": number(0.0),
     "gallery": whole(1),
     "classes": class_list,
 }

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from vidence.errors import UsageError
 from vidence.tracking.trackers._associating import Associating, read_settings
 
+_OF_LOOKS = ("place", "most_distance", "alike", "clear_by", "gallery")
+
 
 def create(argument: str, options: Mapping[str, str]) -> Associating:
     """Association by place in two stages of confidence (see `association`); there is no argument.
@@ -22,6 +24,5 @@ def create(argument: str, options: Mapping[str, str]) -> Associating:
         raise UsageError(
             f"motion takes no argument, and got {argument!r}; options follow a ?: motion?max_age=60"
         )
-    return Associating(
-        "motion", read_settings("motion", options, without=("place", "most_distance", "gallery"))
-    )
+    settings = read_settings("motion", options, without=_OF_LOOKS)
+    return Associating("motion", settings)

@@ -1,0 +1,56 @@
+"""Tracks that are an arm or a pair of legs of somebody who is tracked as a whole."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.tracking.account import DroppedTrack
+from vidence.tracking.overlap import areas_px, share_inside
+from vidence.tracking.tracks import Track
+
+STAGE: Final = "parts"
+_TIMES_LARGER: Final = 2.0
+_INSIDE: Final = 0.8
+_OF_BOXES: Final = 0.8
+
+
+def without_parts(tracks: Sequence[Track]) -> tuple[tuple[Track, ...], tuple[DroppedTrack, ...]]:
+    """The tracks that are no part of another one, and those that are.
+
+    A track is a part where at least four fifths of its boxes lie (each with four fifths of its area) inside
+    a box of the same other track that is at least twice as large. Between its detections the other one is
+    where a straight line says.
+
+    Source: ours. Detectors by gradients take limbs of large people for small people, now and then.
+    Departs: HERBench has nothing of the kind; its detector needs it less.
+    """
+    kept: list[Track] = []
+    dropped: list[DroppedTrack] = []
+    for track in tracks:
+        whole = next((other for other in tracks if other is not track and _is_part(track, other)), None)
+        if whole is None:
+            kept.append(track)
+        else:
+            detail = f"its boxes lie inside those of the track {whole.track_id}, which are larger"
+            reason = "part-of-another"
+            dropped.append(DroppedTrack(what=track.track_id, stage=STAGE, reason=reason, detail=detail))
+    return tuple(kept), tuple(dropped)
+
+
+def _is_part(track: Track, other: Track) -> bool:
+    frames = track.frame_indices
+    together = (frames >= other.first_frame) & (frames <= other.last_frame)
+    if together.sum() < _OF_BOXES * len(frames):
+        return False
+    boxes, around = track.boxes_px[together], _boxes_at(other, frames[together])
+    larger = areas_px(around) >= _TIMES_LARGER * areas_px(boxes)
+    n_inside = int(np.count_nonzero(larger & (share_inside(boxes, around) >= _INSIDE)))
+    return n_inside >= _OF_BOXES * len(frames)
+
+
+def _boxes_at(track: Track, frames: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The boxes of a track in some frames of its life, shape (n, 4)."""
+    edges = [np.interp(frames, track.frame_indices, track.boxes_px[:, edge]) for edge in range(4)]
+    return np.stack(edges, axis=1)
