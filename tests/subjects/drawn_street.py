@@ -1,4 +1,4 @@
-"""A small street drawn by us: coloured boxes that walk known ways; the ground changes with each cut."""
+"""A small street drawn by us: coloured boxes that walk known ways while the ground changes with each cut."""
 
 from pathlib import Path
 
@@ -80,6 +80,7 @@ detections = "videos/boxes.txt"
 
 [tracking]
 tracker = "deepsort"
+end_at_cuts = false
 
 [tracking.refine.filter]
 least_area_px = 1000.0

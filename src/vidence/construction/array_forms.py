@@ -128,6 +128,8 @@ class _FollowedFacts(Record, kw_only=True):
     raw_ids: tuple[str, ...]
     dropped: tuple[Dropped, ...]
     scores: dict[str, float]
+    n_others: int
+    cuts: tuple[int, ...]
 
 
 class FollowedForm:
@@ -137,7 +139,7 @@ class FollowedForm:
 
     def encode(self, value: Followed) -> bytes:
         """The file; detections are not part of it."""
-        tracks = value.video.tracks
+        tracks = (*value.video.tracks, *value.video.others)
         arrays: Arrays = {
             "times_s": value.video.times_s,
             "frame_indices": _joined([t.frame_indices for t in tracks], np.zeros(0, np.int64)),
@@ -156,6 +158,8 @@ class FollowedForm:
             raw_ids=value.raw_ids,
             dropped=value.dropped,
             scores=dict(value.scores),
+            n_others=len(value.video.others),
+            cuts=value.video.cuts,
         )
         return packed(arrays, facts)
 
@@ -179,8 +183,14 @@ class FollowedForm:
             times_s = arrays["times_s"].astype(np.float64, copy=False)
         except KeyError as error:
             raise ValueError(f"the array {error} is missing") from error
+        n_tracks = len(tracks) - facts.n_others
         video = TrackedVideo(
-            width_px=facts.width_px, height_px=facts.height_px, times_s=times_s, tracks=tracks
+            width_px=facts.width_px,
+            height_px=facts.height_px,
+            times_s=times_s,
+            tracks=tracks[:n_tracks],
+            others=tracks[n_tracks:],
+            cuts=facts.cuts,
         )
         return Followed(
             video=video,

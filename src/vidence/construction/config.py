@@ -64,12 +64,15 @@ class LogRule(Record, kw_only=True, omit_defaults=True):
 class TrackingRules(Record, kw_only=True, omit_defaults=True):
     """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
 
-    `refine` cleans the tracks, `looks` and `rank` score them, `pick` says how many are chosen and how.
+    With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
+    cut somebody else may stand in the same place. `refine` cleans the tracks, `looks` and `rank` score them,
+    `pick` says how many are chosen and how.
     """
 
     detector: str = "hog"
     tracker: str = "deepsort"
     every: int = 1
+    end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -20,9 +21,9 @@ from vidence.tracking.appearance import read_appearances
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
 from vidence.tracking.diversity import pick_diverse
-from vidence.tracking.refine import refine
+from vidence.tracking.refine import Refined, refine
 from vidence.tracking.trackrank import rank
-from vidence.tracking.tracks import PERSON, Detector, TrackedVideo
+from vidence.tracking.tracks import PERSON, Detections, Detector, Track, TrackedVideo
 from vidence.tracking.watching import Found, Image, Onlooker, watch
 
 STAGE: Final = "tracks"
@@ -158,53 +159,88 @@ def look(video: KeptVideo, looking: Looking) -> Looked:
 
 
 def follow(
-    video: KeptVideo, seen: Seen, *, tracker: Tracker, rules: TrackingRules, rng: np.random.Generator
+    video: KeptVideo,
+    seen: Seen,
+    *,
+    cuts: Sequence[int] = (),
+    tracker: Tracker,
+    rules: TrackingRules,
+    rng: np.random.Generator,
 ) -> Followed:
     """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
 
     Args:
         video: for the looks of the tracks that are left.
         seen: the boxes.
+        cuts: the frames with which shots begin, without the first; what is between two is tracked by itself.
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
 
     Raises:
         MediaError: the video cannot be opened any more.
+
+    Source: HERBench, sections 7.1 and 7.3.
+    Departs: the paper does not say what becomes of tracks at cuts; ours end there.
     """
-    raw = tracker.track(
-        seen.detections,
-        frame_indices=range(0, video.n_frames, rules.every),
-        fps=video.probe.counted.fps,
-        vectors=seen.vectors,
-    )
-    tracked = TrackedVideo(
+    whole = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
         times_s=video.times_s,
-        tracks=raw,
+        tracks=(),
         detections=seen.detections,
+        cuts=tuple(cuts),
     )
-    refined = refine(tracked, rules.refine)
-    people = refined.video.tracks
+    raw: list[Track] = []
+    shots: list[Refined] = []
+    for first, end in pairwise((0, *cuts, video.n_frames)):
+        mine = _tracked(
+            seen, range(first, end), tracker=tracker, every=rules.every, fps=video.probe.counted.fps
+        )
+        mine = tuple(replace(track, track_id=str(len(raw) + i)) for i, track in enumerate(mine, 1))
+        raw += mine
+        shots.append(refine(replace(whole, tracks=mine), rules.refine))
+    people = tuple(track for shot in shots for track in shot.video.tracks)
+    refined = replace(whole, tracks=people, others=tuple(t for shot in shots for t in shot.video.others))
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
-    ranking = rank(refined.video, appearances=looks, settings=rules.rank)
+    ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     dropped = [
         Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail)
-        for one in refined.account.dropped
+        for shot in shots
+        for one in shot.account.dropped
     ]
-    for merge in refined.account.merges:
+    for merge in (merge for shot in shots for merge in shot.account.merges):
         gone = {merge.before, merge.after} - {merge.into}
         words = f"joined with {merge.into}, cost {merge.cost:.2f}"
         dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
     chosen = tuple(pick.track_id for pick in picks)
     return Followed(
-        video=replace(refined.video, detections=None),
+        video=replace(refined, detections=None),
         chosen=chosen,
         raw_ids=tuple(track.track_id for track in raw),
         dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
         scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
+    )
+
+
+def _tracked(seen: Seen, frames: range, *, tracker: Tracker, every: int, fps: float) -> tuple[Track, ...]:
+    """The tracks of some frames of a video."""
+    found = seen.detections
+    here = (found.frame_indices >= frames.start) & (found.frame_indices < frames.stop)
+    some = Detections(
+        frame_indices=found.frame_indices[here],
+        boxes_px=found.boxes_px[here],
+        confidences=found.confidences[here],
+        class_ids=found.class_ids[here],
+        class_names=found.class_names,
+    )
+    begins = -(-frames.start // every) * every
+    return tracker.track(
+        some,
+        frame_indices=range(begins, frames.stop, every),
+        fps=fps,
+        vectors=None if seen.vectors is None else seen.vectors[here],
     )
 
 

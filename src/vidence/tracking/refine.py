@@ -95,7 +95,8 @@ def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refin
         rules = msgspec.structs.replace(settings.filter, least_area_px=area)
         work.filter(rules, width_px=video.width_px, height_px=video.height_px)
     account = Account(steps=tuple(work.steps), dropped=tuple(work.dropped), merges=tuple(work.merges))
-    return Refined(video=replace(video, tracks=tuple(work.tracks)), account=account)
+    others = tuple(track for track in work.left_out if track.class_name == settings.filter.class_name)
+    return Refined(video=replace(video, tracks=tuple(work.tracks), others=others), account=account)
 
 
 def check_tracks(video: TrackedVideo) -> None:
@@ -134,6 +135,7 @@ class _Work:
     steps: list[StepCount] = field(default_factory=list)
     dropped: list[DroppedTrack] = field(default_factory=list)
     merges: list[Merge] = field(default_factory=list)
+    left_out: list[Track] = field(default_factory=list)
 
     def each(self, step: str, change: Callable[[Track], Track | None], *, reason: str = "") -> None:
         """Change every track by itself; one that comes back as None is dropped for that reason."""
@@ -180,6 +182,7 @@ class _Work:
                 self.tracks.append(track)
             else:
                 dropped.append(why)
+                self.left_out.append(track)
         self.dropped += dropped
         self._count("filter", before, tracks_dropped=len(dropped))
 

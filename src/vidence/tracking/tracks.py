@@ -1,5 +1,6 @@
 """What tracking makes: boxes found in frames, and the boxes of one person or thing over time."""
 
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -83,6 +84,9 @@ class TrackedVideo:
 
     `times_s` are the presentation times of its frames, shape (n_frames,). `detections` are those that the
     tracks were made from, things beside people included; None where tracks came from elsewhere.
+    `others` are tracks of people that refining left out (too short, too small, never in the middle): nobody
+    is asked about them, and whoever counts people must reckon with them. `cuts` are the frames with which a
+    shot begins, ascending, without the first; no track runs across one. Empty where nobody looked for cuts.
     """
 
     width_px: int
@@ -90,6 +94,15 @@ class TrackedVideo:
     times_s: NDArray[np.float64]
     tracks: tuple[Track, ...]
     detections: Detections | None = None
+    others: tuple[Track, ...] = ()
+    cuts: tuple[int, ...] = ()
+
+    def shot_of(self, frame_index: int) -> tuple[int, int]:
+        """The first and the last frame of the shot that a frame belongs to."""
+        at = bisect_right(self.cuts, frame_index)
+        first = self.cuts[at - 1] if at else 0
+        last = self.cuts[at] - 1 if at < len(self.cuts) else len(self.times_s) - 1
+        return first, last
 
     def track(self, track_id: str) -> Track:
         """The track of that id.

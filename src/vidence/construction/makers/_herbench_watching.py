@@ -39,6 +39,8 @@ def watch_all(work: Work, videos: list[Known], *, needs: Collection[str]) -> Non
     tracking = work.config.tracking
     wants_tracks = bool(set(NEED_TRACKS) & set(needs))
     wants_shots = bool(set(NEED_SHOTS) & set(needs))
+    if tracking is not None and wants_tracks and tracking.end_at_cuts:
+        wants_shots = True
     for one in videos:
         reason = "" if one.source.file is not None else "the video is not here"
         if tracking is None:
@@ -140,7 +142,7 @@ class _Eyes:
             one.material = replace(one.material, shots=shots.value)
             one.digests["shots"] = shots.digest
         if seen is not None:
-            self._follow(one, video, seen)
+            self._follow(one, video, seen, shots=shots)
         self._work.workshop.on_event(UnitDone(stage="watching", unit=one.video_id, was_kept=was_kept))
 
     def _detector(self, one: Known) -> Detector | None:
@@ -169,16 +171,22 @@ class _Eyes:
         )
         return look(video, looking)
 
-    def _follow(self, one: Known, video: KeptVideo, seen: Kept[Seen]) -> None:
+    def _follow(
+        self, one: Known, video: KeptVideo, seen: Kept[Seen], *, shots: Kept[tuple[Shot, ...]] | None
+    ) -> None:
         if self.tracking is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.tracking, self._work.config.seed
-        stage = Stage(name="tracks", settings=[tracker.identity, rules, seed])
+        stage = Stage(name="tracks", version=2, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": seen.digest, "video": one.source.video.sha256}
+        cuts: list[int] = []
+        if rules.end_at_cuts and shots is not None:
+            inputs["shots"] = shots.digest
+            cuts = [shot.first_frame for shot in shots.value[1:]]
         found = self._work.shelf.find(stage, inputs, _FOLLOWED)
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
-            followed = follow(video, seen.value, tracker=tracker, rules=rules, rng=rng)
+            followed = follow(video, seen.value, cuts=cuts, tracker=tracker, rules=rules, rng=rng)
             found = self._work.shelf.put(stage, inputs, _FOLLOWED, value=followed)
         self._account(one, found.value)
         if found.value.chosen:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from vidence.errors import DataError
 from vidence.models import _options
 from vidence.records import Evidence, Record
 from vidence.statistics.near_duplicates import normal_form
-from vidence.tracking.space import EDGES, Bands, Edge, Place, passage
+from vidence.tracking.space import Bands, Edge, Place, edges_at, passage
 from vidence.tracking.tracks import PERSON, Track, TrackedVideo
 from vidence.tracking.visible import Visible
 
@@ -59,7 +60,8 @@ class Person:
 
     `card` says what the person looks like, `b_card` what the person does, where somebody wrote that.
     `enters` and `leaves` say how; see `Way`. `is_seen_coming` is False where the track begins inside the
-    frame, away from every edge: it may be the rest of another track. `is_seen_going` is the same of its end.
+    frame (`is_inside`), or with a cut: it may be the rest of another track. `is_seen_going` is the same of
+    its end.
     """
 
     track: Track
@@ -152,21 +154,23 @@ def ways(
     Source: HERBench, section 7.3.
     Departs: who is there in the first frame did not enter, who is there in the last did not leave; corners,
         where bands overlap, and the inside of the frame are unclear; and so is a box in a band that does not
-        come near the edge: the band at the top reaches far into the frame.
+        come near the edge: the band at the top reaches far into the frame. Who is there when a shot begins or
+        ends came and went nowhere, as far as one can see.
     """
     width_px, height_px = tracked.width_px, tracked.height_px
     found = passage(track, width_px=width_px, height_px=height_px, bands=bands)
     times_s = tracked.times_s
-    since_s = float(times_s[track.first_frame] - times_s[0])
-    until_s = float(times_s[-1] - times_s[track.last_frame])
+    begins, ends = tracked.shot_of(track.first_frame)[0], tracked.shot_of(track.last_frame)[1]
+    since_s = float(times_s[track.first_frame] - times_s[begins])
+    until_s = float(times_s[ends] - times_s[track.last_frame])
     size = (width_px, height_px)
     comes, goes = (
         _near(place, track.boxes_px[i], size, reach=reach)
         for place, i in ((found.enters, 0), (found.leaves, -1))
     )
     return (
-        _way(comes, away_s=since_s, unclear_s=unclear_s),
-        _way(goes, away_s=until_s, unclear_s=unclear_s),
+        _way(comes, away_s=since_s, unclear_s=unclear_s, is_cut=begins > 0),
+        _way(goes, away_s=until_s, unclear_s=unclear_s, is_cut=ends < len(times_s) - 1),
     )
 
 
@@ -186,8 +190,8 @@ def reaches(box_px: NDArray[np.float64], edge: Edge, size_px: tuple[int, int], *
     return gaps[edge] <= reach
 
 
-def _way(place: Place, *, away_s: float, unclear_s: float) -> Way:
-    if away_s <= 0:
+def _way(place: Place, *, away_s: float, unclear_s: float, is_cut: bool) -> Way:
+    if away_s <= 0 and not is_cut:
         return STAYED
     if away_s < unclear_s:
         return UNCLEAR
@@ -198,11 +202,30 @@ def _way(place: Place, *, away_s: float, unclear_s: float) -> Way:
             return place
 
 
-def is_inside(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float) -> bool:
-    """Whether a track begins (0) or ends (-1) away from every edge, and not with the video itself."""
+def is_inside(
+    track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float, unclear_s: float
+) -> bool:
+    """Whether a track begins (0) or ends (-1) inside the frame or with a cut, and not with the video itself.
+
+    Inside is who is in no band of an edge that the box comes near to. Near is not enough: the feet of a
+    person who walks down touch the lower edge long before there is nothing left to see.
+    """
+    if is_at_cut(track, tracked, at=at, unclear_s=unclear_s):
+        return True
     is_end = track.first_frame == 0 if at == 0 else track.last_frame == len(tracked.times_s) - 1
     size_px = (tracked.width_px, tracked.height_px)
-    return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in EDGES)
+    bands = edges_at(track.centroids_px[at], width_px=tracked.width_px, height_px=tracked.height_px)
+    return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in bands)
+
+
+def is_at_cut(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], unclear_s: float) -> bool:
+    """Whether a track begins (0) or ends (-1) with a cut, or within `unclear_s` of one."""
+    frame = track.first_frame if at == 0 else track.last_frame
+    bound = tracked.shot_of(frame)[at]
+    if bound in (0, len(tracked.times_s) - 1):
+        return False
+    away_s = abs(float(tracked.times_s[frame] - tracked.times_s[bound]))
+    return away_s <= 0 or away_s < unclear_s
 
 
 def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[Person, ...]:
@@ -229,6 +252,7 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
         track = tracks[track_id]
         start_s, end_s = tracked.span_s(track)
         enters, leaves = ways(track, tracked, unclear_s=rules.unclear_s, reach=rules.reach)
+        is_seen = partial(_is_seen, track, tracked, rules=rules)
         people.append(
             Person(
                 track=track,
@@ -236,12 +260,16 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
                 visible=Visible(track_id=track_id, start_s=start_s, end_s=end_s),
                 enters=enters,
                 leaves=leaves,
-                is_seen_coming=not is_inside(track, tracked, at=0, reach=rules.reach),
-                is_seen_going=not is_inside(track, tracked, at=-1, reach=rules.reach),
+                is_seen_coming=is_seen(0),
+                is_seen_going=is_seen(-1),
                 b_card=b_cards.get(track_id),
             )
         )
     return tuple(people)
+
+
+def _is_seen(track: Track, tracked: TrackedVideo, at: Literal[0, -1], *, rules: PeopleRules) -> bool:
+    return not is_inside(track, tracked, at=at, reach=rules.reach, unclear_s=rules.unclear_s)
 
 
 def _problem(

@@ -53,9 +53,14 @@ _REGION_WORDS = {
 
 
 class Rules(Record, kw_only=True, omit_defaults=True):
-    """`unclear` is the largest share of unclear cases among those counted; the others are as for people."""
+    """`unclear` is the largest share of unclear cases among those counted; the others are as for people.
+
+    A track that refining left out is an unclear case from `others_s` on; a shorter one is taken for a false
+    box.
+    """
 
     unclear: float = 0.2
+    others_s: float = 0.5
     unclear_s: float = 0.5
     reach: float = _people.REACH
 
@@ -75,7 +80,8 @@ class Rlpc:
 
     The right range holds every count between that of the clear cases and that with the unclear ones: people
     in a corner, where two edge bands meet, or in a band but not near its edge; people with about half of
-    their box in the region, and tracks in it that begin inside the frame and may be the rest of others.
+    their box in the region, tracks in it that begin inside the frame and may be the rest of others, and
+    tracks that refining left out (`TrackedVideo.others`): who passes quickly is somebody all the same.
 
     Source: HERBench, section 7.3, figure 21.
     Departs: a corner counts for neither edge; who is there in the first frame did not enter. Counts below
@@ -86,7 +92,7 @@ class Rlpc:
     title = "Region-Localized People Counting"
     stem = "region_localized_people_counting"
     family = "MEA&N"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("tracked",)
     structures: tuple[str, ...] = ("entered", "left", "crossed", "visited")
 
@@ -145,19 +151,22 @@ class _Crowd:
     def __init__(self, tracked: TrackedVideo, rules: Rules) -> None:
         self._tracked = tracked
         self._timeline = _people.timeline_of(tracked)
-        self._people = [track for track in tracked.tracks if track.class_name == PERSON]
-        self._reach = rules.reach
+        others = [track for track in tracked.others if _lasts_s(track, tracked) >= rules.others_s]
+        self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
+        self._doubtful = {track.track_id for track in others}
+        self._reach, self._unclear_s = rules.reach, rules.unclear_s
         self._comes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         self._goes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         for track in self._people:
             first, last = track.first_frame, track.last_frame
-            is_late = tracked.times_s[first] - tracked.times_s[0] >= rules.unclear_s
-            is_early = tracked.times_s[-1] - tracked.times_s[last] >= rules.unclear_s
+            begins, ends = tracked.shot_of(first)[0], tracked.shot_of(last)[1]
+            is_late = tracked.times_s[first] - tracked.times_s[begins] >= rules.unclear_s
+            is_early = tracked.times_s[ends] - tracked.times_s[last] >= rules.unclear_s
             comes, comes_near = self._edges(track, at=0, reach=rules.reach)
             goes, goes_near = self._edges(track, at=-1, reach=rules.reach)
-            self._comes[track.track_id] = (comes if first > 0 else (), bool(is_late) and comes_near)
+            self._comes[track.track_id] = (comes if first > begins else (), bool(is_late) and comes_near)
             self._goes[track.track_id] = (
-                goes if last < self._timeline.n_frames - 1 else (),
+                goes if last < ends else (),
                 bool(is_early) and goes_near,
             )
 
@@ -211,7 +220,8 @@ class _Crowd:
                 )
                 if edge is not None
             ]
-            if all(is_clear for _, is_clear in cases):
+            is_doubtful = track.track_id in self._doubtful
+            if all(is_clear for _, is_clear in cases) and not is_doubtful:
                 people.append((track.track_id, self._shown(track, is_exit=goes is not None)))
             elif all(may_be for may_be, _ in cases):
                 n_unclear += 1
@@ -232,7 +242,9 @@ class _Crowd:
             n_unclear = 0
             for track in self._people:
                 share, frame = _deepest(track, regions[name])
-                is_piece = _people.is_inside(track, self._tracked, at=0, reach=self._reach)
+                is_piece = track.track_id in self._doubtful or _people.is_inside(
+                    track, self._tracked, at=0, reach=self._reach, unclear_s=self._unclear_s
+                )
                 if share >= _INSIDE + _INSIDE_GUARD and not is_piece:
                     note = f"track {track.track_id} is in the {name}"
                     people.append((track.track_id, self._timeline.around(frame, note=note)))
@@ -247,6 +259,11 @@ class _Crowd:
                 people=tuple(people),
                 n_unclear=n_unclear,
             )
+
+
+def _lasts_s(track: Track, tracked: TrackedVideo) -> float:
+    start_s, end_s = tracked.span_s(track)
+    return end_s - start_s
 
 
 def _deepest(track: Track, region: Region) -> tuple[float, int]:
@@ -266,10 +283,17 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``unclear`` (largest share of unclear cases among those counted, 0.2), ``unclear_s`` (how near to
     the ends of the video it is not said whether somebody came or went, 0.5), ``reach`` (how near to an edge
-    a box must come, 0.05).
+    a box must come, 0.05), ``others_s`` (how long a track that refining left out must last to be an unclear
+    case, 0.5).
 
     Raises:
         UsageError: an option that is not known or cannot be read.
     """
-    known = {"unclear": _options.share, "unclear_s": _options.number_from_zero, "reach": _options.share}
+    seconds = _options.number_from_zero
+    known = {
+        "unclear": _options.share,
+        "unclear_s": seconds,
+        "others_s": seconds,
+        "reach": _options.share,
+    }
     return Rlpc(msgspec.convert(take_options("rlpc", options, known), Rules))
