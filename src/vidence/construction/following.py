@@ -14,6 +14,7 @@ from vidence.construction.config import TrackingRules
 from vidence.construction.kept_video import FrameKeeper, KeptVideo
 from vidence.construction.material import Dropped, Shot
 from vidence.construction.shooting import ShotDetector, ShotWatch, find_shots, timed
+from vidence.construction.visits import part_visits
 from vidence.errors import MediaError
 from vidence.media.pixels import resize
 from vidence.media.video import Video
@@ -200,8 +201,10 @@ def follow(
         mine = tuple(replace(track, track_id=str(len(raw) + i)) for i, track in enumerate(mine, 1))
         raw += mine
         shots.append(refine(replace(whole, tracks=mine), rules.refine))
-    people = tuple(track for shot in shots for track in shot.video.tracks)
-    refined = replace(whole, tracks=people, others=tuple(t for shot in shots for t in shot.video.others))
+    refined_tracks = [track for shot in shots for track in shot.video.tracks]
+    people, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
+    others = tuple(track for shot in shots for track in shot.video.others)
+    refined = replace(whole, tracks=people, others=(*others, *visits))
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
@@ -214,6 +217,7 @@ def follow(
         gone = {merge.before, merge.after} - {merge.into}
         words = f"joined with {merge.into}, cost {merge.cost:.2f}"
         dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
+    dropped += away
     chosen = tuple(pick.track_id for pick in picks)
     return Followed(
         video=replace(refined, detections=None),
