@@ -14,7 +14,7 @@ EMPTY = video([])  # 1000x800 pixels, 400 frames at 10 a second
 
 
 def seen(centres: dict[int, tuple[float, float]]) -> Track:
-    """Somebody 40 pixels wide and 100 high, detected in these frames; gaps are filled as refining does."""
+    """Somebody 100 pixels wide and 200 high, detected in these frames; gaps are filled as refining does."""
     whole = walk("a", list(centres.values()))
     return fill_gaps(replace(whole, frame_indices=np.array(list(centres))), most_frames=30)
 
@@ -41,7 +41,7 @@ def test_a_gap_at_an_edge_makes_two_visits():
     ("gap", "edge_x", "every"),
     [
         (3, 975, 1),  # a detector that misses somebody for less than half a second
-        (10, 900, 1),  # in the band of the edge, but not near to it
+        (10, 880, 1),  # in the band of the edge, but not near to it
         (10, 600, 1),  # inside, behind something
         (10, 975, 6),  # only every sixth frame was looked at
     ],
