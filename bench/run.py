@@ -11,6 +11,7 @@ from pathlib import Path
 import choosing
 import diagnose
 import harness
+import make
 import measure
 import pointlight
 
@@ -33,7 +34,7 @@ def main() -> int:
     parser.add_argument("--without-decode", action="store_true")
     options = parser.parse_args()
     facts = measure.machine()
-    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL)
+    measures = (*harness.ALL, *diagnose.ALL, *choosing.ALL, *pointlight.ALL, *make.ALL)
     chosen = [f for f in measures if not options.only or f.__name__ in options.only.split(",")]
     rows: list[harness.Row] = []
     DATA.mkdir(exist_ok=True)
