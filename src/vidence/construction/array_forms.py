@@ -46,17 +46,22 @@ def unpacked(data: bytes) -> tuple[Arrays, bytes]:
 
 @dataclass(frozen=True, kw_only=True)
 class Seen:
-    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims)."""
+    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims).
+
+    `finds_parts` says that the detector takes limbs for people now and then.
+    """
 
     detections: Detections
     vectors: NDArray[np.float32] | None = None
     problems: tuple[str, ...] = ()
+    finds_parts: bool = False
 
 
 class _SeenFacts(Record, kw_only=True):
     class_names: dict[int, str]
     has_vectors: bool
     problems: tuple[str, ...]
+    finds_parts: bool = False
 
 
 class SeenForm:
@@ -79,6 +84,7 @@ class SeenForm:
             class_names=dict(found.class_names),
             has_vectors=value.vectors is not None,
             problems=value.problems,
+            finds_parts=value.finds_parts,
         )
         return packed(arrays, facts)
 
@@ -97,7 +103,12 @@ class SeenForm:
             vectors = arrays["vectors"].astype(np.float32, copy=False) if facts.has_vectors else None
         except KeyError as error:
             raise ValueError(f"the array {error} is missing") from error
-        return Seen(detections=detections, vectors=vectors, problems=facts.problems)
+        return Seen(
+            detections=detections,
+            vectors=vectors,
+            problems=facts.problems,
+            finds_parts=facts.finds_parts,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

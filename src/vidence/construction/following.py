@@ -18,10 +18,12 @@ from vidence.construction.visits import part_visits
 from vidence.errors import MediaError
 from vidence.media.pixels import resize
 from vidence.media.video import Video
+from vidence.tracking.account import DroppedTrack
 from vidence.tracking.appearance import read_appearances
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
 from vidence.tracking.diversity import pick_diverse
+from vidence.tracking.parts import without_parts
 from vidence.tracking.refine import Refined, refine
 from vidence.tracking.trackrank import rank
 from vidence.tracking.tracks import PERSON, Detections, Detector, Track, TrackedVideo
@@ -150,6 +152,7 @@ def look(video: KeptVideo, looking: Looking) -> Looked:
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
         problems=tuple(problem.message for problem in watched.problems),
+        finds_parts=getattr(looking.detector, "finds_parts", False),
     )
     shots = None
     if looking.shots is not None:
@@ -194,12 +197,16 @@ def follow(
     )
     raw: list[Track] = []
     shots: list[Refined] = []
+    limbs: list[DroppedTrack] = []
     for first, end in pairwise((0, *cuts, video.n_frames)):
         mine = _tracked(
             seen, range(first, end), tracker=tracker, every=rules.every, fps=video.probe.counted.fps
         )
         mine = tuple(replace(track, track_id=str(len(raw) + i)) for i, track in enumerate(mine, 1))
         raw += mine
+        if seen.finds_parts:
+            mine, parts = without_parts(mine)
+            limbs += parts
         shots.append(refine(replace(whole, tracks=mine), rules.refine))
     refined_tracks = [track for shot in shots for track in shot.video.tracks]
     people, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
@@ -210,8 +217,7 @@ def follow(
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     dropped = [
         Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail)
-        for shot in shots
-        for one in shot.account.dropped
+        for one in (*limbs, *(gone for shot in shots for gone in shot.account.dropped))
     ]
     for merge in (merge for shot in shots for merge in shot.account.merges):
         gone = {merge.before, merge.after} - {merge.into}

@@ -1,0 +1,70 @@
+"""From boxes to chosen tracks in a making: cuts end tracks, limbs go, every track is accounted for."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from subjects import drawn_street as street
+from subjects.tracks import things
+from vidence.construction.array_forms import Seen, SeenForm
+from vidence.construction.config import TrackingRules
+from vidence.construction.following import follow, open_tracker
+from vidence.construction.kept_video import kept_video
+from vidence.tracking.filtering import FilterSettings
+from vidence.tracking.refine import RefineSettings
+
+RULES = TrackingRules(refine=RefineSettings(filter=FilterSettings(least_area_px=100.0)))
+
+
+@pytest.fixture(scope="module")
+def video(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("following")
+    return kept_video(street.write_street(folder), cache_root=folder / "cache", max_bytes=10**8)
+
+
+def seen(*people: tuple[range, float, tuple[int, int]], finds_parts: bool = False) -> Seen:
+    """People who stand still: their frames, where their left edge is, and how wide and high they are."""
+    rows = [
+        (frame, "person", (left, 60, left + size[0], 60 + size[1]))
+        for frames, left, size in people
+        for frame in frames
+    ]
+    return Seen(detections=things(sorted(rows, key=lambda row: row[0])), finds_parts=finds_parts)
+
+
+def followed(video, what: Seen, *, cuts: tuple[int, ...] = ()):
+    rng = np.random.default_rng(0)
+    made = follow(video, what, cuts=cuts, tracker=open_tracker("motion"), rules=RULES, rng=rng)
+    gone = [one.what for one in made.dropped]
+    assert sorted([*made.chosen, *gone]) == sorted(made.raw_ids)  # each once
+    return made
+
+
+def test_two_people_in_one_place_before_and_behind_a_cut_are_two(video):
+    stands = seen((range(0, 90), 140, (40, 100)))
+    assert [t.last_frame for t in followed(video, stands).video.tracks] == [89]
+    parted = followed(video, stands, cuts=(30, 60))
+    spans = {(t.first_frame, t.last_frame) for t in parted.video.tracks}
+    assert spans == {(0, 29), (30, 59), (60, 89)}
+    assert parted.video.cuts == (30, 60)
+    assert len(set(parted.raw_ids)) == 3
+
+
+def test_a_piece_that_a_cut_leaves_too_short_is_among_the_others(video):
+    made = followed(video, seen((range(0, 40), 140, (40, 100))), cuts=(30,))
+    assert [(t.first_frame, t.last_frame) for t in made.video.others] == [(30, 39)]
+
+
+def test_limbs_go_where_the_detector_finds_such(video):
+    both = [(range(0, 60), 140, (60, 150)), (range(5, 55), 160, (16, 40))]
+    assert len(followed(video, seen(*both)).video.tracks) == 2
+    made = followed(video, seen(*both, finds_parts=True))
+    assert [t.first_frame for t in made.video.tracks] == [0]
+    assert [one.reason for one in made.dropped] == ["part-of-another"]
+    assert made.video.others == ()
+
+
+def test_what_the_detector_is_like_is_kept_with_its_boxes():
+    one = replace(seen((range(3), 10, (20, 50))), finds_parts=True)
+    assert SeenForm().decode(SeenForm().encode(one)).finds_parts
