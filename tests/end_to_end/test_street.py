@@ -34,7 +34,7 @@ path = "*.mp4"
 {detections}
 
 [tracking]
-detector = "hog:?least_px=100&ladder=1.15"
+detector = "hog:?least_px=104&ladder=1.3"
 tracker = "deepsort"
 
 [tracking.refine]
@@ -195,4 +195,4 @@ def test_every_answer_is_what_was_planted(drafts):
     counts = Counter(one.task for one in drafts)
     assert counts.keys() == {"MPDR", "RLPC", "AGLT", "MEGL", "TSO"}
     assert counts["AGLT"] >= 10
-    assert min(counts.values()) >= 3
+    assert min(counts.values()) >= 2

@@ -153,17 +153,17 @@ STREET = Film(
         Take(_B, 300, 323, (20, 20, 20), "Black sheeting flaps where the lawn ends in mist."),
     ),
     walkers=(
-        Walker(0, ((0, 250, 70), (36, _OUT_R, 70))),  # is there from the start
+        Walker(0, ((0, 250, 70), (36, _OUT_L, 90))),  # is there from the start
         Walker(1, ((2, _OUT_L, 140), (82, _OUT_R, 140))),
-        Walker(2, ((10, _OUT_R, 30), (24, 340, 20), (38, 300, _UP))),
+        Walker(2, ((10, _OUT_R, 45), (24, 340, 40), (38, 300, _UP))),
         Walker(3, ((24, _OUT_L, 40), (50, 180, 40), (76, _OUT_L, 40))),
         Walker(4, ((40, _OUT_R, 60), (66, 320, 60), (83, 320, 60))),  # stands there when the film is cut
         Walker(5, ((84, 322, 62), (92, 322, 62), (107, 180, 62))),  # stands there then, for another camera
         Walker(6, ((108, 178, 64), (140, _OUT_R, 64))),
         Walker(7, ((110, _OUT_R, 140), (190, _OUT_L, 140))),
-        Walker(8, ((130, _OUT_L, 30), (186, 400, 20), (190, 400, 0))),
+        Walker(8, ((130, _OUT_L, 45), (180, 380, 40), (190, 400, 0))),
         Walker(9, ((218, _OUT_L, 100), (258, 200, 120), (284, 210, _DOWN))),
-        Walker(10, ((220, _OUT_R, 20), (250, 250, 30), (290, _OUT_R, 20))),
+        Walker(10, ((220, _OUT_R, 45), (250, 250, 50), (290, _OUT_R, 45))),
         Walker(11, ((301, _OUT_L, 80), (323, 200, 80))),  # is there until the end
     ),
 )
@@ -172,7 +172,7 @@ YARD = Film(
     takes=(Take(_B, 0, 71, (230, 230, 230), "White linen dries on a line across the yard."),),
     walkers=(
         Walker(12, ((3, _OUT_L, 90), (60, _OUT_R, 90))),
-        Walker(13, ((8, _OUT_R, 20), (68, _OUT_L, 20))),
+        Walker(13, ((8, _OUT_R, 45), (68, _OUT_L, 45))),
         Walker(14, ((2, _OUT_L, 150), (30, 180, 150), (62, _OUT_L, 150))),
     ),
 )

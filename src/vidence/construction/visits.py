@@ -11,7 +11,7 @@ from vidence.tracking.space import Edge, edges_at
 from vidence.tracking.tracks import Track, TrackedVideo
 
 REASON: Final = "out-and-back"
-_LEAST_S = 0.5
+_LEAST_S = 1.0
 _REACH = 0.05  # as near to an edge as this share of the frame, as for coming and going
 
 
@@ -20,7 +20,7 @@ def part_visits(
 ) -> tuple[tuple[Track, ...], tuple[Track, ...], tuple[Dropped, ...]]:
     """Tell tracks that stay in view from those that may be two people, one after the other.
 
-    Somebody who was last seen at an edge, and is next seen at an edge half a second later or more, has been
+    Somebody who was last seen at an edge, and is next seen at an edge a second later or more, has been
     out of view, or is somebody else who came: such a track says neither how long anybody was there nor who.
 
     Args:
@@ -42,7 +42,7 @@ def part_visits(
         seen = np.flatnonzero(track.is_detected)
         frames = track.frame_indices[seen]
         gaps_s = np.diff(video.times_s[frames]) if len(seen) else np.zeros(0)
-        long = (gaps_s >= _LEAST_S) & (np.diff(frames) > 2 * every)
+        long = (gaps_s >= _LEAST_S) & (np.diff(frames) > 3 * every)
         breaks = [
             (int(seen[i]), int(seen[i + 1]))
             for i in np.flatnonzero(long)

@@ -40,7 +40,7 @@ def test_a_gap_at_an_edge_makes_two_visits():
 @pytest.mark.parametrize(
     ("gap", "edge_x", "every"),
     [
-        (3, 975, 1),  # a detector that misses somebody for less than half a second
+        (8, 975, 1),  # a detector that misses somebody for less than a second
         (10, 880, 1),  # in the band of the edge, but not near to it
         (10, 600, 1),  # inside, behind something
         (10, 975, 6),  # only every sixth frame was looked at
