@@ -47,7 +47,7 @@ def test_it_recognises_no_other_text(name):
         b"\n \n",
         b"Dear reader,\nthis is a letter.\n",
         bytes(np.random.default_rng(0).integers(0, 256, 3000, dtype=np.uint8)),
-        gzip.compress(b"Dear reader")[:-4],
+        gzip.compress(b"Dear reader", mtime=0)[:-4],
     ],
     ids=["empty", "blank", "letter", "noise", "cut gzip"],
 )

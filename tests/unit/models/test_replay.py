@@ -32,11 +32,11 @@ LINES = "\n".join(json.dumps(row) for row in ROWS)
     [
         ("a.jsonl", LINES.encode()),
         ("a.jsonl", b"\xef\xbb\xbf" + LINES.encode().replace(b"\n{", b"\r\n\r\n{") + b"\n"),
-        ("a.jsonl.gz", gzip.compress(LINES.encode())),
+        ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)),
         ("a.json", json.dumps(ROWS, indent=1).encode()),
-        ("a.json.gz", gzip.compress(json.dumps(ROWS).encode())),
+        ("a.json.gz", gzip.compress(json.dumps(ROWS).encode(), mtime=0)),
         ("a.csv", 'item_id,text\n1,A\n2,"Ä, \nB"\nx y,\n'.encode()),
-        ("a.csv.gz", gzip.compress('text,item_id\r\nA,1\r\n"Ä, \nB",2\r\n,x y\r\n'.encode())),
+        ("a.csv.gz", gzip.compress('text,item_id\r\nA,1\r\n"Ä, \nB",2\r\n,x y\r\n'.encode(), mtime=0)),
         ("a.txt", LINES.encode()),
     ],
 )
@@ -110,7 +110,7 @@ def test_a_row_given_twice_is_fine_and_a_different_one_is_not(tmp_path: Path):
         ("a.csv", 'item_id,text\n1,"A', "not CSV"),
         ("a.csv", b"item_id,text\n1,A\n2,\xff\n", "line 3: not UTF-8"),
         ("a.csv", "", "holds no reply"),
-        ("a.jsonl.gz", gzip.compress(LINES.encode())[:-9], "damaged gzip"),
+        ("a.jsonl.gz", gzip.compress(LINES.encode(), mtime=0)[:-9], "damaged gzip"),
     ],
 )
 def test_bad_files_are_refused_with_place_and_field(
