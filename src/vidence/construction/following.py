@@ -208,7 +208,10 @@ def follow(
             mine, parts = without_parts(mine)
             limbs += parts
         shots.append(refine(replace(whole, tracks=mine), rules.refine))
-    refined_tracks = [track for shot in shots for track in shot.video.tracks]
+    refined_tracks: Sequence[Track] = [track for shot in shots for track in shot.video.tracks]
+    if seen.finds_parts:  # once more: fragments of a person are whole only now
+        refined_tracks, parts = without_parts(refined_tracks)
+        limbs += parts
     people, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
     others = tuple(track for shot in shots for track in shot.video.others)
     refined = replace(whole, tracks=people, others=(*others, *visits))
