@@ -152,8 +152,8 @@ class ScoreCache:
         if not self._can_write or len(indices) == 0:
             return
         try:
-            path = _write_part(folder, indices, values)
-            n_bytes = path.stat().st_size
+            # Its size is known here: another process may have put the file together with others by now.
+            _, n_bytes = _write_part(folder, indices, values)
             _tidy(folder, n_axes=n_axes)
             if self._note(n_bytes) > self._max_bytes:
                 self.trim()
@@ -182,14 +182,14 @@ def _together(parts: Sequence[_Part]) -> _Part:
     return kept, values[first]
 
 
-def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.float32]) -> Path:
-    """Write one file and say where it is."""
+def _write_part(folder: Path, indices: NDArray[np.int64], values: NDArray[np.float32]) -> tuple[Path, int]:
+    """Write one file; where it is, and its bytes."""
     buffer = io.BytesIO()
     np.savez(buffer, indices=indices, values=values.astype(np.float32, copy=False))
     data = buffer.getvalue()
     path = folder / f"{hashlib.sha256(data).hexdigest()[:_NAME_LENGTH]}.npz"
     write_whole(path, data)
-    return path
+    return path, len(data)
 
 
 def _read_parts(folder: Path, *, n_axes: int) -> dict[Path, _Part]:
@@ -237,6 +237,6 @@ def _tidy(folder: Path, *, n_axes: int) -> None:
     parts = _read_parts(folder, n_axes=n_axes)
     if not parts:
         return
-    whole = _write_part(folder, *_together(list(parts.values())))
+    whole, _ = _write_part(folder, *_together(list(parts.values())))
     for path in parts.keys() - {whole}:
         path.unlink(missing_ok=True)

@@ -172,6 +172,15 @@ def test_the_same_configuration_elsewhere_gives_the_same_questions(session, made
     assert session.contents() == made.contents()
 
 
+@pytest.fixture
+def heeded():
+    """Ctrl-C is heeded, also where tests run as a background job that ignores it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 def test_a_killed_making_goes_on_with_the_unit_it_was_at(session, made):
     session.stop_after = 7
     with pytest.raises(KeyboardInterrupt):

@@ -14,7 +14,7 @@ import pytest
 from vidence.embedding import _cache
 from vidence.embedding._cache import ScoreCache
 from vidence.errors import UsageError
-from vidence.media.cache import warn_once
+from vidence.media.cache import warn_once, write_whole
 
 VIDEO, OTHER_VIDEO = "a" * 64, "b" * 64
 
@@ -220,6 +220,21 @@ class TestBound:
             cache.put_features(VIDEO, [index], rows(index))
         assert len(caplog.records) == 1
         assert len(cache.get_features(VIDEO, [0])[0]) == 0
+
+
+def test_a_file_that_another_process_tidies_away_at_once_costs_nothing(tmp_path, cache, monkeypatch):
+    """Between writing a file and looking at it, another process may have put it together with others."""
+
+    def written_and_gone(path, data):
+        write_whole(path, data)
+        if path.name.endswith(".npz"):
+            path.unlink()
+
+    monkeypatch.setattr(_cache, "write_whole", written_and_gone)
+    cache.put_features(VIDEO, [0], rows(0))
+    monkeypatch.undo()
+    cache.put_features(VIDEO, [1], rows(1))
+    assert cache.get_features(VIDEO, [0, 1])[0].tolist() == [1]
 
 
 WORKER = """
