@@ -16,7 +16,8 @@ from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Record, Sampling, TextPart, VideoPart
 
-DATA_URL_MEMORY_BYTES = 16 * 2**20
+DATA_URL_MEMORY_BYTES = 64 * 2**20
+DATA_URL_MEMORY_REQUESTS = 32  # a clip's questions follow one another; its frames may go soon after
 MOST_TOP_LOGPROBS = 20  # the protocol's limit
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens"}) | {
@@ -52,26 +53,45 @@ def _as_json_string(media_type: str, content: bytes) -> bytes:
 
 
 class DataUrls:
-    """Data URLs, ready to be copied into a body; the last used ones are kept, up to `max_bytes`."""
+    """Data URLs, ready to be copied into a body.
 
-    def __init__(self, max_bytes: int = DATA_URL_MEMORY_BYTES) -> None:
+    Kept is what one of the last `max_requests` requests carried, up to `max_bytes`; so memory does
+    not grow with the number of clips.
+    """
+
+    def __init__(
+        self, max_bytes: int = DATA_URL_MEMORY_BYTES, max_requests: int = DATA_URL_MEMORY_REQUESTS
+    ) -> None:
         self.max_bytes = max_bytes
+        self.max_requests = max_requests
         self.n_bytes = 0
-        self._kept: OrderedDict[tuple[str, str], bytes] = OrderedDict()
+        self._n_requests = 0
+        self._kept: OrderedDict[tuple[str, str], tuple[int, bytes]] = OrderedDict()  # least recent first
         self._reading_video = anyio.Lock()
 
+    def next_request(self) -> None:
+        """A request begins: forget what the last `max_requests` did not carry."""
+        self._n_requests += 1
+        while self._kept and next(iter(self._kept.values()))[0] < self._n_requests - self.max_requests:
+            self._forget_oldest()
+
+    def _forget_oldest(self) -> None:
+        _, (_, oldest) = self._kept.popitem(last=False)
+        self.n_bytes -= len(oldest)
+
     def _find(self, digest: str, media_type: str) -> bytes | None:
-        url = self._kept.get((digest, media_type))
-        if url is not None:
-            self._kept.move_to_end((digest, media_type))
-        return url
+        found = self._kept.get((digest, media_type))
+        if found is None:
+            return None
+        self._kept[digest, media_type] = (self._n_requests, found[1])
+        self._kept.move_to_end((digest, media_type))
+        return found[1]
 
     def _keep(self, digest: str, media_type: str, url: bytes) -> None:
-        self._kept[digest, media_type] = url
+        self._kept[digest, media_type] = (self._n_requests, url)
         self.n_bytes += len(url)
         while self.n_bytes > self.max_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self.n_bytes -= len(oldest)
+            self._forget_oldest()
 
     def of_image(self, part: ImagePart, request: Request) -> msgspec.Raw:
         """The URL of one image of the request.
@@ -157,6 +177,7 @@ async def chat_body(request: Request, rules: BodyRules, urls: DataUrls, *, with_
         UsageError: an image is missing.
         RejectedRequestError: a video file cannot be read.
     """
+    urls.next_request()
     prompt, sampling = request.prompt, request.sampling
     content: object
     if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):

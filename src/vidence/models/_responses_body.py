@@ -48,6 +48,7 @@ async def responses_body(
         UsageError: an image is missing.
         RejectedRequestError: the prompt holds a video file.
     """
+    urls.next_request()
     prompt, sampling = request.prompt, request.sampling
     content = [_content(p, request, urls=urls, detail=rules.image_detail) for p in prompt.parts]
     body: dict[str, object] = {

@@ -64,6 +64,16 @@ def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
     assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 1, "b": 2, "c": 1}
 
 
+def test_an_image_that_the_last_requests_did_not_carry_is_forgotten():
+    urls = DataUrls(max_requests=2)
+    asked = {name: Counted({name: name.encode() * 300}) for name in "abc"}
+    for name in ("a", "b", "a", "c", "c", "a", "b"):
+        body_of(request_for(asked[name]), urls)
+    assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 2, "b": 2, "c": 1}
+    one_url = len(base64.b64encode(b"a" * 300)) + len('"data:image/jpeg;base64,"')
+    assert urls.n_bytes == 3 * one_url
+
+
 def test_an_image_larger_than_the_memory_is_sent_and_not_kept():
     urls = DataUrls(max_bytes=10)
     content = body_of(request_for({"a": b"x" * 99}), urls)["messages"][0]["content"]
