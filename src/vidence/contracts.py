@@ -130,6 +130,16 @@ class Benchmark(Protocol):
         """
 
 
+class Words(Protocol):
+    """The words in which models are asked: templates by name, which users replace with ``--prompts DIR``."""
+
+    def say(self, name: str, values: Mapping[str, object]) -> str:
+        """A template with these values filled in."""
+
+    def label(self, name: str) -> str:
+        """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
+
+
 class Selector(Protocol):
     """Which frames to show.
 
@@ -260,12 +270,18 @@ class Subject(Protocol):
         """
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
         """The question with frames of a view, shown in the order of `positions`; None shows all of them.
 
         The positions count in the view's own order; an empty list asks without frames. `order` is that of
-        the choices, as in `Item.with_order`; empty for the item's own.
+        the choices, as in `Item.with_order`; empty for the item's own. `more` names a template whose words
+        stand behind the question (see `Words`); empty for none.
         """
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:

@@ -10,7 +10,7 @@ import pytest
 
 from vidence import catalog
 from vidence.prompting.compose import STYLES, Prompter
-from vidence.prompting.templates import NAMES, QUESTION_NAMES, Templates, sets
+from vidence.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, sets
 from vidence.records import Answered, Item, Reply
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"
@@ -132,5 +132,14 @@ def test_every_set_and_style_makes_prompts(set_name: str, style: str) -> None:
         assert prompt.template.startswith(f"{set_name}/")
 
 
+@pytest.mark.parametrize("name", ASIDES)
+def test_what_is_asked_besides_is_what_was_read_by_a_person(name: str) -> None:
+    """Scores and objects that models named before are remembered by these words."""
+    values = {"question": CHOICE.question, "n_frames": 8}
+    expected = (GOLDEN / f"every-set.{name}.txt").read_text("utf-8")
+    assert Templates.load("plain").say(name, values) + "\n" == expected
+
+
 def test_every_golden_prompt_belongs_to_a_template() -> None:
-    assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted(f"{s}.{n}" for s, n in CASES)
+    names = [f"{s}.{n}" for s, n in CASES] + [f"every-set.{name}" for name in ASIDES]
+    assert sorted(path.stem for path in GOLDEN.glob("*.txt")) == sorted(names)

@@ -108,6 +108,32 @@ def test_the_budget_of_a_run_counts_what_its_selector_asks(vidence, questions):
         assert server.n_requests < 80
 
 
+def test_words_of_ones_own_are_sent_and_hold_the_run(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    own = vidence.folder / "own"
+    own.mkdir()
+    (own / "frag-scores.txt").write_text("Look at this one frame: {{ question }} A. Enough B. Not")
+    with OpenAIStub(answer="A", letter_logps=sure) as server:
+        asks = ("--frames", "1", "--out", "r")
+        done = vidence("run", *command(server, *asks, "--prompts", str(own)))
+        assert done.code == 0, done.err
+        said = {words(seen.body) for seen in server.requests if is_about_one_frame(seen.body)}
+        question = json.loads((vidence.folder / "questions.jsonl").read_text().splitlines()[0])["question"]
+        assert said == {f"Look at this one frame: {question} A. Enough B. Not"}
+        asked = server.n_requests
+        other = vidence("run", *command(server, *asks[:2], "--out", "ours"))
+        assert other.code == 0, other.err
+        assert server.n_requests == asked + 40  # other words are another question; the answer is remembered
+        (own / "frag-scores.txt").write_text("Look at this one frame. {{ question }}")
+        refused = vidence("resume", "r")
+        assert refused.code != 0
+        assert "the prompt templates have changed" in refused.err
+        (own / "frag-scores.txt").write_text("Is it enough? A. Yes B. No")
+        empty = vidence("run", *command(server, "--frames", "1", "--out", "x", "--prompts", str(own)))
+        assert empty.code != 0
+        assert "frag-scores.txt does not use {{ question }}" in empty.err
+
+
 def found(vidence, name: str, server: OpenAIStub, *more: str) -> dict[str, dict]:
     done = vidence("diagnose", name, *command(server, *more), "--no-page", "--json", "found.json")
     assert done.code == 0, done.err

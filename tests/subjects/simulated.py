@@ -40,7 +40,12 @@ class Simulated:
         return self.views[view]
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
         times = self.views[view]
         wanted = range(len(times)) if positions is None else positions
@@ -49,7 +54,8 @@ class Simulated:
             ImagePart(digest=repr(t), width_px=1, height_px=1, frames=(i,)) for i, t in enumerate(shown)
         ]
         item = self.item.with_order(order)
-        return Prompt(parts=(TextPart(text=item.question), *images), choices=item.choices)
+        behind = (TextPart(text=f"words: {more}"),) if more else ()
+        return Prompt(parts=(TextPart(text=item.question), *images, *behind), choices=item.choices)
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         yield from ()

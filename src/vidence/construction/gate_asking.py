@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final
 
 from vidence.catalog import find
@@ -22,10 +23,7 @@ TEXT_ONLY: Final = "text-only"
 ONE_FRAME: Final = "one-frame"
 _BLIND: Final = "blind"
 _TEMPLATE: Final = "choice-direct"
-FORCED_BY_FRAME: Final = (
-    "This one frame is all that is shown. Choose one of the answers all the same: the one that is most "
-    "plausible. Do not say that it cannot be told."
-)
+FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force a choice
 
 
 def plain_item(draft: Draft) -> Item:
@@ -62,7 +60,12 @@ class DraftSubject:
         return () if frame is None else (frame.frame_index / self.fps,)
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
         """The question, behind the frame of the view where it has one and `positions` is not empty."""
         frame = self._frame(view) if positions is None or len(positions) else None
@@ -73,8 +76,9 @@ class DraftSubject:
         if "system" in self.templates:
             system = self.templates.fill("system", item, n_frames=n_frames, duration_s=self.duration_s)
         shown: tuple[Part, ...] = () if frame is None else (image(frame),)
+        behind = (TextPart(text=self.templates.say(more, {})),) if more else ()
         return Prompt(
-            parts=(*shown, TextPart(text=words)),
+            parts=(*shown, TextPart(text=words), *behind),
             choices=item.choices,
             system=system,
             template=self.templates.label(_TEMPLATE),
@@ -110,9 +114,14 @@ def _vote(model: str, said: tuple[Mark, ...] | Failed, *, frame_index: int = -1)
 
 
 def ask_blind(
-    drafts: Sequence[Draft], rules: TextOnlyRules, *, errands: Errands, seed: int
+    drafts: Sequence[Draft],
+    rules: TextOnlyRules,
+    *,
+    errands: Errands,
+    seed: int,
+    own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
-    """Put every draft to every model of the panel, in words alone.
+    """Put every draft to every model of the panel, in words alone; `own_words` is a folder of templates.
 
     Raises:
         VidenceError: a model answers nobody any more; every reply so far is remembered.
@@ -121,7 +130,8 @@ def ask_blind(
     Departs: the order of the choices and the prompt are not in the paper; a reply that cannot be read is
         never right, see `decide`.
     """
-    templates, reader = Templates.load(rules.prompts), find("reader", "robust").create()
+    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    reader = find("reader", "robust").create()
     flows: dict[str, Flow[tuple[Mark, ...]]] = {}
     for draft in drafts:
         subject = DraftSubject(item=plain_item(draft), templates=templates, reader=reader)
@@ -163,8 +173,11 @@ def ask_with_frames(
     *,
     errands: Errands,
     seed: int,
+    own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
     """Put every draft to the model with one frame at a time; `tried` are the frames by draft id.
+
+    `own_words` is a folder of templates.
 
     Raises:
         VidenceError: the model answers nobody any more; every reply so far is remembered.
@@ -173,7 +186,8 @@ def ask_with_frames(
     Departs: in the paper experts judge this; here a model tries it first. Which frames, and how many must
         suffice, is ours.
     """
-    templates, reader = Templates.load(rules.prompts), find("reader", "robust").create()
+    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    reader = find("reader", "robust").create()
     flows: dict[str, Flow[tuple[Mark, ...]]] = {}
     for draft in drafts:
         one = tried[draft.draft_id]

@@ -4,19 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, assert_never
 
-import msgspec
-
 from vidence.contracts import Ask, Flow, Subject
 from vidence.records import (
     Answered,
     Failed,
     Outcome,
-    Prompt,
     Record,
     Refused,
     Reply,
     Score,
-    TextPart,
     Unreadable,
 )
 
@@ -44,7 +40,7 @@ class Mark(Record, kw_only=True, omit_defaults=True):
 class Sitting:
     """One condition: which frames in which order (None: all), which order of choices, who is asked.
 
-    `more` are words that are put behind the question.
+    `more` names a template whose words are put behind the question (see `vidence.contracts.Words`).
     """
 
     view: str
@@ -58,20 +54,18 @@ class Sitting:
 def sit(subject: Subject, sittings: Sequence[Sitting]) -> Flow[list[Mark]]:
     """Put a question under all conditions together; one mark for each, in their order."""
     replies = yield [
-        Ask(prompt=_prompt(subject, one), model=one.model, sample=one.sample) for one in sittings
+        Ask(
+            prompt=subject.prompt(one.view, one.positions, order=one.order, more=one.more),
+            model=one.model,
+            sample=one.sample,
+        )
+        for one in sittings
     ]
     marks: list[Mark] = []
     for one, reply in zip(sittings, replies, strict=True):
         score = yield from subject.mark(reply, order=one.order)
         marks.append(_mark(reply, score, order=one.order))
     return marks
-
-
-def _prompt(subject: Subject, one: Sitting) -> Prompt:
-    prompt = subject.prompt(one.view, one.positions, order=one.order)
-    if not one.more:
-        return prompt
-    return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=one.more)))
 
 
 def _mark(reply: Reply, score: Score, *, order: tuple[int, ...]) -> Mark:

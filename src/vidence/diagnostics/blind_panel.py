@@ -27,10 +27,7 @@ PROTOCOLS: Mapping[str, Mapping[str, object]] = MappingProxyType(
     }
 )
 _HERBENCH_MODELS = 4
-FORCED = (
-    "Nothing is shown for this question. Choose one of the answers all the same: the one that is most "
-    "plausible. Do not say that it cannot be told."
-)
+FORCED = "forced"  # the template of the words that force a choice
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +90,7 @@ class BlindPanel:
         model, several runs with the choices permuted, out if all are right).
     Departs: HumanPCR says neither how many runs (three here) nor the rule (all right); HERBench says nothing
         of the order of choices (it stays). Prompt and drawing are those of the plan; the words that force a
-        choice are ours. Shares expected of guessing, agreement and intervals are ours.
+        choice are ours (the template ``forced``). Shares expected of guessing, agreement and intervals, too.
     """
 
     name = "blind-panel"

@@ -1,7 +1,7 @@
 """Frames and words become one prompt: frames first, in the order of the selection, then the words."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -73,7 +73,8 @@ class Prompter:
         jpeg_quality: quality of the montages, 1 to 95; single frames come encoded.
 
     Raises:
-        UsageError: the style or the layout does not exist, or the set lacks a template for it.
+        UsageError: the style or the layout does not exist, the set lacks a template for it, or one that
+            never shows the question.
     """
 
     def __init__(
@@ -94,6 +95,8 @@ class Prompter:
         self._encoding = Encoding(size=Size.parse("native"), quality=jpeg_quality)
         for name in (f"choice-{style}", f"open-{style}", *(["frame"] if frame_times else [])):
             templates.label(name)
+        for name in (f"choice-{style}", f"open-{style}"):
+            templates.check_question(name, "system")
 
     def prompt(
         self,
@@ -102,6 +105,7 @@ class Prompter:
         *,
         duration_s: float,
         video: VideoPart | None = None,
+        more: str = "",
     ) -> Prompted:
         """Put one question into words.
 
@@ -110,6 +114,8 @@ class Prompter:
             frames: the frames in the order in which they are shown; none for a text-only question.
             duration_s: the length of the media in seconds.
             video: the whole file, for the layout ``video``.
+            more: the name of a template of `ASIDES` without variables, whose words stand behind the
+                question; empty for none.
 
         Raises:
             UsageError: the layout is ``video`` and there are frames but no file to send, or a
@@ -130,13 +136,21 @@ class Prompter:
         system = ""
         if "system" in self._templates:
             system = self._templates.fill("system", item, n_frames=len(frames), duration_s=duration_s)
+        behind = (TextPart(text=self._templates.say(more, {})),) if more else ()
         prompt = Prompt(
-            parts=(*shown, TextPart(text=said)),
+            parts=(*shown, TextPart(text=said), *behind),
             choices=item.choices,
             system=system,
             template=self._templates.label(name),
         )
         return Prompted(prompt=prompt, images=images)
+
+    def notes(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """What a user should know of words of their own before these questions are asked."""
+        if not any(item.answer_kind == "choice" for item in items):
+            return ()
+        why = self._templates.left_out("choices", f"choice-{self._style}", "system")
+        return (f"{why}, unless the questions themselves list them",) if why else ()
 
     def _single(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
         parts: list[Part] = []

@@ -3,9 +3,10 @@
 Importing this file imports Jinja; `templates` does so only when a set is loaded.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
-from jinja2 import StrictUndefined, TemplateError, TemplateSyntaxError, nodes
+from jinja2 import StrictUndefined, Template, TemplateError, TemplateSyntaxError, nodes
 from jinja2.meta import find_undeclared_variables
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -15,14 +16,34 @@ from vidence.errors import UsageError
 _FILLING_ERRORS = (TemplateError, TypeError, ValueError, ArithmeticError)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Filler:
+    """Fills one template; `uses` are the variables that stand in it, `place` is its file."""
+
+    place: str
+    uses: frozenset[str]
+    _template: Template
+
+    def __call__(self, values: Mapping[str, object]) -> str:
+        """The words.
+
+        Raises:
+            UsageError: it cannot be filled with these values.
+        """
+        try:
+            return self._template.render(values).strip("\n")
+        except _FILLING_ERRORS as error:
+            raise UsageError(
+                f"{self.place} cannot be filled: {error}; values given: {dict(values)}"
+            ) from error
+
+
 def _line_of(tree: nodes.Template, variable: str) -> int:
     return next(node.lineno for node in tree.find_all(nodes.Name) if node.name == variable)
 
 
-def parse_template(
-    text: str, *, place: str, variables: Mapping[str, str]
-) -> Callable[[Mapping[str, object]], str]:
-    """The function that fills a template.
+def parse_template(text: str, *, place: str, variables: Mapping[str, str]) -> Filler:
+    """A template made ready to be filled.
 
     The template cannot reach Python's internals, change what it is given, or leave out a variable
     silently. What is filled in is not read as a template again.
@@ -33,15 +54,15 @@ def parse_template(
         variables: the names that it may use, with what they mean.
 
     Raises:
-        UsageError: its syntax is wrong or it uses another variable. The function that is returned
-            raises it where the template cannot be filled with the values given.
+        UsageError: its syntax is wrong or it uses another variable.
     """
     environment = ImmutableSandboxedEnvironment(
         undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
     )
     try:
         tree = environment.parse(text)
-        unknown = sorted(find_undeclared_variables(tree) - variables.keys())
+        uses = find_undeclared_variables(tree)
+        unknown = sorted(uses - variables.keys())
         template = environment.from_string(text)
     except TemplateSyntaxError as error:
         raise UsageError(f"{place}, line {error.lineno}: {error.message}") from error
@@ -50,11 +71,4 @@ def parse_template(
             f"{place}, line {_line_of(tree, unknown[0])}: there is no variable {unknown[0]!r}; "
             f"there are {', '.join(variables)}"
         )
-
-    def fill(values: Mapping[str, object]) -> str:
-        try:
-            return template.render(values).strip("\n")
-        except _FILLING_ERRORS as error:
-            raise UsageError(f"{place} cannot be filled: {error}; values given: {dict(values)}") from error
-
-    return fill
+    return Filler(place=place, uses=frozenset(uses), _template=template)

@@ -2,24 +2,27 @@
 
 A set is a folder ``templates/<set>/`` with files ``<kind>-<style>.txt`` (kind ``choice`` or
 ``open``, style ``direct`` or ``cot``), ``frame.txt`` (the words before a frame when frame times are
-on) and perhaps ``system.txt``. They are Jinja templates; see `VARIABLES` for what they can use. What
-a question says is filled in as it is: braces in it mean nothing.
+on) and perhaps ``system.txt``. What selectors and diagnostics ask besides is the same in all sets, in
+``templates/_in_every_set/``; see `ASIDES`. They are Jinja templates; see `VARIABLES` for what they can
+use. What a question says is filled in as it is: braces in it mean nothing.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
 
+if TYPE_CHECKING:
+    from vidence.prompting.parsing import Filler
+
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
-NAMES = (*QUESTION_NAMES, "frame", "system")
 
 # What the words around a question can use, and what they mean.
 VARIABLES: Mapping[str, str] = MappingProxyType(
@@ -35,6 +38,22 @@ VARIABLES: Mapping[str, str] = MappingProxyType(
 FRAME_VARIABLES: Mapping[str, str] = MappingProxyType(
     {"number": "the number of the frame, from 1", "time_s": "its time in seconds"}
 )
+# What selectors and diagnostics ask beside the questions: what each can use, and what that means.
+ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        "frag-scores": MappingProxyType({"question": "the question, as the selector's option query puts it"}),
+        "tstar-objects": MappingProxyType(
+            {
+                "question": "the question, as the selector's option query puts it",
+                "n_frames": "how many frames are shown",
+            }
+        ),
+        "forced": MappingProxyType({}),
+        "forced-frame": MappingProxyType({}),
+    }
+)
+NAMES = (*QUESTION_NAMES, "frame", "system", *ASIDES)
+_ASIDES_FOLDER, _OURS = "_in_every_set", "vidence"
 
 
 def _root() -> Traversable:
@@ -43,7 +62,8 @@ def _root() -> Traversable:
 
 def sets() -> tuple[str, ...]:
     """The names of the sets that vidence brings, sorted."""
-    return tuple(sorted(folder.name for folder in _root().iterdir() if folder.is_dir()))
+    folders = [folder.name for folder in _root().iterdir() if folder.is_dir()]
+    return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
 
 
 @dataclass(frozen=True)
@@ -60,20 +80,23 @@ def _brought(set_name: str) -> dict[str, _File]:
     if set_name not in sets():
         raise UnknownNameError("set of prompts", set_name, sets())
     files = {}
-    for entry in (_root() / set_name).iterdir():
-        name = entry.name.removesuffix(".txt")
-        files[name] = _File(f"{set_name}/{entry.name}", set_name, entry.read_text("utf-8"))
+    for folder, origin in ((_ASIDES_FOLDER, _OURS), (set_name, set_name)):
+        for entry in (_root() / folder).iterdir():
+            name = entry.name.removesuffix(".txt")
+            files[name] = _File(f"{origin}/{entry.name}", origin, entry.read_text("utf-8"))
     return files
 
 
-def _own(folder: Path) -> dict[str, _File]:
-    """The files of a user's folder, by name."""
+def _own(folder: Path, *, is_shared: bool) -> dict[str, _File]:
+    """The files of a user's folder, by name; in a shared one others are left alone."""
     expected = ", ".join(f"{name}.txt" for name in NAMES)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; expected a folder with some of: {expected}")
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
     unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in NAMES]
-    if unknown or not paths:
+    if is_shared:
+        paths = [path for path in paths if path.name not in unknown]
+    elif unknown or not paths:
         found = ", ".join(unknown) or "no file"
         raise UsageError(f"{folder} holds {found}; a folder of prompts holds only some of: {expected}")
     files = {}
@@ -86,26 +109,32 @@ def _own(folder: Path) -> dict[str, _File]:
     return files
 
 
+def _variables(name: str) -> Mapping[str, str]:
+    return FRAME_VARIABLES if name == "frame" else ASIDES.get(name, VARIABLES)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Templates:
-    """The templates that one run uses.
+    """The templates that one run uses; it is a `contracts.Words`.
 
-    `digest` is the SHA-256 over the names and texts that are in effect; two runs with the same digest
-    say the same.
+    `digest` is the SHA-256 over the names and texts that are in effect, without those of `ASIDES` that
+    vidence brings, which belong to the version of what asks them; two runs with the same digest say the
+    same.
     """
 
     set_name: str
     digest: str
     _files: Mapping[str, _File]
-    _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
+    _fillers: Mapping[str, "Filler"]
 
     @classmethod
-    def load(cls, set_name: str, *, override: Path | None = None) -> Self:
+    def load(cls, set_name: str, *, override: Path | None = None, is_shared: bool = False) -> Self:
         """Read a set.
 
         Args:
             set_name: one of `sets`.
             override: a folder whose files replace those of the set, or add to them.
+            is_shared: whether the folder may also hold templates for something else.
 
         Raises:
             UnknownNameError: there is no such set.
@@ -116,26 +145,25 @@ class Templates:
 
         files = _brought(set_name)
         if override is not None:
-            files |= _own(override)
+            files |= _own(override, is_shared=is_shared)
+        fillers = {
+            name: parse_template(file.text, place=file.place, variables=_variables(name))
+            for name, file in files.items()
+        }
         digest = hashlib.sha256()
-        for name in sorted(files):
+        for name in sorted(name for name, file in files.items() if file.origin != _OURS):
             text = files[name].text.encode()
             digest.update(f"{name} {len(text)}\n".encode() + text)
-        return cls(
+        made = cls(
             set_name=set_name,
             digest=digest.hexdigest(),
             _files=MappingProxyType(files),
-            _fillers=MappingProxyType(
-                {
-                    name: parse_template(
-                        file.text,
-                        place=file.place,
-                        variables=FRAME_VARIABLES if name == "frame" else VARIABLES,
-                    )
-                    for name, file in files.items()
-                }
-            ),
+            _fillers=MappingProxyType(fillers),
         )
+        for name, variables in ASIDES.items():
+            if "question" in variables:
+                made.check_question(name)
+        return made
 
     def __contains__(self, name: str) -> bool:
         return name in self._files
@@ -181,6 +209,36 @@ class Templates:
             UsageError: the set has no ``frame.txt``, or it cannot be filled.
         """
         return self._filled("frame", {"number": number, "time_s": time_s})
+
+    def say(self, name: str, values: Mapping[str, object]) -> str:
+        """The words of one of `ASIDES`.
+
+        Raises:
+            UsageError: there is no such template, or it cannot be filled with these values.
+        """
+        return self._filled(name, values)
+
+    def left_out(self, variable: str, *names: str) -> str:
+        """Why no model would see a variable that must stand in one of these templates; empty if it does."""
+        there = [name for name in names if name in self]
+        if any(variable in self._fillers[name].uses for name in there):
+            return ""
+        return (
+            f"{' nor '.join(self._file(name).place for name in there)} does not use {{{{ {variable} }}}}, so "
+            f"that no model would see the {variable}"
+        )
+
+    def check_question(self, *names: str) -> None:
+        """Refuse words that leave out the question; it must stand in one of these templates.
+
+        Raises:
+            UsageError: none of those that are there uses it.
+        """
+        why = self.left_out("question", *names)
+        if why:
+            raise UsageError(
+                f"{why}; put it in. To leave it out on purpose, write {{% set left_out = question %}} there"
+            )
 
     def _file(self, name: str) -> _File:
         file = self._files.get(name)

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import find
-from vidence.contracts import Ask, Diagnostic, Examined, Model, Request, View
+from vidence.contracts import Ask, Diagnostic, Examined, Model, Request, View, Words
 from vidence.errors import MediaError, RejectedRequestError, TransientModelError, UsageError
 from vidence.media.encode import Encoding
 from vidence.media.sizes import Size
@@ -33,7 +33,7 @@ from vidence.running.opening import (
     specs_asked,
 )
 from vidence.running.plan import Plan
-from vidence.running.prepare import Prepared, open_selector, prepare
+from vidence.running.prepare import Prepared, open_selector, open_templates, prepare
 from vidence.running.showers import Showers
 from vidence.running.showing import DecodeCount, Shown, ViewRules
 from vidence.running.subject import NotShownError, ShownSubject
@@ -91,7 +91,7 @@ async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing tha
             "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
         )
     others = {name: model_spec(plan.model, spec) for name, spec in diagnostic.models().items()}
-    views = _views(diagnostic, plan)
+    views = _views(diagnostic, plan, words=open_templates(plan))
     selectors = [open_selector(plan.selector), *(view.selector for view in views.values())]
     specs = specs_asked(plan, selectors)
     judges = judge_specs(plan)
@@ -270,12 +270,12 @@ class _Examination:
             return Failed(stage="prompting", error=type(error).__name__, message=str(error))
 
 
-def _views(diagnostic: Diagnostic, plan: Plan) -> dict[str, ViewRules]:
+def _views(diagnostic: Diagnostic, plan: Plan, *, words: Words) -> dict[str, ViewRules]:
     wanted = diagnostic.views(selector=plan.selector, n_frames=plan.n_frames)
-    return {name: _view_rules(view, plan) for name, view in wanted.items()}
+    return {name: _view_rules(view, plan, words=words) for name, view in wanted.items()}
 
 
-def _view_rules(view: View, plan: Plan) -> ViewRules:
+def _view_rules(view: View, plan: Plan, *, words: Words) -> ViewRules:
     size = Size.parse(view.size or plan.size)
     is_montage = plan.layout.startswith("montage")
     return ViewRules(
@@ -283,5 +283,6 @@ def _view_rules(view: View, plan: Plan) -> ViewRules:
         selector_name=view.selector,
         n_frames=view.n_frames,
         encoding=Encoding(size=size, format="png" if is_montage else "jpeg", quality=plan.jpeg_quality),
+        words=words,
         is_ranked=view.is_ranked,
     )

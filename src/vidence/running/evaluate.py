@@ -164,6 +164,7 @@ def show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
         n_frames=plan.n_frames,
         retries=plan.retries,
         encoding=encoding,
+        words=prepared.templates,
         media_root=prepared.media_root,
         whole_video=plan.layout == "video",
         cache_root=surroundings.cache_root,

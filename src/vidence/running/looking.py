@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from vidence.contracts import Ask, Embedder, Flow, MadeT, Request
+from vidence.contracts import Ask, Embedder, Flow, MadeT, Request, Words
 from vidence.embedding._cache import ScoreCache
 from vidence.embedding._score import score_frames
 from vidence.errors import UsageError
@@ -38,10 +38,11 @@ Picture = NDArray[np.uint8]
 
 @dataclass(frozen=True, kw_only=True)
 class Onlooker:
-    """Asks models about frames. `askers` are by spec; the empty one is the model under test."""
+    """Asks models about frames, in the run's `words`. `askers` are by spec; the empty one is under test."""
 
     askers: Mapping[str, Asker]
     deliver: Deliver
+    words: Words
 
     async def scores(
         self, selector: AskingSelector, question: Clipped, *, encoding: Encoding
@@ -91,7 +92,7 @@ class Onlooker:
             )
             return (await self.askers[spec_of_model(who)].ask(request)).reply
 
-        return await drive(flow_of(question.item, images), ask)
+        return await drive(flow_of(question.item, images, words=self.words), ask)
 
 
 def _part(frame: EncodedFrame, position: int) -> ImagePart:

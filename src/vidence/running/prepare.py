@@ -162,6 +162,12 @@ def selector_identity(selector: Selector, asked: Mapping[str, Model]) -> str:
     return " ".join(filter(None, [str(getattr(selector, "scores_digest", "")), *identities]))
 
 
+def open_templates(plan: Plan) -> Templates:
+    """The words of a plan: its set, with the user's own files in place of those they replace."""
+    own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
+    return Templates.load(plan.prompts, override=own)
+
+
 def open_reader(name: str) -> Scorer:
     """The reader of that name."""
     reader: Scorer = find("reader", name).create()
@@ -190,6 +196,7 @@ class Prepared:
     media_root: Path
     model: Model
     selector: Selector
+    templates: Templates
     prompter: Prompter
     reader: Scorer
     text_reader: Scorer
@@ -227,8 +234,7 @@ def prepare(
     benchmark = open_benchmark(plan.benchmark)
     selector, reader = open_selector(plan.selector), open_reader(plan.reader)
     Size.parse(plan.size)
-    own_templates = None if plan.prompts_dir is None else Path(plan.prompts_dir)
-    templates = Templates.load(plan.prompts, override=own_templates)
+    templates = open_templates(plan)
     prompter = Prompter(
         templates,
         style=plan.style,
@@ -258,7 +264,7 @@ def prepare(
             "media_root": str(loaded.media_root.resolve()),
             "n_items": len(loaded.items),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes),
+            "notes": (*loaded.notes, *notes, *prompter.notes(items)),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
@@ -271,6 +277,7 @@ def prepare(
         media_root=loaded.media_root,
         model=model,
         selector=selector,
+        templates=templates,
         prompter=prompter,
         reader=reader,
         text_reader=open_reader(plan.text_reader),

@@ -78,18 +78,19 @@ class ScoreDesk:
             if hasattr(view.selector, "seek"):
                 return await self._sought(view, question)
             asking = cast("AskingSelector", view.selector)  # its scores come from a model
-            return await self._onlooker().scores(asking, question, encoding=view.encoding)
+            return await self._onlooker(view).scores(asking, question, encoding=view.encoding)
         except (MediaError, UsageError, DataError) as error:
             return _failed(error)
         except (TransientModelError, RejectedRequestError) as error:
             return Failed(stage="model", error=type(error).__name__, message=str(error))
 
-    def _onlooker(self) -> Onlooker:
-        return Onlooker(askers=self.askers, deliver=self.deliver_kept or self.deliver)
+    def _onlooker(self, view: ViewRules) -> Onlooker:
+        deliver = self.deliver_kept or self.deliver
+        return Onlooker(askers=self.askers, deliver=deliver, words=view.words)
 
     async def _sought(self, view: ViewRules, question: Clipped) -> Sought:
         selector = cast("SeekingSelector", view.selector)  # it has seek
-        objects = await self._onlooker().objects(selector, question, encoding=view.encoding)
+        objects = await self._onlooker(view).objects(selector, question, encoding=view.encoding)
         n_stills = sum(medium.kind == "image" for medium in question.item.media)
         left = budget_left(view.n_frames, n_stills)
         seeking = selector.seek(question.clip, question.item, objects=objects, n_frames=left)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias
 
-from vidence.contracts import Selector
+from vidence.contracts import Selector, Words
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.prompting.compose import ShownFrame
@@ -48,25 +48,31 @@ class Shown:
 class ViewRules:
     """How the frames of one view are chosen and encoded.
 
-    With `is_ranked` they come best first. `retry` counts from 1 where the view is for another try.
+    `words` are what a selector asks a model in, if it asks one. With `is_ranked` the frames come best
+    first. `retry` counts from 1 where the view is for another try.
     """
 
     selector: Selector
     selector_name: str
     n_frames: int
     encoding: Encoding
+    words: Words
     is_ranked: bool = False
     retry: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class ShowRules:
-    """How frames are chosen and encoded; where and how long the decoder may work."""
+    """How frames are chosen and encoded; where and how long the decoder may work.
+
+    `words` are what a selector asks a model in, if it asks one.
+    """
 
     selector: Selector
     selector_name: str
     n_frames: int
     encoding: Encoding
+    words: Words
     media_root: Path
     whole_video: bool
     cache_root: Path
@@ -82,6 +88,7 @@ class ShowRules:
                 selector_name=self.selector_name,
                 n_frames=self.n_frames,
                 encoding=self.encoding,
+                words=self.words,
                 retry=retry,
             )
             for retry in range(self.retries + 1)

@@ -36,9 +36,14 @@ class ShownSubject:
         return tuple(starts_s[ref.media_index] + ref.time_s for ref in shown.selection.frames)
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
-        """The question with frames of a view, in the order of `positions`.
+        """The question with frames of a view, in the order of `positions`; `more` names words behind it.
 
         Raises:
             UsageError: there is no such view, or a position outside it.
@@ -54,7 +59,8 @@ class ShownSubject:
             )
         prompter: Prompter = self.prepared.prompter
         frames = [shown.frames[p] for p in chosen]
-        prompted = prompter.prompt(self.item.with_order(order), frames, duration_s=shown.duration_s)
+        item = self.item.with_order(order)
+        prompted = prompter.prompt(item, frames, duration_s=shown.duration_s, more=more)
         self.images.update(prompted.images)
         return prompted.prompt
 

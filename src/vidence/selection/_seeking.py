@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.contracts import Flow, ScoringSelector, Selector
+from vidence.contracts import Flow, ScoringSelector, Selector, Words
 from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item, Record
 
@@ -93,7 +93,7 @@ Seeking: TypeAlias = Generator[Glimpse, NDArray[np.float64], Sought]
 class AskingSelector(ScoringSelector, Protocol):
     """A selector whose scores a model gives: the ``embedder`` of its `score_rules` names one."""
 
-    def ask(self, item: Item, images: Sequence[ImagePart]) -> Flow[NDArray[np.float64]]:
+    def ask(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[NDArray[np.float64]]:
         """A score for each candidate, shape (n_candidates,); `images` are the candidates in their order."""
 
 
@@ -109,7 +109,7 @@ class SeekingSelector(ScoringSelector, Protocol):
     def overview(self, clip: Clip) -> NDArray[np.int64]:
         """Positions of the frames that a model sees before it names objects; none where none is asked."""
 
-    def name_objects(self, item: Item, images: Sequence[ImagePart]) -> Flow[Objects]:
+    def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
         """What to look for."""
 
     def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Seeking:

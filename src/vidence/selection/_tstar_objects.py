@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vidence.contracts import Ask, Flow
+from vidence.contracts import Ask, Flow, Words
 from vidence.errors import DataError, UsageError
 from vidence.records import ImagePart, Item, Prompt, Sampling, TextPart
 from vidence.selection import _scored
@@ -14,14 +14,7 @@ TARGETS, CUES = "targets", "cues"
 NOTHING = "none"
 # The released code shows the model as many uniform frames.
 N_OVERVIEW = 8
-_ASKED = """These are {n} frames, evenly spread over a video. This question will be asked about the video:
-
-{question}
-
-To answer it, the right moments must be found first. Name things that can be seen, each with a few words.
-Reply with exactly two lines and nothing else:
-Targets: the things that the answer depends on, with commas between them
-Cues: other things that are likely to be near them, with commas between them, or the word none"""
+TEMPLATE = "tstar-objects"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,8 +34,8 @@ class Naming:
         """Whether a model names them."""
         return self.fixed is None and names_model(self.source)
 
-    def flow(self, item: Item, images: Sequence[ImagePart]) -> Flow[Objects]:
-        """The objects of one question; `images` are what a model sees of the video.
+    def flow(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
+        """The objects of one question; `images` are what a model sees of the video, `words` what it is asked.
 
         Raises:
             DataError: the item has no such tags, or the model did not keep to the form.
@@ -53,7 +46,7 @@ class Naming:
             return Objects(targets=(_scored.query_text(item, self.query),))
         if self.source == TAGS:
             return _of_tags(item)
-        return (yield from _asked(item, images, query=self.query))
+        return (yield from _asked(item, images, query=self.query, words=words))
 
 
 def naming(own: Mapping[str, object], *, query: str, has_file: bool) -> Naming:
@@ -119,9 +112,10 @@ def _of_tags(item: Item) -> Objects:
     return found
 
 
-def _asked(item: Item, images: Sequence[ImagePart], *, query: str) -> Flow[Objects]:
-    text = _ASKED.format(n=len(images), question=_scored.query_text(item, query))
-    prompt = Prompt(parts=(*images, TextPart(text=text)), template="tstar-objects")
+def _asked(item: Item, images: Sequence[ImagePart], *, query: str, words: Words) -> Flow[Objects]:
+    values = {"n_frames": len(images), "question": _scored.query_text(item, query)}
+    text = words.say(TEMPLATE, values)
+    prompt = Prompt(parts=(*images, TextPart(text=text)), template=words.label(TEMPLATE))
     (reply,) = yield [Ask(prompt=prompt, sampling=Sampling(temperature=0.0, max_tokens=512))]
     return read_objects(reply.text, item_id=item.item_id)
 

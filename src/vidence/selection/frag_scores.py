@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.contracts import Ask, Flow
+from vidence.contracts import Ask, Flow, Words
 from vidence.errors import DataError, UsageError
 from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart
 from vidence.selection import _scored
@@ -21,27 +21,23 @@ from vidence.selection.similarity import Best
 YES = "A"
 ANSWERS = ("Yes", "No")
 _DEFAULTS = _scored.Defaults(grid="uniform:256", max_tokens={})
-_ASKED = """{question}
-
-Look at this one frame of the video. Does it show what is needed to answer the question above?
-A. Yes
-B. No
-Reply with the letter only."""
+TEMPLATE = "frag-scores"
 
 
-def frame_prompt(item: Item, image: ImagePart, *, query: str) -> Prompt:
+def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> Prompt:
     """One frame with the question whether it is enough.
 
     Args:
         item: the question.
         image: the frame.
         query: ``question`` or ``question+choices``.
+        words: what it is asked in, by the template ``frag-scores``.
 
     Source: FRAG, released code (scoring of single frames).
     Departs: the words are ours.
     """
-    text = _ASKED.format(question=_scored.query_text(item, query))
-    return Prompt(parts=(image, TextPart(text=text)), choices=ANSWERS, template="frag-scores")
+    text = words.say(TEMPLATE, {"question": _scored.query_text(item, query)})
+    return Prompt(parts=(image, TextPart(text=text)), choices=ANSWERS, template=words.label(TEMPLATE))
 
 
 def probability_of_yes(reply: Reply, *, item_id: str) -> float:
@@ -70,7 +66,7 @@ class FragScores(_scored.ByScores):
     Departs: see `Best` and `frame_prompt`. The pair proposals of the paper are not here.
     """
 
-    def ask(self, item: Item, images: Sequence[ImagePart]) -> Flow[NDArray[np.float64]]:
+    def ask(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[NDArray[np.float64]]:
         """A score for each candidate, from a model: shape (n_candidates,).
 
         All frames are asked about together, each on its own, greedily, for one token.
@@ -78,12 +74,14 @@ class FragScores(_scored.ByScores):
         Args:
             item: the question.
             images: the candidates, in their order.
+            words: what is asked, by the template ``frag-scores``.
 
         Raises:
             DataError: a reply without the probability of the letter.
         """
         sampling = Sampling(temperature=0.0, max_tokens=1, want_choice_logps=True)
-        prompts = [frame_prompt(item, image, query=self.score_rules.query) for image in images]
+        query = self.score_rules.query
+        prompts = [frame_prompt(item, image, query=query, words=words) for image in images]
         replies = yield [Ask(prompt=prompt, sampling=sampling) for prompt in prompts]
         return np.array([probability_of_yes(reply, item_id=item.item_id) for reply in replies])
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence import option_readers
-from vidence.contracts import Flow
+from vidence.contracts import Flow, Words
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item
@@ -137,13 +137,13 @@ class Tstar(_scored.ByScores):
             return np.empty(0, np.int64)
         return _rules.midpoints(clip.n_frames, N_OVERVIEW)
 
-    def name_objects(self, item: Item, images: Sequence[ImagePart]) -> Flow[Objects]:
-        """Targets and cues of a question.
+    def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
+        """Targets and cues of a question; a model is asked by the template ``tstar-objects``.
 
         Raises:
             DataError: the item has no such tags, or the model did not keep to the form.
         """
-        return self._names.flow(item, images)
+        return self._names.flow(item, images, words=words)
 
     def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Seeking:
         """Look at mosaics until every target was found or the budget of looks is spent.

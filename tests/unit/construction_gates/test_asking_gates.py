@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from subjects.gated import draft
+from vidence.construction import gate_asking
 from vidence.construction.gate_asking import TEXT_ONLY, ask_blind, ask_with_frames
 from vidence.construction.gate_frames import Cutting, cut_frames, tried_frames
 from vidence.construction.gate_rules import GateRules, OneFrameRules, TextOnlyRules
@@ -17,6 +18,7 @@ from vidence.errors import AccessError, UsageError
 from vidence.phantom.plan import WorldSpec
 from vidence.phantom.planted import Reader, demand, expected
 from vidence.phantom.world import World, render
+from vidence.prompting.templates import Templates
 from vidence.records import Item
 from vidence.running.errands import ErrandRules, Errands, NamedModel
 
@@ -211,6 +213,30 @@ def test_what_cannot_be_read_is_never_right_and_opens_what_it_could_have_turned(
     assert "2 of 2 answers of d unusable" in said
     assert "no voice" in said
     assert "open about 1," in said
+
+
+def test_words_of_the_user_replace_those_of_gates(tmp_path, monkeypatch):
+    """The folder of a configuration holds templates for cards beside them."""
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "card_path.txt").write_text("not for gates")
+    (own / "choice-direct.txt").write_text("Mine: {{ question }}")
+    said: list[str] = []
+    subject = gate_asking.DraftSubject.prompt
+
+    def heard(*args: object, **more: object):
+        said.append(subject(*args, **more).text)
+        return subject(*args, **more)
+
+    monkeypatch.setattr(gate_asking.DraftSubject, "prompt", heard)
+    asked = draft("a")
+    rules = TextOnlyRules(models=("a",), at_least=1)
+    with errands(tmp_path, a="scripted:A") as sent:
+        ask_blind([asked], rules, errands=sent, seed=1, own_words=own)
+        (own / "forced.txt").write_text("Choose!")
+        ask_blind([asked], rules, errands=sent, seed=1, own_words=own)
+    ours = Templates.load("plain").say("forced", {})
+    assert said == [f"Mine: {asked.question}\n{ours}", f"Mine: {asked.question}\nChoose!"]
 
 
 def test_a_model_without_access_stops_the_gate(tmp_path):

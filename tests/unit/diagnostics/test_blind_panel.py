@@ -14,7 +14,7 @@ from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.diagnostics._panel_sheets import PanelFinding
-from vidence.diagnostics.blind_panel import FORCED, orders
+from vidence.diagnostics.blind_panel import orders
 from vidence.errors import UsageError
 from vidence.findings import Sheet, Statement
 from vidence.records import Estimate, Failed, Item, Media, Reply
@@ -87,7 +87,7 @@ def test_herbench_asks_four_models_once_and_together_in_the_order_of_the_item() 
     assert [ask.model for ask in driven.asks] == FOUR.split("|")
     assert {ask.prompt.choices for ask in driven.asks} == {asked.choices}
     assert {times_shown(ask) for ask in driven.asks} == {()}
-    assert FORCED not in driven.asks[0].prompt.text
+    assert driven.asks[0].prompt.text == "Which?"
 
 
 @pytest.mark.parametrize(("n_right", "flagged"), [(0, False), (1, False), (2, False), (3, True), (4, True)])
@@ -109,7 +109,7 @@ def test_humanpcr_asks_the_model_under_test_three_times_in_other_orders() -> Non
     assert len(set(shown)) == 3
     assert all(sorted(one) == sorted(asked.choices) for one in shown)
     assert driven.made.is_flagged
-    assert all(FORCED in ask.prompt.text for ask in driven.asks)
+    assert {ask.prompt.text for ask in driven.asks} == {"Which?\nwords: forced"}
     # Whatever letter it was shown under, the vote is for the right choice.
     assert {vote.mark.answer for vote in driven.made.votes} == {asked.answer}
 

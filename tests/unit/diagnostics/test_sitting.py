@@ -48,11 +48,11 @@ def test_words_stay_as_they_are() -> None:
     assert (mark.answer, mark.value) == ("a cat", 0.5)
 
 
-def test_more_words_stand_behind_the_question() -> None:
+def test_words_are_named_that_stand_behind_the_question() -> None:
     subject = Simulated(ITEM, {"v": (1.0,)})
-    sittings = [Sitting(view="v", more="Choose."), Sitting(view="v", model="other", sample=3)]
+    sittings = [Sitting(view="v", more="choose"), Sitting(view="v", model="other", sample=3)]
     first, second = drive(sit(subject, sittings), lambda ask: Reply(text="B")).asks
-    assert first.prompt.text == "Which?\nChoose."
+    assert first.prompt.text == "Which?\nwords: choose"
     assert (second.prompt.text, second.model, second.sample) == ("Which?", "other", 3)
 
 

@@ -144,6 +144,53 @@ def test_the_system_message_is_filled(tmp_path: Path) -> None:
     assert made.prompt(CHOICE, frames(2), duration_s=1.0).prompt.system == "You see 2 frames."
 
 
+def own_words(folder: Path, **files: str) -> Templates:
+    for name, text in files.items():
+        (folder / f"{name.replace('_', '-')}.txt").write_text(text)
+    return Templates.load("plain", override=folder)
+
+
+def made_of(templates: Templates, style: str = "direct") -> Prompter:
+    return Prompter(templates, style=style, layout="images", frame_times=False)
+
+
+@pytest.mark.parametrize("name", ["choice_direct", "open_direct"])
+def test_words_that_never_show_the_question_are_refused(tmp_path: Path, name: str) -> None:
+    templates = own_words(tmp_path, **{name: "{{ choices }} Answer: X"})
+    expected = (
+        rf"{name.replace('_', '-')}\.txt does not use \{{\{{ question .*no model would see the question"
+    )
+    with pytest.raises(UsageError, match=expected + r".*\{% set left_out = question %\}"):
+        made_of(templates)
+    made_of(templates, style="cot")  # whose words are others
+
+
+def test_the_question_may_stand_in_the_system_message(tmp_path: Path) -> None:
+    templates = own_words(tmp_path, choice_direct="{{ letters|join }}?", system="{{ question }}")
+    prompt = made_of(templates).prompt(CHOICE, (), duration_s=0.0).prompt
+    assert (prompt.system, prompt.text) == ("What is it?", "AB?")
+
+
+def test_the_question_may_be_left_out_on_purpose(tmp_path: Path) -> None:
+    words = "{% set left_out = question %}{{ choices[0].text }} or {{ choices[1].text }}?"
+    prompt = made_of(own_words(tmp_path, choice_direct=words)).prompt(CHOICE, (), duration_s=0.0).prompt
+    assert prompt.text == "cat or dog?"
+
+
+def test_words_without_the_choices_are_noted(tmp_path: Path) -> None:
+    prompter = made_of(own_words(tmp_path, choice_direct="{{ question }} Answer: X"))
+    (note,) = prompter.notes([OPEN, CHOICE])
+    assert "choice-direct.txt does not use {{ choices }}, so that no model would see the choices" in note
+    assert prompter.notes([OPEN]) == ()
+    assert made_of(Templates.load("plain")).notes([CHOICE]) == ()
+
+
+def test_more_words_stand_behind_the_question() -> None:
+    prompt = prompter().prompt(CHOICE, frames(1), duration_s=1.0, more="forced").prompt
+    assert [type(part) for part in prompt.parts] == [ImagePart, TextPart, TextPart]
+    assert prompt.parts[2] == TextPart(text=Templates.load("plain").say("forced", {}))
+
+
 @pytest.mark.parametrize(
     "text", ["", "image", "montage", "montage:", "montage:0x2", "montage:4x", "montage:4*2"]
 )

@@ -1,12 +1,14 @@
 """Sets of templates: what is there, replacing them, and what is said when they are wrong."""
 
+import hashlib
 import re
 from pathlib import Path
 
 import pytest
 
+import vidence.prompting
 from vidence.errors import UnknownNameError, UsageError
-from vidence.prompting.templates import NAMES, Templates, sets
+from vidence.prompting.templates import ASIDES, NAMES, Templates, sets
 from vidence.records import Item
 
 ITEM = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
@@ -171,4 +173,56 @@ def test_a_template_that_the_set_lacks() -> None:
 
 
 def test_every_name_is_listed_once() -> None:
-    assert len(set(NAMES)) == len(NAMES) == 6
+    assert len(set(NAMES)) == len(NAMES) == 10
+
+
+# ------------------------------------------------------------------ what is asked beside the questions
+
+FRAG = {"question": "Why {{ so }}?"}
+
+
+@pytest.mark.parametrize("set_name", sets())
+def test_every_set_has_the_same_asides(set_name: str) -> None:
+    templates, plain = Templates.load(set_name), Templates.load("plain")
+    for name in ASIDES:
+        assert name in templates
+        assert templates.label(name) == plain.label(name)
+        assert templates.label(name).startswith(f"vidence/{name}.txt sha256:")
+    assert "Why {{ so }}?" in templates.say("frag-scores", FRAG)
+
+
+def test_own_files_replace_asides(tmp_path: Path) -> None:
+    templates = Templates.load("mmvu", override=own(tmp_path, frag_scores="<{{ question }}>"))
+    assert templates.say("frag-scores", FRAG) == "<Why {{ so }}?>"
+    assert templates.label("frag-scores").startswith("own/frag-scores.txt sha256:")
+    assert templates.say("forced", {}) == Templates.load("plain").say("forced", {})
+
+
+def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
+    """Runs that ask in none of these words are not another run when vidence words them anew."""
+    plain = Templates.load("plain")
+    sizes_and_texts = b"".join(
+        f"{path.stem} {len(path.read_bytes())}\n".encode() + path.read_bytes()
+        for path in sorted((Path(vidence.prompting.__file__).parent / "templates" / "plain").iterdir())
+    )
+    assert plain.digest == hashlib.sha256(sizes_and_texts).hexdigest()
+    assert Templates.load("plain", override=own(tmp_path, forced="Choose.")).digest != plain.digest
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("frag_scores", "{{ n_frames }}", "there is no variable 'n_frames'; there are question"),
+        ("forced", "{{ question }}", "there is no variable 'question'"),
+        ("tstar_objects", "What is there?", r"tstar-objects\.txt does not use \{\{ question \}\}"),
+    ],
+)
+def test_asides_that_cannot_be_used(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Templates.load("plain", override=own(tmp_path, **{name: text}))
+
+
+def test_an_aside_may_leave_the_question_out_on_purpose(tmp_path: Path) -> None:
+    folder = own(tmp_path, tstar_objects="{% set left_out = question %}What is there?")
+    said = Templates.load("plain", override=folder).say("tstar-objects", {"question": "?", "n_frames": 8})
+    assert said == "What is there?"

@@ -20,6 +20,7 @@ from vidence.media.encode import Encoding
 from vidence.media.facts import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
 from vidence.media.sizes import Size
+from vidence.prompting.templates import Templates
 from vidence.records import Failed, Item, Media, VideoPart
 from vidence.running import frames
 from vidence.running.choosing import clip_of, video_type
@@ -39,6 +40,7 @@ async def desk(
         selector_name=selector,
         n_frames=4,
         encoding=Encoding(size=Size.parse("native")),
+        words=Templates.load("plain"),
         media_root=tmp_path,
         whole_video=False,
         cache_root=tmp_path / "cache",

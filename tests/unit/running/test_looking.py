@@ -15,6 +15,7 @@ from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
+from vidence.prompting.templates import Templates
 from vidence.records import Failed, ImagePart, Item, Media, Reply
 from vidence.running import scores as module
 from vidence.running.choosing import positions_of
@@ -85,6 +86,7 @@ class Scene:
     delivered: list[tuple[int, ...]] = field(default_factory=list)
     kept: list[tuple[int, ...]] = field(default_factory=list)
     is_broken: bool = False
+    own_words: Path | None = None
 
     async def deliver(self, source: object, indices: Sequence[int], encoding: Encoding) -> Mapping:
         if self.is_broken:
@@ -106,7 +108,13 @@ class Scene:
         parsed = catalog.parse_spec(spec)
         selector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
         native = Encoding(size=Size.parse("native"))
-        view = ViewRules(selector=selector, selector_name=spec, n_frames=3, encoding=native)
+        view = ViewRules(
+            selector=selector,
+            selector_name=spec,
+            n_frames=3,
+            encoding=native,
+            words=Templates.load("plain", override=self.own_words),
+        )
         stills = len(media)
         clip = Clip(
             times_s=np.concatenate([np.zeros(stills), np.arange(600) / 10]),
@@ -196,6 +204,17 @@ def test_a_model_names_what_is_looked_for(scene: Scene) -> None:
     assert {part.digest for part in shown} == set(request.images)
     assert len(scene.kept) == 1
     assert len(scene.kept[0]) == 8
+
+
+def test_a_model_is_asked_in_the_words_of_the_run(scene: Scene) -> None:
+    (scene.folder / "own").mkdir()
+    (scene.folder / "own" / "tstar-objects.txt").write_text("{{ n_frames }} pictures: {{ question }}")
+    scene.own_words = scene.folder / "own"
+    teller = Teller("Targets: a light\nCues: none")
+    scene.find(WHOLE + "&objects=model", tellers={"": teller})
+    (request,) = teller.requests
+    assert request.prompt.text == "8 pictures: A light?"
+    assert request.prompt.template.startswith("own/tstar-objects.txt sha256:")
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Scores for selectors: each frame looked at once, failures of one question only."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,7 @@ from vidence.errors import MediaError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
+from vidence.prompting.templates import Templates
 from vidence.records import Failed, Item, Media
 from vidence.running import scores as module
 from vidence.running.scores import ScoreDesk
@@ -93,7 +95,11 @@ def run(tmp_path, view, questions, *, broken=()):
 
 
 VIEW = ViewRules(
-    selector=Every(), selector_name="every", n_frames=2, encoding=Encoding(size=Size.parse("native"))
+    selector=Every(),
+    selector_name="every",
+    n_frames=2,
+    encoding=Encoding(size=Size.parse("native")),
+    words=Templates.load("plain"),
 )
 
 
@@ -136,7 +142,7 @@ def test_selectors_without_scores_and_those_with_a_file_ask_nobody(tmp_path, emb
         score_rules = ScoreRules(file="scores.jsonl")
 
     for selector in (Plain(), File()):
-        view = ViewRules(selector=selector, selector_name="s", n_frames=2, encoding=VIEW.encoding)
+        view = replace(VIEW, selector=selector, selector_name="s")
         assert run(tmp_path, view, [question("a", A)]) == ({}, [])
 
 

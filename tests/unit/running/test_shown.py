@@ -18,6 +18,7 @@ from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
 from vidence.prompting.compose import ShownFrame
+from vidence.prompting.templates import Templates
 from vidence.records import Item, Media, Sampling, Selection
 from vidence.running.choosing import check_some, few_words, needs_media, positions_of
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
@@ -45,6 +46,7 @@ def view_of(selector: str, n_frames: int, **more: object) -> ViewRules:
         selector_name=selector,
         n_frames=n_frames,
         encoding=VIEW_ENCODING,
+        words=Templates.load("plain"),
         **more,
     )
 

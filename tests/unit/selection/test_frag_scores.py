@@ -1,6 +1,7 @@
 """FRAG's scores are asked for frame by frame."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,10 +10,12 @@ from vidence import catalog
 from vidence.contracts import Ask
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
+from vidence.prompting.templates import Templates
 from vidence.records import ImagePart, Item, Reply
 from vidence.selection.frag_scores import FragScores
 
 ITEM = Item(item_id="q1", question="Who falls?", answer="A", choices=("He", "She"))
+WORDS = Templates.load("plain")
 IMAGES = [ImagePart(digest=f"{i}" * 64, width_px=8, height_px=8) for i in range(3)]
 
 
@@ -26,7 +29,7 @@ def said(*, yes: float | None) -> Reply:
 
 
 def test_every_frame_is_asked_about_on_its_own_and_all_together() -> None:
-    flow = make().ask(ITEM, IMAGES)
+    flow = make().ask(ITEM, IMAGES, words=WORDS)
     asks = next(flow)
     assert len(asks) == 3
     for ask, image in zip(asks, IMAGES, strict=True):
@@ -35,6 +38,7 @@ def test_every_frame_is_asked_about_on_its_own_and_all_together() -> None:
         assert "Who falls?" in ask.prompt.text
         assert "He" not in ask.prompt.text
         assert ask.prompt.letters == ("A", "B")
+        assert ask.prompt.template == WORDS.label("frag-scores")
         assert ask.sampling is not None
         assert ask.sampling.want_choice_logps
         assert (ask.sampling.temperature, ask.sampling.max_tokens) == (0.0, 1)
@@ -44,14 +48,23 @@ def test_every_frame_is_asked_about_on_its_own_and_all_together() -> None:
 
 
 def test_the_choices_may_be_part_of_the_question() -> None:
-    (ask,) = next(make(query="question+choices").ask(ITEM, IMAGES[:1]))
+    (ask,) = next(make(query="question+choices").ask(ITEM, IMAGES[:1], words=WORDS))
     assert isinstance(ask, Ask)
     assert "Who falls?\nA. He\nB. She" in ask.prompt.text
 
 
+def test_the_words_may_be_others(tmp_path: Path) -> None:
+    (tmp_path / "frag-scores.txt").write_text("Enough for <{{ question }}>? A. Yes B. No")
+    words = Templates.load("plain", override=tmp_path)
+    (ask,) = next(make().ask(ITEM, IMAGES[:1], words=words))
+    assert isinstance(ask, Ask)
+    assert ask.prompt.text == "Enough for <Who falls?>? A. Yes B. No"
+    assert ask.prompt.template.startswith("own/frag-scores.txt sha256:")
+
+
 @pytest.mark.parametrize("reply", [said(yes=None), Reply(text="B", choice_logps={"B": -0.1})])
 def test_a_model_without_that_probability_is_refused(reply: Reply) -> None:
-    flow = make().ask(ITEM, IMAGES[:1])
+    flow = make().ask(ITEM, IMAGES[:1], words=WORDS)
     next(flow)
     with pytest.raises(DataError, match=r"item 'q1': a score is the probability of the letter A.*(none|B)\."):
         flow.send([reply])

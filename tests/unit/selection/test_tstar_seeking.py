@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from vidence import catalog
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
+from vidence.prompting.templates import Templates
 from vidence.records import ImagePart, Item, Reply
 from vidence.selection import _tstar_objects
 from vidence.selection._seeking import Glimpse, Objects, Sought
@@ -22,6 +23,7 @@ ITEM = Item(
     choices=("a cup", "a hat"),
     tags={"targets": "cup, man", "cues": "table"},
 )
+WORDS = Templates.load("plain")
 IMAGES = [ImagePart(digest=f"{i}" * 64, width_px=8, height_px=8) for i in range(8)]
 See = Callable[[Glimpse], NDArray[np.float64]]
 
@@ -34,7 +36,7 @@ def make(**options: str) -> Tstar:
 def named(selector: Tstar, item: Item = ITEM) -> Objects:
     """What is looked for, where nobody is asked."""
     with pytest.raises(StopIteration) as done:
-        next(selector.name_objects(item, []))
+        next(selector.name_objects(item, [], words=WORDS))
     objects: Objects = done.value.value
     return objects
 
@@ -78,7 +80,7 @@ def test_the_question_is_looked_for_unless_something_is_named() -> None:
 def test_an_item_without_tags_is_refused() -> None:
     bare = Item(item_id="q2", question="?", answer="A")
     with pytest.raises(DataError, match="item 'q2' has no tag 'targets'"):
-        next(make(objects="tags").name_objects(bare, []))
+        next(make(objects="tags").name_objects(bare, [], words=WORDS))
 
 
 def test_a_model_is_asked_with_eight_uniform_frames() -> None:
@@ -86,11 +88,12 @@ def test_a_model_is_asked_with_eight_uniform_frames() -> None:
     assert selector.objects_from == "model:openai:x"
     assert selector.overview(CLIP).tolist() == [25, 75, 125, 175, 225, 275, 325, 375]
     assert make().overview(CLIP).tolist() == []
-    flow = selector.name_objects(ITEM, IMAGES)
+    flow = selector.name_objects(ITEM, IMAGES, words=WORDS)
     (ask,) = next(flow)
     assert list(ask.prompt.parts[:8]) == IMAGES
     assert "8 frames" in ask.prompt.text
     assert ITEM.question in ask.prompt.text
+    assert ask.prompt.template == WORDS.label("tstar-objects")
     assert ask.sampling.temperature == 0.0
     with pytest.raises(StopIteration) as done:
         flow.send([Reply(text="Targets: cup, hand \nCues: table, chair\n")])
