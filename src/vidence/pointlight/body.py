@@ -1,15 +1,16 @@
 """The points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body_maps import best_map
+from vidence.pointlight.body_maps import BodyMap, best_map
+from vidence.pointlight.leg_joints import JOINTS, SIDES, leg_joints
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.skin import hip_centres, steady_mean
+from vidence.pointlight.skin import steady_mean
 
 Floats = NDArray[np.float64]
 # The order in which point-light data are usually exchanged: the head, then each arm, then each leg.
@@ -74,7 +75,10 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
     names = tuple(p for p in wanted if p in there)
     placed = place_points(motion.positions_m, motion.names, wanted=names)
     positions = np.stack([placed[p] for p in names], axis=1)
-    notes = (f"points that are missing: {', '.join(absent)}",) if absent else ()
+    notes = [f"points that are missing: {', '.join(absent)}"] if absent else []
+    on_skin = [p for p in left_on_skin(motion.names) if p in names]
+    if on_skin:
+        notes.append(f"{', '.join(on_skin)}: the markers themselves; others that tell the joints are missing")
     return Motion(
         positions_m=positions,
         is_valid=np.asarray(np.isfinite(positions).all(axis=2)),
@@ -93,33 +97,65 @@ def points_of(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(p for p in SETS["15"] if p in recipes and set(recipes[p]) <= there)
 
 
-def place_points(positions: Floats, names: Sequence[str], *, wanted: Sequence[str]) -> dict[str, Floats]:
+def place_points(
+    positions: Floats, names: Sequence[str], *, wanted: Sequence[str], is_on_skin: bool = False
+) -> dict[str, Floats]:
     """Where points of the body are.
 
     Args:
-        positions: of joints or markers, shape (n_frames, n_names, 3); NaN where not seen.
+        positions: of joints or markers, shape (n_frames, n_names, 3), metres; NaN where not seen.
         names: theirs.
         wanted: names of points of the body.
+        is_on_skin: take markers as they are, also in another unit; joints in the legs are not computed.
 
     Returns:
-        For each point its places, shape (n_frames, 3), in the unit of `positions`.
+        For each point its places, shape (n_frames, 3).
 
     Raises:
         KeyError: a point that these names do not give.
     """
     chosen = best_map(tuple(names))
     place = {name: i for i, name in enumerate(names)}
+    computed = () if is_on_skin else _computed(chosen, names)
+    joints = _joints_in_legs(positions, place, chosen) if set(computed) & set(wanted) else {}
     made: dict[str, Floats] = {}
     for point in wanted:
         sources = chosen.points.get(point, ())
         if not sources or not set(sources) <= set(place):
             raise KeyError(point)
         found = positions[:, [place[s] for s in sources]]
-        if chosen.is_markers and point.endswith("_hip"):
-            made[point] = hip_centres(found)[0 if point.startswith("left") else 1]
-        else:
-            made[point] = steady_mean(found)
+        made[point] = joints[point] if point in computed else steady_mean(found)
     return made
+
+
+def left_on_skin(names: Sequence[str]) -> tuple[str, ...]:
+    """The knees and ankles that stay on the skin, since markers of the waist or of the leg are missing."""
+    chosen = best_map(tuple(names))
+    if not chosen.is_markers:
+        return ()
+    computed = _computed(chosen, names)
+    legs = [f"{side}_{joint}" for side in SIDES for joint in ("knee", "ankle")]
+    return tuple(p for p in legs if p not in computed and set(chosen.points[p]) <= set(names))
+
+
+def _computed(chosen: BodyMap, names: Sequence[str]) -> tuple[str, ...]:
+    """The joints in the legs that can be computed from the markers of these names."""
+    there = set(names)
+    if not chosen.is_markers or not set(chosen.points["left_hip"]) <= there:
+        return ()
+    whole = [s for s in SIDES if {*chosen.points[f"{s}_knee"], *chosen.points[f"{s}_ankle"]} <= there]
+    return (*(f"{s}_hip" for s in SIDES), *(f"{s}_{j}" for s in whole for j in JOINTS[1:]))
+
+
+def _joints_in_legs(positions: Floats, place: Mapping[str, int], chosen: BodyMap) -> Mapping[str, Floats]:
+    nowhere = np.full((len(positions), 3), np.nan)
+
+    def both(joint: str) -> Floats:
+        found = [[place.get(n) for n in chosen.points[f"{side}_{joint}"]] for side in SIDES]
+        return np.stack([nowhere if f[0] is None else positions[:, f[0]] for f in found], axis=1)
+
+    waist = positions[:, [place[n] for n in chosen.points["left_hip"]]]
+    return leg_joints(waist, both("knee"), both("ankle"))
 
 
 def _parents(names: tuple[str, ...]) -> tuple[int, ...]:

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 class BodyMap:
     """One naming: for each point of the body the names whose mean it is.
 
-    With `is_markers` the names are of markers on the skin; the hips are then computed (see `skin.py`).
+    With `is_markers` the names are of markers on the skin; hips, knees and ankles are then computed from them
+    (see `leg_joints.py`).
     """
 
     name: str

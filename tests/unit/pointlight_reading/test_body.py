@@ -30,7 +30,7 @@ def test_every_naming_gives_every_point(naming):
     figure = body(motion_of(positions, names=names, kind="joints"), points="15")
     assert figure.names == SETS["15"]
     for point, sources in naming.points.items():
-        if naming.is_markers and point.endswith("hip"):
+        if naming.is_markers and point.endswith(("hip", "knee", "ankle")):
             continue
         expected = positions[:, [names.index(s) for s in sources]].mean(axis=1)
         np.testing.assert_allclose(figure.positions_m[:, figure.index(point)], expected, atol=1e-12)
@@ -97,11 +97,11 @@ def test_the_mean_of_four_does_not_jump():
 
 
 def test_hip_centres_by_hand():
-    """Looking along +z, 20 cm between the front markers: 2.8 cm inwards, 6 down, 3.8 back."""
+    """Looking along +z, a pelvis 20 cm wide and deep: 5.79 cm back, 7.09 down, 7.33 from the middle."""
     waist = np.array([[[0.10, 1.0, 0.0], [-0.10, 1.0, 0.0], [0.05, 1.0, -0.2], [-0.05, 1.0, -0.2]]])
     left, right = hip_centres(waist)
-    np.testing.assert_allclose(left[0], [0.10 - 0.028, 0.94, -0.038], atol=1e-12)
-    np.testing.assert_allclose(right[0], [-0.10 + 0.028, 0.94, -0.038], atol=1e-12)
+    np.testing.assert_allclose(left[0], [0.0733, 1 - 0.0709, -0.0579], atol=1e-12)
+    np.testing.assert_allclose(right[0], [-0.0733, 1 - 0.0709, -0.0579], atol=1e-12)
     turn = np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]])
     np.testing.assert_allclose(hip_centres(waist @ turn.T)[0], left @ turn.T, atol=1e-12)
     waist[0, 2] = np.nan

@@ -92,7 +92,8 @@ def _as_given(read: Read, opened: Opened, given: Unit) -> tuple[float, str]:
         return given.metres, f"the user says that one unit is {given.metres:g} m"
     stature_m = given.stature_m or 0.0
     try:
-        points = place_points(read.positions, read.names, wanted=("head", "left_ankle", "right_ankle"))
+        wanted = ("head", "left_ankle", "right_ankle")
+        points = place_points(read.positions, read.names, wanted=wanted, is_on_skin=True)
         ankles = (points["left_ankle"] + points["right_ankle"]) / 2
         metres = metres_for_stature(points["head"], ankles, stature_m)
     except KeyError as error:

@@ -68,7 +68,7 @@ class Bvh:
         path_scale = 1 / FITTED_SCALE if fitted and asf is not None else 1.0
         metres = flavour.metres_per_unit
         if fitted:
-            notes = (*notes, _fitted_note(opened, is_exact=asf is not None))
+            notes = (*notes, _fitted_note(opened, has_bones=asf is not None))
             metres = metres / FITTED_SCALE if metres and asf is None else metres
         claimed = 1 / file.frame_time_s if file.frame_time_s else None
         rate = settle(claimed, given=self.settings.fps, name=opened.name, is_cmu=flavour.is_cmu)
@@ -143,11 +143,8 @@ class Bvh:
         return drop_first(motion, n_frames, note=f"{told}; dropped")
 
 
-def _fitted_note(opened: Opened, *, is_exact: bool) -> str:
+def _fitted_note(opened: Opened, *, has_bones: bool) -> str:
     """What there is to say of a file whose body has the bones of another subject."""
     told = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
-    if is_exact:
-        return f"{told} by {FITTED_SCALE:g}; the path scaled back"
-    return (
-        f"{told} by {FITTED_SCALE:g}; all scaled back, limbs may be off by 5 cm (skeleton=FILE.asf is exact)"
-    )
+    done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)
+    return f"{told} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"
