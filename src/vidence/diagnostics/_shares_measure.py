@@ -213,8 +213,9 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
 def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
     """One frame for each annotated span, in the order of time: the one nearest to its middle.
 
-    Where the annotation lists frames, all frames are kept. A span that no frame lies in has the latest
-    frame before its start, unless that belongs to another span. No frame is taken twice.
+    Where the annotation lists frames, all frames are kept; single images beside the video are, too, and
+    lie in no span. A span that no frame lies in has the latest frame before its start, unless that belongs
+    to another span. No frame is taken twice.
 
     Source: ours; HERBench, section 5.2, has frames curated by hand.
     Departs: no.
@@ -227,14 +228,26 @@ def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
         for e in item.evidence
         if e.start_s is not None or e.end_s is not None
     ]
-    free = [i for i in in_time if not any(start <= times_s[i] < end for start, end in spans)]
+    stills = _stills(item, len(times_s))
+    moving = [i for i in in_time if i not in stills]
+    free = [i for i in moving if not any(start <= times_s[i] < end for start, end in spans)]
     taken: set[int] = set()
     for start, end in spans:
-        inside = [i for i in in_time if start <= times_s[i] < end]
+        inside = [i for i in moving if start <= times_s[i] < end]
         before = [i for i in free if times_s[i] <= start][-1:]
         left = [i for i in inside or before if i not in taken]
         if left:
             bounds = max(start, times_s[left[0]]), min(end, times_s[left[-1]])
             middle = (start + end) / 2 if math.isfinite(start + end) else sum(bounds) / 2
             taken.add(min(left, key=lambda i: (abs(times_s[i] - middle), times_s[i])))
-    return [i for i in in_time if i in taken]
+    return [i for i in in_time if i in taken | stills]
+
+
+def _stills(item: Item, n_frames: int) -> set[int]:
+    """Which frames are single images: each is one frame, before or behind those of the only video."""
+    kinds = [medium.kind for medium in item.media]
+    if "image" not in kinds:
+        return set()
+    first = next((i for i, kind in enumerate(kinds) if kind != "image"), len(kinds))
+    n_behind = kinds.count("image") - first
+    return {*range(first), *range(n_frames - n_behind, n_frames)}

@@ -68,12 +68,12 @@ class FrameShares:
 
     Source: HERBench, section 5.2.
     Departs: where a model gives no log-probabilities they are estimated from replies drawn several times;
-        one frame is taken for each annotated span, since the paper's curated frames are not released; the
-        choices of `_shares_measure`.
+        one frame is taken for each annotated span, since the paper's curated frames are not released, and
+        single images beside a video count as pieces; the choices of `_shares_measure`.
     """
 
     name = "frame-shares"
-    version = 2
+    version = 3
     finding: type[Record] = FrameSharesFinding
 
     def __init__(self, settings: Settings) -> None:

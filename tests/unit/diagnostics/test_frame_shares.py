@@ -19,7 +19,7 @@ from vidence.diagnostics._shares_measure import (
     share_out,
 )
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Evidence, Item, Reply
+from vidence.records import Evidence, Item, Media, Reply
 
 LETTERS = "ABCDE"
 
@@ -189,6 +189,25 @@ def test_open_ends_and_listed_frames() -> None:
     assert evidence_positions(item, (2.0, 5.0, 8.0, 20.0, 26.0, 30.0)) == [1, 4]
     listed = asked_for(0, evidence=(Evidence(frames=(3, 5)), Evidence(note="?")))
     assert evidence_positions(listed, (7.0, 3.0)) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "times", "kept"),
+    [
+        (("image", "video"), (0.0, 0.0, 4.0, 9.0, 22.0), [0, 2, 4]),
+        (("video", "image"), (0.0, 4.0, 9.0, 22.0, 23.0), [1, 3, 4]),
+        (("image", "frames", "image", "image"), (0.0, 4.0, 22.0, 23.0, 23.0), [0, 1, 2, 3, 4]),
+        (("image", "image"), (0.0, 0.0), [0, 1]),
+    ],
+)
+def test_single_images_beside_the_video_are_kept(
+    kinds: tuple[str, ...], times: tuple[float, ...], kept: list[int]
+) -> None:
+    """A picture at 0 s or behind the video lies in no span, though its time does."""
+    item = asked_for(2, media=tuple(Media(path=f"m{i}", kind=kind) for i, kind in enumerate(kinds)))
+    assert evidence_positions(item, times) == kept
+    driven = measured(item, lambda _: with_probability(0.5), times=times)
+    assert len(driven.asks) == 1 + len(kept)
 
 
 # --------------------------------------------------------------------------- probabilities
