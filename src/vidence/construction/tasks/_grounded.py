@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.material import Corpus, Crop, Made, Material
 from vidence.construction.tasks import _people
@@ -15,7 +16,6 @@ from vidence.construction.tasks._people import PeopleRules, Person
 from vidence.construction.tasks._prompts import TaskPrompts
 from vidence.construction.tasks._written import Unwritten, Wish, Written, write
 from vidence.contracts import Flow
-from vidence.models import _options
 
 LEAK = 0.15
 
@@ -34,8 +34,8 @@ class Rules(PeopleRules, kw_only=True, omit_defaults=True):
 
 _READERS: Mapping[str, Callable[[str], object]] = {
     **_people.OPTIONS,
-    "leak": _options.share,
-    "crops": _options.yes_or_no,
+    "leak": option_readers.share,
+    "crops": option_readers.yes_or_no,
     "prompts": str,
 }
 

@@ -8,13 +8,13 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence import option_readers
 from vidence.construction.material import Card, Material
 from vidence.construction.tasks._alike import MOST_ALIKE, closest
 from vidence.construction.tasks._drafting import Ledger
 from vidence.construction.tasks._moments import Timeline
 from vidence.construction.tasks._wording import sentence
 from vidence.errors import DataError
-from vidence.models import _options
 from vidence.records import Evidence, Record
 from vidence.statistics.near_duplicates import normal_form
 from vidence.tracking.space import Bands, Edge, Place, edges_at, passage
@@ -47,10 +47,10 @@ class PeopleRules(Record, kw_only=True, omit_defaults=True):
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "alike": _options.share,
-    "coverage": _options.share,
-    "unclear_s": _options.number_from_zero,
-    "reach": _options.share,
+    "alike": option_readers.share,
+    "coverage": option_readers.share,
+    "unclear_s": option_readers.number_from_zero,
+    "reach": option_readers.share,
 }
 
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vidence import option_readers
 from vidence.construction.material import Material, SceneCard, Shot
 from vidence.construction.tasks._alike import MOST_ALIKE, closest
 from vidence.construction.tasks._drafting import Ledger, NoIdea
 from vidence.construction.tasks._wording import sentence
-from vidence.models import _options
 from vidence.records import Evidence, Record
 from vidence.statistics.near_duplicates import normal_form
 
@@ -32,9 +32,9 @@ class SceneRules(Record, kw_only=True, omit_defaults=True):
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "alike": _options.share,
-    "shortest_s": _options.number_from_zero,
-    "mixed": _options.yes_or_no,
+    "alike": option_readers.share,
+    "shortest_s": option_readers.number_from_zero,
+    "mixed": option_readers.yes_or_no,
 }
 
 

@@ -7,6 +7,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.count_options import LEAST_COUNT, N_OTHERS, counts_around
 from vidence.construction.event_index import Key, Pair, nouns_of, pair_of, verb_key
@@ -26,7 +27,6 @@ from vidence.construction.tasks._events import Setting, Settings, overlap, span_
 from vidence.construction.tasks._wording import joined
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.models import _options
 from vidence.records import Record
 
 _MOST_OTHER_WORDS = 3
@@ -43,8 +43,8 @@ class Rules(Record, kw_only=True, omit_defaults=True):
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "least": _options.positive_whole,
-    "most": _options.positive_whole,
+    "least": option_readers.positive_whole,
+    "most": option_readers.positive_whole,
 }
 
 

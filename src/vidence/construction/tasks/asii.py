@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.event_index import VideoEvents, nouns_of, pair_of, verb_key
 from vidence.construction.material import Corpus, Event, Made, Material, Task
@@ -14,7 +15,6 @@ from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoId
 from vidence.construction.tasks._events import Setting, Settings, span_of, used_up
 from vidence.construction.tasks._wording import ARROW, order_of
 from vidence.contracts import Flow
-from vidence.models import _options
 from vidence.records import Record
 
 N_EVENTS = 5
@@ -29,7 +29,7 @@ class Rules(Record, kw_only=True, omit_defaults=True):
     apart_s: float = 0.5
 
 
-OPTIONS: Mapping[str, Callable[[str], object]] = {"apart_s": _options.number_from_zero}
+OPTIONS: Mapping[str, Callable[[str], object]] = {"apart_s": option_readers.number_from_zero}
 
 
 @dataclass(frozen=True, kw_only=True)

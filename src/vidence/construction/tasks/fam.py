@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.event_index import Pair, Texts
 from vidence.construction.event_words import is_anything, is_implied
@@ -14,7 +15,6 @@ from vidence.construction.tasks._absence import Absent, Pool, Present, Words
 from vidence.construction.tasks._drafting import Ledger, asking_nobody, lacks
 from vidence.construction.tasks._events import COMPATIBLE, Setting, Settings, written
 from vidence.contracts import Flow
-from vidence.models import _options
 from vidence.records import Record
 
 WORDS = Words(
@@ -33,8 +33,8 @@ class Rules(Record, kw_only=True, omit_defaults=True):
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "least": _options.positive_whole,
-    "implied": _options.yes_or_no,
+    "least": option_readers.positive_whole,
+    "implied": option_readers.yes_or_no,
 }
 
 

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.event_index import Key
 from vidence.construction.event_words import is_anything, is_only_looking
@@ -14,7 +15,6 @@ from vidence.construction.tasks._absence import Absent, Pool, Present, Words
 from vidence.construction.tasks._drafting import Ledger, asking_nobody, lacks
 from vidence.construction.tasks._events import COMPATIBLE, Setting, Settings, written
 from vidence.contracts import Flow
-from vidence.models import _options
 from vidence.records import Record
 
 
@@ -25,7 +25,7 @@ class Rules(Record, kw_only=True, omit_defaults=True):
     who: str = "the camera wearer"
 
 
-OPTIONS: Mapping[str, Callable[[str], object]] = {"least": _options.positive_whole, "who": str}
+OPTIONS: Mapping[str, Callable[[str], object]] = {"least": option_readers.positive_whole, "who": str}
 
 
 class Fom:

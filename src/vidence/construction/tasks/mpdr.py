@@ -6,6 +6,7 @@ from itertools import combinations
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.material import Corpus, Made, Material, Task
 from vidence.construction.tasks import _people
@@ -26,7 +27,6 @@ from vidence.construction.tasks._people import STAYED, PeopleRules, Person
 from vidence.construction.tasks._wording import named, number_word, numbered, order_of
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.models import _options
 from vidence.records import Evidence
 from vidence.tracking.visible import TIE_S, overlap_s
 
@@ -254,7 +254,11 @@ def create(options: Mapping[str, str]) -> Task:
     Raises:
         UsageError: an option that is not known or cannot be read, or a margin above the band.
     """
-    known = {**_people.OPTIONS, "tie_s": _options.positive_number, "margin_s": _options.number_from_zero}
+    known = {
+        **_people.OPTIONS,
+        "tie_s": option_readers.positive_number,
+        "margin_s": option_readers.number_from_zero,
+    }
     rules = msgspec.convert(take_options("mpdr", options, known), Rules)
     if rules.margin_s > rules.tie_s:
         raise UsageError(

@@ -8,6 +8,7 @@ from typing import Literal, TypeVar
 import msgspec
 import numpy as np
 
+from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.material import Corpus, Made, Material, Task
 from vidence.construction.tasks import _people
@@ -23,7 +24,6 @@ from vidence.construction.tasks._drafting import (
 from vidence.construction.tasks._paths import EDGE_WORDS
 from vidence.construction.tasks._ranges import ranges_around
 from vidence.contracts import Flow
-from vidence.models import _options
 from vidence.records import Evidence, Record
 from vidence.tracking.overlap import share_inside
 from vidence.tracking.space import EDGES, Edge, Region, edges_at, named_regions
@@ -289,11 +289,11 @@ def create(options: Mapping[str, str]) -> Task:
     Raises:
         UsageError: an option that is not known or cannot be read.
     """
-    seconds = _options.number_from_zero
+    seconds = option_readers.number_from_zero
     known = {
-        "unclear": _options.share,
+        "unclear": option_readers.share,
         "unclear_s": seconds,
         "others_s": seconds,
-        "reach": _options.share,
+        "reach": option_readers.share,
     }
     return Rlpc(msgspec.convert(take_options("rlpc", options, known), Rules))
