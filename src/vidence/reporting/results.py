@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias, assert_never, cast
 from vidence import catalog
 from vidence.contracts import Scorer
 from vidence.records import Answered, Failed, Item, Outcome, Refused, Score, Trial, Unreadable
+from vidence.running.marking import marked
 from vidence.running.plan import Facts, Plan, read_plan
 from vidence.running.store import TrialStore
 
@@ -129,8 +130,8 @@ def create_reader(name: str) -> Scorer:
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     """The score of a stored trial under another reader; nobody is asked.
 
-    A trial without a reply stays as it is; one whose first reader or judge broke is read again. Answers
-    that are texts and not letters keep their stored score.
+    A trial without a reply stays as it is; one whose first reader or judge broke is read again. One on
+    which this reader breaks has failed. Answers that are texts and not letters keep their stored score.
 
     Args:
         item: the question with its choices in the order in which they were shown.
@@ -142,7 +143,7 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
         return stored
     if trial.reply is None:
         return scorer.mark(item, stored.outcome)
-    return scorer.mark(item, scorer.read(item, trial.reply))
+    return marked(item, trial.reply, scorer)
 
 
 def load_run(folder: Path, *, reader: str | None = None) -> Run:

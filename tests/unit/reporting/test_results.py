@@ -3,7 +3,8 @@ import pytest
 
 from vidence.errors import StoreError, UnknownNameError
 from vidence.records import Answered, Failed
-from vidence.reporting.results import load_run
+from vidence.reporting import results
+from vidence.reporting.results import create_reader, load_run
 
 
 def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
@@ -49,6 +50,23 @@ def test_a_reply_whose_judge_broke_is_read_by_another_reader(runs):
     assert load_run(folder).rows[0].score.outcome == failed
     assert load_run(folder).rows[0].correct == 0.0
     assert load_run(folder, reader="robust").rows[0].correct == 1.0
+
+
+def test_a_reader_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
+    robust = create_reader("robust")
+
+    class Fragile:
+        name, version, mark = "fragile", 1, robust.mark
+
+        def read(self, item, reply):
+            if reply.text == runs.trials[1].reply.text:
+                raise ValueError("too much")
+            return robust.read(item, reply)
+
+    monkeypatch.setattr(results, "create_reader", lambda name: Fragile())
+    rows = load_run(runs.write(), reader="fragile").rows
+    assert [row.outcome for row in rows[:3]] == ["answered", "failed", "unreadable"]
+    assert "the reader 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message
 
 
 def test_a_failure_without_a_reply_stays_one_under_any_reader(runs):
