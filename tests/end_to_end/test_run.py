@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -295,6 +296,35 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
     only = vidence(*words[:-1], "r2", "--replay-columns", "id=key,text=said", "--no-page", "--recorded-only")
     assert only.code == 0, only.err
     assert set(vidence.trials("r2")) == {"0-0", "0-1"}
+
+
+def test_recorded_replies_are_found_from_any_folder(vidence, questions):
+    questions(n_clips=1, n_questions=2)
+    rows = [{"item_id": "0-0", "text": "Answer: A"}]
+    (vidence.folder / "answers.jsonl").write_text("\n".join(json.dumps(r) for r in rows))
+    words = ["run", "table", "--data", "questions.jsonl", "--model", "replay:answers.jsonl", "--out", "r"]
+    assert vidence(*words, "--no-page").code == 3  # one has no reply
+    (vidence.folder / "elsewhere").mkdir()
+    there = vidence(*words, "--no-page")
+    assert there.code == 3, there.err  # the same command goes on with the same run
+    elsewhere = replace(vidence, folder=vidence.folder / "elsewhere")
+    resumed = elsewhere("resume", "../r", "--no-page")
+    assert resumed.code == 3, resumed.err
+    assert "1 of 2 were answered before" in resumed.err
+
+
+@pytest.mark.parametrize(("letter_logps", "is_said"), [(None, True), ({"A": -0.1, "B": -3.0}, False)])
+def test_log_probabilities_that_a_server_does_not_give_are_missed(vidence, questions, letter_logps, is_said):
+    questions(n_clips=1)
+    with OpenAIStub(answer="A", letter_logps=letter_logps) as server:
+        model = f"openai:m?base_url={server.base_url}"
+        words = ["run", "table", "--data", "questions.jsonl", "--model", model, "--out"]
+        done, plain = vidence(*words, "r", "--choice-logps"), vidence(*words, "plain")
+    assert done.code == plain.code == 0, done.err
+    said = "Log-probabilities of the letters were asked for, and 3 of 3 replies came without"
+    assert (said in " ".join(done.out.split())) == is_said
+    assert (said in (vidence.folder / "r" / "report.html").read_text()) == is_said
+    assert "Log-probabilities" not in plain.out
 
 
 def test_whoever_closes_the_pipe_loses_no_file(vidence, questions):

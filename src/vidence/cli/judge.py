@@ -34,6 +34,7 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     import msgspec
 
     from vidence.running.judge_again import judge_run
+    from vidence.running.specs import with_whole_paths
 
     plan, _ = read_plan(folder)
     given = {name: value for name, value in wishes.items() if value is not None}
@@ -42,7 +43,7 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     # A judge with prompts of its own keeps none of the judge before.
     changed = msgspec.to_builtins(plan) | {"judge_prompts_dir": None, "max_cost": None} | given
     try:
-        plan = msgspec.convert(changed, type(plan))
+        plan = with_whole_paths(msgspec.convert(changed, type(plan)))
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
     console = Console(stderr=True)

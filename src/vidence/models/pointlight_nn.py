@@ -33,6 +33,7 @@ from vidence.models._pointlight_references import Reference, dots_of, read_refer
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 Floats = NDArray[np.float64]
+READS_FILES = True  # plans keep the whole path
 VERSION = 1
 # How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
 SHARPNESS = 6.0

@@ -15,6 +15,8 @@ from vidence.errors import DataError, RejectedRequestError, UsageError
 from vidence.models._recorded import Columns, Recorded, recorded, rows, unpack
 from vidence.records import Reply
 
+READS_FILES = True  # plans keep the whole path
+
 
 class ReplayModel:
     """Says what a file says about each item."""

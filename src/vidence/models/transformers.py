@@ -23,6 +23,7 @@ from vidence.models._transformers_load import Loading
 from vidence.models._transformers_run import Checkpoint, Draw, draw_of
 from vidence.records import Record
 
+READS_FILES = True  # plans keep the whole path
 GPU_BATCH_SIZE = 8
 CPU_BATCH_SIZE = 4
 

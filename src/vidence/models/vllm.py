@@ -21,6 +21,7 @@ from vidence.models._batching import BatchingModel
 from vidence.models._transformers_files import Source, locate
 from vidence.models._vllm_engine import Engine, EngineRules
 
+READS_FILES = True  # plans keep the whole path
 BATCH_SIZE = 64
 
 

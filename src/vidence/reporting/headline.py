@@ -42,12 +42,29 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if unmarked is not None and unmarked.value:
         more = _several(unmarked.text, "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
+    if unlike := _without_logps(run):
+        sentences.append(unlike)
     if run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
             "were not asked yet."
         )
     return tuple(sentences)
+
+
+def _without_logps(run: Run) -> str:
+    """That log-probabilities were wanted and are not there; servers that do not know the wish ignore it."""
+    if not run.plan.sampling.want_choice_logps:
+        return ""
+    replies = [row.trial.reply for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
+    n_without = sum(reply.choice_logps is None for reply in replies)
+    if not n_without:
+        return ""
+    return (
+        "Log-probabilities of the letters were asked for, and "
+        f"{n_without:,} of {len(replies):,} replies came without: the model gives none, or the reply does "
+        "not come to a letter."
+    )
 
 
 def _cell(score: Table, column: str) -> Cell | None:

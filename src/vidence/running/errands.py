@@ -31,7 +31,8 @@ from vidence.records import Failed, ImagePart, Prompt, Record, Reply, Sampling
 from vidence.running.drive import Asker, drive, first_error
 from vidence.running.events import Errand, Listener
 from vidence.running.limits import AdaptiveLimit, Backoff, Budget, Limits
-from vidence.running.prepare import open_model, without_sampling
+from vidence.running.prepare import open_model
+from vidence.running.specs import without_sampling
 from vidence.running.store import Memory
 
 Pictures = Callable[[str], bytes]

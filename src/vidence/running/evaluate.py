@@ -31,6 +31,7 @@ from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.running.prepare import Prepared, check_same, open_selector, prepare
 from vidence.running.session import Session, Summary
 from vidence.running.showing import ShowRules
+from vidence.running.specs import with_whole_paths
 from vidence.running.store import TrialStore
 from vidence.running.workers import Workers
 
@@ -84,7 +85,7 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
 def _asks(plan: Plan) -> Plan:
     """A plan without the fields that change how fast or how dear a run is, but no answer."""
     return msgspec.structs.replace(
-        plan,
+        with_whole_paths(plan),
         concurrency=1,
         timeout_s=1,
         attempts=1,

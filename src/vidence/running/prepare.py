@@ -6,12 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import unquote
 
 import msgspec
 import numpy as np
 
-from vidence.catalog import Spec, find, parse_spec
+from vidence.catalog import find, parse_spec
 from vidence.contracts import AskingRules, Benchmark, Judge, Loaded, Model, Scorer, Selector
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.locate import missing
@@ -21,9 +20,9 @@ from vidence.prompting.templates import Templates
 from vidence.records import Item, Sampling
 from vidence.running.choosing import needs_media
 from vidence.running.plan import MUST_AGREE, Facts, Plan, machine_facts
+from vidence.running.specs import with_whole_paths, without_sampling
 from vidence.selection._seeking import models_of
 
-_DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
 _SAMPLING_FLAGS = {
     "temperature": "temperature",
     "top_p": "top_p",
@@ -62,7 +61,6 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
             fields[name] = str(Path(str(given[name])).resolve())
-    fields["selector"] = with_absolute_scores(str(fields["selector"]))
     fields |= {
         "benchmark": benchmark_name,
         "data": str(data.resolve()),
@@ -72,7 +70,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
         "sampling": sampling,
     }
     try:
-        return msgspec.convert(fields, Plan)
+        return with_whole_paths(msgspec.convert(fields, Plan))
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
 
@@ -83,48 +81,6 @@ def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
     if name not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", name, tuple(benchmark.protocols))
     return name, benchmark.protocols[name]
-
-
-def with_absolute_scores(spec_text: str) -> str:
-    """The spec of a selector with the whole path of its file of scores: a run is taken up from any folder.
-
-    >>> with_absolute_scores("aks?mode=official&scores=/s/scores.jsonl")
-    'aks?mode=official&scores=/s/scores.jsonl'
-    """
-    head, _, query = spec_text.partition("?")
-    pairs = [pair.partition("=") for pair in filter(None, query.split("&"))]
-    if not any(key == "scores" and value for key, _, value in pairs):
-        return spec_text
-    whole = [
-        f"{key}={_escaped(str(Path(unquote(value)).resolve()))}" if key == "scores" else f"{key}{mark}{value}"
-        for key, mark, value in pairs
-    ]
-    return f"{head}?{'&'.join(whole)}"
-
-
-def _escaped(text: str) -> str:
-    """A value that `parse_spec` reads as it is."""
-    return text.replace("%", "%25").replace("&", "%26")
-
-
-def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
-    """The spec of a model without what says how replies are drawn, and that: fields of `Sampling`.
-
-    Raises:
-        UsageError: a value that is no number.
-    """
-    drawn: dict[str, object] = {}
-    kept: list[str] = []
-    for key, text in spec.options.items():
-        if key not in _DRAWN:
-            kept.append(f"{key}={_escaped(text)}")
-            continue
-        try:
-            drawn[key] = _DRAWN[key](text)
-        except ValueError as error:
-            raise UsageError(f"{key}={text!r} in the model spec is not a number") from error
-    head = f"{spec.name}:{spec.argument}" if spec.argument else spec.name
-    return head + ("?" + "&".join(kept) if kept else ""), drawn
 
 
 def open_benchmark(name: str) -> Benchmark:
