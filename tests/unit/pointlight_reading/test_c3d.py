@@ -8,7 +8,7 @@ from vidence.errors import DataError
 from vidence.pointlight.body import body
 from vidence.pointlight.reading import read_motion
 
-ezc3d = pytest.importorskip("ezc3d", reason="pip install 'vidence[build]'")
+ezc3d = pytest.importorskip("ezc3d", reason="the test group has ezc3d")
 MARKERS = [
     *("LFHD", "RFHD", "LBHD", "RBHD", "C7", "CLAV", "LSHO", "RSHO", "LELB", "RELB", "LWRA", "LWRB"),
     *("RWRA", "RWRB", "LFWT", "RFWT", "LBWT", "RBWT", "LKNE", "RKNE", "LANK", "RANK"),
