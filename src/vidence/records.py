@@ -216,7 +216,8 @@ class Reply(Record, kw_only=True):
 
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
     answer (not renormalised over the letters); letters that the model did not report are absent.
-    `finish` is ``length`` when the reply was cut off at `max_tokens`.
+    `finish` is ``length`` when the reply was cut off at `max_tokens`. `is_guess` is set where the model
+    itself knows that it only guessed.
     """
 
     text: str
@@ -227,6 +228,7 @@ class Reply(Record, kw_only=True):
     usage: Usage = Usage()
     latency_s: float = 0.0
     choice_logps: dict[str, float] | None = None
+    is_guess: bool = False
 
 
 class Answered(Record, tag="answered", kw_only=True):

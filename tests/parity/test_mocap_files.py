@@ -9,6 +9,8 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from conftest import need
+from vidence.construction.makers.actpld import create as create_maker
+from vidence.construction.making import MakeWishes, Workshop
 from vidence.errors import DataError
 from vidence.pointlight import checks
 from vidence.pointlight.body import body
@@ -63,7 +65,7 @@ def test_every_file_parses_and_every_check_runs(mocap):
         motion = read(path, **options_for(path, mocap))
         report = inspect(motion)
         assert report.is_usable == (path.name != "zeros.amc"), path.name
-        assert len(report.checks) == 9
+        assert len(report.checks) == 10
         missing = {"perTWO13_TXT.ZIP": (), "perTWO14_TXT.ZIP": ()}.get(path.name, ())
         assert report.points_missing == missing, path.name
         if motion.kind == "joints":
@@ -74,6 +76,8 @@ def test_every_file_parses_and_every_check_runs(mocap):
         if path.name not in ("dataset-1_dash_normal_001.bvh.gz",):  # crouches all the time
             assert by_name["height"].verdict == "fine", path.name
         assert by_name["first-step"].verdict == "fine", path.name
+        other_bones = path.name.startswith(("13_", "14_", "02_01.bvh", "05_06.bvh"))
+        assert (by_name["skeleton"].verdict == "doubtful") == other_bones, path.name
 
 
 # ----------------------------------------------------------------- an independent computation
@@ -350,6 +354,20 @@ def test_a_stand_in_and_a_missing_skeleton(mocap):
     assert "stands in" in read(mocap / "cmu_asfamc/14_14.amc.gz").source.notes[0]
     with pytest.raises(DataError, match="skeleton is missing"):
         read(mocap / "cmu_asfamc/zeros.amc")
+
+
+def test_clips_by_a_stand_in_are_flagged_where_a_benchmark_is_made(mocap, tmp_path):
+    rows = ["label,set,intention,group,subject,trial,file", "jack,single,to train,sport,13,29,"]
+    rows += ["walk,single,to go,going,2,1,"]
+    rows += [f"{name},single,to {name},{name},,,walker:{name}?duration_s=1" for name in ("wave", "bow")]
+    (tmp_path / "map.csv").write_text("\n".join(rows))
+    (tmp_path / "a.toml").write_text(f'name = "a"\nmap = "map.csv"\nmotions = "{mocap / "cmu_asfamc"}"\n')
+    shop = Workshop(cache_root=tmp_path / "cache", memory=tmp_path / "m.sqlite", on_event=lambda _: None)
+    made = create_maker().make(tmp_path / "a.toml", out=None, wishes=MakeWishes(), workshop=shop)
+    assert "1 of them have the bones of somebody else: jack-13_29." in made.sentences
+    doubts = (made.folder / "doubts.csv").read_text()
+    assert "12.asf stands in" in doubts
+    assert "walk-02_01" not in doubts
 
 
 def test_the_bones_that_are_put_in_are_like_those_of_nine_subjects(mocap):

@@ -40,7 +40,7 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
 
     from vidence.construction.ablation_config import AblationConfig, conditions, read_ablation, unique
     from vidence.construction.ablation_files import write_files
-    from vidence.construction.ablation_results import Ablated, measured, observed
+    from vidence.construction.ablation_results import Ablated, guess_notes, measured, observed
     from vidence.construction.ablation_stimuli import Cast
 
     settings = AblationConfig() if config is None else read_ablation(config)
@@ -68,7 +68,7 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
         observed=tuple(seen),
         chance=chance,
         n_clips=n_clips,
-        notes=(*notes, *remarks),
+        notes=(*notes, *guess_notes(found), *remarks),
     )
     from vidence.construction.ablation_results import statements
     from vidence.reporting.grids import print_table

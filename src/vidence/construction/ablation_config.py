@@ -40,6 +40,14 @@ TITLES = {
     "contrast": "contrast",
     "dot_radius_px": "radius of the dots (px)",
     "life_frames": "lifetime of the dots (frames)",
+    "is_backwards": "direction of time",
+    "is_loop": "motion made a loop",
+}
+# Words for what is either so or not so, for people; tables and names of folders keep false and true.
+_EITHER = {
+    "is_inverted": ("upright", "upside down"),
+    "is_mirrored": ("as recorded", "mirrored"),
+    "is_backwards": ("forwards", "backwards"),
 }
 _FIXED = {"seed", "n_frames", "start_frame", "width_px", "height_px"}
 DEFAULT_FACTORS: dict[str, tuple[Level, ...]] = {
@@ -237,6 +245,17 @@ def _condition(config: AblationConfig, factor: str, *, level: Level, usual: Leve
     settings = {} if is_usual else {factor: text}
     spec_of(settings, start=base_spec(config))
     return Condition(name=name, factor=factor, level=text, settings=settings)
+
+
+def title_of(factor: str) -> str:
+    """A factor in words."""
+    return TITLES.get(factor, factor.removeprefix("is_").replace("_", " "))
+
+
+def words_of(condition: Condition) -> str:
+    """The level of a condition in words."""
+    no, yes = _EITHER.get(condition.factor, ("no", "yes"))
+    return {"false": no, "true": yes}.get(condition.level, condition.level)
 
 
 def _text(level: Level) -> str:

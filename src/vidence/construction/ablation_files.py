@@ -16,7 +16,7 @@ from vidence.reporting.rendering import render
 JSON_FORMAT = "vidence-ablation/1"
 _COLUMNS = (
     *("model", "factor", "level", "n", "accuracy", "low", "high", "interval"),
-    *("difference", "difference_low", "difference_high", "p_adjusted", "chance"),
+    *("difference", "difference_low", "difference_high", "p_adjusted", "chance", "n_guessed"),
 )
 
 
@@ -72,6 +72,7 @@ def _row(one: Measured, chance: float) -> list[str]:
         *_cells(one.difference),
         p_value,
         repr(chance),
+        str(one.n_guessed),
     ]
 
 

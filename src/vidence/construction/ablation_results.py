@@ -12,17 +12,19 @@ import numpy as np
 
 from vidence.construction.ablation_config import (
     BASE,
-    TITLES,
     AblationConfig,
     Condition,
     conditions,
     spec_under,
+    title_of,
+    words_of,
 )
 from vidence.construction.ablation_stimuli import Cast
 from vidence.errors import DataError, UsageError
 from vidence.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
+from vidence.reporting.headline import guesses_of
 from vidence.reporting.results import Run, load_run
 from vidence.statistics.intervals import mean, proportion
 from vidence.statistics.paired import compare, holm
@@ -34,7 +36,8 @@ _LABELLED, _ALIKE = "observer, dots told apart", "observer, dots alike"
 class Measured(Record, kw_only=True):
     """One model in one condition. `difference` is to the base on the same questions, None in the base.
 
-    `p_value` is adjusted by Holm's method over all conditions of the model.
+    `p_value` is adjusted by Holm's method over all conditions of the model. `n_guessed` counts the answers of
+    which the model itself says that they are guesses.
     """
 
     model: str
@@ -45,6 +48,7 @@ class Measured(Record, kw_only=True):
     accuracy: Estimate
     difference: Estimate | None = None
     p_value: float | None = None
+    n_guessed: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +126,23 @@ def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run,
         accuracy=_accuracy(values, rng=rng),
         difference=difference,
         p_value=p_value,
+        n_guessed=sum(guesses_of(run)),
     )
+
+
+def guess_notes(found: Sequence[Measured]) -> tuple[str, ...]:
+    """For each model that guessed, where and how often, by its own word."""
+    notes = []
+    for model in dict.fromkeys(one.model for one in found):
+        ours = {one.condition: one for one in found if one.model == model}
+        n_guessed, n = sum(o.n_guessed for o in ours.values()), sum(o.accuracy.n for o in ours.values())
+        if n_guessed:
+            most = max(ours.values(), key=lambda one: one.n_guessed)
+            notes.append(
+                f"{model} guessed in {n_guessed:,} of {n:,} answers, as it says itself; most in "
+                f"{most.condition} ({most.n_guessed} of {most.accuracy.n})"
+            )
+    return tuple(notes)
 
 
 def _values(run: Run) -> dict[tuple[str, int], tuple[float, str]]:
@@ -240,7 +260,7 @@ def statements(ablated: Ablated) -> tuple[Statement, ...]:
             ]
             if points:
                 curves.append(Series(label=model, points=tuple(points)))
-        title = TITLES.get(factor, factor)
+        title = title_of(factor)
         said.append(
             Chart(
                 name=factor,
@@ -249,10 +269,10 @@ def statements(ablated: Ablated) -> tuple[Statement, ...]:
                 y_title="accuracy",
                 series=tuple(curves),
                 y_marks=((ablated.chance, "chance"),),
-                x_labels=tuple((c.place, c.level) for c in some),
+                x_labels=tuple((c.place, words_of(c)) for c in some),
             )
         )
-        said.append(_differences(ablated, factor, title))
+        said.append(_differences(ablated, some))
     return tuple(said)
 
 
@@ -271,11 +291,12 @@ def _base_sheet(ablated: Ablated) -> Sheet:
     )
 
 
-def _differences(ablated: Ablated, factor: str, title: str) -> Sheet:
+def _differences(ablated: Ablated, some: Sequence[Condition]) -> Sheet:
+    factor, words = some[0].factor, {c.level: words_of(c) for c in some}
     ours = [one for one in ablated.measured if one.factor == factor]
     return Sheet(
         name=f"{factor}-differences",
-        title=f"What {title} changes",
+        title=f"What {title_of(factor)} changes",
         label="model, level",
         headings=(
             Heading(key="accuracy", title="accuracy", is_share=True),
@@ -285,7 +306,7 @@ def _differences(ablated: Ablated, factor: str, title: str) -> Sheet:
         entries=tuple(
             Entry(
                 key=f"{i}",
-                label=f"{one.model}, {one.level}",
+                label=f"{one.model}, {words[one.level]}",
                 values=(one.accuracy, one.difference, one.p_value),
             )
             for i, one in enumerate(ours)

@@ -123,20 +123,21 @@ class ClipJob:
 
     def _figures(self) -> tuple[list[Motion], tuple[str, ...]]:
         motions = [motion_of(file) for file in self.files]
-        notes = tuple(
-            f"{name_of(f)}: {n}" for f, m in zip(self.files, motions, strict=True) for n in m.source.notes
-        )
+        more: tuple[str, ...] = ()
         if len(motions) == 1:
-            return [body(motions[0], points=self.rules.points)], notes
-        both = pair(motions[0], motions[1], points=self.rules.points)
-        rules = self.rules.pairs.get(self.trial.clip_id) or self.rules.pairs.get(
-            "+".join(self.trial.subjects)
-        )
-        if rules is not None and rules.offset_m is not None:
-            both = shift(both, rules.offset_m)
-        elif rules is not None and rules.hold_hands:
-            both = align(both)
-        return [both.first, both.second], (*notes, *both.notes)
+            figures = [body(motions[0], points=self.rules.points)]
+        else:
+            both = pair(motions[0], motions[1], points=self.rules.points)
+            rules = self.rules.pairs.get(self.trial.clip_id) or self.rules.pairs.get(
+                "+".join(self.trial.subjects)
+            )
+            if rules is not None and rules.offset_m is not None:
+                both = shift(both, rules.offset_m)
+            elif rules is not None and rules.hold_hands:
+                both = align(both)
+            figures, more = [both.first, both.second], both.notes
+        told = zip(self.files, figures, strict=True)
+        return figures, (*(f"{name_of(f)}: {n}" for f, m in told for n in m.source.notes), *more)
 
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)

@@ -34,7 +34,7 @@ from vidence.records import ImagePart, Record, Reply, VideoPart
 
 Floats = NDArray[np.float64]
 READS_FILES = True  # plans keep the whole path
-VERSION = 1
+VERSION = 2
 # How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
 SHARPNESS = 6.0
 # A feature that is so many standard deviations away counts as this far.
@@ -134,6 +134,7 @@ class PointlightModel:
             reasoning=f"A guess: {reason}.",
             model="pointlight-nn",
             choice_logps=even if request.sampling.want_choice_logps else None,
+            is_guess=True,
         )
 
     def _distances(

@@ -110,6 +110,18 @@ def upright(motion: Motion, *, least_share: float = 0.5) -> Check:
     )
 
 
+def skeleton(motion: Motion) -> Check:
+    """Whether the bones are the subject's own; a skeleton that stands in moves the points by centimetres."""
+    whose = motion.source.bones_of
+    if not whose and motion.kind != "joints":
+        return _nothing("skeleton", "points, and no bones")
+    return Check(
+        name="skeleton",
+        verdict="doubtful" if whose else "fine",
+        message=f"the bones, or the angles, are those of {whose}" if whose else "",
+    )
+
+
 def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.1) -> Check:
     """How much the length of a bone varies: standard deviation over mean, of the bone that varies most.
 

@@ -72,6 +72,7 @@ def inspect(motion: Motion, *, fewest_frames: int = FEWEST_FRAMES) -> MotionRepo
             frames,
             checks.height(motion),
             checks.upright(motion),
+            checks.skeleton(motion),
             checks.limbs(motion),
             checks.gaps(motion),
             checks.first_step(motion),

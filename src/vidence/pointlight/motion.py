@@ -15,7 +15,8 @@ class MotionSource(Record, kw_only=True, omit_defaults=True):
     `fps_claimed` is what the file says (None: nothing), `fps_note` why another
     rate was taken; `metres_per_unit` is the length of one unit of the file. `notes` are defects that were
     found, and what was done about each. `first_frame` counts the frames of the file that were left out before
-    the first, so that partners can be put on one clock.
+    the first, so that partners can be put on one clock. `bones_of` says whose bones the body has where they
+    are not the subject's own.
     """
 
     file: str = ""
@@ -25,6 +26,7 @@ class MotionSource(Record, kw_only=True, omit_defaults=True):
     metres_per_unit: float = 1.0
     notes: tuple[str, ...] = ()
     first_frame: int = 0
+    bones_of: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

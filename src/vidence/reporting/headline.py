@@ -44,6 +44,9 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if unlike := _without_logps(run):
         sentences.append(unlike)
+    if guessed := guesses_of(run):
+        share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
+        sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
     if run.n_missing:
         sentences.append(
             f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
@@ -65,6 +68,12 @@ def _without_logps(run: Run) -> str:
         f"{n_without:,} of {len(replies):,} replies came without: the model gives none, or the reply does "
         "not come to a letter."
     )
+
+
+def guesses_of(run: Run) -> tuple[bool, ...]:
+    """For each reply whether the model says that it guessed; empty where it never did."""
+    told = tuple(row.trial.reply.is_guess for row in run.rows if row.trial.reply is not None)
+    return told if any(told) else ()
 
 
 def _cell(score: Table, column: str) -> Cell | None:

@@ -19,13 +19,16 @@ from vidence.construction.ablation_config import (
     model_spec,
     read_ablation,
     spec_under,
+    title_of,
     unique,
+    words_of,
 )
 from vidence.construction.ablation_motions import recorded_clips, walker_clips
-from vidence.construction.ablation_results import observed
+from vidence.construction.ablation_results import Measured, guess_notes, observed
 from vidence.construction.ablation_stimuli import Cast, write_condition
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
+from vidence.records import Estimate
 
 TINY = AblationConfig(
     motions=Motions(n_each=1, duration_s=0.4),
@@ -211,3 +214,37 @@ def test_where_there_is_no_observer_the_reason_is_said(cast: Cast):
     found, notes = observed(config, cast)
     assert {m.level for m in found} == {"0"}
     assert notes == ["no ideal observer for dropout-0.5: dots that come and go are not modelled"]
+
+
+def test_what_is_so_or_not_so_has_words():
+    config = AblationConfig(
+        vary={"inversion": (False, True), "mirror": (True,), "is_loop": (True,), "fps": (8,)}
+    )
+    said = {title_of(factor): [words_of(c) for c in some] for factor, some in conditions(config)}
+    assert said == {
+        "inversion": ["upright", "upside down"],
+        "mirror image": ["as recorded", "mirrored"],
+        "motion made a loop": ["no", "yes"],
+        "frames per second": ["30", "8"],
+    }
+    assert title_of("depth_dots") == "depth dots"
+    assert of("is_inverted")[1].name == "is_inverted-true", "names of folders stay"
+
+
+def test_guesses_are_counted_once_for_each_condition():
+    def one(model, condition, factor, n_guessed):
+        half = Estimate(value=0.5, low=0.4, high=0.6, level=0.95, n=48, n_clusters=48, method="wilson")
+        return Measured(
+            model=model,
+            factor=factor,
+            level="",
+            place=0.0,
+            condition=condition,
+            accuracy=half,
+            n_guessed=n_guessed,
+        )
+
+    found = [one("nn", "base", "a", 2), one("nn", "base", "b", 2), one("nn", "b-1", "b", 30)]
+    assert guess_notes([*found, one("other", "base", "a", 0)]) == (
+        "nn guessed in 32 of 96 answers, as it says itself; most in b-1 (30 of 48)",
+    )

@@ -229,6 +229,8 @@ def test_blank_frames_are_guessed_at_chance(model, cast, clean):
     assert 1 / 3 - 0.17 < share_right(model, cast, blank) < 1 / 3 + 0.17
     reply = ask(model, asking([encoded(blank["walk-01"][0])]))
     assert reply.reasoning.startswith("A guess: no two dots are seen")
+    assert reply.is_guess
+    assert not ask(model, asking([encoded(p) for p in clean["walk-01"]])).is_guess
     assert reply.choice_logps == pytest.approx(dict.fromkeys("ABC", math.log(1 / 3)))
 
 

@@ -3,6 +3,7 @@ import pytest
 
 from subjects.mocap_files import AMC, ASF, write
 from vidence.errors import DataError, UsageError
+from vidence.pointlight import checks
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.units import CMU_UNIT_M
 
@@ -111,8 +112,11 @@ def test_the_skeleton_is_found_by_name_and_subject(tmp_path, asf, amc):
 
 def test_a_stand_in_is_flagged(tmp_path):
     write(tmp_path, "12.asf", ASF.format(length="0.45"))
-    notes = read_motion(write(tmp_path, "13_29.amc", AMC)).source.notes
-    assert "no skeleton of subject 13: that of subject 12 (12.asf) stands in" in notes[0]
+    motion = read_motion(write(tmp_path, "13_29.amc", AMC))
+    notes = motion.source.notes
+    assert checks.skeleton(motion).message == "the bones, or the angles, are those of 12.asf"
+    assert checks.skeleton(read_motion(write(tmp_path, "12_01.amc", AMC))).verdict == "fine"
+    assert "no skeleton of subject 13: 12.asf stands in" in notes[0]
     with pytest.raises(DataError, match="skeleton is missing"):
         read_motion(write(tmp_path, "15_01.amc", AMC))
 

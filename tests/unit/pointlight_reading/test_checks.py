@@ -145,7 +145,8 @@ def test_a_report_holds_every_check_and_says_what_is_too_short():
     report = inspect(standing(7))
     assert not report.is_usable
     assert [c.name for c in report.checks] == [
-        "frames", "height", "upright", "limbs", "gaps", "first-step", "jumps", "gravity", "stride",
+        "frames", "height", "upright", "skeleton", "limbs", "gaps", "first-step", "jumps", "gravity",
+        "stride",
     ]  # fmt: skip
     assert [c.name for c in report.doubts] == ["frames"]
     assert inspect(standing(8)).is_usable
@@ -157,5 +158,5 @@ def test_a_report_of_few_points_checks_what_it_can():
     report = inspect(few)
     assert len(report.points_missing) == 13
     assert {c.name for c in report.checks if c.verdict == "none"} == {
-        "height", "upright", "limbs", "gravity", "stride",
+        "height", "upright", "skeleton", "limbs", "gravity", "stride",
     }  # fmt: skip

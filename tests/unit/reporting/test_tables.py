@@ -127,6 +127,17 @@ def test_the_headline_may_leave_out_what_could_not_be_read(runs, rng):
     assert any("left out of the score" in sentence for sentence in headline_of(run, score))
 
 
+def test_the_headline_counts_what_the_model_calls_guesses(runs, rng):
+    run = runs.load("plain")
+    assert not any("guess" in sentence for sentence in headline_of(run, score_tables(run, rng=rng)[0]))
+    first = runs.marked(
+        runs.items[0], Answered(answer="A", rule="answer-line"), reply=runs.said("A", is_guess=True)
+    )
+    told = runs.load("guessed", trials=(first, *runs.trials[1:]))
+    sentences = headline_of(told, score_tables(told, rng=rng)[0])
+    assert "1 of 6 replies are guesses, as the model itself says; its reasoning tells why." in sentences
+
+
 @pytest.mark.parametrize("headline", ["mean", "macro", "macro:", "micro:task"])
 def test_an_impossible_headline_is_refused(runs, rng, headline):
     with pytest.raises(UsageError, match="expected 'micro', 'answered' or 'macro:TAG'"):

@@ -20,7 +20,7 @@ from vidence.errors import DataError, UnknownNameError
 from vidence.media.cache import write_whole
 from vidence.records import Record
 
-NAME, VERSION = "actpld", 1
+NAME, VERSION = "actpld", 2
 STAGES = ("rows", "files", "clips", "choices", "tables", "study")
 
 
@@ -106,6 +106,10 @@ class _Work:
             sentences.append(
                 f"{doubtful} clips are kept with doubts about their motion; see doubts.csv, or set is_strict."
             )
+        stand_ins = [c for c, clip in clips.items() if any(d.startswith("skeleton:") for d in clip.doubts)]
+        if stand_ins:
+            named = ", ".join(stand_ins[:5]) + (" ..." if len(stand_ins) > 5 else "")
+            sentences.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
         return Built(
             folder=self.out,
             account=account,

@@ -21,6 +21,7 @@ class Read:
     """Points as a file gives them: in its own units and with its own axes.
 
     `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
+    `bones_of` says whose bones these are where they are not the subject's own.
     """
 
     format: str
@@ -29,6 +30,7 @@ class Read:
     kind: Literal["joints", "markers", "body"]
     parents: tuple[int, ...] = ()
     up: str = "y"
+    bones_of: str = ""
 
 
 def y_up(positions: Floats, up: str) -> Floats:
@@ -83,6 +85,7 @@ def finish(
             fps_note=rate.note,
             metres_per_unit=metres_per_unit,
             notes=notes,
+            bones_of=read.bones_of,
         ),
     )
 

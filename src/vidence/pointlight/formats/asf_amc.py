@@ -54,7 +54,11 @@ class AsfAmc:
         """
         opened = open_file(path)
         opened.text()  # an empty file is that before it is one without a skeleton
-        skeleton_path, notes = _find_skeleton(opened, self.settings.path("skeleton"))
+        skeleton_path, stands_in_for = _find_skeleton(opened, self.settings.path("skeleton"))
+        notes = (
+            f"no skeleton of {stands_in_for}: {skeleton_path.name} stands in, so that the lengths of the "
+            "bones are not the subject's own",
+        )
         asf = read_asf(open_file(skeleton_path))
         positions = pose(asf, read_amc(opened, asf))
         is_cmu = asf.metres_per_unit is not None
@@ -67,12 +71,18 @@ class AsfAmc:
             names=asf.skeleton.names,
             kind="joints",
             parents=asf.skeleton.parents,
+            bones_of=skeleton_path.name if stands_in_for else "",
         )
         if asf.metres_per_unit is None and self.settings.unit is None:
             raise no_unit(opened, f"its skeleton {asf.label} has the length {asf.length:g}", read)
         metres = asf.metres_per_unit or 1.0
         return finish(
-            read, opened=opened, metres_per_unit=metres, given=self.settings.unit, rate=rate, notes=notes
+            read,
+            opened=opened,
+            metres_per_unit=metres,
+            given=self.settings.unit,
+            rate=rate,
+            notes=notes if stands_in_for else (),
         )
 
 
@@ -103,26 +113,22 @@ def pose(asf: AsfSkeleton, values: Floats) -> Floats:
     return forward(asf.skeleton, rotations=rotations, root=root)[0]
 
 
-def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, tuple[str, ...]]:
-    """The ASF for a file, and what there is to say about it."""
+def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, str]:
+    """The ASF for a file, and for whose it stands in; empty where it is the subject's own."""
     if given is not None:
-        return given, ()
+        return given, ""
     there = {bare_name(p.name).lower().removesuffix(".asf"): p for p in siblings(opened, ".asf")}
     stem = opened.name.lower().removesuffix(".amc")
     for wanted in (stem, re.sub(r"[-_ ]?\d+$", "", stem)):
         if wanted in there:
-            return there[wanted], ()
+            return there[wanted], ""
     subject = cmu_subject(opened.name)
     by_subject = {int(s): p for s, p in there.items() if s.isdigit()}
     if subject in by_subject:
-        return by_subject[subject], ()
+        return by_subject[subject], ""
     stand_in = STAND_INS.get(subject) if subject is not None else None
     if stand_in in by_subject:
-        found = by_subject[stand_in]
-        return found, (
-            f"no skeleton of subject {subject}: that of subject {stand_in} ({found.name}) stands in, so that "
-            "the lengths of the bones are not the subject's own",
-        )
+        return by_subject[stand_in], f"subject {subject}"
     listed = ", ".join(sorted(p.name for p in there.values())) or "no .asf at all"
     raise DataError(
         f"{opened.label}: its skeleton is missing; looked beside it for {stem}.asf and for that of its "

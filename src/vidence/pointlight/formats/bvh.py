@@ -81,6 +81,7 @@ class Bvh:
             kind="joints",
             parents=rigid_parents(file),
             up=self.settings.word("up", flavour.up),
+            bones_of="subject 1" if fitted else "",
         )
         if metres is None and self.settings.unit is None:
             raise no_unit(
