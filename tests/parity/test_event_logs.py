@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 
 from conftest import need
+from subjects.guesses import by_size
 from subjects.planted_people import source
 from vidence import catalog
 from vidence.construction.event_log import EventLog
@@ -345,6 +346,18 @@ def test_no_count_is_contradicted(made: dict[str, list[Made]], table: dict[str, 
     assert max(ranks.values()) < 1.25 * min(ranks.values()), ranks
 
 
+@pytest.mark.parametrize("structure", ["pair", "verb"])
+def test_no_guess_by_the_size_of_counts_is_right_often(made: dict[str, list[Made]], structure: str) -> None:
+    asked = [draft for draft in drafts(made, "ac") if draft.structure == structure]
+    assert len(asked) >= 130
+    hits: Counter[str] = Counter()
+    for draft in asked:
+        answer = int(draft.choices[draft.answer_index])
+        for name, guess in by_size([int(choice) for choice in draft.choices]).items():
+            hits[name] += guess == answer
+    assert max(hits.values()) / len(asked) < 0.27, hits.most_common(3)
+
+
 def test_what_gives_answers_away_does_not(made: dict[str, list[Made]]) -> None:
     """The commonest, the rarest, the order that the others resemble: none is right much above one in five."""
     for name in ("fam", "fom"):
@@ -360,6 +373,13 @@ def test_what_gives_answers_away_does_not(made: dict[str, list[Made]]) -> None:
                 chosen = pick(draft.choices, key=lambda choice, common=common: common[choice])
                 n_right += chosen == draft.choices[draft.answer_index]
             assert n_right / len(asked) < 0.3, (name, pick)
+    asked = [draft for draft in drafts(made, "ac") if draft.structure == "most-often"]
+    commonest = Counter[int]()
+    for draft in asked:
+        elsewhere = {deed: int(fact.split("; ")[1].split()[0]) for deed, fact in draft.facts.items()}
+        commonest[sorted(elsewhere.values()).index(elsewhere[draft.choices[draft.answer_index]])] += 1
+    assert len(asked) >= 90
+    assert max(commonest.values()) / len(asked) < 0.3, commonest
     asked = [draft for draft in drafts(made, "asii") if draft.structure == "same-events"]
     n_right = 0.0
     for draft in asked:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from subjects.kitchens import event, kitchens, material
 from vidence import catalog
-from vidence.construction.count_options import counts_around
+from vidence.construction.count_options import counts_around, shared_options
 from vidence.construction.event_log import in_time
 from vidence.construction.logs._rows import seconds
 from vidence.construction.material import Corpus, Draft, Dropped, Event, Made
@@ -96,10 +96,24 @@ def test_only_the_right_order_exists(log: tuple[Event, ...], seed: int) -> None:
 
 @given(count=st.integers(4, 10_000), rank=st.integers(0, 4), seed=st.integers(0, 99))
 def test_counts_to_choose_among_keep_the_rank(count: int, rank: int, seed: int) -> None:
-    others = counts_around(count, rank=rank, rng=np.random.default_rng(seed))
-    assert len({count, *others}) == 5
-    assert min(others) >= (4 if count >= 8 else 0)
-    assert sum(other < count for other in others) == rank
+    options = counts_around(count, rank=rank, rng=np.random.default_rng(seed))
+    assert len(set(options)) == 5
+    assert options[rank] == count
+    assert list(options) == sorted(options)
+    assert options[0] >= 0
+
+
+@given(counts=st.lists(st.integers(3, 40), max_size=200))
+def test_each_of_five_shared_counts_is_right_in_as_many_questions(counts: list[int]) -> None:
+    shared = shared_options(counts)
+    right: dict[tuple[int, ...], list[int]] = {}
+    for count, options in zip(counts, shared, strict=True):
+        if options:
+            right.setdefault(options, []).append(count)
+    for options, found in right.items():
+        assert sorted(found) == sorted(list(options) * (len(found) // 5))
+        assert len(set(options)) == 5
+        assert options[-1] <= 4 * options[0]
 
 
 @given(starts=st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=4))

@@ -1,19 +1,16 @@
-"""FAM, FOM, AC and ASII on logs small enough to check by hand."""
+"""FAM, FOM and ASII on logs small enough to check by hand."""
 
 import re
-from collections import Counter
-from collections.abc import Sequence
 from itertools import product
 
 import msgspec
 import numpy as np
 import pytest
 
-from subjects.kitchens import event, events, kitchens, material
-from vidence import catalog
-from vidence.construction.count_options import counts_around
+from subjects.kitchens import event, events
+from subjects.log_tasks import ask, drafts, reasons, right
 from vidence.construction.event_index import EventIndex, VideoEvents
-from vidence.construction.material import Corpus, Draft, Dropped, Event, Made
+from vidence.construction.material import Event
 from vidence.construction.order_foils import (
     exists,
     perturbed,
@@ -23,31 +20,6 @@ from vidence.construction.order_foils import (
     wrong_orders,
 )
 from vidence.errors import UsageError
-
-
-def ask(
-    name: str, found: Sequence[Event], others: Sequence[Event] = (), *, most: int = 30, **options: str
-) -> list[Made]:
-    """What a task makes of one video; `others` are the log of another one."""
-    corpus = Corpus(events={"v": tuple(found), "w": tuple(others)})
-    task = catalog.find("task", name).create(options)
-    flow = task.draft(material(found), corpus, most=most, rng=np.random.default_rng(0))
-    with pytest.raises(StopIteration) as stop:
-        next(flow)
-    return list(stop.value.value)
-
-
-def drafts(made: Sequence[Made], structure: str = "") -> list[Draft]:
-    return [one for one in made if isinstance(one, Draft) and structure in ("", one.structure)]
-
-
-def reasons(made: Sequence[Made]) -> Counter[str]:
-    return Counter(one.reason for one in made if isinstance(one, Dropped))
-
-
-def right(draft: Draft) -> str:
-    return draft.choices[draft.answer_index]
-
 
 # --------------------------------------------------------------------------- fam
 
@@ -173,104 +145,6 @@ def test_things_that_look_alike_are_not_told_apart() -> None:
     elsewhere = events([*HERE, ("wash", "mug")] * 3, video_id="w")
     assert drafts(ask("fom", [*events(HERE), event(90, "wash", "glass")], elsewhere), "absent") == []
     assert {right(d) for d in drafts(ask("fom", events(HERE), elsewhere), "absent")} == {"mug"}
-
-
-# --------------------------------------------------------------------------- ac
-
-
-def test_counts_of_pairs_and_verbs_are_those_of_the_log() -> None:
-    made = ask("ac", events([("wash", "carrot")] * 5 + [("wash", "lemon")] * 2 + [("cut", "carrot")]))
-    (pair,) = drafts(made, "pair")
-    assert pair.question == "How many times does the action 'wash carrot' occur in this video?"
-    assert (right(pair), pair.k, len(pair.evidence)) == ("5", 5, 5)
-    (verb,) = drafts(made, "verb")
-    assert verb.question == "How many times does the action 'wash' occur in this video, whatever the object?"
-    assert right(verb) == "7"
-
-
-def test_the_words_that_count_as_well_are_named() -> None:
-    rinsed = [
-        msgspec.structs.replace(event(50 + i, "wash", "carrot"), verb="rinse", narration="rinse carrot")
-        for i in range(2)
-    ]
-    (pair,) = drafts(ask("ac", [*events([("wash", "carrot")] * 3), *rinsed]), "pair")
-    assert pair.question.endswith("Count what may also be called 'rinse carrot' as well.")
-    assert right(pair) == "5"
-
-
-@pytest.mark.parametrize(
-    ("extra", "reason"),
-    [
-        (event(3, "wash", "carrot", start_s=1.0, end_s=3.0), "overlapping-occurrences"),
-        (event(90, "wash", "lemon", others=("carrot",)), "object-beside-another"),
-        (event(90, "wash", "carrot"), ""),
-    ],
-)
-def test_a_count_that_the_log_leaves_open_is_not_asked(extra: Event, reason: str) -> None:
-    here = [e for e in events([("wash", "carrot")] * 6) if e.event_id != extra.event_id]
-    made = ask("ac", [*here, extra])
-    assert (drafts(made, "pair") == []) == bool(reason)
-    assert not reason or reason in reasons(made)
-
-
-def test_something_that_goes_on_is_not_counted_again() -> None:
-    here = list(events([("wash", "carrot")] * 5))
-    here[2] = msgspec.structs.replace(here[2], narration="continue washing carrot")
-    made = ask("ac", here)
-    assert drafts(made) == []
-    assert reasons(made)["goes-on"] == 2
-
-
-def test_put_glass_may_mean_put_down_glass() -> None:
-    """Two classes that one phrase may mean: neither is counted by that phrase."""
-    here = [event(i, "put into", "basil") for i in range(5)] + [
-        event(50 + i, "put down", "basil") for i in range(4)
-    ]
-    made = ask("ac", here)
-    assert {draft.question.split("'")[1] for draft in drafts(made, "pair")} == {"put down basil"}
-    assert reasons(made)["words-of-two-classes"] >= 1
-
-
-def test_the_most_frequent_action_leads_by_two() -> None:
-    others = [("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
-    here = events([("wash", "carrot")] * 4 + [pair for pair in others for _ in range(2)])
-    (draft,) = drafts(ask("ac", here), "most-often")
-    assert right(draft) == "wash carrot"
-    assert len(draft.evidence) == draft.k == 12
-    level = events([("wash", "carrot")] * 4 + [pair for pair in others for _ in range(3)])
-    assert drafts(ask("ac", level), "most-often") == []
-
-
-def test_too_small_a_smallest_count_is_refused() -> None:
-    with pytest.raises(UsageError, match="expected 4 at least"):
-        catalog.find("task", "ac").create({"least": "3"})
-    with pytest.raises(UsageError, match="largest not below"):
-        catalog.find("task", "ac").create({"least": "9", "most": "8"})
-
-
-def test_counts_around_by_hand(rng: np.random.Generator) -> None:
-    assert counts_around(4, rank=4, rng=rng) == (0, 1, 2, 3)
-    assert counts_around(4, rank=0, rng=rng) == (5, 6, 7, 8)
-    assert counts_around(7, rank=2, rng=rng) == (5, 6, 8, 9)
-    with pytest.raises(UsageError, match="none below 0"):
-        counts_around(3, rank=4, rng=rng)
-
-
-def test_ranks_come_equally_often() -> None:
-    corpus = kitchens(40)
-    task = catalog.find("task", "ac").create({})
-    ranks: Counter[int] = Counter()
-    for number, found in enumerate(corpus.events.values()):
-        flow = task.draft(material(found), corpus, most=10, rng=np.random.default_rng(number))
-        with pytest.raises(StopIteration) as stop:
-            next(flow)
-        for draft in drafts(stop.value.value):
-            if draft.structure != "most-often":
-                ranks[sorted(map(int, draft.choices)).index(int(right(draft)))] += 1
-    assert sum(ranks.values()) > 150
-    # A chi-square of five equal shares, 4 degrees of freedom: 13.3 is passed once in a hundred.
-    expected = sum(ranks.values()) / 5
-    assert sum((ranks[rank] - expected) ** 2 / expected for rank in range(5)) < 13.3
 
 
 # --------------------------------------------------------------------------- asii

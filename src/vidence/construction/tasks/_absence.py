@@ -1,18 +1,19 @@
 """Questions of which an absence is the crux: what of several things occurs in a video, and what does not."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
-from vidence.construction.material import Event
-from vidence.construction.tasks._drafting import N_CHOICES, Deck, Idea, Ideas, NoIdea
-from vidence.construction.tasks._events import overlap, span_of, used_up, when
+from vidence.construction.material import Corpus, Event, Made, Material
+from vidence.construction.tasks._drafting import N_CHOICES, Deck, Idea, Ideas, Ledger, NoIdea, computed
+from vidence.construction.tasks._events import Setting, Settings, overlap, span_of, used_up, when
 from vidence.construction.tasks._wording import joined
+from vidence.contracts import Flow
 from vidence.records import Evidence
 
-STRUCTURES = ("absent", "which-of-four", "all-occur")
 _LISTED = N_CHOICES - 1
 _IN_GROUP = 3
 _SEPARATOR = "; "
@@ -53,6 +54,35 @@ class Pool:
     present: Sequence[Present]
     absent: Sequence[Absent]
     words: Words
+
+
+class Absences(ABC):
+    """A task that asks what of several things occurs; which things is for `pool` to say."""
+
+    code: str
+    title: str
+    stem: str
+    version: int
+    family = "GC&V"
+    needs: tuple[str, ...] = ("events",)
+    structures: tuple[str, ...] = ("absent", "which-of-four", "all-occur")
+
+    def __init__(self) -> None:
+        self._settings = Settings()
+
+    @abstractmethod
+    def pool(self, setting: Setting) -> Pool:
+        """What there is to ask about in one video."""
+
+    def draft(
+        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
+    ) -> Flow[Sequence[Made]]:
+        """Up to `most` questions about what occurs in a video; nobody is asked."""
+
+        def ideas(_: Ledger) -> list[Ideas]:
+            return sources(self.pool(self._settings.of(material, corpus)), rng=rng)
+
+        return computed(self, material, ideas, most=most, rng=rng)
 
 
 def sources(pool: Pool, *, rng: np.random.Generator) -> list[Ideas]:

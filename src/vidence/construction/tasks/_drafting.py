@@ -1,14 +1,14 @@
 """From the idea for a question to a draft: five options, a letter, evidence enough; or why there is none."""
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 import numpy as np
 
-from vidence.construction.material import Draft, Dropped, Made, Material
+from vidence.construction.material import Draft, Dropped, Made, Material, Task
 from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.records import Evidence
@@ -204,3 +204,22 @@ def asking_nobody(made: Sequence[Made]) -> Flow[Sequence[Made]]:
     """The flow of a task that computes everything itself."""
     yield from ()
     return made
+
+
+def computed(
+    task: Task,
+    material: Material,
+    sources: Callable[[Ledger], Sequence[Ideas]],
+    *,
+    most: int,
+    rng: np.random.Generator,
+) -> Flow[Sequence[Made]]:
+    """The flow of a task whose ideas are all computed: up to `most` drafts, from its sources in turn.
+
+    The sources are made only where the material holds what the task needs; what they leave out at once goes
+    to the ledger that they are given.
+    """
+    ledger = Ledger(code=task.code, video_id=material.source.video_id, rng=rng)
+    if not lacks(material, task.needs, ledger):
+        ledger.fill(sources(ledger), most=most)
+    return asking_nobody(ledger.made)

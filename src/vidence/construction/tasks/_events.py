@@ -34,10 +34,13 @@ class Settings:
 
     def of(self, material: Material, corpus: Corpus) -> Setting:
         """The setting of one video."""
+        return self.setting(material.source.video_id, material.events, corpus)
+
+    def setting(self, video_id: str, events: Sequence[Event], corpus: Corpus) -> Setting:
+        """The setting of a video by its events."""
         if self._corpus is not corpus:
             self._corpus, self._index = corpus, EventIndex(corpus.events)
-        video = VideoEvents(material.events)
-        return Setting(video_id=material.source.video_id, video=video, index=self._index)
+        return Setting(video_id=video_id, video=VideoEvents(events), index=self._index)
 
 
 def written(events: Sequence[Event]) -> Texts:

@@ -11,7 +11,7 @@ from vidence.catalog import take_options
 from vidence.construction.event_index import VideoEvents, nouns_of, pair_of, verb_key
 from vidence.construction.material import Corpus, Event, Made, Material, Task
 from vidence.construction.order_foils import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
-from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, asking_nobody, lacks
+from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, computed
 from vidence.construction.tasks._events import Setting, Settings, span_of, used_up
 from vidence.construction.tasks._wording import ARROW, order_of
 from vidence.contracts import Flow
@@ -83,14 +83,13 @@ class Asii:
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions about the order of a video's events; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger):
+
+        def sources(_: Ledger) -> list[Ideas]:
             setting = self._settings.of(material, corpus)
             kinds = _kinds(setting)
-            ledger.fill(
-                [self._ideas(setting.video, kinds, name, rng=rng) for name in self.structures], most=most
-            )
-        return asking_nobody(ledger.made)
+            return [self._ideas(setting.video, kinds, name, rng=rng) for name in self.structures]
+
+        return computed(self, material, sources, most=most, rng=rng)
 
     def _ideas(
         self, video: VideoEvents, kinds: Mapping[str, _Kind], structure: str, *, rng: np.random.Generator

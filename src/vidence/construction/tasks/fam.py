@@ -1,20 +1,16 @@
 """``fam``: false action memory: which actions occur in a video, and which one does not."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import msgspec
-import numpy as np
 
 from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.event_index import Pair, Texts
 from vidence.construction.event_words import is_anything, is_implied
-from vidence.construction.material import Corpus, Made, Material, Task
-from vidence.construction.tasks import _absence
-from vidence.construction.tasks._absence import Absent, Pool, Present, Words
-from vidence.construction.tasks._drafting import Ledger, asking_nobody, lacks
-from vidence.construction.tasks._events import COMPATIBLE, Setting, Settings, written
-from vidence.contracts import Flow
+from vidence.construction.material import Task
+from vidence.construction.tasks._absence import Absences, Absent, Pool, Present, Words
+from vidence.construction.tasks._events import COMPATIBLE, Setting, written
 from vidence.records import Record
 
 WORDS = Words(
@@ -38,7 +34,7 @@ OPTIONS: Mapping[str, Callable[[str], object]] = {
 }
 
 
-class Fam:
+class Fam(Absences):
     """Actions that occur, and an action that does not: a verb of the corpus with an object of the video.
 
     Every action, true or false, occurs at least `least` times in other videos. A false one occurs neither by
@@ -54,25 +50,14 @@ class Fam:
     code = "FAM"
     title = "False Action Memory"
     stem = "false_action_memory"
-    family = "GC&V"
     version = 1
-    needs: tuple[str, ...] = ("events",)
-    structures: tuple[str, ...] = _absence.STRUCTURES
 
     def __init__(self, rules: Rules) -> None:
-        self._rules, self._settings = rules, Settings()
+        super().__init__()
+        self._rules = rules
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about what occurs in a video; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger):
-            pool = self._pool(self._settings.of(material, corpus))
-            ledger.fill(_absence.sources(pool, rng=rng), most=most)
-        return asking_nobody(ledger.made)
-
-    def _pool(self, setting: Setting) -> Pool:
+    def pool(self, setting: Setting) -> Pool:
+        """What there is to ask about in one video."""
         video, index = setting.video, setting.index
         present = [
             Present(text=index.phrase(texts), occurrences=tuple(events), n_elsewhere=setting.elsewhere(pair))

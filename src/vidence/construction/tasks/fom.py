@@ -1,20 +1,16 @@
 """``fom``: false object memory: which objects are handled in a video, and which one is not."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import msgspec
-import numpy as np
 
 from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.construction.event_index import Key
 from vidence.construction.event_words import is_anything, is_only_looking
-from vidence.construction.material import Corpus, Made, Material, Task
-from vidence.construction.tasks import _absence
-from vidence.construction.tasks._absence import Absent, Pool, Present, Words
-from vidence.construction.tasks._drafting import Ledger, asking_nobody, lacks
-from vidence.construction.tasks._events import COMPATIBLE, Setting, Settings, written
-from vidence.contracts import Flow
+from vidence.construction.material import Task
+from vidence.construction.tasks._absence import Absences, Absent, Pool, Present, Words
+from vidence.construction.tasks._events import COMPATIBLE, Setting, written
 from vidence.records import Record
 
 
@@ -28,7 +24,7 @@ class Rules(Record, kw_only=True, omit_defaults=True):
 OPTIONS: Mapping[str, Callable[[str], object]] = {"least": option_readers.positive_whole, "who": str}
 
 
-class Fom:
+class Fom(Absences):
     """Objects that are handled, and an object that is not: one that goes with a verb of the video.
 
     Every object, true or false, occurs at least `least` times in other videos with a verb that occurs in this
@@ -44,13 +40,11 @@ class Fom:
     code = "FOM"
     title = "False Object Memory"
     stem = "false_object_memory"
-    family = "GC&V"
     version = 1
-    needs: tuple[str, ...] = ("events",)
-    structures: tuple[str, ...] = _absence.STRUCTURES
 
     def __init__(self, rules: Rules) -> None:
-        self._rules, self._settings = rules, Settings()
+        super().__init__()
+        self._rules = rules
         self._words = Words(
             things="objects",
             absent=f"Which of these objects does {rules.who} NOT interact with in the video?",
@@ -59,17 +53,8 @@ class Fom:
             f"{rules.who} interacts with in the video?",
         )
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about what is handled in a video; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger):
-            pool = self._pool(self._settings.of(material, corpus))
-            ledger.fill(_absence.sources(pool, rng=rng), most=most)
-        return asking_nobody(ledger.made)
-
-    def _pool(self, setting: Setting) -> Pool:
+    def pool(self, setting: Setting) -> Pool:
+        """What there is to ask about in one video."""
         video, index = setting.video, setting.index
         present = []
         for noun, events in video.objects.items():

@@ -16,8 +16,7 @@ from vidence.construction.tasks._drafting import (
     Ideas,
     Ledger,
     NoIdea,
-    asking_nobody,
-    lacks,
+    computed,
     one_of_each,
 )
 from vidence.construction.tasks._orders import wrong_orders
@@ -65,14 +64,15 @@ class Sva:
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions about true and false descriptions of shots; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger):
+
+        def sources(ledger: Ledger) -> list[Ideas]:
             scenes = _scenes.scenes_of(material, self._rules, ledger)
-            if scenes.false:
-                ledger.fill([_ideas(scenes, name, rng=rng) for name in self.structures], most=most)
-            else:
+            if not scenes.false:
                 ledger.drop("", reason="no-false-scene-cards", detail="the task mixes them in")
-        return asking_nobody(ledger.made)
+                return []
+            return [_ideas(scenes, name, rng=rng) for name in self.structures]
+
+        return computed(self, material, sources, most=most, rng=rng)
 
 
 def _ideas(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Ideas:

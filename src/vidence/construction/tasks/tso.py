@@ -8,7 +8,7 @@ import numpy as np
 from vidence.catalog import take_options
 from vidence.construction.material import Corpus, Made, Material, Task
 from vidence.construction.tasks import _scenes
-from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, asking_nobody, lacks
+from vidence.construction.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, computed
 from vidence.construction.tasks._orders import wrong_orders
 from vidence.construction.tasks._scenes import N_LISTED, Scene, SceneRules, Scenes
 from vidence.construction.tasks._wording import joined, number_word, numbered, order_of
@@ -52,11 +52,12 @@ class Tso:
         self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions about the order of a video's shots; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger):
+
+        def sources(ledger: Ledger) -> list[Ideas]:
             scenes = _scenes.scenes_of(material, self._rules, ledger)
-            ledger.fill([_ideas(scenes, name, rng=rng) for name in self.structures], most=most)
-        return asking_nobody(ledger.made)
+            return [_ideas(scenes, name, rng=rng) for name in self.structures]
+
+        return computed(self, material, sources, most=most, rng=rng)
 
 
 def _ideas(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Ideas:
