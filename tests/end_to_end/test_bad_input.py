@@ -54,6 +54,22 @@ def test_a_wrong_command_says_what_would_be_right(vidence, questions, words, mes
     assert "Traceback" not in done.err
 
 
+def test_names_that_look_like_markup_are_shown_as_they_are(vidence, questions):
+    questions(n_clips=1, n_questions=1)
+    spec, folder = "scripted:A [/red] [bold]x", "r[dim]z[/]"
+    done = vidence("run", "table", "--data", "questions.jsonl", "--model", spec, "--out", folder, "--no-page")
+    assert done.code == 0, done.err
+    assert f"table · {spec} · {folder}" in done.err
+    again = vidence("resume", folder)
+    assert f"wrote {folder}/report.html" in again.err
+    third = vidence("resume", folder)
+    assert f"see vidence report {folder}" in third.err
+    found = vidence("diagnose", "mrfs", folder, "--no-page")
+    assert f"mrfs · {spec} · {folder}" in found.err
+    refused = vidence("diagnose", "mrfs", folder, "--prompts", "own", "--frames", "3")
+    assert "leave out --frames, --prompts" in refused.err
+
+
 def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):
     path = questions(n_clips=1, n_questions=2)
     good = path.read_text()

@@ -73,7 +73,7 @@ def demo(*, out: Path) -> int:
     from vidence.reporting.page import write_page
     from vidence.reporting.results import load_run
 
-    console = Console()
+    console = Console(markup=False)
     started_s = time.monotonic()
     _world(out, console)
     folders = anyio.run(_ask_all, out, console)

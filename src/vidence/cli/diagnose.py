@@ -8,7 +8,8 @@ from rich.console import Console
 
 from vidence.catalog import parse_spec
 from vidence.cli.progress import Display
-from vidence.cli.run import FAILED_ITEMS, pairs, plan_flags, with_columns
+from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, plan_flags, with_columns
+from vidence.cli.saying import say, several
 from vidence.cli.surroundings import now, surroundings
 from vidence.errors import UsageError, VidenceError
 from vidence.running.plan import PLAN_FILE, Plan, read_plan
@@ -66,7 +67,7 @@ def diagnose(
         if data or model or out or where or given:
             raise UsageError(
                 f"{what} is a run folder, and its plan says what is asked; leave out "
-                f"{', '.join(given) or '--data, --model, --out and --where'}"
+                f"{', '.join(map(flag_of, given)) or '--data, --model, --out and --where'}"
             )
     else:
         if data is None or model is None:
@@ -88,7 +89,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
     from vidence.running.diagnosing import diagnose as examine
 
     console = Console(stderr=True)
-    console.print(f"[bold]{diagnostic.name}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
+    say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
     with Display(console, doing="examining") as display:
 
         async def go() -> Account:
@@ -109,15 +110,16 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
                 click.echo(f"the examination in {folder} did not finish; every finding is kept", err=True)
             raise
     money = f", ${account.cost:.4f}" if account.cost else ""
-    console.print(
-        f"{account.n_examined} questions examined, {account.n_before} were before; "
-        f"{account.n_asked} replies asked for, {account.n_remembered} out of the memory{money}; "
-        f"videos read {account.decoding.n_passes + account.decoding.n_scoring_passes} times",
-        highlight=False,
-        soft_wrap=True,
+    say(
+        console,
+        f"{several(account.n_examined, 'question')} examined, {account.n_before} were before; "
+        f"{several(account.n_asked, 'reply', many='replies')} asked for, {account.n_remembered} out of the "
+        f"memory{money}; videos read "
+        + several(account.decoding.n_passes + account.decoding.n_scoring_passes, "time"),
     )
     if account.n_failed:
-        console.print(f"[red]{account.n_failed} questions failed[/]; the same command asks them again")
+        failed = f"{several(account.n_failed, 'question')} failed"
+        say(console, (failed, "red"), "; the same command asks again")
     return account.n_failed
 
 

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, say_summary
+from vidence.cli.saying import say
 from vidence.cli.surroundings import surroundings
 from vidence.errors import UsageError, VidenceError
 from vidence.running.plan import read_plan
@@ -47,7 +48,7 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     except msgspec.ValidationError as error:
         raise UsageError(f"these settings make no plan: {error}") from error
     console = Console(stderr=True)
-    console.print(f"[bold]{plan.judge}[/] · {', '.join(plan.judge_models)} · {folder}", highlight=False)
+    say(console, (plan.judge, "bold"), f" · {', '.join(plan.judge_models)} · {folder}")
     with Display(console, doing="judging") as display:
 
         async def go() -> Summary:

@@ -98,7 +98,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
     except VidenceError as error:
-        click.echo(f"vidence: {error}", err=True)
+        from vidence.reporting.visible import visible
+
+        click.echo(f"vidence: {visible(str(error))}", err=True)
         sys.exit(2)
     except click.ClickException as error:
         error.show()

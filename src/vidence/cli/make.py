@@ -10,6 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import find
+from vidence.cli.saying import say
 from vidence.cli.surroundings import surroundings
 from vidence.construction.accounts import StageAccount
 from vidence.construction.making import Maker, MakeWishes, Workshop
@@ -27,11 +28,11 @@ class MakeDisplay:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._progress = Progress(
-            TextColumn("[bold]{task.description}"),
+            TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=console,
             disable=not console.is_terminal,
             transient=True,
@@ -63,7 +64,7 @@ class MakeDisplay:
             case StageEnded():
                 self._console.print(account_line(event.account, n_kept=event.n_kept), soft_wrap=True)
             case Trouble():
-                self._console.print(Text.assemble(("note: ", "yellow"), event.message), soft_wrap=True)
+                say(self._console, ("note: ", "yellow"), event.message)
 
     def asking(self, event: Event) -> None:
         """Draw what happened to the models that were asked."""
@@ -71,7 +72,7 @@ class MakeDisplay:
             case Waiting():
                 if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
                     words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
-                    self._console.print(Text.assemble(("waiting: ", "yellow"), words), soft_wrap=True)
+                    say(self._console, ("waiting: ", "yellow"), words)
                 self._note(f"waiting {event.wait_s:.0f} s: {event.reason[:60]}")
             case Errand():
                 self._n_failed += event.failed is not None

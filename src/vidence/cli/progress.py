@@ -14,9 +14,10 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
-from rich.text import Text
 
+from vidence.cli.saying import say
 from vidence.records import Answered, Failed, Refused, Unreadable
+from vidence.reporting.visible import visible
 from vidence.running.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
@@ -34,14 +35,14 @@ class Display:
         self._n_troubles = 0
         self._waiting = ""
         self._progress = Progress(
-            TextColumn(f"[bold]{doing}"),
+            TextColumn(doing, style="bold"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
             TextColumn("{task.fields[rate]}"),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
-            TextColumn("{task.fields[note]}"),
+            TextColumn("{task.fields[note]}", markup=False),
             console=console,
             disable=not console.is_terminal,
         )
@@ -95,7 +96,7 @@ class Display:
         self._progress.update(
             self._task,
             rate=f"{speed:.1f}/s" if speed else "",
-            note=f"{counts}{spent} {self._waiting}".strip(),
+            note=visible(f"{counts}{spent} {self._waiting}".strip()),
         )
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
@@ -105,4 +106,4 @@ class Display:
             self._say(label, f"and {len(messages) - _MOST_LINES} more; the report lists them")
 
     def _say(self, label: str, message: str) -> None:
-        self._console.print(Text.assemble((f"{label}: ", "yellow"), message), soft_wrap=True)
+        say(self._console, (f"{label}: ", "yellow"), message)

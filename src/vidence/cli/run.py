@@ -8,6 +8,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.progress import Display
+from vidence.cli.saying import say, several
 from vidence.cli.surroundings import cache_root, now, surroundings
 from vidence.cli.terms import show_terms
 from vidence.errors import UsageError, VidenceError
@@ -120,6 +121,15 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
 )
 
 
+def flag_of(field: str) -> str:
+    """The flag that sets a field of the plan.
+
+    >>> flag_of("prompts_dir")
+    '--prompts'
+    """
+    return next((flags[0].partition("/")[0] for flags, name, _ in _FLAGS if name == field), field)
+
+
 def plan_flags(function: F, *, without: Container[str] = ()) -> F:
     """Give a command the flags of a plan, but for some fields."""
     for flags, name, settings in reversed([row for row in _FLAGS if row[1] not in without]):
@@ -204,12 +214,12 @@ def with_columns(model: str, columns: str) -> str:
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     console = Console(stderr=True)
     show_terms(plan.benchmark, console, cache_root=cache_root())
-    console.print(f"[bold]{plan.benchmark}[/] · {plan.model} · {folder}", highlight=False, soft_wrap=True)
+    say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     with Display(console) as display:
         summary = run_plan(plan, folder, on_event=display)
     page_path = folder / "report.html"
     if summary.n_tried == 0 and (page_path.exists() or not page):
-        console.print(f"nothing is left to ask; see vidence report {folder}", highlight=False, soft_wrap=True)
+        say(console, f"nothing is left to ask; see vidence report {folder}")
         return 0
     from vidence.cli.report import draw_runs, write_report
 
@@ -250,27 +260,20 @@ def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
 
 def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     """What a session did, in a few lines."""
-    lines = []
     if summary.n_answered_before:
-        lines.append(f"{summary.n_answered_before} of {summary.n_planned} were answered before")
+        say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
-        lines.append(f"{summary.n_remembered} replies came from the memory")
+        say(console, several(summary.n_remembered, "reply", many="replies"), " came from the memory")
     if summary.input_tokens or summary.output_tokens:
         money = f", ${summary.cost:.4f}" if summary.cost else ""
-        lines.append(f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")
+        say(console, f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")
     if summary.judge_input_tokens or summary.judge_output_tokens:
-        lines.append(
-            f"the judges read {summary.judge_input_tokens} tokens and wrote {summary.judge_output_tokens}"
-        )
+        read, wrote = summary.judge_input_tokens, summary.judge_output_tokens
+        say(console, f"the judges read {read} tokens and wrote {wrote}")
     if summary.n_judge_errors:
-        lines.append(
-            f"[red]{summary.n_judge_errors} replies got no usable verdict[/]; they count as wrong and are "
-            "listed as judge errors"
-        )
+        n = several(summary.n_judge_errors, "reply", many="replies")
+        say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
     if summary.n_failed:
-        lines.append(
-            f"[red]{summary.n_failed} questions failed[/]; they count as wrong. "
-            f"Ask them again with: vidence resume {folder}"
-        )
-    for line in lines:
-        console.print(line, highlight=False, soft_wrap=True)
+        failed = f"{several(summary.n_failed, 'question')} failed"
+        again = f"Ask again with: vidence resume {folder}"
+        say(console, (failed, "red"), f", which counts as wrong. {again}")

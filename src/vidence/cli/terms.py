@@ -5,6 +5,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from vidence.cli.saying import say
 from vidence.errors import StoreError
 
 
@@ -21,9 +22,9 @@ def show_terms(benchmark_name: str, console: Console, *, cache_root: Path) -> No
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
     if mark.exists():
         return
-    console.print(f"[bold]{benchmark.name}[/]: {benchmark.citation}", highlight=False, soft_wrap=True)
-    console.print(f"licence: {benchmark.licence}", highlight=False, soft_wrap=True)
-    console.print(f"terms: {benchmark.terms} (said once)", highlight=False, soft_wrap=True)
+    say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
+    say(console, f"licence: {benchmark.licence}")
+    say(console, f"terms: {benchmark.terms} (said once)")
     try:
         mark.parent.mkdir(parents=True, exist_ok=True)
         mark.touch()

@@ -173,7 +173,8 @@ def _cautions(compared: Compared) -> list[str]:
             "is at the edge of what can be told."
         )
     if 0 < n_apart < FEW_APART:
-        said.append(f"Only {_n(n_apart, 'question')} tell the two apart: a few answers decide.")
+        tell = "tells" if n_apart == 1 else "tell"
+        said.append(f"Only {_n(n_apart, 'question')} {tell} the two apart: a few answers decide.")
     said += _few_videos(compared.n_videos, level)
     analytic = comparison.analytic
     if 1 < compared.n_videos < FEW_VIDEOS and has_interval(analytic):

@@ -83,7 +83,8 @@ def _note(bias: PositionBias) -> str:
             "The cause can be the model, or tempting choices in one place."
         )
     if bias.n_unread:
-        parts.append(f"{bias.n_unread:,} questions have no letter read.")
+        n = "1 question has" if bias.n_unread == 1 else f"{bias.n_unread:,} questions have"
+        parts.append(f"{n} no letter read.")
     if bias.n_outside:
         parts.append(f"{bias.n_outside:,} letters read are not among the choices.")
     return " ".join(parts)

@@ -314,9 +314,10 @@ def _with_media(
     kept = [i for i in items if not missing(media_root, [i])]
     listed = "\n  ".join(str(p) for p in absent[:20])
     more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
+    n = f"{len(absent)} files" if len(absent) > 1 else "1 file"
     found = (
-        f"{len(absent)} files that {len(items) - len(kept)} of {len(items)} questions need are missing, "
-        "or are folders where files are needed (or the other way round):"
+        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, or a folder where a "
+        "file is needed (or the other way round):"
         f"\n  {listed}{more}"
     )
     if not allow_missing:

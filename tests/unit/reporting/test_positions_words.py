@@ -9,4 +9,4 @@ def test_a_word_is_no_letter_read(runs, rng):
     run = runs.load(items=[item], trials=[runs.marked(item, Answered(answer="none"))])
     table = position_table(run, rng=rng)
     assert sum(table.cell(line.key, "read").value for line in table.lines) == 0
-    assert "1 questions have no letter read" in table.note
+    assert "1 question has no letter read" in table.note

@@ -79,7 +79,7 @@ def test_what_costs_no_answer_may_change(bench, fake_model):
 def test_media_that_arrive_later_are_asked_about_and_counted(bench, fake_model):
     bench.write(3, media=["0.png", "1.png", "2.png"])
     picture(bench.folder / "1.png")
-    with pytest.raises(MissingMediaError, match=r"2 files that 2 of 3 questions need are missing"):
+    with pytest.raises(MissingMediaError, match=r"2 files that 2 of 3 questions need: missing"):
         bench.run(fake_model(looks=True))
     bench.run(fake_model(looks=True), allow_missing=True, in_real_time=True)
     assert [t.item_id for t in bench.trials()] == ["q1"]
