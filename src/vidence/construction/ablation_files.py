@@ -3,6 +3,7 @@
 import csv
 import io
 import math
+from collections.abc import Sized
 from pathlib import Path
 
 import msgspec
@@ -42,7 +43,9 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
     }
     page = render(
         "ablation.html.j2",
-        title=f"{len(ablated.config.ask.models)} models, {len(ablated.config.vary)} manipulations",
+        title=", ".join(
+            (_several(ablated.config.ask.models, "model"), _several(ablated.config.vary, "manipulation"))
+        ),
         sentences=(
             f"{ablated.n_clips} clips of point lights, each shown in every condition; chance is "
             f"{100 * ablated.chance:.1f} %. Bars are intervals of 95 %, with clips as clusters.",
@@ -57,6 +60,10 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
     for path, content in zip(paths, contents, strict=True):
         write_whole(path, content)
     return paths
+
+
+def _several(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
 
 
 def _row(one: Measured, chance: float) -> list[str]:

@@ -84,19 +84,23 @@ def _walkers(n_each: int, duration_s: float, *, rng: np.random.Generator, spread
 
 
 def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[str, ...]]:
-    """The clips of a table as for ``vidence make actpld``, and what is wrong with the rows left out.
+    """The clips of a table as for ``vidence make actpld``, and what is wrong with the others, summed up.
 
     Raises:
         DataError: the table cannot be read, or none of its motions is there.
     """
     read = read_map(table)
     known = motion_files(folder)
-    notes = [*read.notes, *(f"{d.what}: {d.detail}" for d in read.dropped)]
+    wrong: dict[str, list[str]] = {}
+    for row in read.dropped:
+        wrong.setdefault(row.detail, []).append(row.what)
+    notes = [*read.notes, *(_summed(rows, detail) for detail, rows in wrong.items())]
     clips = []
+    without: list[str] = []
     for trial in read.trials:
         files = files_of(trial, folder, known)
         if isinstance(files, NoFile):
-            notes.append(f"{trial.clip_id}: {files.detail}")
+            without.append(f"{trial.clip_id}: {files.detail}")
             continue
         clips.append(
             Shown(
@@ -107,11 +111,20 @@ def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[
                 sources=files,
             )
         )
+    if without:
+        more = f", and {len(without) - 1} more rows have no motion either" if len(without) > 1 else ""
+        notes.append(f"{without[0]}{more}")
     if not clips:
         raise DataError(
             f"{table}: none of its {len(read.taken)} rows has its motion in {folder}; {notes[-1]}"
         )
     return tuple(clips), tuple(notes)
+
+
+def _summed(rows: Sequence[str], detail: str) -> str:
+    """One line for all rows with the same fault: the first by name, how many the others are."""
+    more = f" and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return f"{rows[0]}{more}: {detail}"
 
 
 def labels_of(clips: Sequence[Shown]) -> dict[tuple[str, str], str]:

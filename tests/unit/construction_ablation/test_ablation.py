@@ -165,13 +165,16 @@ def test_recordings_come_from_a_table_and_what_is_missing_is_said(tmp_path: Path
         writer = csv.writer(file)
         writer.writerow(["label", "set", "intention", "group", "file"])
         writer.writerow(["walk", "single", "go", "gait", "gone.bvh"])
+        writer.writerow(["walk", "single", "go", "gait", "lost.bvh"])
+        writer.writerows([["walk", "single", "go", "gait", ""]] * 3)
         writer.writerow(["wave", "single", "greet", "gesture", "here.bvh"])
     (tmp_path / "here.bvh").write_text("x")
     clips, notes = recorded_clips(table, tmp_path)
     assert [(c.label, c.group) for c in clips] == [("wave", "gesture")]
-    assert any("gone.bvh" in note for note in notes)
+    assert [n for n in notes if "gone.bvh" in n and n.endswith(", and 1 more rows have no motion either")]
+    assert "map.csv:4 and 2 more: neither a file, nor a subject and a trial" in notes
     (tmp_path / "here.bvh").unlink()
-    with pytest.raises(DataError, match="none of its 2 rows"):
+    with pytest.raises(DataError, match="none of its 6 rows"):
         recorded_clips(table, tmp_path)
 
 
