@@ -2,10 +2,12 @@
 
 import json
 
+import numpy as np
 import pytest
 from PIL import Image
 
 from vidence.media.video import open_video
+from videos import edited
 from videos.walkers import STREET, STREET_FRAMES, film, mot_lines
 
 FILES = ["annotated.mp4", "contact-sheet.jpg", "detections.txt", "track.json", "tracks.parquet", "tracks.txt"]
@@ -96,3 +98,45 @@ def test_a_video_that_is_none(vidence):
     done = vidence("track", "bad.mp4", "--detector", "boxes:d.txt", "--table", "csv")
     assert done.code == 2
     assert "bad.mp4" in done.err
+
+
+def test_a_video_that_is_not_there_is_the_first_thing_that_is_said(vidence, monkeypatch):
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    done = vidence("track", "nowhere.mp4")
+    assert done.code == 2
+    assert "nowhere.mp4" in done.err
+    assert "pyarrow" not in done.err
+
+
+@pytest.mark.parametrize("detector", ["boxes:still.txt", "hog:?least_px=400&ladder=2"])
+def test_tracks_end_at_cuts(vidence, detector):
+    """Somebody in one place in three takes: three tracks, and one where cuts do not count."""
+    if detector.startswith("hog"):
+        pytest.importorskip("cv2", reason="needs the extra 'build'")
+    write_takes(vidence.folder / "takes.mp4")
+    rows = [f"{frame + 1},-1,40,20,40,80,0.9,-1,-1,-1" for frame in range(60)]
+    (vidence.folder / "still.txt").write_text("\n".join(rows) + "\n")
+    words = ["track", "takes.mp4", "--detector", detector, "--table", "csv", "--no-video", "--out", "o"]
+    done = vidence(*words)
+    assert done.code == 0, done.err
+    assert "3 shots" in done.out
+    record = json.loads((vidence.folder / "o" / "track.json").read_text())
+    assert record["cuts"] == [20, 40]
+    if detector.startswith("boxes"):
+        assert record["counts"]["tracks"] == 3
+        across = vidence(*words, "--cuts", "none", "--tracker", "motion")
+        assert "1 tracks, 1 after cleaning" in across.out
+        unknown = vidence(*words, "--cuts", "contents")
+        assert unknown.code == 2
+        assert "Did you mean 'content'" in unknown.err
+
+
+def write_takes(path) -> None:
+    """Three takes of 20 frames on three grounds."""
+    grounds = ((60, 60, 60), (180, 200, 220), (90, 160, 70))
+    shade = np.linspace(-30, 30, edited.WIDTH)[None, :, None]
+    pictures = (
+        np.clip(np.full((edited.HEIGHT, edited.WIDTH, 3), grounds[i // 20]) + shade, 0, 255).astype(np.uint8)
+        for i in range(60)
+    )
+    edited.write(path, pictures)

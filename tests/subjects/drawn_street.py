@@ -95,6 +95,9 @@ tasks = "scripted:asked"
 [cards]
 model = "writer"
 
+[cards.crops]
+most_covered = 1.0
+
 [scenes]
 model = "writer"
 """

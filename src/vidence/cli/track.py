@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from vidence.construction.shooting import ShotDetector
     from vidence.media.video import Video
     from vidence.tracking.mot import MotRows
     from vidence.tracking.record import TrackRecord
     from vidence.tracking.refine import RefineSettings
     from vidence.tracking.tracks import TrackedVideo
-    from vidence.tracking.watching import Found
+    from vidence.tracking.watching import Found, Onlooker
 
 _SHOWN_PROBLEMS = 3
 _STEPS = "outliers,gaps,smoothing,merging"
@@ -49,6 +50,13 @@ _STEPS = "outliers,gaps,smoothing,merging"
     default=1,
     show_default=True,
     help="Look at every Nth frame.",
+)
+@click.option(
+    "--cuts",
+    default="content",
+    show_default=True,
+    metavar="SPEC",
+    help="Who finds the cuts, where tracks end: content, transnetv2; none follows people across them.",
 )
 @click.option(
     "--refine",
@@ -87,6 +95,7 @@ def track(
     detector: str,
     tracker: str,
     stride: int,
+    cuts: str,
     steps: str,
     gt: Path | None,
     out: Path | None,
@@ -105,14 +114,20 @@ def track(
     from vidence.tracking.refine import refine
     from vidence.tracking.table import check_parquet
 
-    settings, truth = _settings(steps), _truth(gt)
+    settings = _settings(steps)
+    medium = open_video(video, kind="frames" if video.is_dir() else "video")
+    truth = _truth(gt)
     if table == "parquet":
         check_parquet()
     finder, joiner = open_detector(detector), open_tracker(tracker)
-    medium = open_video(video, kind="frames" if video.is_dir() else "video")
+    is_read = finder.looks or bool(joiner.describer)
+    scissors = _Scissors(cuts, medium, looks_on=is_read and stride == 1)
     n_frames = len(range(0, medium.n_frames, stride))
-    with _watching(n_frames, is_read=finder.looks or bool(joiner.describer)) as onlookers:
-        followed = follow(medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers)
+    with _watching(n_frames, is_read=is_read) as watching:
+        onlookers: tuple[Onlooker, ...] = (*watching, *scissors.onlookers)
+        followed = follow(
+            medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers, cuts=scissors.cuts
+        )
     refined = refine(followed.tracked, settings)
     record = record_of(medium, followed, refined=refined, settings=settings, truth=truth)
     folder = out if out is not None else Path("tracks") / video.resolve().stem
@@ -149,6 +164,38 @@ def _truth(path: Path | None) -> "MotRows | None":
         return None
     check_installed()
     return read_mot(path)
+
+
+class _Scissors:
+    """Finds where shots begin: while the video is read, or in a pass of its own."""
+
+    def __init__(self, spec: str, video: "Video", *, looks_on: bool) -> None:
+        from vidence.catalog import find, parse_spec
+        from vidence.construction.following import ShotOnlooker
+
+        self._video = video
+        self._detector: ShotDetector | None = None
+        self.onlookers: tuple[ShotOnlooker, ...] = ()
+        if spec == "none":
+            return
+        named = parse_spec(spec)
+        detector: ShotDetector = find("shot-detector", named.name).create(named.options)
+        self._detector = detector
+        if looks_on:
+            size_px = (video.probe.width_px, video.probe.height_px)
+            self.onlookers = (ShotOnlooker(detector, n_frames=video.n_frames, size_px=size_px),)
+
+    def cuts(self) -> list[int]:
+        """The frames with which shots begin, without the first."""
+        from vidence.construction.shooting import find_shots
+
+        if self._detector is None:
+            return []
+        if self.onlookers:
+            shots = self.onlookers[0].shots(self._video.times_s)
+        else:
+            shots = find_shots(self._video, self._detector)
+        return [shot.first_frame for shot in shots[1:]]
 
 
 class _Counter:
@@ -218,6 +265,8 @@ def _lines(record: "TrackRecord") -> list[str]:
         f"{counts['detections']} boxes in {counts['frames_looked_at']} frames; "
         f"{counts['tracks_associated']} tracks, {counts['tracks']} after cleaning"
     ]
+    if record.cuts:
+        lines.append(f"{counts['shots']} shots; nobody is followed from one into the next")
     if not counts["detections"]:
         lines.append(
             "nobody was found; look at contact-sheet.jpg, and try a detector that finds smaller people: "

@@ -141,6 +141,7 @@ class _FollowedFacts(Record, kw_only=True):
     scores: dict[str, float]
     n_others: int
     cuts: tuple[int, ...]
+    seen_well: tuple[str, ...]
 
 
 class FollowedForm:
@@ -157,6 +158,7 @@ class FollowedForm:
             "boxes_px": _joined([t.boxes_px for t in tracks], np.zeros((0, 4))),
             "confidences": _joined([t.confidences for t in tracks], np.zeros(0)),
             "is_detected": _joined([t.is_detected for t in tracks], np.zeros(0, np.bool_)),
+            "looks": np.array(list(value.video.looks.values()), np.float32),
         }
         facts = _FollowedFacts(
             width_px=value.video.width_px,
@@ -171,6 +173,7 @@ class FollowedForm:
             scores=dict(value.scores),
             n_others=len(value.video.others),
             cuts=value.video.cuts,
+            seen_well=tuple(value.video.looks),
         )
         return packed(arrays, facts)
 
@@ -192,6 +195,7 @@ class FollowedForm:
                 for one, first, last in zip(facts.tracks, ends[:-1], ends[1:], strict=True)
             )
             times_s = arrays["times_s"].astype(np.float64, copy=False)
+            looks = dict(zip(facts.seen_well, arrays["looks"].astype(np.float32, copy=False), strict=True))
         except KeyError as error:
             raise ValueError(f"the array {error} is missing") from error
         n_tracks = len(tracks) - facts.n_others
@@ -202,6 +206,7 @@ class FollowedForm:
             tracks=tracks[:n_tracks],
             others=tracks[n_tracks:],
             cuts=facts.cuts,
+            looks=looks,
         )
         return Followed(
             video=video,

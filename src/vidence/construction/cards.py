@@ -1,6 +1,6 @@
 """The two cards of a track: what somebody looks like, and what they do; neither gives the other away."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -10,6 +10,7 @@ from vidence.construction.crops import TrackPictures
 from vidence.construction.leakage import Leakage, LeakRule, leakage
 from vidence.construction.lexicon import action_words, appearance_words
 from vidence.construction.material import Card, Dropped
+from vidence.construction.one_person import NOT_ONE_PERSON, describes_several, says_different_people
 from vidence.construction.wording import APPEARANCE, PATH, SYSTEM, CardWording
 from vidence.construction.writing import Doubt, Objection, Piece, image, misshapen, repaired, tidy, write_all
 from vidence.contracts import Flow
@@ -57,6 +58,11 @@ class TrackCards:
     flags: tuple[Flag, ...] = ()
     similarity: Leakage | None = None
 
+    @property
+    def is_one_person(self) -> bool:
+        """Whether no writer saw different people in the pictures of the track."""
+        return all(one.reason != NOT_ONE_PERSON for one in self.dropped)
+
 
 def write_cards(
     pictures: TrackPictures,
@@ -70,6 +76,7 @@ def write_cards(
 
     Both are asked for together. What cannot be used is asked for once more, with what was wrong; a path card
     that leaks is asked for once more, with the words that leak, and then dropped. The appearance card stays.
+    Where either reply says that the pictures show different people, there is no card of the track at all.
 
     Args:
         pictures: what the model is shown.
@@ -87,6 +94,8 @@ def write_cards(
     kinds: tuple[Literal["A", "B"], ...] = ("A", "B")
     pieces = [Piece(prompt=shown[kind], read=_reader(kind, strict=rules.strict)) for kind in kinds]
     a_piece, b_piece = yield from write_all(pieces, wording)
+    if any(_is_mixed(piece) for piece in (a_piece, b_piece)):
+        return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
     a_text, b_text = _text(a_piece), _text(b_piece)
     similarity = leakage(a_text, b_text) if a_text and b_text else None
     leak = LeakRule(limit=rules.limit)
@@ -134,13 +143,17 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
     kept: list[Card] = []
     dropped: list[Dropped] = []
     flags: list[Flag] = []
+    objections: dict[str, Objection | None] = {}
     for card in cards:
         read = _reader(card.kind, strict=rules.strict)(card.text)
+        objections[card.kind] = read if isinstance(read, Objection) else None
         if isinstance(read, Objection):
             dropped.append(_dropped(card.track_id, card.kind, read))
         else:
             kept.append(card)
             flags += _flags(card)
+    if any(one.reason == NOT_ONE_PERSON for one in objections.values() if one is not None):
+        return _no_card(track_id, objections)
     by_kind = {card.kind: card for card in kept}
     similarity = leakage(by_kind["A"].text, by_kind["B"].text) if len(by_kind) > 1 else None
     if similarity and LeakRule(limit=rules.limit).is_leak(similarity):
@@ -179,6 +192,9 @@ def _reader(kind: Literal["A", "B"], *, strict: bool) -> Callable[[str], str | D
 
     def read(said: str) -> str | Doubt[str] | Objection:
         text = tidy(said)
+        mixed = says_different_people(text) or (describes_several(text) if kind == "A" else None)
+        if mixed is not None:
+            return mixed
         wrong = misshapen(text, sentences=_SENTENCES[kind], words=_WORDS[kind])
         if wrong is not None:
             return wrong
@@ -203,6 +219,17 @@ def _flags(card: Card) -> tuple[Flag, ...]:
     told = _told(card.kind, card.text)
     flag = Flag(track_id=card.track_id, kind=card.kind, reason=_TOLD[card.kind], words=told)
     return (flag,) if told else ()
+
+
+def _is_mixed(piece: Piece[str]) -> bool:
+    return piece.objection is not None and piece.objection.reason == NOT_ONE_PERSON
+
+
+def _no_card(track_id: str, objections: Mapping[str, Objection | None]) -> TrackCards:
+    """No card of a track that is several people: what one card says of them is true of none."""
+    said = next(one for one in objections.values() if one is not None and one.reason == NOT_ONE_PERSON)
+    dropped = tuple(_dropped(track_id, kind, own or said) for kind, own in objections.items())
+    return TrackCards(track_id=track_id, dropped=dropped)
 
 
 def _text(piece: Piece[str]) -> str:

@@ -20,6 +20,7 @@ from vidence.running.errands import ErrandRules, NamedModel
 from vidence.tracking.appearance import AppearanceSettings
 from vidence.tracking.diversity import DiversitySettings
 from vidence.tracking.refine import RefineSettings
+from vidence.tracking.same_person import SamePersonRules
 from vidence.tracking.trackrank import RankSettings
 
 DEFAULT_PER_VIDEO = 10
@@ -65,8 +66,9 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
     """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
-    cut somebody else may stand in the same place. `refine` cleans the tracks, `looks` and `rank` score them,
-    `pick` says how many are chosen and how.
+    cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
+    them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
+    and how.
     """
 
     detector: str = "hog"
@@ -74,6 +76,7 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
     every: int = 1
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
+    same_person: SamePersonRules = SamePersonRules()
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()

@@ -17,9 +17,12 @@ from vidence.media.pixels import resize
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
+from vidence.tracking.covering import shares_covered
+from vidence.tracking.overlap import areas_px
 from vidence.tracking.tracks import Track
 
 STAGE: Final = "crops"
+_COVERED: Final = "covered-by-others"
 _LEAST_SIDE_PX: Final = 4
 _BOX_COLOUR: Final = (255, 230, 0)
 _BOX_EDGE: Final = (0, 0, 0)
@@ -31,7 +34,8 @@ class CropRules(Record, kw_only=True, omit_defaults=True):
     The first and the last `end_share` of a track are for its appearance, `n_each_end` crops from either; what
     lies between them, without `gap_frames` on both sides, is for its path, `n_path` crops. A crop has
     `margin` of its box around it; its shorter side is brought to at least `least_px`, its longer to at most
-    `most_px`. The whole frames around a path are brought to `frame_px` on their longer side.
+    `most_px`. The whole frames around a path are brought to `frame_px` on their longer side. A box of which
+    somebody else's box has more than `most_covered` is not shown: nobody could say who of the two is meant.
     """
 
     end_share: float = 0.2
@@ -42,6 +46,7 @@ class CropRules(Record, kw_only=True, omit_defaults=True):
     least_px: int = 160
     most_px: int = 640
     frame_px: int = 768
+    most_covered: float = 0.5
     quality: int = 90
 
     def __post_init__(self) -> None:
@@ -50,6 +55,8 @@ class CropRules(Record, kw_only=True, omit_defaults=True):
         for name in ("n_each_end", "n_path", "least_px", "most_px", "frame_px"):
             if getattr(self, name) < 1:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected at least 1")
+        if not 0 <= self.most_covered <= 1:
+            raise UsageError(f"most_covered is {self.most_covered}; expected a share from 0 to 1")
         if self.gap_frames < 0 or self.margin < 0 or self.least_px > self.most_px:
             raise UsageError(
                 f"gap_frames {self.gap_frames}, margin {self.margin}, least_px {self.least_px}, "
@@ -80,60 +87,85 @@ class TrackPictures:
     frames: tuple[Crop, ...]
 
 
-def plan_crops(track: Track, *, width_px: int, height_px: int, rules: CropRules) -> CropPlan | Dropped:
+def plan_crops(
+    track: Track, *, width_px: int, height_px: int, rules: CropRules, others: Sequence[Track] = ()
+) -> CropPlan | Dropped:
     """Choose the frames of a track.
 
-    Appearance: from each of equal parts of either end the largest box. Path: from each of equal parts of the
-    middle the box nearest to the part's centre. Boxes that were detected go before those that were filled in;
-    a box outside the frame is never chosen.
+    Appearance: from each of equal parts of either end the box of which most is seen. Path: from each of equal
+    parts of the middle the box nearest to the part's centre. Boxes that were detected go before those that
+    were filled in; a box outside the frame is never chosen, nor one that somebody else covers.
+
+    Args:
+        track: who is shown.
+        width_px: of the video.
+        height_px: of the video.
+        rules: how frames are chosen.
+        others: everybody else in the video, who may stand in front or behind.
 
     Source: HERBench, section 7.2: 10-11 crops, the first and last 20 % for A-cards, the middle 60 % for
         B-cards, at least 30 frames between them.
     Departs: the two spans of the paper touch, so that the gap is taken out of the middle; a track that leaves
-        fewer than five frames there is dropped.
+        fewer than five frames there is dropped. The paper says nothing of people who cover each other.
     """
     boxes = _inside(track.boxes_px, width_px=width_px, height_px=height_px)
-    sides = np.minimum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1])
-    seen = sides >= _LEAST_SIDE_PX
+    covered = shares_covered(track, others)
+    is_inside = np.minimum(boxes[:, 2] - boxes[:, 0], boxes[:, 3] - boxes[:, 1]) >= _LEAST_SIDE_PX
+    is_clear = covered <= rules.most_covered
+    seen = is_inside & is_clear
     frames = track.frame_indices
     length = track.last_frame - track.first_frame + 1
     first_end = track.first_frame + rules.end_share * length
     last_start = track.first_frame + (1 - rules.end_share) * length
     start, stop = first_end + rules.gap_frames, last_start - rules.gap_frames
-    in_middle = seen & (frames >= start) & (frames < stop)
-    n_middle = int(np.count_nonzero(in_middle))
+    in_middle = (frames >= start) & (frames < stop)
+    n_middle, n_clear = (int(np.count_nonzero(in_middle & some)) for some in (is_inside, seen))
     if n_middle < rules.n_path:
-        return Dropped(
-            what=track.track_id,
-            stage=STAGE,
-            reason="too-short-for-cards",
-            detail=f"{length} frames leave {n_middle} boxes for the path, at least {rules.n_path} are needed "
+        return _unfit(
+            track,
+            "too-short-for-cards",
+            f"{length} frames leave {n_middle} boxes for the path, at least {rules.n_path} are needed "
             f"behind gaps of {rules.gap_frames} frames",
         )
-    areas = (boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])
+    if n_clear < rules.n_path:
+        return _unfit(track, _COVERED, f"{n_clear} of {n_middle} boxes of the middle show nobody else")
+    visible = areas_px(boxes) * (1 - covered)
     appearance: list[int] = []
     for low, high in ((track.first_frame, first_end), (last_start, track.last_frame + 1)):
+        at_end = is_inside & (frames >= low) & (frames < high)
+        if at_end.any() and not (at_end & is_clear).any():
+            return _unfit(
+                track, _COVERED, f"all boxes in frames {low:.0f} to {high - 1:.0f} show somebody else"
+            )
         for part in _parts(low, high, rules.n_each_end):
             inside = np.flatnonzero(seen & (frames >= part[0]) & (frames < part[1]))
-            order = sorted(inside, key=lambda i: (not track.is_detected[i], -areas[i]))
+            order = sorted(inside, key=lambda i: (not track.is_detected[i], -visible[i]))
             appearance += [int(frames[i]) for i in order[:1]]
+    if not appearance:
+        return _unfit(track, "box-outside", "no box at either end is in the frame")
+    path = _path_frames(track, seen & in_middle, parts=_parts(start, stop, rules.n_path))
+    return CropPlan(track=track, appearance=tuple(sorted(set(appearance))), path=path)
+
+
+def _path_frames(
+    track: Track, usable: NDArray[np.bool_], *, parts: Sequence[tuple[float, float]]
+) -> tuple[int, ...]:
+    """One frame for each part of the middle, ascending; another one where a part has none."""
+    frames = track.frame_indices
     path: list[int] = []
-    for low, high in _parts(start, stop, rules.n_path):
-        inside = np.flatnonzero(in_middle & ~np.isin(frames, path))
+    for low, high in parts:
+        inside = np.flatnonzero(usable & ~np.isin(frames, path))
         centre = (low + high - 1) / 2
         order = sorted(
             inside,
             key=lambda i: (not low <= frames[i] < high, not track.is_detected[i], abs(frames[i] - centre)),
         )
         path.append(int(frames[order[0]]))
-    if not appearance:
-        return Dropped(
-            what=track.track_id,
-            stage=STAGE,
-            reason="box-outside",
-            detail="no box at either end is in the frame",
-        )
-    return CropPlan(track=track, appearance=tuple(sorted(set(appearance))), path=tuple(sorted(path)))
+    return tuple(sorted(path))
+
+
+def _unfit(track: Track, reason: str, detail: str) -> Dropped:
+    return Dropped(what=track.track_id, stage=STAGE, reason=reason, detail=detail)
 
 
 def cut_crops(

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from typing import Final
 
 import numpy as np
@@ -18,15 +17,17 @@ from vidence.construction.visits import part_visits
 from vidence.errors import MediaError
 from vidence.media.pixels import resize
 from vidence.media.video import Video
-from vidence.tracking.account import DroppedTrack
+from vidence.tracking.account import DroppedTrack, Merge
 from vidence.tracking.appearance import read_appearances
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
 from vidence.tracking.diversity import pick_diverse
 from vidence.tracking.parts import without_parts
-from vidence.tracking.refine import Refined, refine
+from vidence.tracking.refine import refine
+from vidence.tracking.same_person import Looks, looks_of, without_changed
+from vidence.tracking.shotwise import Footage, track_shots
 from vidence.tracking.trackrank import rank
-from vidence.tracking.tracks import PERSON, Detections, Detector, Track, TrackedVideo
+from vidence.tracking.tracks import PERSON, Detector, Track, TrackedVideo
 from vidence.tracking.watching import Found, Image, Onlooker, watch
 
 STAGE: Final = "tracks"
@@ -52,11 +53,9 @@ def open_tracker(spec_text: str) -> Tracker:
     return tracker
 
 
-def open_describer(spec_text: str) -> Describer | None:
-    """The describer that a spec names; None for an empty one."""
-    if not spec_text:
-        return None
-    spec = parse_spec(spec_text)
+def open_describer(spec_text: str) -> Describer:
+    """The describer that a spec names; the one that needs no weights for an empty one."""
+    spec = parse_spec(spec_text or "colour")
     describer: Describer = find("describer", spec.name).create(spec.argument, spec.options)
     return describer
 
@@ -195,66 +194,75 @@ def follow(
         detections=seen.detections,
         cuts=tuple(cuts),
     )
-    raw: list[Track] = []
-    shots: list[Refined] = []
-    limbs: list[DroppedTrack] = []
-    for first, end in pairwise((0, *cuts, video.n_frames)):
-        mine = _tracked(
-            seen, range(first, end), tracker=tracker, every=rules.every, fps=video.probe.counted.fps
-        )
-        mine = tuple(replace(track, track_id=str(len(raw) + i)) for i, track in enumerate(mine, 1))
-        raw += mine
-        if seen.finds_parts:
-            mine, parts = without_parts(mine)
-            limbs += parts
-        shots.append(refine(replace(whole, tracks=mine), rules.refine))
-    refined_tracks: Sequence[Track] = [track for shot in shots for track in shot.video.tracks]
+    shots = track_shots(
+        seen.detections,
+        tracker,
+        Footage(
+            n_frames=video.n_frames,
+            height_px=video.probe.height_px,
+            fps=video.probe.counted.fps,
+            stride=rules.every,
+            cuts=tuple(cuts),
+        ),
+        vectors=seen.vectors,
+        finds_parts=seen.finds_parts,
+    )
+    limbs = list(shots.parts)
+    cleaned = refine(replace(whole, tracks=shots.tracks), rules.refine)
+    refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
         refined_tracks, parts = without_parts(refined_tracks)
         limbs += parts
-    people, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
-    others = tuple(track for shot in shots for track in shot.video.others)
-    refined = replace(whole, tracks=people, others=(*others, *visits))
+    stays, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
+    others = (*cleaned.video.others, *visits)
+    known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
+    people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
+    means = {
+        name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
+    }
+    refined = replace(whole, tracks=people, others=(*others, *changed), looks=means)
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     dropped = [
-        Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail)
-        for one in (*limbs, *(gone for shot in shots for gone in shot.account.dropped))
+        *_gone((*limbs, *mixed, *cleaned.account.dropped)),
+        *_merged(cleaned.account.merges),
+        *away,
     ]
-    for merge in (merge for shot in shots for merge in shot.account.merges):
-        gone = {merge.before, merge.after} - {merge.into}
-        words = f"joined with {merge.into}, cost {merge.cost:.2f}"
-        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
-    dropped += away
     chosen = tuple(pick.track_id for pick in picks)
     return Followed(
         video=replace(refined, detections=None),
         chosen=chosen,
-        raw_ids=tuple(track.track_id for track in raw),
+        raw_ids=shots.raw_ids,
         dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
         scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
     )
 
 
-def _tracked(seen: Seen, frames: range, *, tracker: Tracker, every: int, fps: float) -> tuple[Track, ...]:
-    """The tracks of some frames of a video."""
-    found = seen.detections
-    here = (found.frame_indices >= frames.start) & (found.frame_indices < frames.stop)
-    some = Detections(
-        frame_indices=found.frame_indices[here],
-        boxes_px=found.boxes_px[here],
-        confidences=found.confidences[here],
-        class_ids=found.class_ids[here],
-        class_names=found.class_names,
+def _looks(seen: Seen, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
+    """What tracks look like; nothing where no boxes were described."""
+    if seen.vectors is None:
+        return {}
+    return looks_of(
+        video.tracks,
+        seen.detections,
+        seen.vectors,
+        size_px=(video.width_px, video.height_px),
+        most_covered=rules.same_person.most_covered,
     )
-    begins = -(-frames.start // every) * every
-    return tracker.track(
-        some,
-        frame_indices=range(begins, frames.stop, every),
-        fps=fps,
-        vectors=None if seen.vectors is None else seen.vectors[here],
-    )
+
+
+def _gone(tracks: Sequence[DroppedTrack]) -> list[Dropped]:
+    return [Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in tracks]
+
+
+def _merged(merges: Sequence[Merge]) -> list[Dropped]:
+    dropped = []
+    for merge in merges:
+        gone = {merge.before, merge.after} - {merge.into}
+        words = f"joined with {merge.into}, cost {merge.cost:.2f}"
+        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
+    return dropped
 
 
 def _not_picked(*, people_ids: Sequence[str], chosen: Sequence[str]) -> list[Dropped]:

@@ -1,6 +1,6 @@
 """A video -> its tracks: detect, describe, associate, in one reading of the video."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from vidence.catalog import find, parse_spec
@@ -9,7 +9,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.tracking.account import DroppedTrack
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
-from vidence.tracking.parts import without_parts
+from vidence.tracking.shotwise import Footage, track_shots
 from vidence.tracking.tracks import Detector, TrackedVideo
 from vidence.tracking.watching import Onlooker, watch
 
@@ -20,7 +20,8 @@ class Followed:
 
     `frame_indices` are the frames that were looked at, `problems` those that could not be shown.
     `identities` are what the tracks depend on, by part: detector, describer, tracker. `parts` are tracks
-    that were left out as limbs of somebody, where the detector is one that takes limbs for people.
+    that were left out as limbs of somebody, `n_out_of_scale` boxes that were not used because their size does
+    not fit their place, where the detector is one that takes limbs for people.
     """
 
     tracked: TrackedVideo
@@ -28,6 +29,7 @@ class Followed:
     problems: tuple[FrameProblem, ...]
     identities: dict[str, str]
     parts: tuple[DroppedTrack, ...] = ()
+    n_out_of_scale: int = 0
 
 
 def open_detector(spec: str) -> Detector:
@@ -71,11 +73,13 @@ def follow(
     tracker: Tracker,
     stride: int = 1,
     onlookers: Sequence[Onlooker] = (),
+    cuts: Callable[[], Sequence[int]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 
     The video is read once, for the detector, the describer and the onlookers together; not at all where
-    the boxes come from a file and nobody looks.
+    the boxes come from a file and nobody looks. When it was, `cuts` is asked for the frames with which shots
+    begin, without the first: tracks end there.
 
     Raises:
         MediaError: no frame can be read.
@@ -83,7 +87,7 @@ def follow(
         UsageError: a stride below 1.
 
     Source: HERBench, section 7.1 and figure 6.
-    Departs: the paper says nothing of leaving out frames.
+    Departs: the paper says nothing of leaving out frames, nor of cuts.
     """
     if stride < 1:
         raise UsageError(f"every {stride}th frame makes no sense; say 1 for all frames, 2 for every other")
@@ -97,28 +101,35 @@ def follow(
     identities["tracker"] = tracker.identity
     looking = [*onlookers, *([portraits] if portraits is not None else [])]
     watched = watch(video, wanted, detector=detector, onlookers=looking)
-    tracks = tracker.track(
+    begins = () if cuts is None else tuple(cuts())
+    found = track_shots(
         watched.detections,
-        frame_indices=wanted,
-        fps=mean_fps(video),
+        tracker,
+        Footage(
+            n_frames=video.n_frames,
+            height_px=video.probe.height_px,
+            fps=mean_fps(video),
+            stride=stride,
+            cuts=begins,
+        ),
         vectors=portraits.of(watched.detections) if portraits is not None else None,
+        finds_parts=getattr(detector, "finds_parts", False),
     )
-    parts: tuple[DroppedTrack, ...] = ()
-    if getattr(detector, "finds_parts", False):
-        tracks, parts = without_parts(tracks)
     tracked = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
         times_s=video.times_s,
-        tracks=tracks,
+        tracks=found.tracks,
         detections=watched.detections,
+        cuts=begins,
     )
     return Followed(
         tracked=tracked,
         frame_indices=tuple(wanted),
         problems=watched.problems,
         identities=identities,
-        parts=parts,
+        parts=found.parts,
+        n_out_of_scale=found.n_out_of_scale,
     )
 
 

@@ -21,12 +21,12 @@ class MergeSettings(Record, kw_only=True):
 
     `most_gap_frames` is the most frames between the two that have a box of neither. The last box of the
     first and the first box of the second must overlap by more than `over_iou`. `most_cost` is the most
-    that a join may cost (None: any).
+    that a join may cost (None: any, as in the paper).
     """
 
     most_gap_frames: int = 30
     over_iou: float = 0.0
-    most_cost: float | None = None
+    most_cost: float | None = 50.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +71,7 @@ def merge_fragments(
 
     Source: HERBench, section 7.1, eq. 2.
     Departs: the paper says "spatially compatible" (ours: the boxes overlap), "minimize" (ours: greedy), and
-    gives no most cost (ours: none, unless set).
+    gives no most cost (ours: 50; of joins that cost more, most are of two people).
     """
     ordered = sorted(range(len(tracks)), key=lambda i: (tracks[i].first_frame, tracks[i].track_id))
     groups: dict[str, list[Track]] = defaultdict(list)

@@ -20,7 +20,8 @@ class TrackRecord(Record, kw_only=True, omit_defaults=True):
     """What `vidence track` did, as written to ``track.json``.
 
     `identities` are what the tracks depend on: detector, describer, tracker. `versions` are those of the
-    packages that may have taken part. `parts` are tracks left out as limbs. `counts` are frames, boxes and
+    packages that may have taken part. `cuts` are the frames with which shots begin, without the first: tracks
+    end there. `parts` are tracks left out as limbs. `counts` are frames, boxes and
     tracks, `problems` the frames that could not be shown. `quality` is there with ground truth: of the tracks
     as they were associated (``associated``) and as they were written (``refined``).
     """
@@ -37,6 +38,7 @@ class TrackRecord(Record, kw_only=True, omit_defaults=True):
     counts: dict[str, int]
     settings: RefineSettings
     account: Account
+    cuts: tuple[int, ...] = ()
     parts: tuple[DroppedTrack, ...] = ()
     problems: tuple[str, ...] = ()
     quality: dict[str, Quality] = msgspec.field(default_factory=dict)
@@ -78,6 +80,8 @@ def record_of(
             "frames_looked_at": len(frames) - len(followed.problems),
             "frames_with_problems": len(followed.problems),
             "detections": n_boxes,
+            "detections_out_of_scale": followed.n_out_of_scale,
+            "shots": len(tracked.cuts) + 1,
             "tracks_associated": len(tracked.tracks),
             "boxes_associated": sum(len(track.frame_indices) for track in tracked.tracks),
             "tracks": len(refined.video.tracks),
@@ -85,6 +89,7 @@ def record_of(
         },
         settings=settings,
         account=refined.account,
+        cuts=tracked.cuts,
         parts=followed.parts,
         problems=tuple(problem.message for problem in followed.problems),
         quality=quality,

@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
@@ -35,6 +35,16 @@ class Detections:
                 f"frames {self.frame_indices.shape}, boxes {self.boxes_px.shape}, confidences "
                 f"{self.confidences.shape} and classes {self.class_ids.shape} do not belong together"
             )
+
+    def part(self, keep: NDArray[np.bool_]) -> "Detections":
+        """Some of them. Shapes: `keep` (n,)."""
+        return Detections(
+            frame_indices=self.frame_indices[keep],
+            boxes_px=self.boxes_px[keep],
+            confidences=self.confidences[keep],
+            class_ids=self.class_ids[keep],
+            class_names=self.class_names,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,6 +97,8 @@ class TrackedVideo:
     `others` are tracks of people that refining left out (too short, too small, never in the middle): nobody
     is asked about them, and whoever counts people must reckon with them. `cuts` are the frames with which a
     shot begins, ascending, without the first; no track runs across one. Empty where nobody looked for cuts.
+    `looks` are mean looks of tracks and of others by their ids, shape (n_dims,), of length 1; whose is not
+    there, nobody could see well.
     """
 
     width_px: int
@@ -96,6 +108,7 @@ class TrackedVideo:
     detections: Detections | None = None
     others: tuple[Track, ...] = ()
     cuts: tuple[int, ...] = ()
+    looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
     def shot_of(self, frame_index: int) -> tuple[int, int]:
         """The first and the last frame of the shot that a frame belongs to."""

@@ -160,3 +160,52 @@ def test_cards_of_people_are_looked_at_in_the_same_way():
     assert check_cards([Card(track_id="t", kind="A", text="")]).dropped[0].reason == "empty"
     with pytest.raises(ValueError, match="one or two"):
         check_cards([])
+
+
+DIFFERENT = "DIFFERENT PEOPLE: 4, 5, 6"
+
+
+@pytest.mark.parametrize("said", [(DIFFERENT, B), (A, "**DIFFERENT PEOPLE:** 2"), (DIFFERENT, DIFFERENT)])
+def test_a_writer_who_sees_different_people_writes_no_card_of_the_track(play, pictures, wording, said):
+    played = written(play, pictures, wording, *said)
+    cards = played.made
+    assert len(played.rounds) == 1  # nobody is asked to see it otherwise
+    assert cards.cards == cards.flags == ()
+    assert [(d.what, d.reason) for d in cards.dropped] == [
+        ("t1/A", "not-one-person"),
+        ("t1/B", "not-one-person"),
+    ]
+    assert not cards.is_one_person
+
+
+def test_both_templates_ask_whether_it_is_one_person(play, pictures, wording):
+    for prompt in written(play, pictures, wording, A, B).prompts:
+        assert "one and the same person" in prompt.text
+        assert "DIFFERENT PEOPLE:" in prompt.text
+
+
+def test_a_description_of_several_is_asked_for_again_and_then_refused(play, pictures, wording):
+    several = "The pictures show two different people. The first wears a red coat, the second a blue one."
+    mended = written(play, pictures, wording, several, B, A)
+    assert "DIFFERENT PEOPLE" in mended.prompts[-1].text
+    assert [c.text for c in mended.made.cards] == [A, B]
+    said = written(play, pictures, wording, several, B, DIFFERENT).made
+    kept_on = written(play, pictures, wording, several, B, several).made
+    for cards in (said, kept_on):
+        assert {d.reason for d in cards.dropped} == {"not-one-person"}
+        assert cards.cards == ()
+
+
+def test_a_path_may_speak_of_different_people(play, pictures, wording):
+    met = "Different people pass by on the way to the left side. This person stops beside two people."
+    assert [c.text for c in written(play, pictures, wording, A, met).made.cards] == [A, met]
+
+
+def test_people_can_say_that_a_track_is_two_people():
+    both = check_cards([Card(track_id="t", kind="A", text=A), Card(track_id="t", kind="B", text=DIFFERENT)])
+    alone = check_cards([Card(track_id="t", kind="A", text="Different people.")])
+    assert both.cards == alone.cards == ()
+    assert not both.is_one_person
+    assert [d.what for d in both.dropped] == ["t/A", "t/B"]
+    assert "4, 5, 6" in both.dropped[0].detail
+    assert [(d.what, d.reason) for d in alone.dropped] == [("t/A", "not-one-person")]

@@ -98,6 +98,40 @@ def test_a_track_with_holes_gives_what_it_has():
     assert len(set(plan.path)) == 5
 
 
+def beside(frames, *, by: float, track_id="t2") -> Track:
+    """Somebody as large as the track, so far to the right of it."""
+    return track(frames, [[50.0 + by, 20.0, 80.0 + by, 100.0]] * len(frames), track_id=track_id)
+
+
+def test_boxes_that_show_somebody_else_are_not_chosen():
+    walks = track(range(200))
+    by = beside([*range(0, 35), *range(70, 110), *range(165, 200)], by=10)  # two thirds of the box
+    plan = plan_crops(walks, width_px=WIDTH, height_px=HEIGHT, rules=CropRules(), others=[walks, by])
+    assert isinstance(plan, CropPlan)
+    assert set(plan.appearance) <= {*range(35, 40), *range(160, 165)}
+    assert set(plan.path) <= set(range(110, 131))
+    assert len(plan.path) == 5
+    away = beside(range(200), by=20)  # a third of the box
+    free = plan_crops(walks, width_px=WIDTH, height_px=HEIGHT, rules=CropRules(), others=[away])
+    assert free == planned(walks)
+
+
+@pytest.mark.parametrize("frames", [range(0, 40), range(160, 200), range(66, 129)])
+def test_a_track_that_is_nowhere_seen_alone_is_dropped(frames):
+    plan = plan_crops(
+        track(range(200)), width_px=WIDTH, height_px=HEIGHT, rules=CropRules(), others=[beside(frames, by=5)]
+    )
+    assert isinstance(plan, Dropped)
+    assert (plan.reason, plan.stage) == ("covered-by-others", "crops")
+    any_box = CropRules(most_covered=1.0)
+    assert isinstance(
+        plan_crops(
+            track(range(200)), width_px=WIDTH, height_px=HEIGHT, rules=any_box, others=[beside(frames, by=5)]
+        ),
+        CropPlan,
+    )
+
+
 @pytest.fixture(scope="module")
 def film(tmp_path_factory):
     """A film of 130 frames in which a red square on grey walks to the right, 0.5 pixels each frame."""

@@ -155,3 +155,44 @@ def test_who_falsifies_must_be_somebody(tmp_path, scenes, said):
     (tmp_path / "config.toml").write_text(CONFIG + scenes)
     with pytest.raises(UsageError, match=said):
         read_herbench(tmp_path / "config.toml")
+
+
+PEOPLE = """
+name = "people"
+videos = "videos"
+
+[[sources]]
+path = "*.mp4"
+detections = "videos/boxes.txt"
+cards = "people.csv"
+
+[tracking]
+tracker = "deepsort"
+
+[tracking.refine.filter]
+least_area_px = 1000.0
+
+[tasks.aglt]
+per_video = 40
+
+[tasks.rlpc]
+"""
+
+
+def test_a_track_that_people_call_different_people_is_asked_about_by_nobody(videos):
+    colours = ("red", "green", "blue", "yellow", "purple", "orange")
+    rows = [f'{i},A,"A very tall person all in {colour}."' for i, colour in enumerate(colours, 1)]
+    rows[2] = '3,A,"DIFFERENT PEOPLE: the last two pictures"'
+    (videos / "people.csv").write_text("track_id,kind,text\n" + "\n".join(rows) + "\n")
+    config = videos / "people.toml"
+    config.write_text(PEOPLE)
+    workshop = Workshop(cache_root=videos / "cache", memory=videos / "replies.sqlite")
+    herbench.create().make(config, out=videos / "people", wishes=MakeWishes(), workshop=workshop)
+    gone = [json.loads(line) for line in (videos / "people" / "dropped.jsonl").read_text().splitlines()]
+    said = {one["what"]: one["reason"] for one in gone if one["stage"] == "cards"}
+    assert said == {"street: 3/A": "not-one-person"}
+    drafts = [json.loads(line) for line in (videos / "people" / "drafts.jsonl").read_text().splitlines()]
+    asked = {one["facts"]["person"].split(",")[0] for one in drafts if one["task"] == "AGLT"}
+    assert asked
+    assert "track 3" not in asked
+    assert not any("no-a-card" in one["reason"] for one in gone)  # it is no person any more

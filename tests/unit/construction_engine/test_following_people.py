@@ -7,7 +7,7 @@ import pytest
 
 from subjects import drawn_street as street
 from subjects.tracks import things
-from vidence.construction.array_forms import Seen, SeenForm
+from vidence.construction.array_forms import FollowedForm, Seen, SeenForm
 from vidence.construction.config import TrackingRules
 from vidence.construction.following import follow, open_tracker
 from vidence.construction.kept_video import kept_video
@@ -68,3 +68,17 @@ def test_limbs_go_where_the_detector_finds_such(video):
 def test_what_the_detector_is_like_is_kept_with_its_boxes():
     one = replace(seen((range(3), 10, (20, 50))), finds_parts=True)
     assert SeenForm().decode(SeenForm().encode(one)).finds_parts
+
+
+def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(video):
+    what = seen((range(0, 90), 140, (40, 100)), (range(0, 90), 240, (40, 100)))
+    looks = np.zeros((180, 3), np.float32)
+    looks[0::2, 0] = looks[1::2, 1] = 1  # of the two boxes of each frame
+    looks[120:180:2] = (0, 0, 1)  # from frame 60 on the first is somebody else
+    made = followed(video, replace(what, vectors=looks))
+    assert [(t.track_id, t.boxes_px[0, 0]) for t in made.video.others] == [("1", 140)]
+    assert [d.reason for d in made.dropped if d.what == "1"] == ["changes-person"]
+    assert made.chosen == ("2",)
+    again = FollowedForm().decode(FollowedForm().encode(made))
+    assert again.video.looks["2"].tolist() == [0, 1, 0]
+    assert again.video.looks.keys() == made.video.looks.keys() == {"1", "2"}

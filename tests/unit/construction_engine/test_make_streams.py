@@ -182,7 +182,7 @@ def test_nothing_is_made_asked_or_read_twice(making):
 
 def test_another_rule_for_crops_looks_and_asks_again_but_tracks_nothing(making):
     config = making.folder / "config.toml"
-    config.write_text(street.CONFIG + "\n[cards.crops]\nn_path = 6\n")
+    config.write_text(street.CONFIG.replace("[cards.crops]", "[cards.crops]\nn_path = 6"))
     making.make(until="cards")
     stages = {name.split()[0] for name in making.made}
     assert stages == {"crops", "cards"}

@@ -43,3 +43,24 @@ def test_two_of_one_size_stay_and_so_does_one_alone():
     assert names(WHOLE, twin) == ["whole", "twin"]
     assert names(WHOLE) == ["whole"]
     assert names() == []
+
+
+def test_a_hand_that_sticks_out_at_the_side_goes():
+    hand = walk("hand", [(258 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
+    assert names(hand, WHOLE) == ["whole"]
+
+
+def test_a_small_person_who_passes_beside_stays():
+    """Never farther outside the box than a hand may be, but not at one place of it."""
+    passer = walk("passer", [(140 + 3 * i + 4.5 * i, 300) for i in range(27)], size=(24, 60))
+    assert names(passer, WHOLE) == ["passer", "whole"]
+
+
+def test_a_small_person_who_stands_clear_of_the_box_stays():
+    beside = walk("beside", [(300 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
+    assert names(beside, WHOLE) == ["beside", "whole"]
+
+
+def test_half_the_size_and_sticking_out_is_no_limb():
+    child = walk("child", [(245 + 3 * i, 360) for i in range(2, 28)], size=(60, 170), first=2)
+    assert names(child, WHOLE) == ["child", "whole"]

@@ -10,6 +10,7 @@ from subjects.tracks import things, track, video
 from vidence.media.video import open_video
 from vidence.tracking.appearance import read_appearances
 from vidence.tracking.diversity import DiversitySettings, pick_diverse
+from vidence.tracking.merging import MergeSettings
 from vidence.tracking.refine import RefineSettings, refine
 from vidence.tracking.space import named_regions, passages, visitors
 from vidence.tracking.trackrank import TERMS, rank
@@ -124,7 +125,7 @@ def test_torn_up_tracks_are_put_together_again(planted):
     first = track("first", [boxes[i] for i in keep if i < 12], frames=[i for i in keep if i < 12])
     # From frame 10 to frame 12 it goes 40 px, its width: these two fragments do not overlap.
     second = track("second", [boxes[i] for i in keep if i >= 12], frames=[i for i in keep if i >= 12])
-    settings = RefineSettings(steps=("outliers", "gaps", "merging"))
+    settings = RefineSettings(steps=("outliers", "gaps", "merging"), merging=MergeSettings(most_cost=None))
     apart = refine(video([first, second], size=(WIDTH, HEIGHT), n_frames=24), settings)
     assert [t.track_id for t in apart.video.tracks] == ["first", "second"]
     # With the box of frame 11 they do.

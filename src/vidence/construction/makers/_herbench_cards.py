@@ -58,7 +58,7 @@ def write_all_cards(work: Work, videos: list[Known], *, needs: Collection[str]) 
 def _crop_all(work: Work, videos: Sequence[Known], step: CardStep) -> None:
     """Cut the crops of every video, out of frames that were kept while it was watched."""
     folder = PictureFolder(work.pictures)
-    stage = Stage(name="crops", settings=step.crops)
+    stage = Stage(name="crops", version=2, settings=step.crops)
     work.began("crops", len(videos))
     taken, kept, dropped = [], [], []
     n_kept = 0
@@ -89,7 +89,11 @@ def _crop(work: Work, one: Known, step: CardStep, *, folder: PictureFolder) -> C
         return Cropped()
     planned = [
         plan_crops(
-            tracked.track(name), width_px=tracked.width_px, height_px=tracked.height_px, rules=step.crops
+            tracked.track(name),
+            width_px=tracked.width_px,
+            height_px=tracked.height_px,
+            rules=step.crops,
+            others=(*tracked.tracks, *tracked.others),
         )
         for name in one.material.chosen
     ]
@@ -189,6 +193,7 @@ def _from_file(work: Work, one: Known) -> list[TrackCards]:
 
 def _give(one: Known, results: Sequence[TrackCards]) -> None:
     """Put the cards into the material, in the order of the chosen tracks."""
+    _part_mixed(one, mixed={result.track_id for result in results if not result.is_one_person})
     by_track = {result.track_id: result for result in results}
     order = [by_track[name] for name in one.material.chosen if name in by_track]
     order += [result for result in results if result.track_id not in one.material.chosen]
@@ -205,6 +210,22 @@ def _give(one: Known, results: Sequence[TrackCards]) -> None:
         else:
             one.absent.setdefault(name, "no track has one that can be used")
     one.flags = tuple(flag for result in order for flag in result.flags)
+
+
+def _part_mixed(one: Known, *, mixed: Collection[str]) -> None:
+    """Put tracks that are several people among the others: somebody was there, but nobody knows who, when."""
+    tracked = one.material.tracked
+    if tracked is None or not mixed:
+        return
+    gone = tuple(track for track in tracked.tracks if track.track_id in mixed)
+    left = tuple(track for track in tracked.tracks if track.track_id not in mixed)
+    chosen = tuple(name for name in one.material.chosen if name not in mixed)
+    tracked = replace(tracked, tracks=left, others=(*tracked.others, *gone))
+    one.material = replace(one.material, tracked=tracked, chosen=chosen)
+    for name in ("tracked", "chosen"):
+        one.digests[name] = digest_of([one.digests[name], sorted(mixed)])
+    if not chosen:
+        one.absent["chosen"] = "the pictures of every chosen track show different people"
 
 
 def _account(work: Work, results: dict[str, list[TrackCards]], failed: Sequence[Dropped]) -> None:

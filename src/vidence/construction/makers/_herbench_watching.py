@@ -177,7 +177,7 @@ class _Eyes:
         if self.tracking is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.tracking, self._work.config.seed
-        stage = Stage(name="tracks", version=2, settings=[tracker.identity, rules, seed])
+        stage = Stage(name="tracks", version=3, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": seen.digest, "video": one.source.video.sha256}
         cuts: list[int] = []
         if rules.end_at_cuts and shots is not None:
