@@ -175,9 +175,8 @@ async def _ask_all(out: Path, console: Console) -> list[Path]:
         reader = model.removeprefix("phantom:").partition("?")[0]
         folder = out / "runs" / f"{reader}-{selector}-{n_frames}"
         summary = await run(plan, folder, surroundings=place, now=now(), on_event=on_event)
-        console.print(
-            f"asked {reader}, {selector}, {n_frames} frames: {summary.n_tried} questions", highlight=False
-        )
+        frames = "no frames" if selector == "none" else f"{selector}, {n_frames} frames"
+        console.print(f"asked {reader}, {frames}: {summary.n_tried} questions", highlight=False)
         folders.append(folder)
     return folders
 

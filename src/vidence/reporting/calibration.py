@@ -70,7 +70,7 @@ def compare(run: Run) -> Compared:
         for row in run.rows
     )
     return Compared(
-        label=f"{reader.name}, {run.plan.selector}, {run.plan.n_frames} frames",
+        label=f"{reader.name}, {_shown(run)}",
         reader=reader.name,
         n_frames=run.plan.n_frames,
         planted=planted,
@@ -78,6 +78,13 @@ def compare(run: Run) -> Compared:
         demands=tuple(demand(row.item) for row in run.rows),
         videos=tuple(row.item.video_id for row in run.rows),
     )
+
+
+def _shown(run: Run) -> str:
+    """Which frames, and at most how many."""
+    if run.plan.selector == "none":
+        return "no frames"
+    return f"{run.plan.selector}, {run.plan.n_frames} frame{'' if run.plan.n_frames == 1 else 's'}"
 
 
 def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generator) -> Section:
