@@ -95,7 +95,10 @@ def test_another_reader_reads_all_runs_again(vidence, recorded):
     [
         (("a",), "1 run folder given; expected two or more"),
         (("a", "a"), "named twice; a run cannot be compared with itself"),
-        (("a", "nowhere"), "nowhere is not a run folder: plan.toml is missing"),
+        (
+            ("a", "nowhere"),
+            "nowhere is not a run folder: there is nothing of that name; give the folder that",
+        ),
         (("a", "b", "--reader", "robus"), "Did you mean 'robust'?"),
     ],
 )

@@ -200,7 +200,11 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
                 f"{folder} holds a run that never began: {path.name} is missing; give the command of the "
                 f"run again with --out {folder}"
             ) from error
-        raise StoreError(f"{folder} is not a run folder: {path.name} is missing") from error
+        missing = f"{path.name} is missing" if folder.exists() else "there is nothing of that name"
+        raise StoreError(
+            f"{folder} is not a run folder: {missing}; give the folder that `vidence run` wrote (runs/... "
+            "unless --out named another)"
+        ) from error
     except OSError as error:
         raise StoreError(f"cannot read {path}: {error}") from error
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
