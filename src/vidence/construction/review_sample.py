@@ -13,6 +13,7 @@ from vidence.construction.gate_rules import ReviewRules
 from vidence.construction.output import Question
 
 Why = Literal["sample", "truth-by-model", "open-gate"]
+_LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,10 +27,13 @@ class ToReview:
 
     @property
     def check(self) -> str:
-        """Twelve digits that change with what is asked, so that an old sheet is not taken for a new one."""
+        """Twelve letters that change with what is asked, so that an old sheet is not taken for a new one.
+
+        They hold no digit: a spreadsheet takes ``4811828e6756`` for a number and writes another one back.
+        """
         draft = self.question.draft
         asked = msgspec.json.encode([draft.question, draft.choices, draft.answer_index, draft.evidence])
-        return hashlib.sha256(asked).hexdigest()[:12]
+        return hashlib.sha256(asked).hexdigest()[:12].translate(_LETTERS)
 
 
 @dataclass(frozen=True, kw_only=True)

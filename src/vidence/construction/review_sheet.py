@@ -125,8 +125,12 @@ def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
     """The rows of a sheet, each with the line that it begins on."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} cannot be read as CSV in UTF-8: {error}") from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error}") from error
+    except UnicodeDecodeError as error:
+        raise DataError(
+            f"{path} is no CSV in UTF-8 ({error}); save the sheet once more, as 'CSV UTF-8'"
+        ) from error
     dialect = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect)
     found: list[tuple[int, dict[str, str]]] = []

@@ -112,6 +112,13 @@ def test_a_sheet_saved_with_semicolons_and_without_our_columns_is_read(drawn, tm
     assert len(read_csv(tmp_path / "a.csv", drawn.rows)) == 3
 
 
+def test_no_spreadsheet_takes_a_check_for_a_number():
+    """Of twelve digits and letters a to f one in a hundred reads like 4811828e6756."""
+    checks = {row.check for row in drawn_of(asked(AC__v1=300), share=1.0).rows}
+    assert len(checks) == 300
+    assert all(check.isalpha() and len(check) == 12 for check in checks)
+
+
 def change(index: int, **cells: str):
     def edit(rows):
         rows[index] |= cells
@@ -164,7 +171,7 @@ def test_all_faults_are_named_at_once(drawn, tmp_path):
     [
         (b"", "line 1: no column 'item_id'"),
         (b"item_id,note\n", "no column 'verdict'"),
-        (b"\xff\xfe\x00", "cannot be read as CSV in UTF-8"),
+        (b"\xff\xfe\x00", "save the sheet once more, as 'CSV UTF-8'"),
         (None, "cannot be read"),
     ],
 )
