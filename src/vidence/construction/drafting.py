@@ -163,7 +163,7 @@ def _run(
     form: JsonForm[MadeAll] = JsonForm(MadeAll)
     found: dict[str, Kept[MadeAll]] = {}
     flows: dict[str, Flow[Kept[MadeAll]]] = {}
-    digests = {"events": digest_of(corpus.events), "a_cards": digest_of(corpus.a_cards)}
+    digests = {"events": digest_of(corpus.events), "a_cards": digest_of([corpus.a_cards, corpus.looks])}
     views = _views(corpus)  # of each one object, so that a task can index it once
     for one in {this.name: this for _, this in todo}.values():
         stage = Stage(
@@ -210,7 +210,9 @@ def _views(corpus: Corpus) -> dict[tuple[bool, bool], Corpus]:
     """The corpus as tasks see it that need its events or not, its cards or not."""
     return {
         (events, cards): Corpus(
-            events=corpus.events if events else {}, a_cards=corpus.a_cards if cards else {}
+            events=corpus.events if events else {},
+            a_cards=corpus.a_cards if cards else {},
+            looks=corpus.looks if cards else {},
         )
         for events in (False, True)
         for cards in (False, True)

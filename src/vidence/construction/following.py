@@ -27,7 +27,7 @@ from vidence.tracking.refine import refine
 from vidence.tracking.same_person import Looks, looks_of, without_changed
 from vidence.tracking.shotwise import Footage, track_shots
 from vidence.tracking.trackrank import rank
-from vidence.tracking.tracks import PERSON, Detector, Track, TrackedVideo
+from vidence.tracking.tracks import PERSON, Detector, TrackedVideo
 from vidence.tracking.watching import Found, Image, Onlooker, watch
 
 STAGE: Final = "tracks"

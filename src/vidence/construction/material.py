@@ -55,13 +55,22 @@ class Card(Record, kw_only=True, omit_defaults=True):
 
 
 class Shot(Record, kw_only=True):
-    """Frames ``first_frame`` to ``last_frame``, both included, between two cuts; times in seconds."""
+    """Frames ``first_frame`` to ``last_frame``, both included, between two cuts; times in seconds.
+
+    The first ``n_mixed`` frames still show the shot before it, or come up from black.
+    """
 
     shot_id: str
     first_frame: int
     last_frame: int
     start_s: float
     end_s: float
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but this shot."""
+        return self.first_frame + self.n_mixed
 
 
 class Change(Record, kw_only=True):
@@ -127,10 +136,14 @@ class Material:
 
 @dataclass(frozen=True, kw_only=True)
 class Corpus:
-    """What foils are taken from: events and appearance cards of all videos, by video id."""
+    """What foils are taken from: events and appearance cards of all videos, by video id.
+
+    `looks` are those of the tracks that have a card, by video and track, as in `TrackedVideo`.
+    """
 
     events: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
     a_cards: Mapping[str, tuple[Card, ...]] = field(default_factory=dict)
+    looks: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
 class Draft(Record, kw_only=True, omit_defaults=True):

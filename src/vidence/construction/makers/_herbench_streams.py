@@ -35,8 +35,16 @@ def gather(work: Work, *, needs: Collection[str]) -> tuple[list[Known], Corpus]:
     corpus = Corpus(
         events=found.events,
         a_cards={one.video_id: one.material.a_cards for one in videos if one.material.a_cards},
+        looks={one.video_id: _looks(one.material) for one in videos if one.material.a_cards},
     )
     return videos, corpus
+
+
+def _looks(material: Material) -> dict[str, tuple[float, ...]]:
+    """What the people with a card look like."""
+    known = {} if material.tracked is None else material.tracked.looks
+    named = sorted({card.track_id for card in material.a_cards} & set(known))
+    return {name: tuple(float(value) for value in known[name]) for name in named}
 
 
 def _sources(work: Work) -> Found:

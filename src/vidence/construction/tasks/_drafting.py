@@ -100,7 +100,12 @@ class Ledger:
         self._made: list[Made] = []
         self._dropped: set[Dropped] = set()
         self._asked: set[tuple[str, ...]] = set()
+        self._facts: dict[str, str] = {}
         self.n_drafts = 0
+
+    def note(self, name: str, value: str) -> None:
+        """Write a fact about the video into every draft from now on."""
+        self._facts[name] = value
 
     @property
     def made(self) -> tuple[Made, ...]:
@@ -158,7 +163,7 @@ class Ledger:
             k=k,
             truth=idea.truth,
             tags=dict(idea.tags),
-            facts=dict(idea.facts),
+            facts={**idea.facts, **self._facts},
         )
 
     def fill(self, sources: Sequence[Ideas], *, most: int) -> None:

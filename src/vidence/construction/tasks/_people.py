@@ -17,6 +17,7 @@ from vidence.construction.tasks._wording import sentence
 from vidence.errors import DataError
 from vidence.records import Evidence, Record
 from vidence.statistics.near_duplicates import normal_form
+from vidence.tracking.same_person import distance
 from vidence.tracking.space import Bands, Edge, Place, edges_at, passage
 from vidence.tracking.tracks import PERSON, Track, TrackedVideo
 from vidence.tracking.visible import Visible
@@ -26,6 +27,11 @@ Way: TypeAlias = Edge | Literal["stayed", "unclear"]
 STAYED: Final = "stayed"
 UNCLEAR: Final = "unclear"
 REACH: Final = 0.05
+SAME_LOOK: Final = 0.1
+# Who is there for a shorter time is no person to anybody who looks; as in ``rlpc``.
+_LEAST_OTHER_S: Final = 0.5
+# Under this name drafts tell reviewers how many people were not compared by what is said of them.
+NO_CARD: Final = "people without a card"
 _FIFTH = 5
 _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
@@ -37,13 +43,15 @@ class PeopleRules(Record, kw_only=True, omit_defaults=True):
     `alike` is the word likeness above which two descriptions do not tell people apart; `coverage` the share
     of the frames of its span in which a track must have a box; within `unclear_s` of the beginning or the end
     of the video it is not said whether somebody came or went. Who passes an edge has a box that comes as near
-    to it as the share `reach` of the frame; with 1 the edge bands alone decide.
+    to it as the share `reach` of the frame; with 1 the edge bands alone decide. Nobody is asked about whom
+    somebody without a card looks like: the cosine distance of their looks is below `same_look`.
     """
 
     alike: float = MOST_ALIKE
     coverage: float = 0.8
     unclear_s: float = 0.5
     reach: float = REACH
+    same_look: float = SAME_LOOK
 
 
 OPTIONS: Mapping[str, Callable[[str], object]] = {
@@ -51,6 +59,7 @@ OPTIONS: Mapping[str, Callable[[str], object]] = {
     "coverage": option_readers.share,
     "unclear_s": option_readers.number_from_zero,
     "reach": option_readers.share,
+    "same_look": option_readers.share,
 }
 
 
@@ -232,9 +241,10 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
     """The chosen people who can be asked about, in their order; the others go to the account.
 
     Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
+    People without a card are compared by their looks; how many there are is noted in every draft.
 
     Source: HERBench, figure 13 (exactly one individual fits the description).
-    Departs: the paper does not say how it makes sure of that. People without a card are not compared.
+    Departs: the paper does not say how it makes sure of that.
     """
     tracked = material.tracked
     if tracked is None:
@@ -243,9 +253,13 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
     tracks = {track.track_id: track for track in tracked.tracks}
     cards = {card.track_id: card for card in reversed(material.a_cards) if card.kind == "A"}
     b_cards = {card.track_id: card for card in reversed(material.b_cards) if card.kind == "B"}
+    strangers = without_card(material)
+    ledger.note(NO_CARD, str(len(strangers)))
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, rules=rules)
+        if not problem:
+            problem = _double(track_id, strangers, tracked, most=rules.same_look)
         if problem:
             ledger.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
@@ -266,6 +280,48 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
             )
         )
     return tuple(people)
+
+
+def without_card(material: Material) -> tuple[Track, ...]:
+    """The people of a video who have a track, and of whom nobody says what they look like.
+
+    Tracks that refining left out count, too, unless they are shorter than half a second.
+    """
+    tracked = material.tracked
+    if tracked is None:
+        return ()
+    described = {card.track_id for card in material.a_cards if card.kind == "A"}
+    others = (track for track in tracked.others if _span_s(tracked, track) >= _LEAST_OTHER_S)
+    return tuple(
+        track
+        for track in (*tracked.tracks, *others)
+        if track.class_name == PERSON and track.track_id not in described
+    )
+
+
+def _span_s(tracked: TrackedVideo, track: Track) -> float:
+    start_s, end_s = tracked.span_s(track)
+    return end_s - start_s
+
+
+def _double(
+    track_id: str, strangers: Sequence[Track], tracked: TrackedVideo, *, most: float
+) -> tuple[str, str] | None:
+    """Who without a card looks like somebody, as a reason; None where nobody is known to.
+
+    It may be the same person, who came back, or another one whom the description fits as well.
+    """
+    mine = tracked.looks.get(track_id)
+    known = [(looks, one) for one in strangers if (looks := tracked.looks.get(one.track_id)) is not None]
+    if mine is None or not known:
+        return None
+    far, other = min(((distance(mine, looks), one.track_id) for looks, one in known))
+    if far >= most:
+        return None
+    return (
+        "may-be-another",
+        f"the track {other}, which has no card, looks the same ({far:.2f}, below {most:g})",
+    )
 
 
 def _is_seen(track: Track, tracked: TrackedVideo, at: Literal[0, -1], *, rules: PeopleRules) -> bool:

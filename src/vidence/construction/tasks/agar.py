@@ -18,7 +18,7 @@ def create(options: Mapping[str, str]) -> Task:
     Options: ``leak`` (largest likeness of a question to the description of its person, 0.15), ``crops`` (yes:
     show the model the pictures of the B-card, too), ``prompts`` (a folder with ``task_agar.txt``,
     ``task_system.txt`` or ``task_repair.txt`` that replace ours), ``alike`` (0.6), ``coverage`` (0.8),
-    ``unclear_s`` (0.5), ``reach`` (0.05).
+    ``unclear_s`` (0.5), ``reach`` (0.05), ``same_look`` (0.1).
 
     Source: HERBench, section 3.1, figure 14.
     Departs: see `Grounded`.

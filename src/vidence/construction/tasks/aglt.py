@@ -60,7 +60,7 @@ class Aglt:
     title = "Appearance-Grounded Localization Trajectory"
     stem = "appearance_grounded_localization_trajectory"
     family = "R&T"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = tuple(_WORDS)
 
@@ -214,7 +214,8 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
     (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05).
+    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05),
+    ``same_look`` (distance of looks below which somebody without a card may be the same, 0.1).
 
     Raises:
         UsageError: an option that is not known or cannot be read.

@@ -29,6 +29,7 @@ from vidence.construction.tasks._wording import named, number_word, numbered, se
 from vidence.contracts import Flow
 from vidence.records import Evidence
 from vidence.statistics.near_duplicates import normal_form
+from vidence.tracking.same_person import distance
 from vidence.tracking.space import EDGES, Edge
 
 N_LISTED, N_PAIR = 3, 2
@@ -68,7 +69,7 @@ class Megl:
     title = "Multi-Entities Grounding & Localization"
     stem = "multi_entities_grounding_and_localization"
     family = "MEA&N"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
@@ -84,9 +85,8 @@ class Megl:
             people = _people.people_of(material, self._rules, ledger)
             strangers = self._strangers(material, corpus)
             timeline = _people.timeline_of(material.tracked)
-            n_unknown = len(material.tracked.tracks) - len({card.track_id for card in material.a_cards})
             sources = [
-                _which(people, strangers, timeline, n_unknown=n_unknown, rng=rng),
+                _which(people, strangers, timeline, rng=rng),
                 _ways(people, "exits", timeline, rng=rng),
                 _ways(people, "entries", timeline, rng=rng),
                 _through(people, timeline, rng=rng),
@@ -95,15 +95,21 @@ class Megl:
         return asking_nobody(ledger.made)
 
     def _strangers(self, material: Material, corpus: Corpus) -> tuple[_Stranger, ...]:
-        """People of other videos whose description is like that of nobody here."""
+        """People of other videos who are like nobody here: by description, or by looks who has no card."""
         here = [card.text for card in material.a_cards]
-        return tuple(
-            _Stranger(video_id=video_id, card=card)
-            for video_id, cards in sorted(corpus.a_cards.items())
-            if video_id != material.source.video_id
-            for card in cards
-            if normal_form(card.text) and closest(card.text, here) <= self._rules.alike
-        )
+        looks = {} if material.tracked is None else material.tracked.looks
+        unknown = [looks[t.track_id] for t in _people.without_card(material) if t.track_id in looks]
+        found = []
+        for video_id, cards in sorted(corpus.a_cards.items()):
+            theirs = corpus.looks.get(video_id, {})
+            for card in cards if video_id != material.source.video_id else ():
+                look = theirs.get(card.track_id)
+                seen_here = look is not None and any(
+                    distance(np.array(look, np.float32), one) < self._rules.same_look for one in unknown
+                )
+                if normal_form(card.text) and closest(card.text, here) <= self._rules.alike and not seen_here:
+                    found.append(_Stranger(video_id=video_id, card=card))
+        return tuple(found)
 
 
 # --------------------------------------------------------------------------- who is there
@@ -114,7 +120,6 @@ def _which(
     strangers: Sequence[_Stranger],
     timeline: Timeline,
     *,
-    n_unknown: int,
     rng: np.random.Generator,
 ) -> Ideas:
     """Sets of three descriptions; which option is to be right is dealt, so that each is as often."""
@@ -141,13 +146,13 @@ def _which(
             continue
         seen.add(key)
         n_in_vain = 0
-        yield _which_idea(listed, timeline, n_unknown=n_unknown)
+        yield _which_idea(listed, timeline)
     if not seen:
         detail = f"{len(people)} people here, {len(strangers)} elsewhere"
         yield NoIdea(subject="which", reason="too-few-people", detail=detail)
 
 
-def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline, *, n_unknown: int) -> Idea:
+def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline) -> Idea:
     there = [i for i, one in enumerate(listed, 1) if isinstance(one, Person)]
     every = {pair: f"Only {named('person', pair, plural='people')}" for pair in combinations((1, 2, 3), 2)}
     options = (*every.values(), "All three", FEWER_THAN_TWO)
@@ -155,7 +160,7 @@ def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline, *, n_u
         FEWER_THAN_TWO if len(there) < 2 else "All three" if len(there) == 3 else every[there[0], there[1]]
     )
     evidence: list[Evidence] = []
-    facts = {"people without a card": str(n_unknown)}
+    facts: dict[str, str] = {}
     for i, one in enumerate(listed, 1):
         if isinstance(one, Person):
             first, _, last = one.looks(timeline)
@@ -292,7 +297,8 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
     (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05).
+    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05),
+    ``same_look`` (distance of looks below which somebody without a card may be the same, 0.1).
 
     Raises:
         UsageError: an option that is not known or cannot be read.

@@ -63,7 +63,7 @@ class Mpdr:
     title = "Multi-Person Duration Reasoning"
     stem = "multi_person_duration_reasoning"
     family = "TR&C"
-    version = 1
+    version = 2
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("longest", "shortest", "first-in", "last-out", "overlap", "order-in")
 
@@ -249,7 +249,8 @@ def create(options: Mapping[str, str]) -> Task:
 
     Options: ``tie_s`` (times closer than that are equal, 3), ``margin_s`` (how clear of that they must be,
     1), ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage`` (share
-    of a track's frames with a box, 0.8), ``unclear_s`` (0.5), ``reach`` (0.05).
+    of a track's frames with a box, 0.8), ``unclear_s`` (0.5), ``reach`` (0.05), ``same_look`` (distance
+    of looks below which somebody without a card may be one of them, 0.1).
 
     Raises:
         UsageError: an option that is not known or cannot be read, or a margin above the band.
