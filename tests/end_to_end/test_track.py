@@ -140,3 +140,14 @@ def write_takes(path) -> None:
         for i in range(60)
     )
     edited.write(path, pictures)
+
+
+def test_images_of_several_sizes_are_shown_in_the_size_of_the_first(vidence):
+    folder = vidence.folder / "pictures"
+    folder.mkdir()
+    for i, size in enumerate([(160, 120), (160, 120), (100, 150), (321, 240)]):
+        Image.new("RGB", size, (90 + 20 * i, 90, 90)).save(folder / f"{i:03d}.png")
+    (vidence.folder / "b.txt").write_text("".join(f"{i},-1,10,10,50,100,0.9,-1,-1,-1\n" for i in range(1, 5)))
+    done = vidence("track", "pictures", "--detector", "boxes:b.txt", "--table", "csv", "--out", "o")
+    assert done.code == 0, done.err
+    assert open_video(vidence.folder / "o" / "annotated.mp4").n_frames == 4

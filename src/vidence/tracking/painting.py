@@ -17,7 +17,7 @@ from vidence.media.video import Video
 from vidence.tracking.drawing import draw, marks_by_frame
 from vidence.tracking.sheet import ContactSheet
 from vidence.tracking.tracks import TrackedVideo
-from vidence.tracking.watching import Image
+from vidence.tracking.watching import Image, in_size
 
 _TICKS_PER_S: Final = 90_000
 _OPTIONS: Final = {"crf": "23", "preset": "veryfast"}
@@ -86,14 +86,15 @@ def paint(
         MediaError: the video cannot be read, or a file cannot be written.
     """
     if film_path is None:
-        video.read(sheet.wanted, sheet.see)
+        video.read(sheet.wanted, lambda index, image: sheet.see(index, in_size(image, video)))
     else:
         wanted = frozenset(sheet.wanted)
         marks = marks_by_frame(tracked.tracks)
         size = (tracked.width_px, tracked.height_px)
         with _film(film_path, size=size) as film:
 
-            def see(index: int, image: Image) -> None:
+            def see(index: int, shown: Image) -> None:
+                image = in_size(shown, video)
                 if index in wanted:
                     sheet.see(index, image)
                 time_s = float(tracked.times_s[index])

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
+from vidence.media.pixels import resize
 from vidence.media.video import FrameProblem, Video
 from vidence.tracking.tracks import Detections, Detector
 
@@ -94,8 +95,14 @@ def watch(
             for onlooker in onlookers:
                 onlooker.see(index, image, of_frame(detections, index))
 
-    made = video.read(wanted, show)
+    made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
     return Watched(detections=detections, problems=_problems(video, made))
+
+
+def in_size(image: Image, video: Video) -> Image:
+    """A frame in the size that its video is said to have: some files change their size on the way."""
+    size_px = (video.probe.width_px, video.probe.height_px)
+    return image if (image.shape[1], image.shape[0]) == size_px else resize(image, size=size_px)
 
 
 def _find(video: Video, wanted: list[int], *, finder: Finder, onlookers: Sequence[Onlooker]) -> Watched:
@@ -116,7 +123,7 @@ def _find(video: Video, wanted: list[int], *, finder: Finder, onlookers: Sequenc
         if len(waiting) >= finder.n_together:
             look()
 
-    made = video.read(wanted, take)
+    made = video.read(wanted, lambda index, image: take(index, in_size(image, video)))
     if waiting:
         look()
     problems = _problems(video, made)
