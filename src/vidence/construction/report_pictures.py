@@ -188,7 +188,7 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px
         MediaError: none of them can be read.
     """
     frames = {
-        (shot.first_frame + shot.last_frame) // 2: (
+        (shot.clear_frame + shot.last_frame) // 2: (
             f"{shot.shot_id.removeprefix('shot-')}  {shot.start_s:.1f}-{shot.end_s:.1f} s"
         )
         for shot in shots[:most]

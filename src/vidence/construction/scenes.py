@@ -28,9 +28,10 @@ _BANNED: Final = re.compile(r"\b(?:scenes?|shots?)\b", re.IGNORECASE)
 class SceneRules(Record, kw_only=True, omit_defaults=True):
     """What of a shot is shown.
 
-    `n_frames` frames, the middles of as many equal parts; the outer `margin` share on both sides, where fades
-    are, is left out. Shots of less than `least_s` seconds are dropped, and those whose frames all vary less
-    than `least_spread` grey levels: black, white, or a plain card.
+    `n_frames` frames, the middles of as many equal parts of what shows nothing but the shot; the outer
+    `margin` share on both sides, where fades are, is left out. Shots of less than `least_s` seconds are
+    dropped, and those whose frames all vary less than `least_spread` grey levels: black, white, or a plain
+    card.
     """
 
     n_frames: int = 3
@@ -62,10 +63,10 @@ def frames_of(shot: Shot, rules: SceneRules) -> tuple[int, ...]:
     >>> frames_of(Shot(shot_id="s", first_frame=0, last_frame=99, start_s=0, end_s=4), SceneRules())
     (26, 50, 73)
     """
-    length = shot.last_frame - shot.first_frame + 1
+    length = shot.last_frame - shot.clear_frame + 1
     places = rules.margin + (1 - 2 * rules.margin) * (np.arange(rules.n_frames) + 0.5) / rules.n_frames
     # Shares are not exact in binary; without this a middle could fall one frame short.
-    return tuple(sorted({shot.first_frame + int(place * length + 1e-9) for place in places}))
+    return tuple(sorted({shot.clear_frame + int(place * length + 1e-9) for place in places}))
 
 
 def take_pictures(

@@ -19,10 +19,14 @@ MOST_BYTES: Final = 64_000_000
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
-    """Frames `first_frame` to `last_frame` of one shot, both included."""
+    """Frames `first_frame` to `last_frame` of one shot, both included.
+
+    The first `n_mixed` of them still show the shot before it, or come up from black.
+    """
 
     first_frame: int
     last_frame: int
+    n_mixed: int = 0
 
 
 class ShotWatch(Protocol):
@@ -76,6 +80,7 @@ def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ..
             shot_id=f"shot-{number:04d}",
             first_frame=span.first_frame,
             last_frame=span.last_frame,
+            n_mixed=span.n_mixed,
             start_s=float(times_s[span.first_frame]),
             end_s=float(ends_s[span.last_frame]),
         )
@@ -85,31 +90,39 @@ def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ..
 
 @dataclass(frozen=True, kw_only=True, order=True)
 class Gap:
-    """Where one shot gives way to the next: its last frame, and the first of the next one.
+    """Where one shot gives way to the next: its last frame, and the first in which the next one is seen.
 
-    Frames between them are in no shot. -1 and the number of frames stand for before and behind the video.
+    Frames between them are in no shot. The first `n_mixed` frames of the next one still show the shot before
+    it, or come up from black. -1 and the number of frames stand for before and behind the video.
     """
 
     last_frame: int
     first_frame: int
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but the next shot."""
+        return self.first_frame + self.n_mixed
 
     def is_near(self, other: "Gap", *, reach: int = 1) -> bool:
-        """Whether two gaps overlap, or come within so many frames of each other."""
-        return self.last_frame - reach <= other.first_frame and other.last_frame <= self.first_frame + reach
+        """Whether two gaps overlap with their mixed frames, or come within so many frames of each other."""
+        return self.last_frame - reach <= other.clear_frame and other.last_frame <= self.clear_frame + reach
 
 
 def spans_between(gaps: Sequence[Gap], *, n_frames: int) -> tuple[Span, ...]:
-    """The shots between gaps, in order.
+    """The shots between gaps, in order. Of a shot that is mixed to its end, the last frame counts as clear.
 
     >>> spans_between([Gap(last_frame=2, first_frame=4)], n_frames=6)
-    (Span(first_frame=0, last_frame=2), Span(first_frame=4, last_frame=5))
+    (Span(first_frame=0, last_frame=2, n_mixed=0), Span(first_frame=4, last_frame=5, n_mixed=0))
     """
     spans: list[Span] = []
-    start = 0
+    start = clear = 0
     for gap in [*sorted(gaps), Gap(last_frame=n_frames - 1, first_frame=n_frames)]:
         if start <= gap.last_frame:
-            spans.append(Span(first_frame=start, last_frame=gap.last_frame))
-        start = max(start, gap.first_frame)
+            n_mixed = min(max(clear - start, 0), gap.last_frame - start)
+            spans.append(Span(first_frame=start, last_frame=gap.last_frame, n_mixed=n_mixed))
+        start, clear = max(start, gap.first_frame), max(clear, gap.clear_frame)
     return tuple(spans)
 
 
@@ -117,7 +130,7 @@ def cuts_to_spans(first_frames: Sequence[int], *, n_frames: int) -> tuple[Span, 
     """The shots between hard cuts; `first_frames` are the first frames of new shots.
 
     >>> cuts_to_spans([3], n_frames=5)
-    (Span(first_frame=0, last_frame=2), Span(first_frame=3, last_frame=4))
+    (Span(first_frame=0, last_frame=2, n_mixed=0), Span(first_frame=3, last_frame=4, n_mixed=0))
     """
     return spans_between([Gap(last_frame=i - 1, first_frame=i) for i in first_frames], n_frames=n_frames)
 

@@ -2,6 +2,7 @@
 
 import io
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -40,6 +41,9 @@ def test_the_frames_of_a_shot_are_the_middles_of_equal_parts():
     # 15 % of 40 frames are left out on both sides: 46 to 74; the middles of its thirds are 50.67, 60, 69.33.
     assert frames_of(SHOT, SceneRules()) == (50, 60, 69)
     assert frames_of(SHOT, SceneRules(n_frames=1)) == (60,)
+    # Of 52 frames twelve still show the shot before.
+    mixed = msgspec.structs.replace(SHOT, first_frame=28, n_mixed=12)
+    assert frames_of(mixed, SceneRules()) == (50, 60, 69)
     one = Shot(shot_id="s", first_frame=7, last_frame=7, start_s=0, end_s=0.04)
     assert frames_of(one, SceneRules()) == (7,)
 

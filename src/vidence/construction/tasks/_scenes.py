@@ -53,7 +53,7 @@ class Scene:
     @property
     def evidence(self) -> Evidence:
         """The shot; shown by the frame nearest to its middle that the writer saw, or its middle."""
-        middle = (self.shot.first_frame + self.shot.last_frame) // 2
+        middle = (self.shot.clear_frame + self.shot.last_frame) // 2
         seen = [f for f in self.card.frames if self.shot.first_frame <= f <= self.shot.last_frame]
         return Evidence(
             kind="oracle",
