@@ -73,14 +73,7 @@ def review(
             questions = _without_doubtful(work, questions, sifted)
         return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
     result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
-    work.began(REVIEW, len(questions))
-    work.close(
-        REVIEW,
-        unit="drafts",
-        taken=[one.draft.draft_id for one in questions],
-        kept=[one.draft.draft_id for one in kept],
-        dropped=dropped,
-    )
+    _close(work, questions, kept=kept, dropped=dropped)
     content = msgspec.json.format(msgspec.json.encode(result)) + b"\n"
     write_file(folder / RESULT_FILE, content)
     rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
@@ -111,6 +104,14 @@ def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifte
     ]
     gone = {one.what for one in dropped}
     kept = tuple(one for one in questions if one.draft.draft_id not in gone)
+    _close(work, questions, kept=kept, dropped=dropped)
+    return kept
+
+
+def _close(
+    work: Work, questions: Sequence[Question], *, kept: Sequence[Question], dropped: Sequence[Dropped]
+) -> None:
+    """Close the account of the review."""
     work.began(REVIEW, len(questions))
     work.close(
         REVIEW,
@@ -119,7 +120,6 @@ def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifte
         kept=[one.draft.draft_id for one in kept],
         dropped=dropped,
     )
-    return kept
 
 
 def _sheets(
