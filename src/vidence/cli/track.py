@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -110,6 +111,7 @@ def track(
     """
     from vidence.media.video import open_video
     from vidence.tracking.following import follow, open_detector, open_tracker
+    from vidence.tracking.parts import without_parts
     from vidence.tracking.record import quality_lines, record_of
     from vidence.tracking.refine import refine
     from vidence.tracking.table import check_parquet
@@ -129,6 +131,10 @@ def track(
             medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers, cuts=scissors.cuts
         )
     refined = refine(followed.tracked, settings)
+    if getattr(finder, "finds_parts", False):  # once more: fragments of a person are whole only now
+        whole, limbs = without_parts(refined.video.tracks)
+        refined = replace(refined, video=replace(refined.video, tracks=whole))
+        followed = replace(followed, parts=(*followed.parts, *limbs))
     record = record_of(medium, followed, refined=refined, settings=settings, truth=truth)
     folder = out if out is not None else Path("tracks") / video.resolve().stem
     _write(folder, refined.video, table=table, record=record)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.tracking.account import DroppedTrack
-from vidence.tracking.covering import shares_covered
+from vidence.tracking.covering import at_the_same_time, shared_rows, shares_covered
 from vidence.tracking.overlap import areas_px, intersections_px, iou
 from vidence.tracking.tracks import Detections, Track
 
@@ -101,11 +101,11 @@ def looks_of(
     Shapes: `vectors` (n, n_dims), one for each detection, of length 1, or zeros where it is not known.
     """
     found = {}
-    for track in tracks:
+    for track, around in at_the_same_time(tracks, tracks):
         rows = _rows(track, detections)
         inside = (track.boxes_px[:, :2] > _EDGE_PX) & (track.boxes_px[:, 2:] < np.array(size_px) - _EDGE_PX)
         is_clear = (rows >= 0) & track.is_detected & inside.all(axis=1)
-        is_clear &= shares_covered(track, tracks) <= most_covered
+        is_clear &= shares_covered(track, around) <= most_covered
         is_clear[is_clear] = np.any(vectors[rows[is_clear]] != 0, axis=1)
         found[track.track_id] = Looks(
             frame_indices=track.frame_indices[is_clear], vectors=vectors[rows[is_clear]]
@@ -148,8 +148,8 @@ def without_changed(
     kept: list[Track] = []
     changed: list[Track] = []
     dropped: list[DroppedTrack] = []
-    for track in tracks:
-        why = _apart(track, looks, rules) or _swapped(track, everybody, looks, rules=rules)
+    for track, around in at_the_same_time(tracks, everybody):
+        why = _apart(track, looks, rules) or _swapped(track, around, looks, rules=rules)
         if why:
             changed.append(track)
             dropped.append(DroppedTrack(what=track.track_id, stage=STAGE, reason=REASON, detail=why))
@@ -186,13 +186,13 @@ def _apart(track: Track, looks: Mapping[str, Looks], rules: SamePersonRules) -> 
 
 
 def _swapped(
-    track: Track, everybody: Sequence[Track], looks: Mapping[str, Looks], *, rules: SamePersonRules
+    track: Track, around: Sequence[Track], looks: Mapping[str, Looks], *, rules: SamePersonRules
 ) -> str:
     """With whom a track has changed the person, and when; empty where it has not."""
     own = looks.get(track.track_id)
     if own is None:
         return ""
-    for other in everybody:
+    for other in around:
         theirs = looks.get(other.track_id)
         if theirs is None or other.track_id == track.track_id:
             continue
@@ -215,14 +215,10 @@ def _swapped(
 
 def _meetings(track: Track, other: Track, *, touching: float) -> list[tuple[int, int]]:
     """The first and the last frame of every time that two tracks cover each other."""
-    if other.last_frame < track.first_frame or other.first_frame > track.last_frame:
-        return []
-    frames, mine, theirs = np.intersect1d(
-        track.frame_indices, other.frame_indices, assume_unique=True, return_indices=True
-    )
+    mine, theirs = shared_rows(track, other)
     these, those = track.boxes_px[mine], other.boxes_px[theirs]
     smaller = np.minimum(areas_px(these), areas_px(those))
-    met = frames[(smaller > 0) & (intersections_px(these, those) >= touching * smaller)]
+    met = track.frame_indices[mine][(smaller > 0) & (intersections_px(these, those) >= touching * smaller)]
     if not len(met):
         return []
     runs = np.split(met, np.flatnonzero(np.diff(met) > _PAUSE) + 1)

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from subjects.tracks import walk
+from subjects.tracks import track, walk
 from vidence.errors import UsageError
-from vidence.tracking.covering import shares_covered
+from vidence.tracking.covering import at_the_same_time, shared_rows, shares_covered
 from vidence.tracking.same_person import Looks, SamePersonRules, looks_of, without_changed
 from vidence.tracking.tracks import PERSON, Detections
 
@@ -131,3 +131,18 @@ def test_how_much_is_covered_is_the_most_that_one_other_covers():
 def test_rules_that_make_no_sense_are_refused():
     with pytest.raises(UsageError, match="window_boxes 3"):
         SamePersonRules(window_boxes=3)
+
+
+@pytest.mark.parametrize("gaps", [(), (12, 13), (29,)])
+def test_the_boxes_that_two_tracks_have_of_the_same_frames(gaps):
+    one = track("one", [(i, 0, i + 1, 1) for i in range(20)], first=10)
+    frames = [i for i in range(5, 35) if i not in gaps]
+    other = track("other", [(i, 0, i + 1, 1) for i in frames], frames=frames)
+    mine, theirs = shared_rows(one, other)
+    both = [i for i in range(10, 30) if i not in gaps]
+    assert one.frame_indices[mine].tolist() == other.frame_indices[theirs].tolist() == both
+    apart = track("apart", [(0, 0, 1, 1)], first=40)
+    assert [len(rows) for rows in shared_rows(one, apart)] == [0, 0]
+    assert [[t.track_id for t in around] for _, around in at_the_same_time([one], [other, apart])] == [
+        ["other"]
+    ]
