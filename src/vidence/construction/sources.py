@@ -1,8 +1,9 @@
 """What questions are made about: the videos that a configuration names, and those that its logs name."""
 
 import csv
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import msgspec
@@ -115,15 +116,31 @@ def find_sources(
 
 
 def _read_log(rule: LogRule, folder: Path) -> EventLog:
+    """The log, with the files in what it says named as the configuration does; accounts are published."""
     reader: EventLogReader = find("event-log", rule.format).create(rule.options)
-    return reader.read(folder / rule.path)
+    path = folder / rule.path
+    log = reader.read(path)
+    return replace(
+        log,
+        problems=tuple(said.replace(str(path), _named(rule)) for said in log.problems),
+        notes=tuple(said.replace(str(path), _named(rule)) for said in log.notes),
+    )
+
+
+def _named(rule: LogRule) -> str:
+    """The path of a log from the configuration, or the name of a file or folder that lies elsewhere."""
+    path = Path(rule.path)
+    return path.name if path.is_absolute() else path.as_posix()
 
 
 def _bad_rows(logs: Sequence[tuple[LogRule, EventLog]]) -> Iterator[Dropped]:
+    counts: Counter[str] = Counter()
     for rule, log in logs:
-        for number, problem in enumerate(log.problems, 1):
+        name = _named(rule)
+        for problem in log.problems:
+            counts[name] += 1
             yield Dropped(
-                what=f"{rule.path} problem {number}", stage="events", reason="bad-row", detail=problem
+                what=f"{name} problem {counts[name]}", stage="events", reason="bad-row", detail=problem
             )
 
 

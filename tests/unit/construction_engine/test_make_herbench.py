@@ -212,6 +212,22 @@ def test_a_changed_log_redoes_every_task_since_foils_come_from_it(session):
     assert len(session.units(made=True)) == 20
 
 
+def test_accounts_that_are_published_name_no_folder_of_this_machine(session):
+    elsewhere = session.folder / "mine" / "log.csv"
+    elsewhere.parent.mkdir()
+    rows = "kitchen-1,0.0,2.0,grate the cheese,grate,cheese\nkitchen-1,9.0,8.0,dry a cup,dry,cup\n"
+    elsewhere.write_text((session.config.parent / "log.csv").read_text() + rows)
+    session.edit('path = "log.csv"', f"path = '{elsewhere}'")
+    session.make()
+    contents = session.contents()
+    assert b"log.csv: 1 events stand after a later one" in contents["account.json"]
+    (bad,) = (json.loads(line) for line in contents["dropped.jsonl"].splitlines() if b"bad-row" in line)
+    assert bad["what"] == "log.csv problem 1"
+    assert "log.csv" in bad["detail"]
+    for name in ("account.json", "dropped.jsonl", "drafts.jsonl", "items.jsonl"):
+        assert str(session.folder).encode() not in contents[name]
+
+
 def test_wishes_narrow_a_session(session):
     session.make(only=("fam",), limit=2)
     assert session.account()["pairs"]["n_in"] == 2
