@@ -93,8 +93,9 @@ def plan_crops(
     """Choose the frames of a track.
 
     Appearance: from each of equal parts of either end the box of which most is seen. Path: from each of equal
-    parts of the middle the box nearest to the part's centre. Boxes that were detected go before those that
-    were filled in; a box outside the frame is never chosen, nor one that somebody else covers.
+    parts of the middle the box nearest to the part's centre. Boxes that were filled in are chosen only where
+    a whole end, or too much of the middle, has no others; they may show a place that somebody has left. A box
+    outside the frame is never chosen, nor one that somebody else covers.
 
     Args:
         track: who is shown.
@@ -137,14 +138,21 @@ def plan_crops(
             return _unfit(
                 track, _COVERED, f"all boxes in frames {low:.0f} to {high - 1:.0f} show somebody else"
             )
+        best = _detected(track, at_end & is_clear, least=1)
         for part in _parts(low, high, rules.n_each_end):
-            inside = np.flatnonzero(seen & (frames >= part[0]) & (frames < part[1]))
-            order = sorted(inside, key=lambda i: (not track.is_detected[i], -visible[i]))
-            appearance += [int(frames[i]) for i in order[:1]]
+            inside = np.flatnonzero(best & (frames >= part[0]) & (frames < part[1]))
+            appearance += [int(frames[i]) for i in inside[np.argsort(-visible[inside], kind="stable")][:1]]
     if not appearance:
         return _unfit(track, "box-outside", "no box at either end is in the frame")
-    path = _path_frames(track, seen & in_middle, parts=_parts(start, stop, rules.n_path))
+    usable = _detected(track, seen & in_middle, least=rules.n_path)
+    path = _path_frames(track, usable, parts=_parts(start, stop, rules.n_path))
     return CropPlan(track=track, appearance=tuple(sorted(set(appearance))), path=path)
+
+
+def _detected(track: Track, usable: NDArray[np.bool_], *, least: int) -> NDArray[np.bool_]:
+    """Which of the usable boxes were detected; all usable ones where those are too few."""
+    detected = usable & track.is_detected
+    return detected if np.count_nonzero(detected) >= least else usable
 
 
 def _path_frames(

@@ -67,6 +67,19 @@ def test_detected_boxes_go_before_larger_ones_that_were_filled_in():
     assert 76 not in plan.path
 
 
+def test_boxes_that_were_filled_in_are_shown_only_where_there_are_no_others():
+    detected = np.ones(200, np.bool_)
+    detected[13:40] = False  # the second and the third part of the first end
+    detected[100:131] = False
+    plan = planned(track(range(200), detected=detected))
+    assert len([f for f in plan.appearance if f < 40]) == 1
+    assert plan.appearance[0] < 13
+    assert max(plan.path) < 100
+    detected[:] = False
+    blind = planned(track(range(200), detected=detected))
+    assert (len(blind.appearance), len(blind.path)) == (6, 5)
+
+
 def test_boxes_outside_the_frame_are_never_shown():
     boxes = np.tile([50.0, 20.0, 80.0, 100.0], (200, 1))
     boxes[:35] = [-90, 20, -10, 100]

@@ -58,7 +58,7 @@ def write_all_cards(work: Work, videos: list[Known], *, needs: Collection[str]) 
 def _crop_all(work: Work, videos: Sequence[Known], step: CardStep) -> None:
     """Cut the crops of every video, out of frames that were kept while it was watched."""
     folder = PictureFolder(work.pictures)
-    stage = Stage(name="crops", version=2, settings=step.crops)
+    stage = Stage(name="crops", version=3, settings=step.crops)
     work.began("crops", len(videos))
     taken, kept, dropped = [], [], []
     n_kept = 0
