@@ -60,7 +60,7 @@ class Scene:
             start_s=self.shot.start_s,
             end_s=self.shot.end_s,
             frames=(min(seen, key=lambda f: (abs(f - middle), f)) if seen else middle,),
-            note=f"shot {self.shot.shot_id}" + ("" if self.card.is_faithful else ", described falsely"),
+            note=self.shot.shot_id + ("" if self.card.is_faithful else ", described falsely"),
         )
 
 
