@@ -90,27 +90,31 @@ def test_what_the_rules_make_always_passes_the_check(words, seed):
 
 
 @given(
-    st.lists(st.floats(0, 1, width=32), max_size=60),
+    st.lists(st.tuples(st.floats(0, 1, width=32), st.floats(0, 1, width=32)), max_size=60),
     st.floats(0.05, 0.95),
     st.sets(st.integers(1, 59)),
     st.lists(st.tuples(st.integers(-1, 50), st.integers(2, 9)), max_size=3),
 )
 def test_shots_are_in_order_apart_and_inside_the_video(values, threshold, cuts, blanks):
-    probabilities, n_frames = np.asarray(values, np.float32), len(values)
+    middles, parts = np.asarray(values, np.float32).reshape(-1, 2).T
+    n_frames = len(values)
     inside = [Gap(last_frame=cut - 1, first_frame=cut) for cut in cuts if cut < n_frames]
     dark = [Gap(last_frame=a, first_frame=min(a + n, n_frames)) for a, n in blanks if a < n_frames - 1]
-    gaps = joined(transitions(probabilities, threshold=threshold), cuts=inside, blanks=dark)
+    gaps = joined(transitions(middles, parts, threshold=threshold), cuts=inside, blanks=dark)
     spans = spans_between(gaps, n_frames=n_frames)
     at = -1
     for span in spans:
-        assert at < span.first_frame <= span.last_frame < n_frames
+        assert at < span.first_frame <= span.first_frame + span.n_mixed <= span.last_frame < n_frames
         at = span.last_frame
     seen = {i for span in spans for i in range(span.first_frame, span.last_frame + 1)}
     for gap in (*gaps, *dark):
         assert not seen & set(range(gap.last_frame + 1, gap.first_frame))
     if not dark:
         assert bool(spans) == bool(values)
-        assert all(probabilities[i] > threshold for i in set(range(n_frames)) - seen)
+    if not inside and not dark:
+        assert seen == set(range(n_frames))  # frames of a transition are the mixed ones of the shot behind it
+        mixed = {i for span in spans for i in range(span.first_frame, span.first_frame + span.n_mixed)}
+        assert all(max(middles[i], parts[i]) > threshold for i in mixed)
 
 
 @given(st.lists(st.floats(0, 1), max_size=30), st.floats(1.1, 10), st.integers(1, 5))
