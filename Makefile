@@ -22,6 +22,7 @@ $(VENV)/.installed: pyproject.toml | $(BIN)/python
 $(VENV)/.test-installed: pyproject.toml constraints/test.txt $(VENV)/.installed
 	$(PIP) --constraint constraints/test.txt --editable '.[transformers,select,build,trackers]' --group test
 	$(PIP) --constraint constraints/test.txt --no-deps 'trackers>=2.6,<2.7' 'deep-sort-realtime>=1.3.2,<2'
+	$(PIP) --no-deps --upgrade --target $(VENV)/beside 'rfdetr>=1.11,<1.12' 'supervision>=0.31,<0.32' 'torchvision==0.28.0'
 	@touch $@
 
 $(VENV)/.check-installed: pyproject.toml $(VENV)/.test-installed
@@ -40,6 +41,8 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 
 # What computes long and covers little beyond the rest runs without counting lines, the longest first.
 UNCOUNTED := $(addprefix tests/end_to_end/, test_demo.py test_diagnose.py) tests/parity tests/docs
+# RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
+WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/tracking/test_rfdetr_detector.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 # Two workers share the processors, so that none of them needs threads. Tests start hundreds of processes,
@@ -48,6 +51,7 @@ test: export OMP_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.test-installed ## install what the tests need, and run them
 	$(PYTEST) $(UNCOUNTED)
+	PYTHONPATH=$(VENV)/beside:tests $(BIN)/python -m pytest -q -p servers.torchvision_on_cpu -k rfdetr $(WITH_RFDETR)
 	$(PYTEST) --cov=vidence --cov-report= $(UNCOUNTED:%=--ignore=%)
 	$(BIN)/python scripts/coverage_floor.py
 

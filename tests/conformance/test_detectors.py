@@ -38,7 +38,7 @@ def street(folder):
 
 def random_rfdetr(folder):
     """A checkpoint with random weights; only with the package."""
-    package = pytest.importorskip("rfdetr", reason="needs the extra 'rfdetr'")
+    package = pytest.importorskip("rfdetr", reason="needs rfdetr; make test runs this again beside it")
     import torch
 
     path = folder / "rf-detr-nano.pth"

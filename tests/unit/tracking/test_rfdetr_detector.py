@@ -88,7 +88,7 @@ def test_wrong_options(tmp_path):
 
 @pytest.fixture(scope="module")
 def package():
-    return pytest.importorskip("rfdetr", reason="needs the extra 'rfdetr'")
+    return pytest.importorskip("rfdetr", reason="needs rfdetr; make test runs this again beside it")
 
 
 def test_a_file_that_holds_no_weights(package, tmp_path):
