@@ -7,7 +7,8 @@ from pathlib import Path
 
 import clips
 import measure
-from harness import HERE, VIDENCE, Bench, Row, below, cpu_wall
+from harness import HERE, N_ROUNDS, VIDENCE, Bench, Row, below, cpu_wall, least_cpu_s, least_wall_s
+from measure import Taken
 
 N_CLIPS, N_QUESTIONS, MOST = 20, 80, 16
 # How many frames the questions about a clip need, in turn. 0: answered without; 99: not with all of them.
@@ -28,10 +29,8 @@ def make_questions(folder: Path) -> Path:
     return path
 
 
-def mrfs(bench: Bench) -> list[Row]:
-    """20 clips x 80 questions, nested-bisect with 16 frames: asks, passes over videos, wall over floor."""
-    questions = make_questions(bench.folder / "clips")
-    bench.stub.set(by_frames=True)
+def diagnosed(bench: Bench, questions: Path) -> Taken:
+    """``vidence diagnose mrfs`` with empty caches; its findings lie in the folder "mrfs"."""
     out, cache, memory = bench.fresh("mrfs"), bench.fresh("cache"), bench.fresh("memory") / "replies.sqlite"
     fixed = ["--data", str(questions), "--model", f"openai:stub?base_url={bench.stub.address}/v1"]
     more = ["--frames", str(MOST), "--size", "short:720", "--memory", str(memory), "--out", str(out)]
@@ -39,15 +38,35 @@ def mrfs(bench: Bench) -> list[Row]:
     taken = measure.run(command, env={"VIDENCE_CACHE": str(cache)}, stub=bench.stub)
     if taken.returncode != 0:
         raise RuntimeError(f"{command} gave {taken.returncode}:\n{taken.output[-3000:]}")
-    findings = out / "diagnostics" / "mrfs.jsonl"
-    asks = asks_of(questions, findings)
+    return taken
+
+
+def floor_of(bench: Bench, questions: Path, asks: dict[str, dict[str, object]]) -> Taken:
+    """The same bodies from a bare client."""
     prompts = bench.folder / "prompts.json"
     prompts.write_text(json.dumps(asks))
     floor_command = [sys.executable, str(HERE / "floor.py"), str(questions)]
     floor = measure.run([*floor_command, bench.stub.address + "/v1", str(prompts)], stub=bench.stub)
-    bench.stub.set()
     if floor.returncode != 0:
         raise RuntimeError(f"the floor gave {floor.returncode}:\n{floor.output[-3000:]}")
+    return floor
+
+
+def mrfs(bench: Bench) -> list[Row]:
+    """20 clips x 80 questions, nested-bisect with 16 frames: asks, passes over videos, wall over floor.
+
+    Both are measured twice, in turns, and the least of each is compared.
+    """
+    questions = make_questions(bench.folder / "clips")
+    findings = bench.folder / "mrfs" / "diagnostics" / "mrfs.jsonl"
+    bench.stub.set(by_frames=True)
+    takes, floors = [], []
+    for _ in range(N_ROUNDS):
+        takes.append(diagnosed(bench, questions))
+        floors.append(floor_of(bench, questions, asks_of(questions, findings)))
+    bench.stub.set()
+    taken, floor = takes[-1], floors[-1]
+    wall, cpu = least_wall_s(takes) / least_wall_s(floors), least_cpu_s(takes) / least_cpu_s(floors)
     same = taken.stats["bodies_checksum"] == floor.stats["bodies_checksum"]
     n_items, n_asks = N_CLIPS * N_QUESTIONS, taken.stats["requests"]
     found = findings_of(findings)
@@ -66,8 +85,8 @@ def mrfs(bench: Bench) -> list[Row]:
         below("(mrfs) passes over each video", passes(taken.output) / N_CLIPS, 1, ""),
         Row("(mrfs) demands other than those planted", str(len(wrong)), "0", not wrong),
         Row("(mrfs) cold and floor post the same bodies", str(same), "True", same),
-        below("(mrfs) wall / floor", taken.wall_s / floor.wall_s, 1.5, "x"),
-        below("(mrfs) CPU / floor", taken.cpu_s / floor.cpu_s, 1.5, "x"),
+        below("(mrfs) wall / floor, least of 2", wall, 1.5, "x"),
+        below("(mrfs) CPU / floor, least of 2", cpu, 1.5, "x"),
     ]
 
 

@@ -21,6 +21,7 @@ from measure import Stub, Taken
 
 HERE = Path(__file__).parent
 VIDENCE = Path(sys.executable).parent / "vidence"
+N_ROUNDS = 2  # a shared machine can be busy for one of them
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,16 @@ def below(what: str, value: float, most: float, unit: str) -> Row:
     return Row(what, f"{value:.2f} {unit}", f"<= {most:g} {unit}", value <= most)
 
 
+def least_wall_s(takes: Sequence[Taken]) -> float:
+    """The shortest time of several runs."""
+    return min(one.wall_s for one in takes)
+
+
+def least_cpu_s(takes: Sequence[Taken]) -> float:
+    """The least processor time of several runs."""
+    return min(one.cpu_s for one in takes)
+
+
 def load_a(bench: Bench) -> list[Row]:
     """20 clips of 60 s x 10 questions x 16 frames: the load of the peers."""
     questions = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=10)
@@ -129,16 +140,19 @@ def load_a(bench: Bench) -> list[Row]:
 
 
 def load_b(bench: Bench) -> list[Row]:
-    """HERBench-shaped: 80 questions per clip."""
+    """HERBench-shaped: 80 questions per clip. Both are measured twice, in turns; the least is compared."""
     large = clips.make_load(bench.folder / "clips", n_clips=20, n_questions=80)
     few = bench.ask(large, "--limit", "200", cache=bench.fresh("cache"))  # as many at a time as with all
-    many = bench.ask(large, cache=bench.fresh("cache"))
-    floor = bench.floor(large)
+    takes, floors = [], []
+    for _ in range(N_ROUNDS):
+        takes.append(bench.ask(large, cache=bench.fresh("cache")))
+        floors.append(bench.floor(large))
+    many, floor = takes[-1], floors[-1]
     return [
         Row("(b) cold", cpu_wall(many)),
         Row("(b) floor", cpu_wall(floor)),
-        below("(b) wall / floor", many.wall_s / floor.wall_s, 1.5, "x"),
-        below("(b) CPU / floor", many.cpu_s / floor.cpu_s, 1.5, "x"),
+        below("(b) wall / floor, least of 2", least_wall_s(takes) / least_wall_s(floors), 1.5, "x"),
+        below("(b) CPU / floor, least of 2", least_cpu_s(takes) / least_cpu_s(floors), 1.5, "x"),
         below("(b) memory at 1,600 / at 200 questions", many.rss_mb / few.rss_mb, 1.15, "x"),
     ]
 

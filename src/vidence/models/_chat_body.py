@@ -17,7 +17,7 @@ from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Record, Sampling, TextPart, VideoPart
 
 DATA_URL_MEMORY_BYTES = 64 * 2**20
-DATA_URL_MEMORY_REQUESTS = 32  # a clip's questions follow one another; its frames may go soon after
+DATA_URL_MEMORY_REQUESTS = 128  # questions about a clip follow one another; its frames may go soon after
 MOST_TOP_LOGPROBS = 20  # the protocol's limit
 
 OWN_FIELDS = frozenset({"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens"}) | {
