@@ -1,6 +1,6 @@
 """The points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 import numpy as np
@@ -76,7 +76,8 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
     placed = place_points(motion.positions_m, motion.names, wanted=names)
     positions = np.stack([placed[p] for p in names], axis=1)
     notes = [f"points that are missing: {', '.join(absent)}"] if absent else []
-    on_skin = [p for p in left_on_skin(motion.names) if p in names]
+    unseen = _never_seen(motion.positions_m, motion.names)
+    on_skin = [p for p in left_on_skin(motion.names, unseen=unseen) if p in names]
     if on_skin:
         notes.append(f"{', '.join(on_skin)}: the markers themselves; others that tell the joints are missing")
     return Motion(
@@ -116,7 +117,8 @@ def place_points(
     """
     chosen = best_map(tuple(names))
     place = {name: i for i, name in enumerate(names)}
-    computed = () if is_on_skin else _computed(chosen, names)
+    unseen = _never_seen(positions, names)
+    computed = () if is_on_skin else _computed(chosen, names, unseen=unseen)
     joints = _joints_in_legs(positions, place, chosen) if set(computed) & set(wanted) else {}
     made: dict[str, Floats] = {}
     for point in wanted:
@@ -128,23 +130,38 @@ def place_points(
     return made
 
 
-def left_on_skin(names: Sequence[str]) -> tuple[str, ...]:
-    """The knees and ankles that stay on the skin, since markers of the waist or of the leg are missing."""
+def left_on_skin(names: Sequence[str], *, unseen: Set[str] = frozenset()) -> tuple[str, ...]:
+    """The knees and ankles that stay on the skin, since markers of the waist or of the leg are missing.
+
+    `unseen` are names of markers that no frame shows; they are missing, too.
+    """
     chosen = best_map(tuple(names))
     if not chosen.is_markers:
         return ()
-    computed = _computed(chosen, names)
-    legs = [f"{side}_{joint}" for side in SIDES for joint in ("knee", "ankle")]
-    return tuple(p for p in legs if p not in computed and set(chosen.points[p]) <= set(names))
+    computed = _computed(chosen, names, unseen=unseen)
+    legs = [f"{side}_{joint}" for side in SIDES for joint in JOINTS[1:]]
+    return tuple(p for p in legs if p not in computed and set(chosen.points[p]) <= set(names) - unseen)
 
 
-def _computed(chosen: BodyMap, names: Sequence[str]) -> tuple[str, ...]:
-    """The joints in the legs that can be computed from the markers of these names."""
-    there = set(names)
-    if not chosen.is_markers or not set(chosen.points["left_hip"]) <= there:
+def _computed(chosen: BodyMap, names: Sequence[str], *, unseen: Set[str]) -> tuple[str, ...]:
+    """The joints in the legs that are computed from the markers of these names.
+
+    Hips are wherever their markers are named, as a mean of three of them would be off to one side; knees and
+    ankles only where all the markers that they need are seen now and then.
+    """
+    there, waist = set(names), set(chosen.points.get("left_hip", ()))
+    if not chosen.is_markers or not waist <= there:
         return ()
-    whole = [s for s in SIDES if {*chosen.points[f"{s}_knee"], *chosen.points[f"{s}_ankle"]} <= there]
+    seen = there - unseen
+    legs = {s: {*waist, *chosen.points[f"{s}_knee"], *chosen.points[f"{s}_ankle"]} for s in SIDES}
+    whole = [s for s in SIDES if legs[s] <= seen]
     return (*(f"{s}_hip" for s in SIDES), *(f"{s}_{j}" for s in whole for j in JOINTS[1:]))
+
+
+def _never_seen(positions: Floats, names: Sequence[str]) -> frozenset[str]:
+    """The names that no frame shows."""
+    seen = np.asarray(np.isfinite(positions).all(axis=2).any(axis=0))
+    return frozenset(name for name, is_seen in zip(names, seen.tolist(), strict=True) if not is_seen)
 
 
 def _joints_in_legs(positions: Floats, place: Mapping[str, int], chosen: BodyMap) -> Mapping[str, Floats]:

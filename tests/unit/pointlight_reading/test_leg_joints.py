@@ -1,5 +1,7 @@
 """Joints in the legs from markers: what was put in comes out, also where skin slides or markers hide."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -130,3 +132,22 @@ def test_markers_of_unknown_unit_are_taken_as_they_are():
     on_skin = place_points(motion.positions_m * 39.37, motion.names, wanted=("left_ankle",), is_on_skin=True)
     expected = motion.positions_m[:, motion.index("LANK")] * 39.37
     np.testing.assert_allclose(on_skin["left_ankle"], expected)
+
+
+@pytest.mark.parametrize(
+    ("hidden", "on_skin"),
+    [
+        ("RBWT", ("left_knee", "left_ankle", "right_knee", "right_ankle")),
+        ("LANK", ("left_knee",)),
+    ],
+)
+def test_a_marker_that_no_frame_shows_is_a_missing_one_and_takes_no_leg_away(hidden, on_skin):
+    motion = cloud(tuple(sorted(KNOWN)))
+    positions = motion.positions_m.copy()
+    positions[:, motion.index(hidden)] = np.nan
+    is_valid = np.asarray(np.isfinite(positions).all(axis=2))
+    figure = body(replace(motion, positions_m=positions, is_valid=is_valid), points="lower")
+    left_knee = figure.positions_m[:, figure.index("left_knee")]
+    np.testing.assert_array_equal(left_knee, motion.positions_m[:, motion.index("LKNE")])
+    assert f"{', '.join(on_skin)}: the markers themselves" in figure.source.notes[-1]
+    assert np.isfinite(figure.positions_m[:, figure.index("right_knee")]).all()
