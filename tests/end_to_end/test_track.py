@@ -122,10 +122,13 @@ def test_tracks_end_at_cuts(vidence, detector):
     assert "3 shots" in done.out
     record = json.loads((vidence.folder / "o" / "track.json").read_text())
     assert record["cuts"] == [20, 40]
+    assert record["identities"]["cuts"].startswith("content")
     if detector.startswith("boxes"):
         assert record["counts"]["tracks"] == 3
         across = vidence(*words, "--cuts", "none", "--tracker", "motion")
         assert "1 tracks, 1 after cleaning" in across.out
+        alone = json.loads((vidence.folder / "o" / "track.json").read_text())
+        assert "cuts" not in alone["identities"]
         unknown = vidence(*words, "--cuts", "contents")
         assert unknown.code == 2
         assert "Did you mean 'content'" in unknown.err

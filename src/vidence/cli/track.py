@@ -130,6 +130,7 @@ def track(
         followed = follow(
             medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers, cuts=scissors.cuts
         )
+    followed = replace(followed, identities={**followed.identities, **scissors.identities})
     refined = refine(followed.tracked, settings)
     if getattr(finder, "finds_parts", False):  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
@@ -182,11 +183,13 @@ class _Scissors:
         self._video = video
         self._detector: ShotDetector | None = None
         self.onlookers: tuple[ShotOnlooker, ...] = ()
+        self.identities: dict[str, str] = {}
         if spec == "none":
             return
         named = parse_spec(spec)
         detector: ShotDetector = find("shot-detector", named.name).create(named.options)
         self._detector = detector
+        self.identities = {"cuts": detector.identity}
         if looks_on:
             size_px = (video.probe.width_px, video.probe.height_px)
             self.onlookers = (ShotOnlooker(detector, n_frames=video.n_frames, size_px=size_px),)

@@ -19,11 +19,11 @@ _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch
 class TrackRecord(Record, kw_only=True, omit_defaults=True):
     """What `vidence track` did, as written to ``track.json``.
 
-    `identities` are what the tracks depend on: detector, describer, tracker. `versions` are those of the
-    packages that may have taken part. `cuts` are the frames with which shots begin, without the first: tracks
-    end there. `parts` are tracks left out as limbs. `counts` are frames, boxes and
-    tracks, `problems` the frames that could not be shown. `quality` is there with ground truth: of the tracks
-    as they were associated (``associated``) and as they were written (``refined``).
+    `identities` are what the tracks depend on: detector, describer, tracker, and who found the cuts.
+    `versions` are those of the packages that may have taken part. `cuts` are the frames with which shots
+    begin, without the first: tracks end there. `parts` are tracks left out as limbs. `counts` are frames,
+    boxes and tracks, `problems` the frames that could not be shown. `quality` is there with ground truth: of
+    the tracks as they were associated (``associated``) and as they were written (``refined``).
     """
 
     format: str = "vidence-track/1"
