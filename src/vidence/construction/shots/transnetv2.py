@@ -172,7 +172,8 @@ def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, thr
 def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -> list[Gap]:
     """The transitions of the network with hard cuts and blank frames that were found otherwise.
 
-    A cut within two frames of a transition, or of blank frames, is the same. Where the picture goes before
+    A cut or blank frames within two frames of a transition are the same; so is a cut at the edge of blank
+    frames, or amid them. Where the picture goes before
     it, the shot before ends where it begins to go; where it comes behind it, the next one begins with the
     first frame in which anything is seen, and has its mixed frames.
 
