@@ -22,7 +22,9 @@ def out_of_scale(detections: Detections, *, height_px: int) -> NDArray[np.bool_]
     How high people are is a straight line over the lower edge of the box, fitted to those boxes that are
     sure (0.9) and wholly in the frame. Where fewer than 100 are, or where half of them are more than a tenth
     off the line (the camera moves, or the ground is not flat), nothing is said of any box; nor is it of boxes
-    that are sure themselves, and of boxes that the upper or the lower edge of the frame cuts.
+    that are sure themselves, of boxes that the upper or the lower edge of the frame cuts, and of boxes whose
+    lower edge is farther from those of the fitted ones than these are from each other: somebody who stands
+    still does not tell how high people are far behind.
 
     Source: ours; the geometry is that of Hoiem et al. 2006 (Putting Objects in Perspective).
     Departs: they estimate the horizon and the height of the camera from a prior, too.
@@ -47,7 +49,10 @@ def out_of_scale(detections: Detections, *, height_px: int) -> NDArray[np.bool_]
             return nothing
     if np.median(off[shaping]) > _MOST_SPREAD:
         return nothing
-    found: NDArray[np.bool_] = is_whole & ~is_sure & (off > np.log(_FACTOR))
+    low, high = float(feet[near].min()), float(feet[near].max())
+    reach = high - low
+    is_told = (feet >= low - reach) & (feet <= high + reach)
+    found: NDArray[np.bool_] = is_whole & ~is_sure & is_told & (off > np.log(_FACTOR))
     return found
 
 

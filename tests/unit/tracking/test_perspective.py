@@ -67,5 +67,13 @@ def test_all_at_one_place_have_one_height():
     assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [True]
 
 
+def test_who_stands_still_does_not_tell_how_high_people_are_far_behind():
+    rng = np.random.default_rng(0)
+    feet, heights = 300 + rng.normal(0, 5, 150), 200 + rng.normal(0, 4, 150)
+    # Somebody 70 px high: far behind the one who stands, and beside.
+    found = seen([*feet, 220, 300], [*heights, 70, 70], [0.95] * 150 + [0.5, 0.5])
+    assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [False, True]
+
+
 def test_no_boxes():
     assert out_of_scale(seen([], [], []), height_px=HEIGHT).tolist() == []
