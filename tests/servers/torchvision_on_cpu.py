@@ -10,8 +10,10 @@ is told so. Where torchvision loads by itself nothing is defined; where it is mi
 import sys
 import warnings
 
+import pytest
 import torch
 
+LIBRARY = pytest.StashKey["torch.library.Library | None"]()
 SCHEMAS = (
     "nms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
     "qnms(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
@@ -37,4 +39,6 @@ def load() -> torch.library.Library | None:
     return library
 
 
-LIBRARY = load()
+def pytest_configure(config: pytest.Config) -> None:
+    """Load it before any test, for as long as the tests run."""
+    config.stash[LIBRARY] = load()
