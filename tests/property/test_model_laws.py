@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vidence.contracts import Request
-from vidence.models._chat_body import BodyRules, DataUrls, chat_body
+from vidence.models._chat_body import BodyRules, chat_body
+from vidence.models._data_urls import DataUrls
 from vidence.models._recorded import Columns, recorded, rows
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
@@ -36,7 +37,7 @@ def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes]
     )
     request = Request(item_id="q", prompt=prompt, sampling=Sampling(), images=images)
     rules = BodyRules(model="m", max_tokens_field="max_tokens")
-    body = msgspec.json.decode(anyio.run(chat_body, request, rules, DataUrls()))
+    body = msgspec.json.decode(b"".join(anyio.run(chat_body, request, rules, DataUrls())))
     *before, user = body["messages"]
     assert [message["content"] for message in before] == ([system] if system else [])
     arrived = [

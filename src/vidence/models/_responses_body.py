@@ -1,10 +1,9 @@
 """A request as the body of OpenAI's Responses API."""
 
-import msgspec
-
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError
-from vidence.models._chat_body import SCHEMA_NAME, BodyRules, DataUrls, sampling_fields
+from vidence.models._chat_body import SCHEMA_NAME, BodyRules, sampling_fields
+from vidence.models._data_urls import DataUrls, Pieces
 from vidence.records import ImagePart, Part, TextPart, VideoPart
 
 RESPONSES_OWN_FIELDS = frozenset({"model", "input", "instructions", "stream", "temperature", "top_p"}) | {
@@ -16,12 +15,14 @@ RESPONSES_OWN_FIELDS = frozenset({"model", "input", "instructions", "stream", "t
 }
 
 
-def _content(part: Part, request: Request, *, urls: DataUrls, detail: str) -> dict[str, object]:
+def _content(
+    part: Part, request: Request, *, urls: DataUrls, pieces: Pieces, detail: str
+) -> dict[str, object]:
     match part:
         case TextPart():
             return {"type": "input_text", "text": part.text}
         case ImagePart():
-            image_url = urls.of_image(part, request)
+            image_url = pieces.mark(urls.of_image(part, request))
             # The protocol wants the level named, and some servers insist on it.
             return {"type": "input_image", "image_url": image_url, "detail": detail or "auto"}
         case VideoPart():
@@ -33,8 +34,8 @@ def _content(part: Part, request: Request, *, urls: DataUrls, detail: str) -> di
 
 async def responses_body(
     request: Request, rules: BodyRules, urls: DataUrls, *, with_schema: bool = True
-) -> bytes:
-    """The body of ``POST /responses``; text and images stay in the order of the prompt.
+) -> tuple[bytes, ...]:
+    """The pieces of the body of ``POST /responses``; text and images stay in the order of the prompt.
 
     The server is asked not to store the exchange. The protocol has no seed.
 
@@ -50,7 +51,10 @@ async def responses_body(
     """
     urls.next_request()
     prompt, sampling = request.prompt, request.sampling
-    content = [_content(p, request, urls=urls, detail=rules.image_detail) for p in prompt.parts]
+    pieces = Pieces()
+    content = [
+        _content(part, request, urls=urls, pieces=pieces, detail=rules.image_detail) for part in prompt.parts
+    ]
     body: dict[str, object] = {
         "model": rules.model,
         "input": [{"role": "user", "content": content}],
@@ -73,4 +77,4 @@ async def responses_body(
                 "strict": True,
             }
         }
-    return msgspec.json.encode(body | rules.extra)
+    return pieces.of(body | rules.extra)

@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 from urllib.parse import quote
@@ -19,8 +19,9 @@ from vidence import option_readers
 from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, UsageError
-from vidence.models._chat_body import MOST_TOP_LOGPROBS, OWN_FIELDS, BodyRules, DataUrls, chat_body
+from vidence.models._chat_body import MOST_TOP_LOGPROBS, OWN_FIELDS, BodyRules, chat_body
 from vidence.models._chat_reply import read_reply
+from vidence.models._data_urls import DataUrls
 from vidence.models._http import Answer, Caller, Server, check_address, fault, refusal_in
 from vidence.models._responses_body import RESPONSES_OWN_FIELDS, responses_body
 from vidence.models._responses_reply import read_response
@@ -92,7 +93,7 @@ _READERS: Mapping[str, Callable[[str], object]] = {
 class _WriteBody(Protocol):
     def __call__(
         self, request: Request, rules: BodyRules, urls: DataUrls, *, with_schema: bool
-    ) -> Awaitable[bytes]: ...
+    ) -> Awaitable[Sequence[bytes]]: ...
 
 
 class _ReadReply(Protocol):

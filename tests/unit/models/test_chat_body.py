@@ -7,7 +7,8 @@ import anyio
 import msgspec
 
 from vidence.contracts import Request
-from vidence.models._chat_body import BodyRules, DataUrls, chat_body
+from vidence.models._chat_body import BodyRules, chat_body
+from vidence.models._data_urls import DataUrls
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
 
@@ -40,7 +41,7 @@ def request_for(images: Mapping[str, bytes], media_type: str = "image/jpeg") -> 
 
 def body_of(request: Request, urls: DataUrls) -> dict[str, object]:
     rules = BodyRules(model="m", max_tokens_field="max_tokens")
-    return msgspec.json.decode(anyio.run(chat_body, request, rules, urls))
+    return msgspec.json.decode(b"".join(anyio.run(chat_body, request, rules, urls)))
 
 
 def test_an_image_is_encoded_once_for_many_requests():
