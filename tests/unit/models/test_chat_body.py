@@ -54,6 +54,17 @@ def test_an_image_is_encoded_once_for_many_requests():
     assert first["messages"][0]["content"][2] == {"type": "text", "text": 'say "hé"'}
 
 
+def test_requests_about_the_same_image_share_its_url():
+    urls, rules = DataUrls(), BodyRules(model="m", max_tokens_field="max_tokens")
+    request = request_for({"a": b"1" * 100})
+    bodies = [anyio.run(chat_body, request, rules, urls) for _ in range(2)]
+    (before, url, behind), (_, again, _) = bodies
+    assert again is url
+    assert url == b'"data:image/jpeg;base64,' + base64.b64encode(b"1" * 100) + b'"'
+    assert before.endswith(b'"url":')
+    assert behind.startswith(b"}")
+
+
 def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
     images = {name: bytes([n]) * 300 for n, name in enumerate("abc")}
     one_url = len(base64.b64encode(images["a"])) + len('"data:image/jpeg;base64,"')

@@ -66,6 +66,32 @@ def test_parts_keep_their_order_and_images_their_bytes():
         assert part["image_url"]["detail"] == "low"
 
 
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_large_body_arrives_whole_with_its_length_and_what_marks_a_place_in_it(api: str):
+    images = {f"d{n}": bytes([n]) * 90_000 for n in range(9)}  # a megabyte, sent in several pieces
+    words = "a mark \x00 and its \\u0000 in words"
+    prompt = Prompt(
+        parts=(*map(image_part, images), TextPart(text=words), image_part("d0")), system="also \x00"
+    )
+    request = Request(item_id="q1", prompt=prompt, sampling=Sampling(), images=images)
+    with OpenAIStub() as server:
+        ask(model_for(server, f"api={api}"), request, request)
+    first, again = server.requests
+    assert first.raw == again.raw
+    assert first.headers["content-length"] == str(len(first.raw))
+    assert "transfer-encoding" not in first.headers
+    assert len(first.raw) > 10 * 120_000
+    content = (first.body["messages"][-1] if api == "chat" else first.body["input"][0])["content"]
+    urls = [part.get("image_url") for part in content]
+    sent = [url["url"] if isinstance(url, dict) else url for url in urls]
+    assert [url and base64.b64decode(url.split(",")[1]) for url in sent] == [
+        *images.values(),
+        None,
+        images["d0"],
+    ]
+    assert content[9]["text"] == words
+
+
 def test_a_whole_video_is_sent_as_video_url(tmp_path: Path):
     path = tmp_path / "clip.mp4"
     path.write_bytes(b"a whole video")
