@@ -10,10 +10,13 @@ from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
     Progress,
+    ProgressColumn,
+    Task,
     TextColumn,
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.text import Text
 
 from vidence.cli.saying import say
 from vidence.records import Answered, Failed, Refused, Unreadable
@@ -23,6 +26,15 @@ from vidence.running.events import Event, ExaminedOne, MediaTrouble, Started, Tr
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
+
+
+class _RateColumn(ProgressColumn):
+    """Questions per second; counted only when the line is drawn."""
+
+    def render(self, task: Task) -> Text:
+        """The rate as text; nothing before there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed else "")
 
 
 class Display:
@@ -38,7 +50,7 @@ class Display:
             TextColumn(doing, style="bold"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
-            TextColumn("{task.fields[rate]}"),
+            _RateColumn(),
             TimeElapsedColumn(),
             TextColumn("left"),
             TimeRemainingColumn(),
@@ -46,7 +58,7 @@ class Display:
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(doing, total=None, rate="", note="")
+        self._task = self._progress.add_task(doing, total=None, note="")
 
     def __enter__(self) -> Self:
         self._progress.start()
@@ -90,14 +102,11 @@ class Display:
                     self._say("media", "more troubles; the report counts them")
 
     def _draw_note(self) -> None:
-        speed = self._progress.tasks[0].finished_speed or self._progress.tasks[0].speed
+        if self._progress.disable:
+            return
         counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
         spent = f", ${self._cost:.2f}" if self._cost else ""
-        self._progress.update(
-            self._task,
-            rate=f"{speed:.1f}/s" if speed else "",
-            note=visible(f"{counts}{spent} {self._waiting}".strip()),
-        )
+        self._progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
         for message in messages[:_MOST_LINES]:

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 CONNECT_TIMEOUT_S = 10.0
 MAX_QUOTED_CHARACTERS = 500
-_SENT_AT_ONCE_BYTES = 2**18  # fewer cost time for each, more are copied whole where the server reads slowly
+_SENT_AT_ONCE_BYTES = 2**19  # fewer cost time for each, more are copied whole where the server reads slowly
 
 _OVERLOADED = {429, 503, 529}
 _NO_ACCESS = {401, 402, 403, 404, 405}
@@ -125,6 +125,14 @@ class Caller:
         self.server = server
         self.timeout_s = timeout_s
         self._client: httpx2.AsyncClient | None = None
+        self._routes: dict[str, httpx2.URL] = {}  # taking an address apart costs a hundredth of a request
+
+    def _route(self, path: str) -> "httpx2.URL":
+        import httpx2
+
+        if path not in self._routes:
+            self._routes[path] = httpx2.URL(self.server.address + path)
+        return self._routes[path]
 
     def _open(self) -> "httpx2.AsyncClient":
         if self._client is None:
@@ -159,7 +167,8 @@ class Caller:
         length = {"content-length": str(sum(map(len, pieces)))}  # many servers take no body without it
         try:
             with anyio.fail_after(self.timeout_s):
-                response = await self._open().post(address + path, content=_InPieces(pieces), headers=length)
+                client, route = self._open(), self._route(path)
+                response = await client.post(route, content=_InPieces(pieces), headers=length)
         except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
             raise TransientModelError(
                 f"no connection to {address} ({error or type(error).__name__}): nothing seems to be "
