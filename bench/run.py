@@ -45,15 +45,17 @@ def main() -> int:
             rows += found
             print(as_markdown(found), flush=True)
     today = datetime.datetime.now(tz=datetime.UTC).date()
+    missed = [r.what for r in rows if r.holds is False]
     text = f"# Measured\n\n{today}, {facts}.\n\n## The harness\n\n{as_markdown(rows)}\n"
     if not options.without_decode and not options.only:
         import decode
 
-        text += f"\n## Sparse reading\n\n{decode.report()}\n"
+        tables, misses = decode.report()
+        text += f"\n## Sparse reading\n\n{tables}\n"
+        missed += misses
     if not options.only:
         (HERE / "RESULTS.md").write_text(text, encoding="utf-8")
-    missed = [r.what for r in rows if r.holds is False]
-    print(f"targets missed: {', '.join(missed) if missed else 'none'}")
+    print(f"targets missed: {'; '.join(missed) if missed else 'none'}")
     return 0
 
 

@@ -196,14 +196,17 @@ class _Session(Generic[T]):
         table = self._table
         needed = {int(table.packet_of_frame[index]) for index in run.frames}
         catch = _Catch(table, run, self._convert)
+        now = None
         for position, packet in self._packets_from(run.first):
-            codec = self._opened.codec
-            if skip != "DEFAULT":
-                codec.skip_frame = "DEFAULT" if position in needed else skip
+            codec = self._opened.codec  # of another file where seeking failed
+            wanted: Skip = "DEFAULT" if position in needed else skip
+            if wanted != now:
+                codec.skip_frame = now = wanted
             frames = decode(codec, packet)
             if frames is None or packet.is_corrupt:
                 catch.bad.add(position)
-            catch.take(frames or ())
+            if frames:
+                catch.take(frames)
             if position >= run.last:
                 break
         # Draining gives the last frames without decoding further to push them out.
@@ -234,9 +237,12 @@ class _Session(Generic[T]):
             packet, self._held = self._held, None
             return packet
         try:
-            return next((packet for packet in self._packets if packet.size), None)
+            for packet in self._packets:
+                if packet.size:
+                    return packet
         except av.FFmpegError:
-            return None
+            pass
+        return None
 
     def _seek(self, first: int) -> None:
         """Go to a packet at or before `first`; the landing place is recognised by its time."""
