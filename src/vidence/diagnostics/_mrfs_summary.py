@@ -86,7 +86,8 @@ def _mean(demands: Sequence[_Demand], counting: Counting) -> Estimate | None:
     """The mean over visual-required questions, each counted once."""
     wanted = [d for d in demands if d.finding.category == "visual-required"]
     numbers = np.array([float(d.finding.mrfs or 0) for d in wanted])
-    return counting.mean(numbers, [d.item for d in wanted])
+    most = max((d.finding.n_delivered for d in wanted), default=1)
+    return counting.mean(numbers, [d.item for d in wanted], bounds=(1.0, float(most)))
 
 
 def _restricted(demands: Sequence[_Demand], settings: Settings, counting: Counting) -> Estimate | None:
@@ -94,7 +95,7 @@ def _restricted(demands: Sequence[_Demand], settings: Settings, counting: Counti
     wanted = [d for d in demands if d.finding.category in ("visual-required", "undefined")]
     above = settings.most + 1
     numbers = np.array([float(above if d.finding.mrfs is None else d.finding.mrfs) for d in wanted])
-    return counting.mean(numbers, [d.item for d in wanted])
+    return counting.mean(numbers, [d.item for d in wanted], bounds=(1.0, float(above)))
 
 
 def _accuracy(demands: Sequence[_Demand], counting: Counting) -> Estimate | None:

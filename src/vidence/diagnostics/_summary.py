@@ -1,8 +1,10 @@
 """What summaries of diagnostics share: shares by video, and the tags by which questions are parted."""
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+import msgspec
 import numpy as np
 
 from vidence.diagnostics._paired import Figures, Values
@@ -23,9 +25,20 @@ class Counting:
     rng: np.random.Generator
     level: float
 
-    def mean(self, values: Values, items: Sequence[Item]) -> Estimate | None:
-        """The mean over questions."""
-        return Figures(rng=self.rng, level=self.level).mean(values, items) if len(values) else None
+    def mean(
+        self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, math.inf)
+    ) -> Estimate | None:
+        """The mean over questions of what is never beyond `bounds`, as no share and no count is below 0.
+
+        The interval is cut there: Student's t does not know that there is nothing beyond.
+        """
+        if not len(values):
+            return None
+        found = Figures(rng=self.rng, level=self.level).mean(values, items)
+        if math.isnan(found.low):
+            return found
+        least, most = min(bounds[0], float(values.min())), max(bounds[1], float(values.max()))
+        return msgspec.structs.replace(found, low=max(found.low, least), high=min(found.high, most))
 
     def share(self, wanted: Iterable[bool], items: Sequence[Item]) -> Estimate | None:
         """The share of the items of which something is true."""

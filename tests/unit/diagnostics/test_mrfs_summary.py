@@ -194,3 +194,12 @@ def test_the_mean_over_planted_demands_is_the_planted_mean(mode: str) -> None:
     for demand in range(1, 9):
         assert number(sheet(said, "by task").value(str(demand), "mean")) == demand
     assert number(sheet(said, "mrfs").value("all", "mean")) == 4.5
+
+
+def test_the_interval_of_a_mean_demand_ends_at_one_frame_and_at_all_of_them() -> None:
+    few = [Examined(item=item(i), finding=finding(k)) for i, k in enumerate((1, 1, 14))]  # three videos
+    said = summary(few)
+    mean = sheet(said, "mrfs").value("all", "mean")
+    assert isinstance(mean, Estimate)
+    assert mean.value == pytest.approx(16 / 3)
+    assert (mean.low, mean.high) == (1.0, 16.0)  # Student's t alone would say -13.3 to 24.0
