@@ -235,10 +235,11 @@ class FrameDesk:
         """The frames to deliver, by source and by the key of their encoding."""
         wanted: dict[tuple[Source, str], tuple[Encoding, set[int]]] = {}
         for item in items:
+            sources = [self._source(media) for media in item.media]
             for name, selection in chosen[item.item_id].items():
                 encoding = self._views[name].encoding
                 for ref in () if isinstance(selection, Failed) else selection.frames:
-                    place = self._source(item.media[ref.media_index]), encoding.key
+                    place = sources[ref.media_index], encoding.key
                     wanted.setdefault(place, (encoding, set()))[1].add(ref.frame_index)
         return wanted
 
@@ -335,19 +336,20 @@ class FrameDesk:
         if isinstance(selection, Failed):
             return selection
         key = self._views[view].encoding.key
+        sources = [self._source(media) for media in item.media]
         shown: list[ShownFrame] = []
         for ref in selection.frames:
-            delivery = frames[self._source(item.media[ref.media_index]), key]
+            delivery = frames[sources[ref.media_index], key]
             if isinstance(delivery, Failed):
                 return delivery
             if ref.frame_index in delivery.problems:
                 return Failed(stage="media", error="DamagedFrame", message=delivery.problems[ref.frame_index])
             shown.append(ShownFrame(frame=delivery.frames[ref.frame_index], time_s=ref.time_s))
-        known = [f for m in item.media if isinstance(f := facts[self._source(m)], MediaFacts)]
+        known = [fact for source in sources if isinstance(fact := facts[source], MediaFacts)]
         lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
         if self._rules.whole_video and item.media:
-            path = self._source(item.media[0])[0]
+            path = sources[0][0]
             video = VideoPart(path=str(path), digest=known[0].content_hash, media_type=video_type(path))
         return Shown(
             selection=selection,
