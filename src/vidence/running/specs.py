@@ -11,8 +11,9 @@ from vidence.running.plan import Plan
 from vidence.selection._seeking import FIRST_OF_SPEC
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
-# Paths with these could not be read back out of a spec.
-_MARKS = "?"
+_MARK = "?"  # begins the options of a spec, so that no path before them can hold it
+# Models that read a file; all others that read anything here read folders.
+_OF_ONE_FILE = ("replay",)
 
 
 def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
@@ -48,6 +49,9 @@ def with_whole_paths(plan: Plan) -> Plan:
 def whole_model(spec_text: str) -> str:
     """The spec of a model that is read from files here, with their whole path; others as they are.
 
+    Raises:
+        UsageError: the whole path holds a ``?``.
+
     >>> whole_model("openai:gpt-4.1"), whole_model("replay:/said/answers.jsonl?id=key")
     ('openai:gpt-4.1', 'replay:/said/answers.jsonl?id=key')
     """
@@ -55,11 +59,16 @@ def whole_model(spec_text: str) -> str:
     name, _, argument = head.partition(":")
     if name not in names("model") or not getattr(find("model", name), "READS_FILES", False):
         return spec_text
-    return f"{name}:{_whole(argument)}{mark}{query}" if argument else spec_text
+    if not argument:
+        return spec_text
+    return f"{name}:{_whole(argument, is_folder=name not in _OF_ONE_FILE)}{mark}{query}"
 
 
 def whole_selector(spec_text: str) -> str:
-    """The spec of a selector with the whole paths of its file of scores and of its embedder's weights.
+    """The spec of a selector with the whole paths of its scores, its embedder's weights, and of its models.
+
+    Raises:
+        UsageError: a whole path holds a ``?`` where options begin with it.
 
     >>> whole_selector("aks?mode=official&scores=/s/scores.jsonl")
     'aks?mode=official&scores=/s/scores.jsonl'
@@ -68,24 +77,49 @@ def whole_selector(spec_text: str) -> str:
     name, colon, argument = head.partition(":")
     embedder, _, weights = argument.partition(":")
     if argument.startswith(FIRST_OF_SPEC):
-        argument = FIRST_OF_SPEC + whole_model(argument.removeprefix(FIRST_OF_SPEC))
+        argument = _whole_named(argument)
     elif weights and embedder in names("embedder"):
-        argument = f"{embedder}:{_whole(weights)}"
+        argument = f"{embedder}:{_whole(weights, is_folder=True)}"
     pairs = [pair.partition("=") for pair in filter(None, query.split("&"))]
-    whole = [
-        f"{key}={_escaped(str(Path(unquote(value)).resolve()))}"
-        if key == "scores" and value
-        else f"{key}{equals}{value}"
-        for key, equals, value in pairs
-    ]
+    whole = [f"{key}{equals}{_whole_value(key, value)}" for key, equals, value in pairs]
     return f"{name}{colon}{argument}{mark}{'&'.join(whole)}"
 
 
-def _whole(path: str) -> str:
-    """The path from the root where there is such a file or folder; otherwise as it was written."""
+def _whole_value(key: str, value: str) -> str:
+    """The value of a selector's option with whole paths, as a spec holds it."""
+    text = unquote(value)
+    if key == "scores" and text:
+        return _escaped(str(Path(text).resolve()))
+    if key == "objects" and text.startswith(FIRST_OF_SPEC):
+        return _escaped(_whole_named(text))
+    return value
+
+
+def _whole_named(text: str) -> str:
+    """``model:SPEC`` with the whole path of what that model is read from."""
+    return FIRST_OF_SPEC + whole_model(text.removeprefix(FIRST_OF_SPEC))
+
+
+def _whole(path: str, *, is_folder: bool) -> str:
+    """The path from the root where there is such a file or folder; otherwise as it was written.
+
+    Raises:
+        UsageError: the whole path holds a ``?``, so that no spec can name it.
+    """
     place = Path(path)
-    whole = str(place.absolute())
-    return whole if place.exists() and _MARKS not in whole else path
+    try:
+        is_there = place.is_dir() if is_folder else place.exists()
+    except OSError:  # too long for a path, or in a folder that is closed: whoever opens it says so
+        is_there = False
+    if not is_there:
+        return path
+    whole = str(place.resolve())
+    if _MARK in whole:
+        raise UsageError(
+            f"{path} is {whole}, and a spec cannot hold a path with '?', where its options begin; rename "
+            "the folder, or put the files where no name has one"
+        )
+    return whole
 
 
 def _escaped(text: str) -> str:
