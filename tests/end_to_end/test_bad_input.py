@@ -7,6 +7,7 @@ import pytest
 
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.records import Answered, Failed
+from videos.soundtrack import sound
 
 
 def model(server: OpenAIStub) -> str:
@@ -105,23 +106,34 @@ def test_missing_media_are_listed_before_anything_is_asked(vidence, questions):
 
 
 def test_a_bad_video_fails_its_own_questions_and_no_others(vidence, questions):
-    names = ["clip0.mp4", "empty.mp4", "text.mp4", "cut.mp4"]
+    bad = {
+        "empty.mp4": "is empty",
+        "text.mp4": "is text",
+        "cut.mp4": "cut.mp4",
+        "sound.mp4": "holds only audio",
+        "no-frames.mkv": "holds no frame",
+    }
     (vidence.folder / "empty.mp4").write_bytes(b"")
+    sound(vidence.folder / "sound.mp4")
+    sound(vidence.folder / "no-frames.mkv", with_video=True)
     (vidence.folder / "text.mp4").write_text("this is not a video\n" * 50)
     questions(n_clips=1)
     whole = (vidence.folder / "clip0.mp4").read_bytes()
     (vidence.folder / "cut.mp4").write_bytes(whole[: len(whole) // 3])
-    questions(clips=names, n_questions=1)
+    questions(clips=["clip0.mp4", *bad], n_questions=1)
     with OpenAIStub(answer="Answer: A") as server:
         done = vidence(*RUN, model(server))
+        assert server.n_requests == 1
     assert done.code == 3, done.err
+    assert "Traceback" not in done.err
     trials = vidence.trials("r")
     assert isinstance(trials["0-0"].score.outcome, Answered)
-    for number, name in [(1, "empty.mp4"), (2, "text.mp4"), (3, "cut.mp4")]:
+    for number, (name, reason) in enumerate(bad.items(), start=1):
         outcome = trials[f"{number}-0"].score.outcome
-        assert isinstance(outcome, Failed)
+        assert isinstance(outcome, Failed), name
         assert outcome.stage == "media"
         assert name in outcome.message
+        assert reason in outcome.message
         assert name in done.err
 
 
