@@ -40,7 +40,8 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 	$(BIN)/vidence demo --out demo-out
 
 # What computes long and covers little beyond the rest runs without counting lines, the longest first.
-UNCOUNTED := $(addprefix tests/end_to_end/, test_demo.py test_diagnose.py) tests/parity tests/docs
+UNCOUNTED := $(addprefix tests/end_to_end/, test_demo.py test_diagnose.py) tests/parity tests/docs \
+	tests/architecture/test_parity_skips.py
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
 WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/tracking/test_rfdetr_detector.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder

@@ -141,7 +141,7 @@ def test_the_class_tables_give_the_classes_of_the_log(folder: Path, log: EventLo
         writer = csv.DictWriter(file, kept, extrasaction="ignore")
         writer.writeheader()
         writer.writerows(lines)
-    options = {kind: str(folder / f"EPIC_100_{kind}.csv") for kind in ("verb_classes", "noun_classes")}
+    options = {kind: str(need(folder / f"EPIC_100_{kind}.csv")) for kind in ("verb_classes", "noun_classes")}
     bare: EventLog = catalog.find("event-log", "epic").create(options).read(tmp_path / "log.csv")
     pairs = [(a, b) for v, events in bare.events.items() for a, b in zip(events, log.events[v], strict=True)]
     assert sum(a.noun_class == b.noun_class for a, b in pairs) / len(pairs) > 0.99

@@ -50,18 +50,28 @@ def questions(folder: Path) -> dict[str, Item]:
 
 @cache
 def replies(path: Path) -> tuple[dict[str, Any], ...]:
+    """The rows of a recorded file; a reply without text said nothing."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
-        return tuple(json.loads(line) for line in lines)
+        rows = [json.loads(line) for line in lines]
+    return tuple(row | {"raw": row.get("raw") or ""} for row in rows)
 
 
 def response_files(folder: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """Every response file that is there, with its published counts."""
+    """Every response file that is there, with its published counts.
+
+    Where a file has none, the test ends as skipped after all others were compared.
+    """
     expected = json.loads(need(folder / "expected_per_file.json").read_text("utf-8"))
     paths = sorted((folder / "responses").glob("*.jsonl.gz"))
     if not paths:
         pytest.skip(f"{folder / 'responses'} holds no response file")
-    for path in paths:
-        yield path, expected[path.name.removesuffix(".jsonl.gz")]
+    counted = {path: expected.get(path.name.removesuffix(".jsonl.gz")) for path in paths}
+    for path, counts in counted.items():
+        if counts is not None:
+            yield path, counts
+    unknown = [path.name for path, counts in counted.items() if counts is None]
+    if unknown:
+        pytest.skip(f"expected_per_file.json has no counts of {', '.join(unknown)}; the others were compared")
 
 
 def test_herbench_vectors(checks_dir: Path) -> None:
@@ -77,6 +87,7 @@ def test_official_rules_reproduce_the_published_letters(checks_dir: Path) -> Non
     items = questions(folder)
     for path, expected in response_files(folder):
         rows = replies(path)
+        assert expected["authors_rule"] in RULES, path.name
         rule = RULES[expected["authors_rule"]]
         read = [letter(rule, items[str(row["question_key"])], row["raw"]) for row in rows]
         differing = [
@@ -108,6 +119,7 @@ def test_official_rules_reproduce_the_counts(checks_dir: Path) -> None:
 def test_robust_reads_what_was_intended(checks_dir: Path) -> None:
     folder = checks_dir / "perceptioncomp"
     items = questions(folder)
+    n_known = 0
     for path, _ in response_files(folder):
         known = [row for row in replies(path) if row.get("intended")]
         wrong = [
@@ -116,7 +128,8 @@ def test_robust_reads_what_was_intended(checks_dir: Path) -> None:
             if (mine := letter("robust", items[str(row["question_key"])], row["raw"])) != row["intended"]
         ]
         assert wrong == [], path.name
-        assert known
+        n_known += len(known)
+    assert n_known
 
 
 def test_robust_reads_the_hard_replies(checks_dir: Path) -> None:
@@ -128,6 +141,7 @@ def test_robust_reads_the_hard_replies(checks_dir: Path) -> None:
         (path.name.removesuffix(".jsonl.gz"), row["question_key"]): row["raw"]
         for path in (folder / "responses").glob("*.jsonl.gz")
         for row in replies(path)
+        if row["raw"]
     }
     for row in map(json.loads, listed):
         text = whole.get((row["model"], row["question_key"]), row["tail"])

@@ -5,10 +5,12 @@ import gzip
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import anyio
 import pytest
 
+from conftest import need
 from vidence.reporting.export import write_csv
 from vidence.reporting.results import load_run
 from vidence.running.evaluate import run
@@ -16,6 +18,7 @@ from vidence.running.opening import Surroundings
 from vidence.running.prepare import make_plan
 
 pytestmark = pytest.mark.parity
+RULES = ("api", "gemini", "custom")
 
 
 def response_files(checks_dir: Path) -> list[Path]:
@@ -24,6 +27,22 @@ def response_files(checks_dir: Path) -> list[Path]:
     if not found:
         pytest.skip(f"{folder} holds no recorded responses; set VIDENCE_CHECKS to a folder that does")
     return found
+
+
+def recorded(path: Path) -> dict[str, dict[str, Any]]:
+    """The rows of a recorded file by the key of the question."""
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return {str(row["question_key"]): row for row in map(json.loads, file)}
+
+
+def with_texts(path: Path, rows: dict[str, dict[str, Any]], folder: Path) -> Path:
+    """The file itself; where rows have no text, a copy in which these said nothing."""
+    if all("raw" in row for row in rows.values()):
+        return path
+    copy = folder / path.name.removesuffix(".gz")
+    lines = [json.dumps({"raw": "", **row}) for row in rows.values()]
+    copy.write_text("\n".join(lines), encoding="utf-8")
+    return copy
 
 
 def replay(responses: Path, annotations: Path, folder: Path) -> Path:
@@ -57,35 +76,41 @@ def n_correct(rows: dict[str, dict[str, str]]) -> int:
 
 
 def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: Path, tmp_path: Path):
-    expected = json.loads((checks_dir / "perceptioncomp" / "expected_per_file.json").read_text())
-    annotations = checks_dir / "perceptioncomp" / "annotations_1-1114.json"
+    expected = json.loads(need(checks_dir / "perceptioncomp" / "expected_per_file.json").read_text())
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    unknown = []
     for number, path in enumerate(response_files(checks_dir)):
-        counts = expected[path.name.removesuffix(".jsonl.gz")]
-        with gzip.open(path, "rt", encoding="utf-8") as file:
-            recorded = {str(row["question_key"]): row for row in map(json.loads, file)}
-        folder = replay(path, annotations, tmp_path / str(number))
-        by_reader = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in ("api", "gemini")}
-        assert {name: n_correct(rows) for name, rows in by_reader.items()} == {
+        counts = expected.get(path.name.removesuffix(".jsonl.gz"))
+        if counts is None:
+            unknown.append(path.name)
+            continue
+        rows = recorded(path)
+        folder = replay(with_texts(path, rows, tmp_path), annotations, tmp_path / str(number))
+        by_reader = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in RULES}
+        assert {name: n_correct(by_reader[name]) for name in ("api", "gemini")} == {
             "api": counts["api_correct"],
             "gemini": counts["gemini_correct"],
         }, path.name
+        assert counts["authors_rule"] in by_reader, path.name
         authors = by_reader[counts["authors_rule"]]
-        assert set(authors) == set(recorded)
+        assert set(authors) == set(rows)
         same = sum(
-            (authors[key]["read"] or "WRONG") == row["published_predicted"] for key, row in recorded.items()
+            (authors[key]["read"] or "WRONG") == row["published_predicted"] for key, row in rows.items()
         )
         assert same >= counts["rule_reproduces"], path.name
         robust = rows_of(folder, "robust", tmp_path)
-        known = {key: row["intended"] for key, row in recorded.items() if row["intended"]}
+        known = {key: row["intended"] for key, row in rows.items() if row.get("intended")}
         assert {key: robust[key]["read"] for key in known} == known, path.name
+    if unknown:
+        pytest.skip(f"expected_per_file.json has no counts of {', '.join(unknown)}; the others were compared")
 
 
 def test_the_report_says_how_many_letters_another_reader_changes(checks_dir: Path, tmp_path: Path):
     from vidence.reporting.readers import reader_table
 
     path = response_files(checks_dir)[0]
-    annotations = checks_dir / "perceptioncomp" / "annotations_1-1114.json"
-    folder = replay(path, annotations, tmp_path)
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    folder = replay(with_texts(path, recorded(path), tmp_path), annotations, tmp_path)
     robust = rows_of(folder, "robust", tmp_path)
     gemini = rows_of(folder, "perceptioncomp-gemini", tmp_path)
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)

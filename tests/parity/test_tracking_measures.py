@@ -29,7 +29,7 @@ def library():
 def test_tud_campus_gives_the_values_that_are_published(data_dir: Path):
     """MOTA 0.526462, IDF1 0.557659 and 7 switches: the tests of py-motmetrics on the same two files."""
     truth = read_mot(need(data_dir / "tracking" / "TUD-Campus_gt.txt"))
-    found = measure(truth, read_mot(data_dir / "tracking" / "TUD-Campus_tracker_result.txt"))
+    found = measure(truth, read_mot(need(data_dir / "tracking" / "TUD-Campus_tracker_result.txt")))
     assert found.mota == pytest.approx(0.526462, abs=5e-7)
     assert found.idf1 == pytest.approx(0.557659, abs=5e-7)
     assert found.n_switches == 7
@@ -43,7 +43,7 @@ def test_mot16_truth_with_its_classes(data_dir: Path):
     itself = measure(truth, people)
     assert itself.n_true_boxes == len(people.ids)
     assert (itself.mota, itself.idf1, itself.hota) == pytest.approx((1, 1, 1))
-    real = measure(truth, read_mot(data_dir / "tracking" / "MOT16-11_tracker_result.txt"))
+    real = measure(truth, read_mot(need(data_dir / "tracking" / "MOT16-11_tracker_result.txt")))
     assert 0.2 < real.hota < 0.8
 
 
@@ -106,9 +106,9 @@ def test_association_is_at_least_as_good_as_bytetrack_and_better_when_refined(da
 def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_dir: Path):
     """The other tracks are no truth: at least as many boxes agree as either side has right by itself."""
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
-    boxes = open_detector(f"boxes:{data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt'}")
+    boxes = open_detector(f"boxes:{need(data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt')}")
     followed = follow(video, detector=boxes, tracker=open_tracker("motion"))
-    silver = read_mot(data_dir / "tracking" / "PETS09-S2L1_tracker_result_devkit.txt")
+    silver = read_mot(need(data_dir / "tracking" / "PETS09-S2L1_tracker_result_devkit.txt"))
     found = measure(silver, rows_of(followed.tracked.tracks))
     assert found.recall > 0.8
     assert found.precision > 0.85
@@ -118,9 +118,9 @@ def test_real_detections_of_pets_give_about_the_tracks_of_another_tracker(data_d
 def test_the_smaller_copy_of_pets_takes_the_same_boxes(data_dir: Path):
     """Boxes measured at 768 x 576 are scaled by 0.625 for the copy at 480 x 360."""
     small = open_video(need(data_dir / "video" / "pets09_s2l1_view1_480x360.mp4"))
-    spec = f"boxes:{data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt'}"
-    scaled = open_detector(f"{spec}?size=768x576").detect(small, [0])
-    raw = read_mot(data_dir / "tracking" / "PETS09-S2L1_det_sort.txt")
+    path = need(data_dir / "tracking" / "PETS09-S2L1_det_sort.txt")
+    scaled = open_detector(f"boxes:{path}?size=768x576").detect(small, [0])
+    raw = read_mot(path)
     first = raw.part((raw.frame_indices == 0) & (raw.marks >= 0.3)).boxes_px
     np.testing.assert_allclose(sorted(scaled.boxes_px.tolist()), sorted((first * 0.625).tolist()))
 
@@ -130,7 +130,9 @@ def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir: Pa
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
     frames = range(0, 795, 80)
     found = open_detector("hog").detect(video, frames)
-    real = open_detector(f"boxes:{data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt'}").detect(video, frames)
+    real = open_detector(f"boxes:{need(data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt')}").detect(
+        video, frames
+    )
 
     def rows(boxes: Detections) -> MotRows:
         n = len(boxes.frame_indices)
