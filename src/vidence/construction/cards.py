@@ -10,7 +10,12 @@ from vidence.construction.crops import TrackPictures
 from vidence.construction.leakage import Leakage, LeakRule, leakage
 from vidence.construction.lexicon import action_words, appearance_words
 from vidence.construction.material import Card, Dropped
-from vidence.construction.one_person import NOT_ONE_PERSON, describes_several, says_different_people
+from vidence.construction.one_person import (
+    NOT_ONE_PERSON,
+    describes_several,
+    says_different_people,
+    several_in,
+)
 from vidence.construction.wording import APPEARANCE, PATH, SYSTEM, CardWording
 from vidence.construction.writing import Doubt, Objection, Piece, image, misshapen, repaired, tidy, write_all
 from vidence.contracts import Flow
@@ -104,6 +109,8 @@ def write_cards(
         again = repaired(shown["B"], b_piece.said, problem=problem, wording=wording)
         fresh = replace(b_piece, prompt=again, n_tries=0, made=None, spare=None)
         (b_piece,) = yield from write_all([fresh], wording)
+        if _is_mixed(b_piece):
+            return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
         b_text = _text(b_piece)
         similarity = leakage(a_text, b_text) if b_text else None
         if similarity and leak.is_leak(similarity):
@@ -130,6 +137,9 @@ def write_cards(
 def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> TrackCards:
     """Look at cards that were written elsewhere, all of one track; nobody is asked again.
 
+    That a track is different people is said by the line for it alone. An appearance card that speaks of
+    several people otherwise gets a flag: they may be printed on a shirt.
+
     Raises:
         ValueError: there is no card, or they are of several tracks or of the same kind.
 
@@ -145,7 +155,7 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
     flags: list[Flag] = []
     objections: dict[str, Objection | None] = {}
     for card in cards:
-        read = _reader(card.kind, strict=rules.strict)(card.text)
+        read = _reader(card.kind, strict=rules.strict, by_people=True)(card.text)
         objections[card.kind] = read if isinstance(read, Objection) else None
         if isinstance(read, Objection):
             dropped.append(_dropped(card.track_id, card.kind, read))
@@ -187,12 +197,16 @@ def _prompts(pictures: TrackPictures, *, times_s: Sequence[float], wording: Card
     }
 
 
-def _reader(kind: Literal["A", "B"], *, strict: bool) -> Callable[[str], str | Doubt[str] | Objection]:
-    """The function that makes a card's text of a reply."""
+def _reader(
+    kind: Literal["A", "B"], *, strict: bool, by_people: bool = False
+) -> Callable[[str], str | Doubt[str] | Objection]:
+    """The function that makes a card's text of a reply, or of what people wrote."""
 
     def read(said: str) -> str | Doubt[str] | Objection:
         text = tidy(said)
-        mixed = says_different_people(text) or (describes_several(text) if kind == "A" else None)
+        mixed = says_different_people(text) or (
+            describes_several(text) if kind == "A" and not by_people else None
+        )
         if mixed is not None:
             return mixed
         wrong = misshapen(text, sentences=_SENTENCES[kind], words=_WORDS[kind])
@@ -217,8 +231,13 @@ def _told(kind: Literal["A", "B"], text: str) -> tuple[str, ...]:
 
 def _flags(card: Card) -> tuple[Flag, ...]:
     told = _told(card.kind, card.text)
-    flag = Flag(track_id=card.track_id, kind=card.kind, reason=_TOLD[card.kind], words=told)
-    return (flag,) if told else ()
+    several = several_in(card.text) if card.kind == "A" else ""
+    found = ((_TOLD[card.kind], told), ("several-people", (several,) if several else ()))
+    return tuple(
+        Flag(track_id=card.track_id, kind=card.kind, reason=reason, words=words)
+        for reason, words in found
+        if words
+    )
 
 
 def _is_mixed(piece: Piece[str]) -> bool:

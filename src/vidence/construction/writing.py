@@ -129,7 +129,8 @@ def _read(piece: Piece[MadeT], reply: Reply) -> Piece[MadeT]:
     if isinstance(found, Doubt):
         return replace(asked, spare=found.made, objection=found.objection)
     if isinstance(found, Objection):
-        return replace(asked, objection=found)
+        # Whoever says that there is nothing to write takes back what was written before.
+        return replace(asked, objection=found, spare=None if found.is_final else asked.spare)
     return replace(asked, objection=None, made=found)
 
 

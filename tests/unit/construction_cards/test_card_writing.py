@@ -178,6 +178,49 @@ def test_a_writer_who_sees_different_people_writes_no_card_of_the_track(play, pi
     assert not cards.is_one_person
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "DIFFERENT PEOPLE (3, 4)",
+        "DIFFERENT PEOPLE, 3 and 4",
+        "DIFFERENT PEOPLE in 3, 4.",
+        "Different people [pictures 3, 4]",
+        "Different people in the pictures 3 to 4",
+    ],
+)
+def test_the_numbers_may_be_written_as_people_write_them(play, pictures, wording, said):
+    cards = written(play, pictures, wording, A, said).made
+    assert {d.reason for d in cards.dropped} == {"not-one-person"}
+    assert "in the pictures: 3" in cards.dropped[1].detail
+
+
+@pytest.mark.parametrize(
+    "start", ["Different people in 3 cars pass by. ", "Different people, some of them 3 times, pass by. "]
+)
+def test_a_path_that_begins_with_different_people_says_nothing_of_the_pictures(
+    play, pictures, wording, start
+):
+    assert [c.text for c in written(play, pictures, wording, A, start + B).made.cards] == [A, start + B]
+
+
+def test_a_writer_who_sees_it_while_mending_a_leak_is_believed(play, pictures, wording):
+    cards = written(play, pictures, wording, A, LEAKY, LEAKY, DIFFERENT).made
+    assert cards.cards == ()
+    assert [(d.what, d.reason) for d in cards.dropped] == [
+        ("t1/A", "not-one-person"),
+        ("t1/B", "not-one-person"),
+    ]
+
+
+@pytest.mark.parametrize("kind", ["A", "B"])
+def test_a_writer_who_sees_it_at_the_second_try_takes_the_first_back(play, pictures, wording, kind):
+    active, coat = A + " He walks on the left.", B + " Somebody in a purple poncho greets them."
+    first = (active, B) if kind == "A" else (A, coat)
+    cards = written(play, pictures, wording, *first, DIFFERENT).made
+    assert cards.cards == ()
+    assert {d.reason for d in cards.dropped} == {"not-one-person"}
+
+
 def test_both_templates_ask_whether_it_is_one_person(play, pictures, wording):
     for prompt in written(play, pictures, wording, A, B).prompts:
         assert "one and the same person" in prompt.text
@@ -199,6 +242,13 @@ def test_a_description_of_several_is_asked_for_again_and_then_refused(play, pict
 def test_a_path_may_speak_of_different_people(play, pictures, wording):
     met = "Different people pass by on the way to the left side. This person stops beside two people."
     assert [c.text for c in written(play, pictures, wording, A, met).made.cards] == [A, met]
+
+
+def test_people_on_a_shirt_are_no_objection_to_a_card_that_people_wrote():
+    shirt = "A tall man in a white T-shirt with a print of two people. He has short dark hair."
+    found = check_cards([Card(track_id="t", kind="A", text=shirt), Card(track_id="t", kind="B", text=B)])
+    assert [c.text for c in found.cards] == [shirt, B]
+    assert [(f.reason, f.words) for f in found.flags] == [("several-people", ("two people",))]
 
 
 def test_people_can_say_that_a_track_is_two_people():

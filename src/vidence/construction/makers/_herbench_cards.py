@@ -127,7 +127,7 @@ def _write(
 ) -> tuple[dict[str, list[TrackCards]], list[Dropped]]:
     wording = CardWording.load(work.prompts)
     writer = work.errands.identity(step.model) if any(one.pictures for one in videos) else ""
-    stage = Stage(name="cards", settings=[step.rules, writer, wording.digest])
+    stage = Stage(name="cards", version=2, settings=[step.rules, writer, wording.digest])
     units = [
         FlowUnit(
             name=f"{one.video_id}: {track_id}",
