@@ -112,7 +112,9 @@ def test_shots_are_in_order_apart_and_inside_the_video(values, threshold, cuts, 
     if not dark:
         assert bool(spans) == bool(values)
     if not inside and not dark:
-        assert seen == set(range(n_frames))  # frames of a transition are the mixed ones of the shot behind it
+        # Frames of a transition are the mixed ones of the shot behind it, if there is one.
+        assert seen == set(range(spans[-1].last_frame + 1 if spans else 0))
+        assert all(max(middles[i], parts[i]) > threshold for i in range(n_frames) if i not in seen)
         mixed = {i for span in spans for i in range(span.first_frame, span.first_frame + span.n_mixed)}
         assert all(max(middles[i], parts[i]) > threshold for i in mixed)
 

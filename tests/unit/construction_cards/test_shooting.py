@@ -118,9 +118,13 @@ def spans(middles, *, parts=None, cuts=(), blanks=()):
         # At the threshold is not above it.
         ([0, 0.5, 0, 0], [(0, 3, 0)]),
         ([1, 0, 0, 0], [(0, 0, 0), (1, 3, 0)]),
+        # Behind a transition that goes on to the last frame is no shot.
+        ([0, 0, 1, 1], [(0, 2, 0)]),
+        ([0, 0, 0, 1], [(0, 3, 0)]),
+        ([0, 0, 1, 0], [(0, 2, 0), (3, 3, 0)]),
+        ([1, 1, 1], [(0, 0, 0)]),
         # A shot that is mixed up to its end has one clear frame all the same.
-        ([0, 0, 1, 1], [(0, 2, 0), (3, 3, 0)]),
-        ([1, 1, 1], [(0, 0, 0), (1, 2, 1)]),
+        ([0, 1, 1, 0, 1, 1, 0], [(0, 1, 0), (2, 4, 1), (5, 6, 1)]),
         ([], []),
     ],
 )
@@ -152,6 +156,24 @@ def test_a_picture_that_goes_before_a_cut_or_comes_behind_it_is_one_transition_w
     assert spans(goes, parts=parts, cuts=[9]) == [(0, 4, 0), (9, 19, 0)]
     # It comes behind the cut, and is there at frame 16.
     assert spans(comes, parts=parts, cuts=[9]) == [(0, 8, 0), (9, 19, 7)]
+
+
+def test_amid_a_dissolve_a_cut_takes_no_frame_out_of_the_next_shot():
+    """A dissolve from frame 4 to 16, in which the picture jumps at frame 9."""
+    middles, parts = [0] * 24, [1 if 4 <= i <= 16 else 0 for i in range(24)]
+    middles[10] = 1
+    assert spans(middles, parts=parts, cuts=[9]) == [(0, 4, 0), (5, 23, 12)]
+    assert spans(middles, parts=parts, cuts=[15]) == [(0, 4, 0), (15, 23, 2)]
+    # In black nothing is seen.
+    assert spans(middles, parts=parts, blanks=[(8, 12)]) == [(0, 4, 0), (12, 23, 5)]
+
+
+def test_a_picture_that_goes_until_the_end_of_the_film_is_no_shot_of_its_own():
+    middles, parts = [0] * 20, [int(i >= 12) for i in range(20)]
+    middles[15] = 1
+    assert spans(middles, parts=parts) == [(0, 12, 0)]
+    assert spans(middles, parts=parts, cuts=[16]) == [(0, 12, 0)]
+    assert spans(middles, parts=parts, blanks=[(17, 20)]) == [(0, 12, 0)]
 
 
 def test_blank_frames_are_one_transition_with_the_fades_beside_them():

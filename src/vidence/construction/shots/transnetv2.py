@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from torch.nn import Module
 
 NAME: Final = "transnetv2"
-VERSION: Final = 2
+VERSION: Final = 3
 WINDOW, STEP, EDGE = 100, 50, 25
 # So many frames may lie between a fade and what the other rule calls black, or a cut.
 _REACH: Final = 2
@@ -151,6 +151,7 @@ def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, thr
     A run of frames above the threshold in `middles` is a transition; it goes on, on both sides, as long as
     `parts` is above it. The shot before it ends with its first frame; the others are the mixed frames of the
     shot behind it, which is seen in them. A hard cut is a run of one frame, the last of the shot before it.
+    Behind a transition that goes on to the last frame is no shot: nothing is seen clearly there.
 
     Source: the released code of TransNetV2 (predictions to scenes) for `middles`.
     Departs: the code does not look at `parts`, and leaves the frames of a run behind its first in no shot. A
@@ -162,8 +163,11 @@ def transitions(middles: NDArray[np.float32], parts: NDArray[np.float32], *, thr
     inside = np.concatenate([[False], np.maximum(middles, parts) > threshold, [False]])
     begins = np.flatnonzero(~inside[:-1] & inside[1:]).tolist()
     ends = np.flatnonzero(inside[:-1] & ~inside[1:]).tolist()
+    n_frames = len(middles)
     return [
         Gap(last_frame=begin, first_frame=begin + 1, n_mixed=end - begin - 1)
+        if end < n_frames
+        else Gap(last_frame=begin, first_frame=n_frames)
         for begin, end in zip(begins, ends, strict=True)
         if (middles[begin:end] > threshold).any()
     ]
@@ -173,9 +177,9 @@ def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -
     """The transitions of the network with hard cuts and blank frames that were found otherwise.
 
     A cut or blank frames within two frames of a transition are the same; so is a cut at the edge of blank
-    frames, or amid them. Where the picture goes before
-    it, the shot before ends where it begins to go; where it comes behind it, the next one begins with the
-    first frame in which anything is seen, and has its mixed frames.
+    frames, or amid them. Where the picture goes before it, the shot before ends where it begins to go; where
+    it comes behind it, the next one begins with the first frame in which anything is seen, and has its mixed
+    frames. Amid a dissolve, which goes on behind the cut, the next shot is seen from its beginning on.
 
     Source: ours.
     Departs: no.
@@ -186,14 +190,26 @@ def joined(gaps: Sequence[Gap], *, cuts: Sequence[Gap], blanks: Sequence[Gap]) -
         same = [gap for gap in left if gap.is_near(one, reach=_REACH)]
         left = [gap for gap in left if gap not in same]
         clear = max(gap.clear_frame for gap in (one, *same))
+        first = _first_seen(one, same, is_blank=one in blanks)
         found.append(
             Gap(
                 last_frame=min(gap.last_frame for gap in (one, *same)),
-                first_frame=one.first_frame,
-                n_mixed=clear - one.first_frame,
+                first_frame=first,
+                n_mixed=clear - first,
             )
         )
     return sorted([*found, *left])
+
+
+def _first_seen(one: Gap, same: Sequence[Gap], *, is_blank: bool) -> int:
+    """The first frame of the shot behind a cut or blank frames and the transitions that are one with it."""
+    ends = [gap.first_frame for gap in same if gap.first_frame > gap.last_frame + 1]
+    if ends:  # a transition that nothing clear comes behind
+        return max(ends)
+    if is_blank:
+        return one.first_frame
+    on = [gap.first_frame for gap in same if gap.clear_frame > one.first_frame + _REACH]
+    return min([one.first_frame, *on])
 
 
 def _weights_file() -> Path:
