@@ -69,6 +69,15 @@ def test_put_glass_may_mean_put_down_glass() -> None:
     assert reasons(made)["words-of-two-classes"] >= 1
 
 
+def test_counts_that_are_left_over_are_counts_all_the_same() -> None:
+    """The account does not say beside them that there is none."""
+    made = ask("ac", events([("wash", "carrot")] * 5))
+    why = reasons(made)
+    assert (why["count-left-over"], why["too-few-occurrences"]) == (2, 1)  # no action leads the others
+    none = ask("ac", events([("wash", "carrot")] * 2))
+    assert reasons(none)["too-few-occurrences"] == 3  # for pairs, for verbs, for what is done most often
+
+
 def test_the_most_frequent_action_leads_by_two() -> None:
     others = [("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
     here = events([("wash", "carrot")] * 4 + [pair for pair in others for _ in range(2)])

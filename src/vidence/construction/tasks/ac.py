@@ -66,7 +66,7 @@ class Ac:
     title = "Action Counting"
     stem = "action_counting"
     family = "MEA&N"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
@@ -88,7 +88,7 @@ class Ac:
 
     def _ideas(self, structure: str, there: Countable, *, rng: np.random.Generator) -> Ideas:
         inside = [one for one in there.found if self._rules.least <= len(one.events) <= self._rules.most]
-        ranks, any_yet = Deck(N_OTHERS + 1, rng=rng), False
+        ranks = Deck(N_OTHERS + 1, rng=rng)
         for place in rng.permutation(len(inside)):
             one = inside[place]
             count = len(one.events)
@@ -98,10 +98,8 @@ class Ac:
                 detail = f"{one.k} of its {count} occurrences share no moment"
                 yield NoIdea(subject=one.text, reason="too-little-evidence", detail=detail)
             elif options := there.options.get(one.text, ()):
-                any_yet = True
                 yield _count_idea(structure, one, options=options)
             elif self._rules.alone:
-                any_yet = True
                 options = counts_around(count, rank=min(ranks.draw(), count), rng=rng)
                 yield _count_idea(structure, one, options=options)
             else:
@@ -110,7 +108,7 @@ class Ac:
                     "log to share options with; alone=yes asks it all the same"
                 )
                 yield NoIdea(subject=one.text, reason="count-left-over", detail=detail)
-        if not any_yet:
+        if not inside:
             bounds = f"from {self._rules.least} to {self._rules.most}"
             yield NoIdea(subject=structure, reason="too-few-occurrences", detail=f"no count {bounds} to ask")
         yield used_up(structure)
