@@ -1,11 +1,12 @@
 """Tracks made by hand, and tracks read from MOT files without the package's own reader."""
 
 from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
 
-from vidence.tracking.tracks import PERSON, Detections, Track, TrackedVideo
+from vidence.tracking.tracks import PERSON, Detections, ShotFrames, Track, TrackedVideo
 
 
 def track(
@@ -60,6 +61,14 @@ def video(
         times_s=np.arange(n_frames) / fps,
         tracks=tuple(tracks),
         detections=detections,
+    )
+
+
+def shots(*cuts: int, n_frames: int = 400) -> tuple[ShotFrames, ...]:
+    """The shots between hard cuts, of which the first frames of the later shots are given."""
+    return tuple(
+        ShotFrames(first_frame=first, clear_frame=first, last_frame=end - 1)
+        for first, end in pairwise((0, *cuts, n_frames))
     )
 
 

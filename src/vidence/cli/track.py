@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vidence.tracking.mot import MotRows
     from vidence.tracking.record import TrackRecord
     from vidence.tracking.refine import RefineSettings
-    from vidence.tracking.tracks import TrackedVideo
+    from vidence.tracking.tracks import ShotFrames, TrackedVideo
     from vidence.tracking.watching import Found, Onlooker
 
 _SHOWN_PROBLEMS = 3
@@ -128,7 +128,7 @@ def track(
     with _watching(n_frames, is_read=is_read) as watching:
         onlookers: tuple[Onlooker, ...] = (*watching, *scissors.onlookers)
         followed = follow(
-            medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers, cuts=scissors.cuts
+            medium, detector=finder, tracker=joiner, stride=stride, onlookers=onlookers, shots=scissors.shots
         )
     followed = replace(followed, identities={**followed.identities, **scissors.identities})
     refined = refine(followed.tracked, settings)
@@ -194,8 +194,8 @@ class _Scissors:
             size_px = (video.probe.width_px, video.probe.height_px)
             self.onlookers = (ShotOnlooker(detector, n_frames=video.n_frames, size_px=size_px),)
 
-    def cuts(self) -> list[int]:
-        """The frames with which shots begin, without the first."""
+    def shots(self) -> "list[ShotFrames]":
+        """The shots of the video; none where nobody wants them."""
         from vidence.construction.shooting import find_shots
 
         if self._detector is None:
@@ -204,7 +204,7 @@ class _Scissors:
             shots = self.onlookers[0].shots(self._video.times_s)
         else:
             shots = find_shots(self._video, self._detector)
-        return [shot.first_frame for shot in shots[1:]]
+        return [shot.frames for shot in shots]
 
 
 class _Counter:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.construction.material import Dropped
 from vidence.records import Record
-from vidence.tracking.tracks import Detections, Track, TrackedVideo
+from vidence.tracking.tracks import Detections, ShotFrames, Track, TrackedVideo
 
 Arrays = dict[str, NDArray[np.generic]]
 _FACTS = "facts"
@@ -61,7 +61,7 @@ class _SeenFacts(Record, kw_only=True):
     class_names: dict[int, str]
     has_vectors: bool
     problems: tuple[str, ...]
-    finds_parts: bool = False
+    finds_parts: bool
 
 
 class SeenForm:
@@ -140,7 +140,7 @@ class _FollowedFacts(Record, kw_only=True):
     dropped: tuple[Dropped, ...]
     scores: dict[str, float]
     n_others: int
-    cuts: tuple[int, ...]
+    shots: tuple[ShotFrames, ...]
     seen_well: tuple[str, ...]
 
 
@@ -172,7 +172,7 @@ class FollowedForm:
             dropped=value.dropped,
             scores=dict(value.scores),
             n_others=len(value.video.others),
-            cuts=value.video.cuts,
+            shots=value.video.shots,
             seen_well=tuple(value.video.looks),
         )
         return packed(arrays, facts)
@@ -205,7 +205,7 @@ class FollowedForm:
             times_s=times_s,
             tracks=tracks[:n_tracks],
             others=tracks[n_tracks:],
-            cuts=facts.cuts,
+            shots=facts.shots,
             looks=looks,
         )
         return Followed(

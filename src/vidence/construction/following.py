@@ -27,7 +27,7 @@ from vidence.tracking.refine import refine
 from vidence.tracking.same_person import Looks, looks_of, without_changed
 from vidence.tracking.shotwise import Footage, track_shots
 from vidence.tracking.trackrank import rank
-from vidence.tracking.tracks import PERSON, Detector, TrackedVideo
+from vidence.tracking.tracks import PERSON, Detector, ShotFrames, TrackedVideo
 from vidence.tracking.watching import Found, Image, Onlooker, watch
 
 STAGE: Final = "tracks"
@@ -165,7 +165,7 @@ def follow(
     video: KeptVideo,
     seen: Seen,
     *,
-    cuts: Sequence[int] = (),
+    shots: Sequence[ShotFrames] = (),
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
@@ -175,7 +175,7 @@ def follow(
     Args:
         video: for the looks of the tracks that are left.
         seen: the boxes.
-        cuts: the frames with which shots begin, without the first; what is between two is tracked by itself.
+        shots: the shots that tracks end with; what is between the beginnings of two is tracked by itself.
         tracker: what makes tracks of them.
         rules: how they are refined, ranked and picked.
         rng: for the picking.
@@ -192,9 +192,9 @@ def follow(
         times_s=video.times_s,
         tracks=(),
         detections=seen.detections,
-        cuts=tuple(cuts),
+        shots=tuple(shots),
     )
-    shots = track_shots(
+    found = track_shots(
         seen.detections,
         tracker,
         Footage(
@@ -202,13 +202,13 @@ def follow(
             height_px=video.probe.height_px,
             fps=video.probe.counted.fps,
             stride=rules.every,
-            cuts=tuple(cuts),
+            cuts=whole.cuts,
         ),
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
-    limbs = list(shots.parts)
-    cleaned = refine(replace(whole, tracks=shots.tracks), rules.refine)
+    limbs = list(found.parts)
+    cleaned = refine(replace(whole, tracks=found.tracks), rules.refine)
     refined_tracks = cleaned.video.tracks
     if seen.finds_parts:  # once more: fragments of a person are whole only now
         refined_tracks, parts = without_parts(refined_tracks)
@@ -233,7 +233,7 @@ def follow(
     return Followed(
         video=replace(refined, detections=None),
         chosen=chosen,
-        raw_ids=shots.raw_ids,
+        raw_ids=found.raw_ids,
         dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
         scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
     )

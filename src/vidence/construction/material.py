@@ -9,7 +9,7 @@ import numpy as np
 
 from vidence.contracts import Flow
 from vidence.records import Evidence, Record
-from vidence.tracking.tracks import TrackedVideo
+from vidence.tracking.tracks import ShotFrames, TrackedVideo
 
 
 class VideoSource(Record, kw_only=True, omit_defaults=True):
@@ -71,6 +71,13 @@ class Shot(Record, kw_only=True):
     def clear_frame(self) -> int:
         """The first frame that shows nothing but this shot."""
         return self.first_frame + self.n_mixed
+
+    @property
+    def frames(self) -> ShotFrames:
+        """Its frames, as tracks know them."""
+        return ShotFrames(
+            first_frame=self.first_frame, clear_frame=self.clear_frame, last_frame=self.last_frame
+        )
 
 
 class Change(Record, kw_only=True):

@@ -10,7 +10,7 @@ from vidence.tracking.account import DroppedTrack
 from vidence.tracking.association import Tracker
 from vidence.tracking.describers._describing import Describer, Portraits
 from vidence.tracking.shotwise import Footage, track_shots
-from vidence.tracking.tracks import Detector, TrackedVideo
+from vidence.tracking.tracks import Detector, ShotFrames, TrackedVideo
 from vidence.tracking.watching import Onlooker, watch
 
 
@@ -73,13 +73,13 @@ def follow(
     tracker: Tracker,
     stride: int = 1,
     onlookers: Sequence[Onlooker] = (),
-    cuts: Callable[[], Sequence[int]] | None = None,
+    shots: Callable[[], Sequence[ShotFrames]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 
     The video is read once, for the detector, the describer and the onlookers together; not at all where
-    the boxes come from a file and nobody looks. When it was, `cuts` is asked for the frames with which shots
-    begin, without the first: tracks end there.
+    the boxes come from a file and nobody looks. When it was, `shots` is asked for the shots that it has:
+    tracks end where the next one begins.
 
     Raises:
         MediaError: no frame can be read.
@@ -101,7 +101,7 @@ def follow(
     identities["tracker"] = tracker.identity
     looking = [*onlookers, *([portraits] if portraits is not None else [])]
     watched = watch(video, wanted, detector=detector, onlookers=looking)
-    begins = () if cuts is None else tuple(cuts())
+    parted = () if shots is None else tuple(shots())
     found = track_shots(
         watched.detections,
         tracker,
@@ -110,7 +110,7 @@ def follow(
             height_px=video.probe.height_px,
             fps=mean_fps(video),
             stride=stride,
-            cuts=begins,
+            cuts=tuple(shot.first_frame for shot in parted[1:]),
         ),
         vectors=portraits.of(watched.detections) if portraits is not None else None,
         finds_parts=getattr(detector, "finds_parts", False),
@@ -121,7 +121,7 @@ def follow(
         times_s=video.times_s,
         tracks=found.tracks,
         detections=watched.detections,
-        cuts=begins,
+        shots=parted,
     )
     return Followed(
         tracked=tracked,

@@ -76,7 +76,7 @@ def refine(video: TrackedVideo, settings: RefineSettings | None = None) -> Refin
     check_tracks(video)
     shots: dict[int, list[Track]] = {}
     for track in video.tracks:
-        shots.setdefault(video.shot_of(track.first_frame)[0], []).append(track)
+        shots.setdefault(video.shot_of(track.first_frame).first_frame, []).append(track)
     done = [_refine_shot(replace(video, tracks=tuple(mine)), settings) for _, mine in sorted(shots.items())]
     if not done:
         return _refine_shot(video, settings)
@@ -140,7 +140,7 @@ def check_tracks(video: TrackedVideo) -> None:
         DataError: two tracks with one id, a box in a frame that the video does not have, or times of
             frames that do not ascend.
     """
-    n_frames = len(video.times_s)
+    n_frames, cuts = len(video.times_s), video.cuts
     twice = [name for name, n in Counter(track.track_id for track in video.tracks).items() if n > 1]
     if twice:
         raise DataError(
@@ -153,10 +153,11 @@ def check_tracks(video: TrackedVideo) -> None:
                 f"{track.last_frame}, and the video has frames 0 to {n_frames - 1}; is this the right video? "
                 "MOT files count from 1, tracks here from 0"
             )
-        if track.last_frame > video.shot_of(track.first_frame)[1]:
+        crossed = [cut for cut in cuts if track.first_frame < cut <= track.last_frame]
+        if crossed:
             raise DataError(
                 f"the track {track.track_id!r} runs from frame {track.first_frame} to {track.last_frame}, "
-                f"across the cut at frame {video.shot_of(track.first_frame)[1] + 1}; end it there"
+                f"across the cut at frame {crossed[0]}; end it there"
             )
     if not (np.diff(video.times_s) > 0).all():
         at = int(np.flatnonzero(~(np.diff(video.times_s) > 0))[0])

@@ -89,14 +89,32 @@ class Track:
 
 
 @dataclass(frozen=True, kw_only=True)
+class ShotFrames:
+    """The frames of one shot, `first_frame` to `last_frame`, both included.
+
+    From `clear_frame` on nothing but this shot is seen: before it the shot before it is still there, or the
+    picture comes up from black.
+    """
+
+    first_frame: int
+    clear_frame: int
+    last_frame: int
+
+    def is_clear(self, frame_index: int) -> bool:
+        """Whether a frame shows this shot and nothing else."""
+        return self.clear_frame <= frame_index <= self.last_frame
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrackedVideo:
     """All tracks of one video.
 
     `times_s` are the presentation times of its frames, shape (n_frames,). `detections` are those that the
     tracks were made from, things beside people included; None where tracks came from elsewhere.
     `others` are tracks of people that refining left out (too short, too small, never in the middle): nobody
-    is asked about them, and whoever counts people must reckon with them. `cuts` are the frames with which a
-    shot begins, ascending, without the first; no track runs across one. Empty where nobody looked for cuts.
+    is asked about them, and whoever counts people must reckon with them. `shots` are in order, with black
+    frames between them, before and behind them; empty where nobody looked for cuts, or tracks do not end at
+    them.
     `looks` are mean looks of tracks and of others by their ids, shape (n_dims,), of length 1; whose is not
     there, nobody could see well.
     """
@@ -107,15 +125,22 @@ class TrackedVideo:
     tracks: tuple[Track, ...]
     detections: Detections | None = None
     others: tuple[Track, ...] = ()
-    cuts: tuple[int, ...] = ()
+    shots: tuple[ShotFrames, ...] = ()
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
 
-    def shot_of(self, frame_index: int) -> tuple[int, int]:
-        """The first and the last frame of the shot that a frame belongs to."""
-        at = bisect_right(self.cuts, frame_index)
-        first = self.cuts[at - 1] if at else 0
-        last = self.cuts[at] - 1 if at < len(self.cuts) else len(self.times_s) - 1
-        return first, last
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """The frames with which a shot begins, ascending, without the first; no track runs across one."""
+        return tuple(shot.first_frame for shot in self.shots[1:])
+
+    def shot_of(self, frame_index: int) -> ShotFrames:
+        """The shot that a frame belongs to.
+
+        A frame in no shot, a black one, counts to the shot before it, or to the first.
+        """
+        if not self.shots:
+            return ShotFrames(first_frame=0, clear_frame=0, last_frame=len(self.times_s) - 1)
+        return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda one: one.first_frame) - 1]
 
     def track(self, track_id: str) -> Track:
         """The track of that id.

@@ -1,18 +1,29 @@
 """From boxes to chosen tracks in a making: cuts end tracks, limbs go, every track is accounted for."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from subjects import drawn_street as street
-from subjects.tracks import things
-from vidence.construction.array_forms import FollowedForm, Seen, SeenForm
+from subjects.tracks import shots, things
+from vidence.construction.array_forms import FollowedForm, Seen, SeenForm, packed, unpacked
 from vidence.construction.config import TrackingRules
 from vidence.construction.following import follow, open_tracker
 from vidence.construction.kept_video import kept_video
+from vidence.records import Record
 from vidence.tracking.filtering import FilterSettings
 from vidence.tracking.refine import RefineSettings
+
+
+class Silent(Record, kw_only=True):
+    """What an earlier version noted beside boxes."""
+
+    class_names: dict[str, str]
+    has_vectors: bool
+    problems: list[str]
+
 
 RULES = TrackingRules(refine=RefineSettings(filter=FilterSettings(least_area_px=100.0)))
 
@@ -35,7 +46,8 @@ def seen(*people: tuple[range, float, tuple[int, int]], finds_parts: bool = Fals
 
 def followed(video, what: Seen, *, cuts: tuple[int, ...] = ()):
     rng = np.random.default_rng(0)
-    made = follow(video, what, cuts=cuts, tracker=open_tracker("motion"), rules=RULES, rng=rng)
+    parted = shots(*cuts, n_frames=video.n_frames)
+    made = follow(video, what, shots=parted, tracker=open_tracker("motion"), rules=RULES, rng=rng)
     gone = [one.what for one in made.dropped]
     assert sorted([*made.chosen, *gone]) == sorted(made.raw_ids)  # each once
     return made
@@ -67,7 +79,13 @@ def test_limbs_go_where_the_detector_finds_such(video):
 
 def test_what_the_detector_is_like_is_kept_with_its_boxes():
     one = replace(seen((range(3), 10, (20, 50))), finds_parts=True)
-    assert SeenForm().decode(SeenForm().encode(one)).finds_parts
+    data = SeenForm().encode(one)
+    assert SeenForm().decode(data).finds_parts
+    arrays, facts = unpacked(data)
+    silent = json.loads(facts)
+    del silent["finds_parts"]
+    with pytest.raises(ValueError, match="finds_parts"):
+        SeenForm().decode(packed(arrays, Silent(**silent)))
 
 
 def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(video):

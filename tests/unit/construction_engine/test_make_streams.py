@@ -16,6 +16,7 @@ from vidence.construction.makers import herbench
 from vidence.construction.making import MakeWishes, Workshop
 from vidence.construction.material import Draft
 from vidence.construction.progress import MakeEvent, UnitDone
+from vidence.construction.stages import Shelf
 from vidence.media.video import Video
 from vidence.records import ImagePart, Reply
 from vidence.running import errands
@@ -111,6 +112,14 @@ class Making:
             return plain(video, indices, make, **rest)
 
         monkeypatch.setattr(Video, "read", read)
+        self.versions: dict[str, int] = {}
+        look_up = Shelf.find
+
+        def find(shelf, stage, *rest):
+            self.versions[stage.name] = stage.version
+            return look_up(shelf, stage, *rest)
+
+        monkeypatch.setattr(Shelf, "find", find)
 
     def make(self, **wishes: object):
         self.events, self.reads, self.writer.asked = [], [], []
@@ -169,6 +178,14 @@ def test_the_video_is_read_once_for_boxes_looks_shots_and_crops(making):
     whole = [n for n in making.first_reads if n == street.N_FRAMES]
     assert len(whole) == 1
     assert sum(making.first_reads) == street.N_FRAMES
+
+
+def test_what_earlier_versions_made_otherwise_is_not_taken(making):
+    """Whoever changes what a stage makes of the same raises its version, and writes it here."""
+    expected = {"boxes": 2, "tracks": 4, "shots": 1, "crops": 3, "cards": 2}
+    people = dict.fromkeys(("aglt", "megl", "mpdr", "rlpc", "agbi", "agar"), 3)
+    expected |= {f"draft-{name}": version for name, version in people.items()}
+    assert {name: making.versions[name] for name in expected} == expected
 
 
 def test_nothing_is_made_asked_or_read_twice(making):

@@ -26,7 +26,7 @@ from vidence.construction.shooting import ShotDetector
 from vidence.construction.stages import JsonForm, Kept, Stage
 from vidence.errors import MediaError
 from vidence.tracking.association import Tracker
-from vidence.tracking.tracks import Detector
+from vidence.tracking.tracks import Detector, ShotFrames
 
 NEED_TRACKS = ("tracked", "chosen", "a_cards", "b_cards", "crops")
 NEED_SHOTS = ("shots", "scene_cards")
@@ -124,7 +124,7 @@ class _Eyes:
     def _watch(self, one: Known, video: KeptVideo) -> None:
         shelf, inputs = self._work.shelf, {"video": one.source.video.sha256}
         detector = self._detector(one)
-        seen_stage = Stage(name="boxes", settings=self._seeing(detector))
+        seen_stage = Stage(name="boxes", version=2, settings=self._seeing(detector))
         shot_stage = Stage(name="shots", settings=None if self.shots is None else self.shots.identity)
         seen = None if detector is None else shelf.find(seen_stage, inputs, _SEEN)
         shots = None if self.shots is None else shelf.find(shot_stage, inputs, _SHOTS)
@@ -177,16 +177,16 @@ class _Eyes:
         if self.tracking is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.tracking, self._work.config.seed
-        stage = Stage(name="tracks", version=3, settings=[tracker.identity, rules, seed])
+        stage = Stage(name="tracks", version=4, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": seen.digest, "video": one.source.video.sha256}
-        cuts: list[int] = []
+        parted: list[ShotFrames] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
-            cuts = [shot.first_frame for shot in shots.value[1:]]
+            parted = [shot.frames for shot in shots.value]
         found = self._work.shelf.find(stage, inputs, _FOLLOWED)
         if found is None:
             rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
-            followed = follow(video, seen.value, cuts=cuts, tracker=tracker, rules=rules, rng=rng)
+            followed = follow(video, seen.value, shots=parted, tracker=tracker, rules=rules, rng=rng)
             found = self._work.shelf.put(stage, inputs, _FOLLOWED, value=followed)
         self._account(one, found.value)
         if found.value.chosen:

@@ -64,7 +64,7 @@ class Grounded:
     """
 
     family = "R&T"
-    version = 2
+    version = 3
 
     def __init__(
         self, *, code: str, title: str, stem: str, topics: Mapping[str, str], options: Mapping[str, str]

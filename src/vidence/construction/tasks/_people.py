@@ -168,18 +168,14 @@ def ways(
     """
     width_px, height_px = tracked.width_px, tracked.height_px
     found = passage(track, width_px=width_px, height_px=height_px, bands=bands)
-    times_s = tracked.times_s
-    begins, ends = tracked.shot_of(track.first_frame)[0], tracked.shot_of(track.last_frame)[1]
-    since_s = float(times_s[track.first_frame] - times_s[begins])
-    until_s = float(times_s[ends] - times_s[track.last_frame])
     size = (width_px, height_px)
     comes, goes = (
         _near(place, track.boxes_px[i], size, reach=reach)
         for place, i in ((found.enters, 0), (found.leaves, -1))
     )
     return (
-        _way(comes, away_s=since_s, unclear_s=unclear_s, is_cut=begins > 0),
-        _way(goes, away_s=until_s, unclear_s=unclear_s, is_cut=ends < len(times_s) - 1),
+        _way(comes, from_cut(track, tracked, at=0), unclear_s=unclear_s),
+        _way(goes, from_cut(track, tracked, at=-1), unclear_s=unclear_s),
     )
 
 
@@ -199,10 +195,40 @@ def reaches(box_px: NDArray[np.float64], edge: Edge, size_px: tuple[int, int], *
     return gaps[edge] <= reach
 
 
-def _way(place: Place, *, away_s: float, unclear_s: float, is_cut: bool) -> Way:
-    if away_s <= 0 and not is_cut:
-        return STAYED
-    if away_s < unclear_s:
+@dataclass(frozen=True, kw_only=True)
+class FromCut:
+    """How long behind the beginning of its shot a track begins, or before the end of it it ends.
+
+    The shot begins with the first frame that shows nothing else. `away_s` is 0 where the track begins (ends)
+    in a frame that does not show the shot clearly. `is_cut` is False where the shot begins (ends) with the
+    video itself.
+    """
+
+    away_s: float
+    is_cut: bool
+
+    def is_near(self, unclear_s: float) -> bool:
+        """Whether it is not to be said that somebody came or went, for the cut that is there."""
+        return self.is_cut and (self.away_s <= 0 or self.away_s < unclear_s)
+
+
+def from_cut(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1]) -> FromCut:
+    """How far the beginning (0) or the end (-1) of a track is from that of its shot."""
+    frame = track.first_frame if at == 0 else track.last_frame
+    shot = tracked.shot_of(frame)
+    if at == 0:
+        bound, is_cut = shot.clear_frame, shot.first_frame > 0 or frame > shot.last_frame
+    else:
+        bound = shot.last_frame
+        is_cut = shot.last_frame < len(tracked.times_s) - 1 or frame < shot.clear_frame
+    away_s = abs(float(tracked.times_s[frame] - tracked.times_s[bound])) if shot.is_clear(frame) else 0.0
+    return FromCut(away_s=away_s, is_cut=is_cut)
+
+
+def _way(place: Place, bound: FromCut, *, unclear_s: float) -> Way:
+    if bound.away_s <= 0:
+        return UNCLEAR if bound.is_cut else STAYED
+    if bound.away_s < unclear_s:
         return UNCLEAR
     match place:
         case "middle" | "ambiguous":
@@ -219,22 +245,12 @@ def is_inside(
     Inside is who is in no band of an edge that the box comes near to. Near is not enough: the feet of a
     person who walks down touch the lower edge long before there is nothing left to see.
     """
-    if is_at_cut(track, tracked, at=at, unclear_s=unclear_s):
+    if from_cut(track, tracked, at=at).is_near(unclear_s):
         return True
     is_end = track.first_frame == 0 if at == 0 else track.last_frame == len(tracked.times_s) - 1
     size_px = (tracked.width_px, tracked.height_px)
     bands = edges_at(track.centroids_px[at], width_px=tracked.width_px, height_px=tracked.height_px)
     return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in bands)
-
-
-def is_at_cut(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], unclear_s: float) -> bool:
-    """Whether a track begins (0) or ends (-1) with a cut, or within `unclear_s` of one."""
-    frame = track.first_frame if at == 0 else track.last_frame
-    bound = tracked.shot_of(frame)[at]
-    if bound in (0, len(tracked.times_s) - 1):
-        return False
-    away_s = abs(float(tracked.times_s[frame] - tracked.times_s[bound]))
-    return away_s <= 0 or away_s < unclear_s
 
 
 def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[Person, ...]:

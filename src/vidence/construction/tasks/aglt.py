@@ -60,7 +60,7 @@ class Aglt:
     title = "Appearance-Grounded Localization Trajectory"
     stem = "appearance_grounded_localization_trajectory"
     family = "R&T"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = tuple(_WORDS)
 

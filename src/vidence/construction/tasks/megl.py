@@ -69,7 +69,7 @@ class Megl:
     title = "Multi-Entities Grounding & Localization"
     stem = "multi_entities_grounding_and_localization"
     family = "MEA&N"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 

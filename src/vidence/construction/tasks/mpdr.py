@@ -63,7 +63,7 @@ class Mpdr:
     title = "Multi-Person Duration Reasoning"
     stem = "multi_person_duration_reasoning"
     family = "TR&C"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("longest", "shortest", "first-in", "last-out", "overlap", "order-in")
 

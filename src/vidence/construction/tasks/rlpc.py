@@ -92,7 +92,7 @@ class Rlpc:
     title = "Region-Localized People Counting"
     stem = "region_localized_people_counting"
     family = "MEA&N"
-    version = 2
+    version = 3
     needs: tuple[str, ...] = ("tracked",)
     structures: tuple[str, ...] = ("entered", "left", "crossed", "visited")
 
@@ -158,16 +158,17 @@ class _Crowd:
         self._comes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         self._goes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
         for track in self._people:
-            first, last = track.first_frame, track.last_frame
-            begins, ends = tracked.shot_of(first)[0], tracked.shot_of(last)[1]
-            is_late = tracked.times_s[first] - tracked.times_s[begins] >= rules.unclear_s
-            is_early = tracked.times_s[ends] - tracked.times_s[last] >= rules.unclear_s
+            since_s = _people.from_cut(track, tracked, at=0).away_s
+            until_s = _people.from_cut(track, tracked, at=-1).away_s
             comes, comes_near = self._edges(track, at=0, reach=rules.reach)
             goes, goes_near = self._edges(track, at=-1, reach=rules.reach)
-            self._comes[track.track_id] = (comes if first > begins else (), bool(is_late) and comes_near)
+            self._comes[track.track_id] = (
+                comes if since_s > 0 else (),
+                since_s >= rules.unclear_s and comes_near,
+            )
             self._goes[track.track_id] = (
-                goes if last < ends else (),
-                bool(is_early) and goes_near,
+                goes if until_s > 0 else (),
+                until_s >= rules.unclear_s and goes_near,
             )
 
     def _edges(self, track: Track, *, at: Literal[0, -1], reach: float) -> tuple[tuple[Edge, ...], bool]:
