@@ -1,0 +1,134 @@
+"""What every diagnostic in the catalog must do."""
+
+import inspect
+import re
+from collections.abc import Sequence
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.simulated import Simulated, drive
+from vidence import catalog
+from vidence.contracts import Diagnostic, Examined
+from vidence.errors import UsageError
+from vidence.findings import Sheet, Statement
+from vidence.media.sizes import Size
+from vidence.records import Evidence, Failed, Item, Media, Record, Reply
+from vidence.running.prepare import open_selector
+
+NAMES = catalog.names("diagnostic")
+PLAN = {"selector": "midpoints", "n_frames": 8}
+CHOICE = Item(
+    item_id="q1",
+    media=(Media(path="a.mp4"),),
+    question="Which?",
+    choices=("one", "two", "three"),
+    answer="B",
+    tags={"kind": "k"},
+    evidence=(Evidence(start_s=1, end_s=2), Evidence(start_s=5, end_s=6)),
+)
+OPEN = Item(item_id="q2", media=(Media(path="b.mp4"),), question="What?", answer="B", answer_kind="text")
+
+
+def make(name: str, **options: str) -> Diagnostic:
+    diagnostic: Diagnostic = catalog.find("diagnostic", name).create(options)
+    return diagnostic
+
+
+def subject(one: Diagnostic, item: Item) -> Simulated:
+    """The question with all frames that the diagnostic wants, one each half second."""
+    return Simulated(
+        item,
+        {name: tuple(i / 2 for i in range(v.n_frames)) for name, v in one.views(**PLAN).items()},
+    )
+
+
+def examined(name: str, item: Item, says: str) -> Examined:
+    one = make(name)
+    driven = drive(one.examine(subject(one, item)), lambda ask: Reply(text=says))
+    return Examined(item=item, finding=driven.made)
+
+
+def said(name: str, found: Sequence[Examined]) -> tuple[Statement, ...]:
+    return make(name).summarise(found, rng=np.random.default_rng(0), level=0.95)
+
+
+def test_the_documented_diagnostics_are_there() -> None:
+    documented = {"mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets"}
+    assert documented <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestDiagnostic:
+    def test_it_says_what_it_is(self, name: str) -> None:
+        one = make(name)
+        assert one.name == name
+        assert one.version >= 1
+        assert issubclass(one.finding, Record)
+
+    def test_it_says_where_it_comes_from(self, name: str) -> None:
+        text = inspect.getdoc(type(make(name))) or ""
+        assert "Source:" in text
+        assert "Departs:" in text
+
+    def test_an_unknown_option_is_refused_and_the_known_ones_are_named_and_described(self, name: str) -> None:
+        with pytest.raises(UsageError, match=rf"^{name} has no option 'nonsense'") as refused:
+            make(name, nonsense="1")
+        known = re.split("Known options: ", str(refused.value))[1].split(", ")
+        described = inspect.getdoc(catalog.find("diagnostic", name).create) or ""
+        assert [option for option in known if f"`{option}`" not in described] == []
+
+    def test_its_views_can_be_chosen_and_are_the_same_each_time(self, name: str) -> None:
+        one = make(name)
+        views = one.views(**PLAN)
+        assert views
+        for view in views.values():
+            assert view.n_frames >= 1
+            assert open_selector(view.selector)
+            assert not view.size or Size.parse(view.size)
+        assert dict(one.views(**PLAN)) == dict(make(name).views(**PLAN)) == dict(views)
+
+    def test_without_options_it_asks_the_model_under_test_alone(self, name: str) -> None:
+        assert dict(make(name).models()) == {}
+
+    @pytest.mark.parametrize("says", ["B", "A", "?", "judge", "broken"])
+    def test_it_finds_something_out_about_every_reply(self, name: str, says: str) -> None:
+        one = make(name)
+        flow = one.examine(subject(one, CHOICE))
+        assert inspect.isgenerator(flow)
+        driven = drive(flow, lambda ask: Reply(text=says))
+        assert driven.rounds
+        for ask in driven.asks:
+            assert ask.model in ("", *one.models())
+            assert ask.prompt.text.startswith(CHOICE.question)
+        assert type(driven.made) is one.finding
+        assert msgspec.json.decode(msgspec.json.encode(driven.made), type=one.finding) == driven.made
+        other = make(name)
+        again = drive(other.examine(subject(other, CHOICE)), lambda ask: Reply(text=says))
+        assert (again.made, again.rounds) == (driven.made, driven.rounds)
+
+    def test_of_nothing_and_of_failures_it_says_little_but_does_not_fail(self, name: str) -> None:
+        failed = Failed(stage="media", error="MediaError", message="gone")
+        for found in ([], [Examined(item=CHOICE, finding=failed)]):
+            statements = said(name, found)
+            assert isinstance(statements, tuple)
+            assert all(isinstance(one, Statement) for one in statements)
+            assert not statements or isinstance(statements[0], Sheet)
+
+    def test_it_sums_up_what_it_found_and_always_alike(self, name: str) -> None:
+        failed = Failed(stage="media", error="MediaError", message="gone")
+        found = [
+            *(examined(name, msgspec.structs.replace(CHOICE, item_id=says), says) for says in "AB?"),
+            Examined(item=OPEN, finding=failed),
+        ]
+        statements = said(name, found)
+        first, *_ = statements
+        assert isinstance(first, Sheet)
+        assert first.entries
+        assert all(isinstance(one, Statement) for one in statements)
+        assert len({one.name for one in statements}) == len(statements)
+        for one in statements:
+            if isinstance(one, Sheet):
+                assert all(len(entry.values) == len(one.headings) for entry in one.entries), one.name
+        assert msgspec.json.encode(statements) == msgspec.json.encode(said(name, found))
