@@ -234,7 +234,9 @@ def take_turns(
 
 def is_far_behind(own: list[tuple[float, float]], all_taken: dict[str, list[tuple[float, float]]]) -> bool:
     """Whether a reader needs over twice the time of the second fastest: no repeat changes the comparison."""
-    fastest = sorted(min(times)[0] for times in all_taken.values())
+    fastest = sorted(min(times)[0] for times in all_taken.values() if times)
+    if len(fastest) < 2:
+        return False
     return min(own)[0] > 2 * fastest[1]
 
 
@@ -344,7 +346,7 @@ def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], readers: list
             for r in ["vidence", HANDED_ON, FLOOR, *others]
         ]
         to_floor, gain = (f"{ratio:.2f}" if ratio is not None else "-" for ratio in ratios(found))
-        holds = "**no**" if named(case) in missed_cases else "yes"
+        holds = "**no**" if named(case) in missed_cases else "-" if ratios(found) == (None, None) else "yes"
         lines.append(f"| {named(case)} | " + " | ".join([*cells, to_floor, gain, holds]) + " |")
     lines += [
         "",

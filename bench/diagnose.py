@@ -1,13 +1,12 @@
 """What a diagnostic costs: MRFS of 1,600 HERBench-shaped questions against the same asks posted bare."""
 
 import json
-import re
 import sys
 from pathlib import Path
 
 import clips
 import measure
-from harness import HERE, N_ROUNDS, VIDENCE, Bench, Row, below, cpu_wall, least_cpu_s, least_wall_s
+from harness import HERE, N_ROUNDS, VIDENCE, Bench, Row, below, cpu_wall, least_cpu_s, least_wall_s, passes
 from measure import Taken
 
 N_CLIPS, N_QUESTIONS, MOST = 20, 80, 16
@@ -95,14 +94,6 @@ def planted(item_id: str) -> int | None:
     clip, question = map(int, item_id.split("-"))
     needed = NEEDS[(clip * N_QUESTIONS + question) % len(NEEDS)]
     return needed if needed <= MOST else None
-
-
-def passes(output: str) -> int:
-    """How often the command says that it read videos."""
-    said = re.search(r"videos read\s+(\d+)\s+times", output)
-    if said is None:
-        raise RuntimeError(f"the command does not say how often it read videos:\n{output[-2000:]}")
-    return int(said[1])
 
 
 def findings_of(path: Path) -> list[dict]:

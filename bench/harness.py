@@ -6,6 +6,7 @@ one run, because machines are shared and noisy.
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -102,6 +103,14 @@ def below(what: str, value: float, most: float, unit: str) -> Row:
     return Row(what, f"{value:.2f} {unit}", f"<= {most:g} {unit}", value <= most)
 
 
+def passes(output: str) -> int:
+    """How often the command says that it read videos."""
+    said = re.search(r"videos read\s+(\d+)\s+times", output)
+    if said is None:
+        raise RuntimeError(f"the command does not say how often it read videos:\n{output[-2000:]}")
+    return int(said[1])
+
+
 def least_wall_s(takes: Sequence[Taken]) -> float:
     """The shortest time of several runs."""
     return min(one.wall_s for one in takes)
@@ -130,6 +139,7 @@ def load_a(bench: Bench) -> list[Row]:
             f"{n}, {cold.stats['distinct_bodies']}, {cold.stats['body_bytes'] / 1e6:.0f}",
         ),
         Row("(a) cold, warm and floor post the same bodies", str(same), "True", same),
+        below("(a) passes over each video, cold", passes(cold.output) / 20, 1, ""),
         below("(a) cold CPU", cold.cpu_s, 25, "s"),
         below("(a) cold memory", cold.rss_mb, 400, "MB"),
         below("(a) warm CPU", warm.cpu_s, 6, "s"),
@@ -151,6 +161,7 @@ def load_b(bench: Bench) -> list[Row]:
     return [
         Row("(b) cold", cpu_wall(many)),
         Row("(b) floor", cpu_wall(floor)),
+        below("(b) passes over each video", passes(many.output) / 20, 1, ""),
         below("(b) wall / floor, least of 3", least_wall_s(takes) / least_wall_s(floors), 1.5, "x"),
         below("(b) CPU / floor, least of 3", least_cpu_s(takes) / least_cpu_s(floors), 1.5, "x"),
         below("(b) memory at 1,600 / at 200 questions", many.rss_mb / few.rss_mb, 1.15, "x"),

@@ -77,14 +77,21 @@ class TransientModelError(ModelError):
     """A model did not answer this time (429, 5xx, broken connection, time-out).
 
     `retry_after_s` is the wait that the server asked for, in seconds, or None.
-    `is_overload` tells a server that has too much to do from one that is broken.
+    `is_overload` tells a server that has too much to do from one that is broken; `is_server_error` that the
+    fault is the server's (5xx), so that it is worth a try to send less at once.
     """
 
     def __init__(
-        self, message: str, *, retry_after_s: float | None = None, is_overload: bool = False
+        self,
+        message: str,
+        *,
+        retry_after_s: float | None = None,
+        is_overload: bool = False,
+        is_server_error: bool = False,
     ) -> None:
         self.retry_after_s = retry_after_s
         self.is_overload = is_overload
+        self.is_server_error = is_server_error
         super().__init__(message)
 
 

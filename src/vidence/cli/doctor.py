@@ -53,7 +53,7 @@ def _is_there(module: str) -> bool:
 
 def _libraries() -> list[str]:
     found = []
-    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy", "statsmodels"):
+    for name in ("av", "numpy", "pillow", "msgspec", "anyio", "httpx2", "scipy"):
         try:
             click.echo(f"  {name:<10} {importlib.metadata.version(name)}")
         except importlib.metadata.PackageNotFoundError:

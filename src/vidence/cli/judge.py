@@ -23,7 +23,9 @@ from vidence.running.session import Summary
 @click.option("--judge-prompts", "judge_prompts_dir", help="Folder with templates of your own.")
 @click.option("--judge-price-in", type=float, help="US dollars per million tokens read.")
 @click.option("--judge-price-out", type=float, help="US dollars per million tokens written.")
-@click.option("--max-cost", type=float, help="Stop at this many US dollars; needs prices.")
+@click.option(
+    "--max-cost", type=float, help="Stop when a session has spent this many US dollars; needs prices."
+)
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
 def judge(*, folder: Path, page: bool, **wishes: object) -> int:

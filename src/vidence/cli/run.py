@@ -48,7 +48,7 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
         {"default": None, "help": "Write each frame's time."},
     ),
     (("--size",), "size", {"help": "native, short:720 or long:448 (pixels; frames are never enlarged)."}),
-    (("--jpeg-quality",), "jpeg_quality", {"type": int, "help": "1 to 100."}),
+    (("--jpeg-quality",), "jpeg_quality", {"type": int, "help": "1 to 95."}),
     (("--temperature",), "temperature", {"type": float, "help": "0 is greedy."}),
     (("--top-p",), "top_p", {"type": float, "help": "Nucleus sampling."}),
     (("--max-tokens",), "max_tokens", {"type": int, "help": "Longest reply."}),
@@ -114,7 +114,11 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
         "decode_timeout_s",
         {"type": float, "help": "Seconds for one video (default 300)."},
     ),
-    (("--max-cost",), "max_cost", {"type": float, "help": "Stop at this many US dollars; needs prices."}),
+    (
+        ("--max-cost",),
+        "max_cost",
+        {"type": float, "help": "Stop when a session has spent this many US dollars; needs prices."},
+    ),
     (("--price-in",), "price_in", {"type": float, "help": "US dollars per million tokens read."}),
     (("--price-out",), "price_out", {"type": float, "help": "US dollars per million tokens written."}),
     (("--memory",), "memory", {"help": "File of the reply memory (default: in the cache folder)."}),
@@ -264,6 +268,10 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
         say(console, f"{summary.n_answered_before} of {summary.n_planned} were answered before")
     if summary.n_remembered:
         say(console, several(summary.n_remembered, "reply", many="replies"), " came from the memory")
+    decoding = summary.decoding
+    if decoding.n_passes:
+        times = several(decoding.n_passes, "time")
+        say(console, f"videos read {times}, {several(decoding.n_decoded, 'frame')} decoded")
     if summary.input_tokens or summary.output_tokens:
         money = f", ${summary.cost:.4f}" if summary.cost else ""
         say(console, f"{summary.input_tokens} tokens read, {summary.output_tokens} written{money}")

@@ -17,6 +17,7 @@ from vidence.records import Record
 # Raised whenever the same frame would give other bytes; old cache entries are then not found.
 _ENCODER_VERSION: Final = 1
 _CHROMA: Final = "4:2:0"
+MOST_QUALITY: Final = 95  # above it JPEG grows and does not get better
 
 
 class Encoding(Record, kw_only=True):
@@ -27,8 +28,10 @@ class Encoding(Record, kw_only=True):
     quality: int = 85
 
     def __post_init__(self) -> None:
-        if not 1 <= self.quality <= 95:
-            raise UsageError(f"JPEG quality {self.quality} is out of range; say 1 to 95 (85 is usual)")
+        if not 1 <= self.quality <= MOST_QUALITY:
+            raise UsageError(
+                f"JPEG quality {self.quality} is out of range; say 1 to {MOST_QUALITY} (85 is usual)"
+            )
 
     @property
     def key(self) -> str:

@@ -1,7 +1,8 @@
 """Images and videos as data URLs: made once, and sent as they are.
 
 A clip's frames go out with every question about it. Each is turned into base64 once; a body is the
-words between its URLs and the URLs themselves, and is never put together in memory.
+words between its URLs and the URLs themselves, which are put together only as they are sent, half a
+megabyte at a time.
 """
 
 import base64

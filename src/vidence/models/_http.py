@@ -106,11 +106,13 @@ class _InPieces:
         gathered: list[bytes] = []
         n_bytes = 0
         for piece in self._pieces:
-            if gathered and n_bytes + len(piece) > _SENT_AT_ONCE_BYTES:
-                yield b"".join(gathered)
-                gathered, n_bytes = [], 0
-            gathered.append(piece)
-            n_bytes += len(piece)
+            for start in range(0, len(piece), _SENT_AT_ONCE_BYTES):  # a video is one long piece
+                part = piece[start : start + _SENT_AT_ONCE_BYTES]
+                if gathered and n_bytes + len(part) > _SENT_AT_ONCE_BYTES:
+                    yield b"".join(gathered)
+                    gathered, n_bytes = [], 0
+                gathered.append(part)
+                n_bytes += len(part)
         yield b"".join(gathered)
 
 
@@ -277,5 +279,6 @@ def fault(answer: Answer, server: Server) -> ModelError:
             said,
             retry_after_s=retry_after_s(answer.headers, now_s=time.time()),
             is_overload=status in _OVERLOADED,
+            is_server_error=status >= 500,
         )
     return RejectedRequestError(said)

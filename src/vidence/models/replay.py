@@ -42,7 +42,10 @@ class ReplayModel:
         """
         samples = self._replies.get(request.item_id)
         if samples is None:
-            raise RejectedRequestError(f"no recorded reply for item {request.item_id!r} in {self._source}")
+            raise RejectedRequestError(
+                f"no recorded reply for item {request.item_id!r} in {self._source}; --recorded-only asks "
+                "only what has one"
+            )
         if request.sample not in samples:
             known = ", ".join(map(str, sorted(samples)))
             raise RejectedRequestError(

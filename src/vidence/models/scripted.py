@@ -27,7 +27,7 @@ from vidence.records import Record, Reply
 
 _FAULTS: dict[str, Callable[[str], ModelError]] = {
     "429": lambda message: TransientModelError(message, is_overload=True),
-    "500": TransientModelError,
+    "500": lambda message: TransientModelError(message, is_server_error=True),
     "400": RejectedRequestError,
     "401": AccessError,
 }

@@ -20,11 +20,12 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def columns(run: Run) -> tuple[str, ...]:
-    """The columns of the CSV file: the fixed ones, then the tags.
+    """The columns of the CSV file: the fixed ones, then the tags, and ``repeat`` where there are several.
 
     A tag that has the name of a fixed column becomes ``tag_NAME``.
     """
-    return (*FIXED, *_tag_columns(run).values())
+    repeat = FIXED[-1:] if run.plan.repeats > 1 else ()
+    return (*FIXED[:-1], *_tag_columns(run).values(), *repeat)
 
 
 def _tag_columns(run: Run) -> dict[str, str]:
@@ -70,8 +71,9 @@ def write_csv(run: Run, path: Path) -> None:
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([csv_cell(name) for name in columns(run)])
     for row in run.rows:
-        cells = (*record(run, row), *(row.item.tags.get(tag, "") for tag in tags))
-        writer.writerow([csv_cell(cell) for cell in cells])
+        *first, repeat = record(run, row)
+        cells = [*first, *(row.item.tags.get(tag, "") for tag in tags), repeat]
+        writer.writerow([csv_cell(cell) for cell in cells[: len(columns(run))]])
     write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
 
 

@@ -107,10 +107,14 @@ def _baselines(score: Table) -> list[str]:
     names = {c.key: c.title for c in score.columns}
     known = [
         (names[key], score.cell("headline", key))
-        for key in ("chance", "constant", "longest")
+        for key in ("chance", "constant", "longest", "median")
         if score.has(key)
     ]
-    said = [f"{name} {cell.text} %" for name, cell in known if cell.value is not None]
+    said = [
+        f"{name} {cell.text} %{f' ({cell.detail})' if cell.detail else ''}"
+        for name, cell in known
+        if cell.value is not None
+    ]
     return [f"Without looking: {', '.join(said)}."] if said else []
 
 

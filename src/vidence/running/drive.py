@@ -84,7 +84,7 @@ class Asker:
                 is_wait = error.is_overload and limits.in_flight.silent_s < limits.patience_s
                 n_tries += not is_wait
                 limits.check_wait(error)
-                if error.is_overload:
+                if error.is_overload or error.is_server_error:
                     limits.in_flight.on_overload(error.retry_after_s, sent_s=sent_s)
                 if n_tries >= limits.attempts:
                     self._down.on_failure(error)

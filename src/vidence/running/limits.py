@@ -13,7 +13,7 @@ from vidence.records import Reply
 
 
 class AdaptiveLimit:
-    """How many requests may be in flight: halved when the server is overloaded, then grown again.
+    """How many requests may be in flight: halved when the server has trouble (429, 5xx), then grown again.
 
     Additive increase, multiplicative decrease: a reply adds 1/limit, an overload halves, unless the
     request was sent before the last cut, because all those in flight report the same overload. A
@@ -54,7 +54,7 @@ class AdaptiveLimit:
         self._slots.total_tokens = self.allowed
 
     def on_overload(self, retry_after_s: float | None, *, sent_s: float) -> None:
-        """The server has too much to do: allow half, and keep quiet for as long as it asked."""
+        """The server has too much to do, or fails: allow half, and keep quiet for as long as it asked."""
         now_s = self._clock()
         if retry_after_s is not None:
             self._quiet_until_s = max(self._quiet_until_s, now_s + retry_after_s)
@@ -132,7 +132,7 @@ class Budget:
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
-                "what was answered is kept, and `vidence resume` with a higher --max-cost goes on"
+                "what was answered is kept, and `vidence resume`, a session of its own, goes on"
             )
 
 

@@ -14,6 +14,7 @@ import tomli_w
 
 from vidence import __version__
 from vidence.errors import StoreError, UsageError
+from vidence.media.encode import MOST_QUALITY
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
@@ -95,8 +96,8 @@ class Plan(Record, kw_only=True):
             )
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
-        if not 1 <= self.jpeg_quality <= 100:
-            raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to 100")
+        if not 1 <= self.jpeg_quality <= MOST_QUALITY:
+            raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to {MOST_QUALITY}")
 
 
 def _check_sampling(sampling: Sampling) -> None:

@@ -1,12 +1,14 @@
 """What stands on a terminal: words of others are shown, and neither obeyed nor read as markup."""
 
 import io
+import re
 
 from rich.console import Console
 
 from vidence.cli.progress import Display
 from vidence.cli.saying import say, several
-from vidence.running.events import MediaTrouble, Started, Waiting
+from vidence.records import Answered, Failed, Score, Trial
+from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
 
 HOSTILE = "[/red] [bold]x[/] \x1b[2J"
 
@@ -42,3 +44,39 @@ def test_a_bar_shows_what_a_server_says_and_goes_on() -> None:
     assert "waiting 1 s: [/red] [bold]x[/] ␛[2J (2 at once)" in shown
     assert "media: [/red] [bold]x[/] ␛[2J" in shown
     assert "\x1b[2J" not in shown
+
+
+def tried(outcome: Answered | Failed, *, cost: float = 0.0) -> Event:
+    return Tried(
+        trial=Trial(item_id="q", score=Score(scorer="s", outcome=outcome, value=0.0, scorer_version=1)),
+        cost=cost,
+    )
+
+
+def shown_after(console: Console, *events: Event) -> str:
+    with Display(console) as display:
+        for event in events:
+            display(event)
+    return written(console)
+
+
+ONE_OF_EACH = (
+    Started(n_planned=40, n_answered_before=7),
+    tried(Answered(answer="A"), cost=0.25),
+    tried(Answered(answer="B"), cost=0.25),
+    tried(Failed(stage="media", error="MediaError", message="x")),
+)
+
+
+def test_the_bar_counts_outcomes_and_spend_and_says_how_fast_and_how_long() -> None:
+    shown = shown_after(terminal(), *ONE_OF_EACH)
+    assert "10/40" in shown
+    assert "2 answered, 1 failed, $0.50" in shown
+    assert re.search(r"\d+\.\d/s", shown)
+    assert "left" in shown
+
+
+def test_where_nobody_watches_nothing_is_drawn_but_troubles_are_said() -> None:
+    console = Console(file=io.StringIO(), force_terminal=False, width=200)
+    shown = shown_after(console, *ONE_OF_EACH, MediaTrouble(message="v.mp4 is cut off"))
+    assert shown.split() == ["media:", "v.mp4", "is", "cut", "off"]

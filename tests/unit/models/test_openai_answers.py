@@ -123,6 +123,7 @@ def test_troubles_that_pass(canned: Canned, wait_s: float | None, is_overload: b
         ask_stub(canned)
     assert caught.value.retry_after_s == wait_s
     assert caught.value.is_overload is is_overload
+    assert caught.value.is_server_error is (canned.status >= 500)
 
 
 def _says(**error: object) -> bytes:

@@ -1,4 +1,5 @@
 import csv
+import dataclasses
 import json
 from pathlib import Path
 
@@ -11,20 +12,31 @@ from vidence.reporting.export import write_csv, write_json
 from vidence.reporting.tables import score_tables
 
 EXPECTED = """\
-item_id,model,reader,outcome,read,gold,correct,repeat,task,level
-q1,scripted:test,robust,answered,A,A,1,0,order,1
-q2,scripted:test,robust,answered,C,B,0,0,order,2
-q3,scripted:test,robust,unreadable,,C,0,0,count,10
-q4,scripted:test,robust,answered,C,C,1,0,count,1
-q5,scripted:test,robust,refused,,A,0,0,count,2
-q6,scripted:test,robust,failed,,A,0,0,count,
-q7,scripted:test,needs-judge,answered,a cat,a dog,,0,order,
+item_id,model,reader,outcome,read,gold,correct,task,level
+q1,scripted:test,robust,answered,A,A,1,order,1
+q2,scripted:test,robust,answered,C,B,0,order,2
+q3,scripted:test,robust,unreadable,,C,0,count,10
+q4,scripted:test,robust,answered,C,C,1,count,1
+q5,scripted:test,robust,refused,,A,0,count,2
+q6,scripted:test,robust,failed,,A,0,count,
+q7,scripted:test,needs-judge,answered,a cat,a dog,,order,
 """
 
 
 def test_csv_has_one_line_per_trial(runs, tmp_path):
     write_csv(runs.load(), tmp_path / "out.csv")
     assert (tmp_path / "out.csv").read_bytes().decode() == EXPECTED
+
+
+def test_repeats_stand_behind_the_tags_where_there_are_several(runs, tmp_path):
+    run = runs.load()
+    run = dataclasses.replace(run, plan=msgspec.structs.replace(run.plan, repeats=2))
+    write_csv(run, tmp_path / "out.csv")
+    lines = (tmp_path / "out.csv").read_text().splitlines()
+    assert lines[:2] == [
+        "item_id,model,reader,outcome,read,gold,correct,task,level,repeat",
+        "q1,scripted:test,robust,answered,A,A,1,order,1,0",
+    ]
 
 
 def test_tags_with_the_name_of_a_fixed_column_get_a_prefix(runs, tmp_path):

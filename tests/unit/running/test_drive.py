@@ -103,11 +103,12 @@ def test_transient_errors_are_tried_again_and_reported(memory):
     async def go() -> None:
         events: list[Event] = []
         busy = TransientModelError("429", retry_after_s=0.01, is_overload=True)
-        model = Script(busy, TransientModelError("reset"), "fine")
+        broken = TransientModelError("502", is_server_error=True)
+        model = Script(busy, broken, TransientModelError("reset"), "fine")
         asked = await asker(model, memory, events).ask(request("a"))
         assert asked.reply.text == "fine"
-        assert [e.reason for e in events if isinstance(e, Waiting)] == ["429", "reset"]
-        assert [e.n_allowed for e in events if isinstance(e, Waiting)] == [2, 2]
+        assert [e.reason for e in events if isinstance(e, Waiting)] == ["429", "502", "reset"]
+        assert [e.n_allowed for e in events if isinstance(e, Waiting)] == [2, 1, 1]
 
     anyio.run(go)
 

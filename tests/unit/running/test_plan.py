@@ -120,6 +120,7 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"limit": 3}, "limit and sample exclude each other"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
+        ({"jpeg_quality": 96}, "expected 1 to 95"),
     ],
 )
 def test_impossible_plans_are_refused(changes: dict[str, object], message: str):
