@@ -164,7 +164,7 @@ def ways(
     Departs: who is there in the first frame did not enter, who is there in the last did not leave; corners,
         where bands overlap, and the inside of the frame are unclear; and so is a box in a band that does not
         come near the edge: the band at the top reaches far into the frame. Who is there when a shot begins or
-        ends came and went nowhere, as far as one can see.
+        ends came and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
     """
     width_px, height_px = tracked.width_px, tracked.height_px
     found = passage(track, width_px=width_px, height_px=height_px, bands=bands)
