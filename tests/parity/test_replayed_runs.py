@@ -88,8 +88,8 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
         folder = replay(with_texts(path, rows, tmp_path), annotations, tmp_path / str(number))
         by_reader = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in RULES}
         assert {name: n_correct(by_reader[name]) for name in ("api", "gemini")} == {
-            "api": counts["api_correct"],
-            "gemini": counts["gemini_correct"],
+            "api": counts.get("api_correct", 0),
+            "gemini": counts.get("gemini_correct", 0),
         }, path.name
         assert counts["authors_rule"] in by_reader, path.name
         authors = by_reader[counts["authors_rule"]]
@@ -97,7 +97,7 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
         same = sum(
             (authors[key]["read"] or "WRONG") == row["published_predicted"] for key, row in rows.items()
         )
-        assert same >= counts["rule_reproduces"], path.name
+        assert same >= counts.get("rule_reproduces", 0), path.name
         robust = rows_of(folder, "robust", tmp_path)
         known = {key: row["intended"] for key, row in rows.items() if row.get("intended")}
         assert {key: robust[key]["read"] for key in known} == known, path.name
