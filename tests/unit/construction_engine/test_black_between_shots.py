@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from videos import edited
 from vidence.construction.array_forms import FollowedForm
 from vidence.construction.makers import herbench
 from vidence.construction.making import MakeWishes, Workshop
 from vidence.construction.tasks._people import ways
+from videos import edited
 
 CONFIG = """
 name = "black"
