@@ -1,6 +1,9 @@
-"""What all tests share: where the check files are, and a cache folder of their own."""
+"""What all tests share: where the check files are, a cache folder of their own, and no way out."""
 
+import ipaddress
 import os
+import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -8,6 +11,8 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).parents[1]
+# Read when the hub's library is imported; processes that tests start have it too.
+os.environ["HF_HUB_OFFLINE"] = "1"
 # Tests measure no time: a busy machine is no reason to fail.
 settings.register_profile(
     "no-clock", settings.default, deadline=None, suppress_health_check=[HealthCheck.too_slow]
@@ -42,6 +47,51 @@ def need(path: Path) -> Path:
 def _own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     """No test touches the user's cache."""
     monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
+
+
+class OutsideError(RuntimeError):
+    """A test reached for the network; no OSError, which code under test would take for a bad connection."""
+
+
+def _is_here(host: object) -> bool:
+    text = host.decode() if isinstance(host, bytes) else str(host)
+    try:
+        return ipaddress.ip_address(text.partition("%")[0]).is_loopback
+    except ValueError:
+        return text == "localhost"
+
+
+def _refuse_outside(host: object) -> None:
+    if not _is_here(host):
+        raise OutsideError(f"a test wants to reach {host!r}; tests use no network but loopback")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_way_out() -> Iterator[None]:
+    """Sockets of this process connect to this machine alone, and no other machine's name is looked up."""
+    connect, connect_ex, getaddrinfo = socket.socket.connect, socket.socket.connect_ex, socket.getaddrinfo
+    internet = (socket.AF_INET, socket.AF_INET6)
+
+    def connect_here(self: socket.socket, address: tuple[object, ...]) -> None:
+        if self.family in internet:
+            _refuse_outside(address[0])
+        return connect(self, address)
+
+    def connect_ex_here(self: socket.socket, address: tuple[object, ...]) -> int:
+        if self.family in internet:
+            _refuse_outside(address[0])
+        return connect_ex(self, address)
+
+    def names_here(host: object, *more: object, **named: object) -> list[tuple[object, ...]]:
+        if host is not None:
+            _refuse_outside(host)
+        return getaddrinfo(host, *more, **named)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(socket.socket, "connect", connect_here)
+        patch.setattr(socket.socket, "connect_ex", connect_ex_here)
+        patch.setattr(socket, "getaddrinfo", names_here)
+        yield
 
 
 @pytest.fixture
