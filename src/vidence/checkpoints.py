@@ -48,6 +48,19 @@ def _content(file: Path) -> bytes:
         return partly.digest()
 
 
+def folder_of(name: str) -> Path | None:
+    """The folder of that name, ``~`` being the user's own; None where there is none.
+
+    Raises:
+        UsageError: what is there cannot be looked at, or no file can have that name.
+    """
+    folder = Path(name).expanduser()
+    try:
+        return folder if folder.is_dir() else None
+    except OSError as error:
+        raise UsageError(f"the weights {name!r} cannot be looked for: {error.strerror}") from error
+
+
 def refuse_revision(folder: Path, revision: str) -> None:
     """Refuse a version for what has none.
 

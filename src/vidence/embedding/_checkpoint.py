@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence import checkpoints
-from vidence.checkpoints import fetch_config, files_of, has_weights, refuse_revision
+from vidence.checkpoints import fetch_config, files_of, folder_of, has_weights, refuse_revision
 from vidence.errors import UsageError
 
 # What a checkpoint consists of; the model card changes no number.
@@ -68,8 +68,8 @@ def find_checkpoint(
             f"{owner}: needs a folder or a name on the hub, for example {owner}:/path/to/weights"
         )
     require_libraries(owner, ("torch", "transformers"))
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = folder_of(name)
+    if folder is not None:
         refuse_revision(folder, revision)
         config = _read_config(folder / "config.json")
         content = digest(folder)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vidence import checkpoints
-from vidence.checkpoints import fetch_config, files_of, has_weights, refuse_revision
+from vidence.checkpoints import fetch_config, files_of, folder_of, has_weights, refuse_revision
 from vidence.errors import UsageError
 
 # What a checkpoint consists of; the optimiser's state and the model card change no reply.
@@ -37,8 +37,8 @@ def locate(name: str, *, revision: str = "", local_only: bool = False) -> Source
         UsageError: neither a checkpoint's folder nor a possible name of a repository.
         AccessError: the hub has no such repository or revision, does not let us in, or cannot be reached.
     """
-    folder = Path(name).expanduser()
-    if folder.is_dir():
+    folder = folder_of(name)
+    if folder is not None:
         refuse_revision(folder, revision)
         return Source(place=str(folder), name=folder.resolve().name, revision="", content=digest(folder))
     is_possible = not name.startswith(("/", ".", "~"))
