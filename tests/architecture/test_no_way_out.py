@@ -80,6 +80,10 @@ def test_sockets_in_the_file_system_stay_open(tmp_path, monkeypatch) -> None:
         server.bind("s")
         server.listen()
         one.connect("s")
+        one.sendall(b"hello")
+        accepted, _ = server.accept()
+        with accepted:
+            assert accepted.recv(5) == b"hello"
 
 
 def test_the_hub_is_not_asked() -> None:

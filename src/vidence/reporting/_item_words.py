@@ -19,7 +19,7 @@ _NAMED = re.compile(r"(?<![\w'.&-])([B-H])(?![\w'&-]|\.\w)")
 _PLACEHOLDER = re.compile(
     r"(?<![\w\\^$}])\{\{?\s*[A-Za-z][a-z_]{3,}\s*\}?\}"
     r"|<\s*(?:obj(?:ect)?|person|name|answer|action|number|color|colour)\w*\s*>"
-    r"|\[(?:object|person|name|action|answer|MASK|insert [^\]]*)\]|\bTODO\b|\bTBD\b|lorem ipsum",
+    r"|\[(?:object|person|name|action|answer|MASK|insert [^\]]*)\]|\bT(?:ODO|BD)\b|lorem ipsum",
     re.IGNORECASE,
 )
 _EMPTY = frozenset({"nan", "null", "undefined", "#n/a", "#ref!", "[object object]"})

@@ -36,7 +36,7 @@ from vidence.running.plan import Plan
 from vidence.running.prepare import Prepared, open_selector, open_templates, prepare
 from vidence.running.showers import Showers
 from vidence.running.showing import DecodeCount, Shown, ViewRules
-from vidence.running.specs import with_whole_paths
+from vidence.running.specs import what_is_asked
 from vidence.running.subject import NotShownError, ShownSubject
 from vidence.running.workers import Workers
 
@@ -146,17 +146,7 @@ def model_spec(base: str, spec: str) -> str:
 
 def _digest(plan: Plan) -> str:
     """What decides the answers of a plan, as a short name."""
-    asked = msgspec.structs.replace(
-        with_whole_paths(plan),
-        concurrency=1,
-        timeout_s=1,
-        attempts=1,
-        decode_timeout_s=1,
-        max_cost=None,
-        memory="",
-    )
-    asked = msgspec.structs.replace(asked, price_in=0, price_out=0, judge_price_in=0, judge_price_out=0)
-    return hashlib.sha256(msgspec.json.encode(asked, order="sorted")).hexdigest()[:16]
+    return hashlib.sha256(msgspec.json.encode(what_is_asked(plan), order="sorted")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -31,7 +31,7 @@ from vidence.running.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.running.prepare import Prepared, check_same, open_selector, prepare
 from vidence.running.session import Session, Summary
 from vidence.running.showing import ShowRules
-from vidence.running.specs import with_whole_paths
+from vidence.running.specs import what_is_asked
 from vidence.running.store import TrialStore
 from vidence.running.workers import Workers
 
@@ -72,7 +72,7 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
     with TrialStore(folder, is_writer=True) as store:
         if (folder / PLAN_FILE).exists():
             earlier, began = read_plan(folder)
-            if _asks(earlier) != _asks(plan):
+            if what_is_asked(earlier) != what_is_asked(plan):
                 raise StoreError(f"{folder} holds another run; choose another --out, or resume it as it is")
             check_same(began, facts, folder=folder)
             # Media may have come or gone since (--allow-missing); all else is as it was.
@@ -80,23 +80,6 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
         store.put_items(prepared.items)
         write_plan(folder, plan, facts)
         yield store
-
-
-def _asks(plan: Plan) -> Plan:
-    """A plan without the fields that change how fast or how dear a run is, but no answer."""
-    return msgspec.structs.replace(
-        with_whole_paths(plan),
-        concurrency=1,
-        timeout_s=1,
-        attempts=1,
-        decode_timeout_s=1,
-        max_cost=None,
-        price_in=0,
-        price_out=0,
-        judge_price_in=0,
-        judge_price_out=0,
-        memory="",
-    )
 
 
 async def _evaluate(

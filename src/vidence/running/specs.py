@@ -125,3 +125,20 @@ def _whole(path: str, *, is_folder: bool) -> str:
 def _escaped(text: str) -> str:
     """A value that `parse_spec` reads as it is."""
     return text.replace("%", "%25").replace("&", "%26")
+
+
+def what_is_asked(plan: Plan) -> Plan:
+    """A plan without the fields that change how fast or how dear a run is, but no answer."""
+    return msgspec.structs.replace(
+        with_whole_paths(plan),
+        concurrency=1,
+        timeout_s=1,
+        attempts=1,
+        decode_timeout_s=1,
+        max_cost=None,
+        price_in=0,
+        price_out=0,
+        judge_price_in=0,
+        judge_price_out=0,
+        memory="",
+    )
