@@ -111,7 +111,7 @@ def _baselines(score: Table) -> list[str]:
         if score.has(key)
     ]
     said = [
-        f"{name} {cell.text} %{f' ({cell.detail})' if cell.detail else ''}"
+        f"{name} {cell.text} %{f' ({cell.detail} with numbers)' if cell.detail else ''}"
         for name, cell in known
         if cell.value is not None
     ]
