@@ -69,11 +69,12 @@ def write_csv(run: Run, path: Path) -> None:
     tags = _tag_columns(run)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([csv_cell(name) for name in columns(run)])
+    named = columns(run)
+    writer.writerow([csv_cell(name) for name in named])
     for row in run.rows:
         *first, repeat = record(run, row)
         cells = [*first, *(row.item.tags.get(tag, "") for tag in tags), repeat]
-        writer.writerow([csv_cell(cell) for cell in cells[: len(columns(run))]])
+        writer.writerow([csv_cell(cell) for cell in cells[: len(named)]])
     write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
 
 
