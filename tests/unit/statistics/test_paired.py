@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
+from statsmodels.stats.multitest import multipletests
 
 from vidence.errors import UsageError
 from vidence.statistics.paired import compare, holm, mcnemar, rank, undivided
@@ -254,6 +255,7 @@ def by_hand_holm(p_values: list[float]) -> list[float]:
 @pytest.mark.parametrize("p_values", [[0.5], [0.01, 0.04, 0.03, 0.005], [0.2, 0.2, 0.9, 0.0, 1.0]])
 def test_holm_is_the_step_down_rule(p_values: list[float]) -> None:
     assert list(holm(p_values)) == pytest.approx(by_hand_holm(p_values))
+    assert holm(p_values) == tuple(multipletests(p_values, method="holm")[1].tolist())
 
 
 @pytest.mark.parametrize("p_values", [[], [0.5, math.nan], [1.5], [-0.1]])
