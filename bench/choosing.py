@@ -38,7 +38,7 @@ def milliseconds(function: Callable[[], object], repeats: int) -> tuple[float, f
 
 def rows(n_scores: int, repeats: int) -> list[Row]:
     """Every rule and budget, on scores that are flat, peaky and mostly nothing."""
-    from vidence.selection import aks, bolt
+    from vidence.ask.selection import aks, bolt
 
     rng = np.random.default_rng(0)
     kinds = {
@@ -78,7 +78,7 @@ def choosing(bench: Bench) -> list[Row]:
 @contextmanager
 def counted() -> Iterator[list[int]]:
     """The number of frames in each forward pass of CLIP's image tower."""
-    from vidence.embedding.clip import Clip
+    from vidence.ask.embedding.clip import Clip
 
     seen: list[int] = []
     original = Clip._see  # noqa: SLF001 - what it does is counted
@@ -127,9 +127,9 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
 
     import anyio
 
-    from vidence.running import evaluate
-    from vidence.running.opening import Surroundings
-    from vidence.running.prepare import make_plan
+    from vidence.engine import evaluate
+    from vidence.engine.opening import Surroundings
+    from vidence.engine.prepare import make_plan
 
     model = f"openai:stub?base_url={bench.stub.address}/v1"
     wishes = {"selector": selector, "n_frames": 16, "memory": str(out / "replies.sqlite")}

@@ -105,9 +105,9 @@ def asks_of(questions: Path, findings: Path) -> dict[str, dict[str, object]]:
     """For every question the frames of its ranking in the order of time, and each ask."""
     import msgspec
 
-    from vidence.prompting.templates import Templates
+    from vidence.ask.prompting.templates import Templates
+    from vidence.ask.selection.ranking import spread
     from vidence.records import Item
-    from vidence.selection._ranking import spread
 
     templates = Templates.load("plain")
     items = [msgspec.json.decode(line, type=Item) for line in questions.read_bytes().splitlines()]

@@ -18,8 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow
-from vidence.diagnostics import blind_panel, frame_shares, modality, mrfs, selector_gap
-from vidence.findings import Sheet
+from vidence.explain.diagnostics import blind_panel, frame_shares, modality, mrfs, selector_gap
 from vidence.records import (
     Answered,
     Estimate,
@@ -32,6 +31,7 @@ from vidence.records import (
     Score,
     TextPart,
 )
+from vidence.tables.findings import Sheet
 
 SIZES = (50, 200, 1000)
 LONG_RUN = 20_000

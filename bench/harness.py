@@ -84,7 +84,7 @@ class Bench:
 
 def sent_prompts(run_folder: Path) -> dict[str, dict[str, object]]:
     """Words and frame indices of every question of a run."""
-    from vidence.running.store import TrialStore
+    from vidence.engine.store import TrialStore
 
     with TrialStore(run_folder) as store:
         return {

@@ -32,7 +32,7 @@ WRITTEN = json.dumps(
 
 def crowd(n_tracks: int, *, seed: int = 0):
     """A video in which thirty people are always in view, each for 300 boxes: some lost, some that jump."""
-    from vidence.tracking.tracks import PERSON, Track, TrackedVideo
+    from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
     rng = np.random.default_rng(seed)
     n_frames = n_tracks * N_BOXES // 30 + N_BOXES
@@ -71,8 +71,8 @@ def timed(work: Callable[[], object]) -> tuple[float, float, object]:
 
 def making_tracks(bench: Bench) -> list[Row]:
     """Refining and ranking 10,000 tracks of 300 boxes, and whether it grows faster than their number."""
-    from vidence.tracking.refine import refine
-    from vidence.tracking.trackrank import rank
+    from vidence.seeing.refine import refine
+    from vidence.seeing.trackrank import rank
 
     def work(n_tracks: int) -> tuple[float, float, int]:
         video, looks = crowd(n_tracks)
@@ -115,7 +115,7 @@ def drive(flow) -> Sequence[object]:
 def prepared() -> Iterator[tuple[tuple[str, ...], object, object]]:
     """Materials without end, each with the tasks that can be made of it and what foils come from."""
     from subjects import kitchens, planted_people
-    from vidence.construction.material import Corpus
+    from vidence.make.pipeline.material import Corpus
 
     logs = kitchens.kitchens(60, n_events=N_EVENTS)
     strangers = planted_people.strangers(0)
@@ -131,7 +131,7 @@ def prepared() -> Iterator[tuple[tuple[str, ...], object, object]]:
 def making_questions(bench: Bench) -> list[Row]:
     """26,000 questions from tracks, cards, shots and logs that are there, through the files of all tasks."""
     from vidence.catalog import find, names
-    from vidence.construction.material import Draft
+    from vidence.make.pipeline.material import Draft
 
     tasks = {name: find("task", name).create({}) for name in names("task")}
     counts = dict.fromkeys(tasks, 0)
@@ -234,8 +234,8 @@ false = false
 def making_reads(bench: Bench) -> list[Row]:
     """How often a film is decoded for boxes, looks, shots and crops, and for pictures of shots beside."""
     from subjects import walking_people
-    from vidence.construction.makers import herbench
-    from vidence.construction.making import MakeWishes, Workshop
+    from vidence.make.makers import herbench
+    from vidence.make.pipeline.making import MakeWishes, Workshop
     from vidence.media.video import Video
 
     folder = bench.fresh("film")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from vidence.reporting.results import Run
+    from vidence.report.results import Run
 
 __version__ = "0.1.0"
 __all__ = ["__version__", "evaluate"]
@@ -45,10 +45,10 @@ def evaluate(
 
     from anyio.from_thread import start_blocking_portal
 
-    from vidence.reporting.results import load_run
-    from vidence.running.evaluate import run
-    from vidence.running.opening import Surroundings
-    from vidence.running.prepare import make_plan
+    from vidence.engine.evaluate import run
+    from vidence.engine.opening import Surroundings
+    from vidence.engine.prepare import make_plan
+    from vidence.report.results import load_run
 
     plan = make_plan(benchmark, data=Path(data), model=model, wishes=wishes or {})
 

@@ -3,7 +3,7 @@
     benchmark -> media -> selection -> prompting -> model -> scoring -> statistics -> report
 
 Only models wait for the outside world. Judges, diagnostics and construction steps are *flows*:
-generators that yield what they want asked and are sent the answer. `running/drive.py` is the one
+generators that yield what they want asked and are sent the answer. `engine/drive.py` is the one
 place where flows meet models.
 """
 
@@ -16,9 +16,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.findings import Statement
 from vidence.media.clip import Clip
 from vidence.records import Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score
+from vidence.tables.findings import Statement
 
 MadeT = TypeVar("MadeT")
 
@@ -236,7 +236,7 @@ class Judge(Protocol):
 
         Returns:
             A score with one `Verdict` (its `judge_model` is filled in by who drives the flow), or
-            `ruled`. Where no verdict can be read after one repair, `vidence.judging._verdicts.judge_error`.
+            `ruled`. Where no verdict can be read after one repair, `ask.judging.verdicts.judge_error`.
         """
 
 

@@ -10,10 +10,10 @@ import pytest
 from vidence import catalog
 from vidence.errors import UsageError
 from vidence.media.video import open_video
-from vidence.tracking.describers._describing import Portraits
-from vidence.tracking.following import open_describer, open_detector, open_tracker
-from vidence.tracking.tracks import PERSON
-from vidence.tracking.watching import watch
+from vidence.seeing.describers.describing import Portraits
+from vidence.seeing.following import open_describer, open_detector, open_tracker
+from vidence.seeing.tracks import PERSON
+from vidence.seeing.watching import watch
 from videos.walkers import HEIGHT, WIDTH, Walker, film, mot_lines
 
 WALKERS = (

@@ -11,11 +11,11 @@ import pytest
 from subjects.simulated import Simulated, drive
 from vidence import catalog
 from vidence.contracts import Diagnostic, Examined
+from vidence.engine.prepare import open_selector
 from vidence.errors import UsageError
-from vidence.findings import Sheet, Statement
 from vidence.media.sizes import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
-from vidence.running.prepare import open_selector
+from vidence.tables.findings import Sheet, Statement
 
 NAMES = catalog.names("diagnostic")
 PLAN = {"selector": "midpoints", "n_frames": 8}

@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 
 from servers import tiny_embedders
 from vidence import catalog
+from vidence.ask.embedding.cache import ScoreCache
+from vidence.ask.embedding.score import score_frames
+from vidence.ask.phantom.code import Payload, draw
 from vidence.contracts import Embedder
-from vidence.embedding._cache import ScoreCache
-from vidence.embedding._score import score_frames
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
-from vidence.phantom.code import Payload, draw
 
 # What each is made of; an embedder that needs weights has a builder of tiny ones here.
 WEIGHTS: dict[str, Callable[[Path], Path] | None] = {

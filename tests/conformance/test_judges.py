@@ -226,11 +226,8 @@ def test_the_same_question_is_asked_in_the_same_words(name: str) -> None:
 def test_create_and_the_judge_describe_themselves(name: str) -> None:
     module = catalog.find("judge", name)
     assert f"``{name}``" in (inspect.getdoc(module.create) or "")
-    described = inspect.getdoc(type(make(name))) or ""
-    assert "Source:" in described
-    assert "Departs:" in described
 
 
 def test_every_set_of_templates_belongs_to_a_judge() -> None:
-    folders = (resources.files("vidence.judging") / "templates").iterdir()
+    folders = (resources.files("vidence.ask.judging") / "templates").iterdir()
     assert {f.name for f in folders if f.is_dir()} <= set(NAMES)

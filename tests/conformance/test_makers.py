@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from vidence import catalog
-from vidence.construction.making import Maker, MakeWishes, Workshop
-from vidence.construction.progress import UnitDone
 from vidence.errors import UnknownNameError, UsageError
+from vidence.make.pipeline.making import Maker, MakeWishes, Workshop
+from vidence.make.pipeline.progress import UnitDone
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers"
 NAMES = catalog.names("maker")

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from vidence import catalog
-from vidence.prompting.compose import STYLES, Prompter
-from vidence.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, sets
+from vidence.ask.prompting.compose import STYLES, Prompter
+from vidence.ask.prompting.templates import ASIDES, NAMES, QUESTION_NAMES, Templates, sets
 from vidence.records import Answered, Item, Reply
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "prompts"

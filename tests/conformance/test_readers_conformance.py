@@ -1,9 +1,5 @@
 """What every reader in the catalog must do."""
 
-import ast
-import inspect
-from pathlib import Path
-
 import pytest
 
 from vidence import catalog
@@ -91,14 +87,3 @@ def test_no_answer_counts_nothing(name: str, outcome: Outcome) -> None:
     scorer = make(name)
     expected = Score(outcome=outcome, value=0.0, scorer=name, scorer_version=scorer.version)
     assert scorer.mark(item_for(name), outcome) == expected
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_it_says_where_its_rule_comes_from(name: str) -> None:
-    module = catalog.find("reader", name)
-    tree = ast.parse(Path(inspect.getfile(module)).read_text("utf-8"))
-    public = [n for n in tree.body if isinstance(n, ast.FunctionDef | ast.ClassDef) and n.name[0] != "_"]
-    for node in public:
-        said = ast.get_docstring(node) or ""
-        assert "Source:" in said, node.name
-        assert "Departs:" in said, node.name

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 
 from vidence import catalog
-from vidence.construction.shooting import ShotDetector, find_shots
 from vidence.errors import UsageError
 from vidence.media.video import Video, open_video
+from vidence.seeing.shooting import ShotDetector, find_shots
 from videos import edited
 
 NAMES = catalog.names("shot-detector")

@@ -12,10 +12,10 @@ import pytest
 from subjects.kitchens import kitchens
 from subjects.planted_people import source, strangers, street, trailer
 from vidence import catalog
-from vidence.benchmarks.herbench import FAMILIES
-from vidence.construction.material import Corpus, Draft, Dropped, Made, Material, Task
+from vidence.ask.benchmarks.herbench import FAMILIES
 from vidence.contracts import Ask, Flow
 from vidence.errors import UsageError
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.records import Prompt, Reply
 
 NAMES = catalog.names("task")

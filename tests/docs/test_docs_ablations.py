@@ -2,7 +2,7 @@
 
 import msgspec
 
-from vidence.construction.ablation_config import (
+from vidence.make.lights.ablation_config import (
     ALIASES,
     DEFAULT_FACTORS,
     AblationConfig,

@@ -12,8 +12,8 @@ from PIL import Image
 
 import vidence
 from vidence import catalog
+from vidence.ask.prompting.templates import Templates
 from vidence.errors import DataError, UsageError
-from vidence.prompting.templates import Templates
 from vidence.records import Answered, Item, Reply, Unreadable
 
 PACKAGE = "vidence_riddles"

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.benchmarks import table
+from vidence.ask.benchmarks import table
 
 DOCS = Path(__file__).parents[2] / "docs"
 WITH_PYTHON = sorted(

@@ -6,8 +6,8 @@ import click
 import pytest
 
 from vidence import catalog
+from vidence.ask.prompting.templates import sets
 from vidence.cli.main import COMMANDS, app
-from vidence.prompting.templates import sets
 
 # Names that a page makes up for the reader to replace.
 _PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}

@@ -10,8 +10,8 @@ import pytest
 
 import vidence
 from vidence import catalog, errors
-from vidence.prompting.templates import sets
-from vidence.reporting.results import OUTCOMES
+from vidence.ask.prompting.templates import sets
+from vidence.report.results import OUTCOMES
 
 ROOT = Path(__file__).parents[2]
 PACKAGE = Path(vidence.__file__).parent

@@ -5,7 +5,7 @@ import re
 import msgspec
 import pytest
 
-from vidence.construction.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, TaskRules, read_herbench
 
 PAGE = "docs/making/herbench.md"
 

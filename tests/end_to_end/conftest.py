@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from vidence.cli.main import main
+from vidence.engine.store import TrialStore
 from vidence.records import Trial
-from vidence.running.store import TrialStore
 
 Questions = Callable[..., Path]
 

@@ -5,9 +5,9 @@ import json
 
 import pytest
 
-from vidence.phantom.plan import WorldSpec
-from vidence.phantom.planted import Reader, demand, expected
-from vidence.phantom.world import render
+from vidence.ask.phantom.plan import WorldSpec
+from vidence.ask.phantom.planted import Reader, demand, expected
+from vidence.ask.phantom.world import render
 from vidence.records import Item
 
 

@@ -5,8 +5,8 @@ import json
 
 import pytest
 
+from vidence.engine.store import TrialStore
 from vidence.records import Trial
-from vidence.running.store import TrialStore
 
 RIGHT = "A"
 

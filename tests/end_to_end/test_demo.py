@@ -8,13 +8,13 @@ import types
 import msgspec
 import pytest
 
+from vidence.engine.diagnosing import open_diagnostic
 from vidence.errors import DataError
 from vidence.records import Failed
-from vidence.reporting.calibration import calibration_section, compare
-from vidence.reporting.diagnosed import load_diagnosed
-from vidence.reporting.diagnosed_calibration import beside_planted, why_section
-from vidence.reporting.results import load_run
-from vidence.running.diagnosing import open_diagnostic
+from vidence.report.calibration import calibration_section, compare
+from vidence.report.diagnosed import load_diagnosed
+from vidence.report.diagnosed_calibration import beside_planted, why_section
+from vidence.report.results import load_run
 
 MADE = r"made (\d+) questions.*?: (\d+) say.*?; (\d+) of (\d+) planted leaks"
 

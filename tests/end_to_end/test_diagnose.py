@@ -13,18 +13,18 @@ import numpy as np
 import pytest
 
 from servers.openai_stub import OpenAIStub
-from vidence.embedding import phantom_codes
+from vidence.ask.embedding import phantom_codes
+from vidence.ask.phantom.plan import WorldSpec, plan_world
+from vidence.ask.phantom.planted import Reader, expected
+from vidence.ask.phantom.scene import COLOURS
+from vidence.ask.phantom.world import World, render
+from vidence.engine.diagnosing import Account, diagnose, open_diagnostic
+from vidence.engine.opening import Surroundings
+from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
-from vidence.findings import Sheet
-from vidence.phantom.plan import WorldSpec, plan_world
-from vidence.phantom.planted import Reader, expected
-from vidence.phantom.scene import COLOURS
-from vidence.phantom.world import World, render
 from vidence.records import Item, Record
-from vidence.reporting.diagnosed import Diagnosed, load_diagnosed
-from vidence.running.diagnosing import Account, diagnose, open_diagnostic
-from vidence.running.opening import Surroundings
-from vidence.running.prepare import make_plan
+from vidence.report.diagnosed import Diagnosed, load_diagnosed
+from vidence.tables.findings import Sheet
 
 SEED = 3
 SPEC = WorldSpec(n_videos=3, n_variable=1, min_s=24, max_s=24, sizes=((320, 180),), rates=(10,))

@@ -12,7 +12,7 @@ from vidence.errors import UnknownNameError
 def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questions):
     path = questions(n_clips=2, n_questions=3)
 
-    async def notebook(address: str) -> "vidence.reporting.results.Run":
+    async def notebook(address: str) -> "vidence.report.results.Run":
         return vidence.evaluate(
             "table",
             data=path,

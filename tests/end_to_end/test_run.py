@@ -227,10 +227,10 @@ def test_the_spending_limit_ends_the_run_and_resume_goes_on(vidence, questions):
 def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, questions):
     import anyio
 
+    from vidence.engine.evaluate import run
+    from vidence.engine.opening import Surroundings
+    from vidence.engine.prepare import make_plan
     from vidence.records import Sampling
-    from vidence.running.evaluate import run
-    from vidence.running.opening import Surroundings
-    from vidence.running.prepare import make_plan
 
     path = questions(n_clips=3, n_questions=10)
     passes = []

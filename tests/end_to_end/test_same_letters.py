@@ -8,9 +8,9 @@ import pytest
 from servers.tiny_requests import GREEDY, ask_together, make_request
 from servers.tiny_vlm import build
 from servers.tiny_vlm_server import Fault, TinyVlmServer
+from vidence.ask.models import openai, transformers
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, VidenceError
-from vidence.models import openai, transformers
 from vidence.records import Reply, Sampling
 
 pytest.importorskip("torch", reason="needs the extra 'transformers'")

@@ -16,12 +16,13 @@ from PIL import Image
 from subjects import walking_people as street
 from subjects.task_claims import has_three_apart, true_options
 from subjects.tracks import video
-from vidence.construction.makers import herbench
-from vidence.construction.making import MakeWishes, Workshop
-from vidence.construction.material import Card, Draft, Material, SceneCard, Shot, VideoSource
+from vidence.engine import errands
+from vidence.make.makers import herbench
+from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.material import Card, Draft, Material, SceneCard, VideoSource
 from vidence.records import ImagePart, Reply
-from vidence.running import errands
-from vidence.tracking.tracks import PERSON, Track
+from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import PERSON, Track
 
 FILMS = (street.STREET, street.YARD)
 CONFIG = """

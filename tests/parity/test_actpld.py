@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from vidence.benchmarks import actpld
+from vidence.ask.benchmarks import actpld
+from vidence.ask.scoring._description import branch
+from vidence.ask.scoring.label_words import KNOWN, LabelWords
 from vidence.contracts import Loaded
 from vidence.records import Item
-from vidence.scoring._description import branch
-from vidence.scoring._label_words import KNOWN, LabelWords
 
 pytestmark = pytest.mark.parity
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.benchmarks import mmvu, perceptioncomp, table
+from vidence.ask.benchmarks import mmvu, perceptioncomp, table
 from vidence.contracts import Loaded
 from vidence.records import Item
 

@@ -9,13 +9,13 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.reporting.compared_words import ranked_sentences, sentences, verdict
-from vidence.reporting.comparing import compare_two, rank_runs
-from vidence.reporting.pairing import pair
-from vidence.reporting.results import Run, load_run
-from vidence.running.evaluate import run
-from vidence.running.opening import Surroundings
-from vidence.running.prepare import make_plan
+from vidence.engine.evaluate import run
+from vidence.engine.opening import Surroundings
+from vidence.engine.prepare import make_plan
+from vidence.report.compared_words import ranked_sentences, sentences, verdict
+from vidence.report.comparing import compare_two, rank_runs
+from vidence.report.pairing import pair
+from vidence.report.results import Run, load_run
 from vidence.statistics.resampling import Resampling
 
 pytestmark = pytest.mark.parity

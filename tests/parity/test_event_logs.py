@@ -21,8 +21,8 @@ from conftest import need
 from subjects.guesses import by_size
 from subjects.planted_people import source
 from vidence import catalog
-from vidence.construction.event_log import EventLog
-from vidence.construction.material import Corpus, Draft, Dropped, Made, Material
+from vidence.make.events.log import EventLog
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material
 
 pytestmark = pytest.mark.parity
 TASKS = ("fam", "fom", "asii", "ac")

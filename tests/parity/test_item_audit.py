@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from conftest import need
-from vidence.benchmarks import mmvu, perceptioncomp, table
-from vidence.findings import Sheet
-from vidence.reporting.audit_card import Card, make_card
-from vidence.reporting.item_audit import audit_items
+from vidence.ask.benchmarks import mmvu, perceptioncomp, table
+from vidence.explain.audit.audit import audit_items
+from vidence.report.item_card import Card, make_card
+from vidence.tables.findings import Sheet
 
 pytestmark = pytest.mark.parity
 

@@ -9,9 +9,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from conftest import need
-from vidence.construction.makers.actpld import create as create_maker
-from vidence.construction.making import MakeWishes, Workshop
 from vidence.errors import DataError
+from vidence.make.makers.actpld import create as create_maker
+from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.pointlight import checks
 from vidence.pointlight.body import body
 from vidence.pointlight.inspection import inspect

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from vidence.reporting import published
-from vidence.reporting.printed import PublishedRow, PublishedTable, is_blank, number
+from vidence.explain.published import published
+from vidence.explain.published.printed import PublishedRow, PublishedTable, is_blank, number
 
 pytestmark = pytest.mark.parity
 

@@ -10,12 +10,12 @@ import pytest
 from conftest import need
 from subjects.tracks import read_mot, video
 from vidence.media.video import open_video
-from vidence.tracking.appearance import AppearanceSettings, rarity, read_appearances
-from vidence.tracking.diversity import pick_diverse
-from vidence.tracking.merging import MergeSettings
-from vidence.tracking.overlap import iou
-from vidence.tracking.refine import RefineSettings, refine
-from vidence.tracking.trackrank import TERMS, rank
+from vidence.seeing.appearance import AppearanceSettings, rarity, read_appearances
+from vidence.seeing.diversity import pick_diverse
+from vidence.seeing.merging import MergeSettings
+from vidence.seeing.overlap import iou
+from vidence.seeing.refine import RefineSettings, refine
+from vidence.seeing.trackrank import TERMS, rank
 
 pytestmark = pytest.mark.parity
 

@@ -11,11 +11,11 @@ import anyio
 import pytest
 
 from conftest import need
-from vidence.reporting.export import write_csv
-from vidence.reporting.results import load_run
-from vidence.running.evaluate import run
-from vidence.running.opening import Surroundings
-from vidence.running.prepare import make_plan
+from vidence.engine.evaluate import run
+from vidence.engine.opening import Surroundings
+from vidence.engine.prepare import make_plan
+from vidence.report.export import write_csv
+from vidence.report.results import load_run
 
 pytestmark = pytest.mark.parity
 RULES = ("api", "gemini", "custom")
@@ -106,7 +106,7 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
 
 
 def test_the_report_says_how_many_letters_another_reader_changes(checks_dir: Path, tmp_path: Path):
-    from vidence.reporting.readers import reader_table
+    from vidence.report.readers import reader_table
 
     path = response_files(checks_dir)[0]
     annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")

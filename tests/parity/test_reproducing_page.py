@@ -7,10 +7,10 @@ from pathlib import Path
 import anyio
 import pytest
 
-from vidence.reporting.results import load_run
-from vidence.running.evaluate import run
-from vidence.running.opening import Surroundings
-from vidence.running.prepare import make_plan
+from vidence.engine.evaluate import run
+from vidence.engine.opening import Surroundings
+from vidence.engine.prepare import make_plan
+from vidence.report.results import load_run
 
 pytestmark = pytest.mark.parity
 

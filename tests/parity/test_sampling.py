@@ -10,10 +10,10 @@ import pytest
 from numpy.typing import NDArray
 
 from vidence import catalog
+from vidence.ask.selection import _candidates
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
-from vidence.selection import _candidates
 
 pytestmark = pytest.mark.parity
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from vidence import catalog
+from vidence.ask.selection import aks, bolt
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Item
-from vidence.selection import aks, bolt
 
 pytestmark = pytest.mark.parity
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from conftest import need
-from vidence.construction.shooting import find_shots
-from vidence.construction.shots import content, transnetv2
 from vidence.media.video import open_video
+from vidence.seeing.shooting import find_shots
+from vidence.seeing.shots import content, transnetv2
 
 pytestmark = pytest.mark.parity
 TOLERANCE = 2

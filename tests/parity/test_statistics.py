@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vidence.statistics.audit import RowAudit, audit_row
+from vidence.explain.published.audit import RowAudit, audit_row
+from vidence.explain.published.implied import check_mean, fitting, implied, nearby_sizes
 from vidence.statistics.correlation import spearman
-from vidence.statistics.implied import check_mean, fitting, implied, nearby_sizes
 from vidence.statistics.repeats import summarise
 
 pytestmark = pytest.mark.parity

@@ -12,7 +12,7 @@ from subjects.planted_people import looks
 from subjects.task_claims import has_three_apart, true_options
 from subjects.tracks import read_mot, video
 from vidence.catalog import find
-from vidence.construction.material import (
+from vidence.make.pipeline.material import (
     Card,
     Change,
     Corpus,
@@ -20,9 +20,9 @@ from vidence.construction.material import (
     Dropped,
     Material,
     SceneCard,
-    Shot,
     VideoSource,
 )
+from vidence.seeing.shooting import Shot
 
 pytestmark = pytest.mark.parity
 

@@ -7,12 +7,12 @@ import pytest
 
 from conftest import need
 from vidence.media.video import open_video
-from vidence.tracking.association import AssociationSettings, associate
-from vidence.tracking.following import follow, open_detector, open_tracker
-from vidence.tracking.mot import MotRows, read_mot, rows_of
-from vidence.tracking.quality import measure
-from vidence.tracking.refine import RefineSettings, refine
-from vidence.tracking.tracks import PERSON, Detections, TrackedVideo
+from vidence.seeing.association import AssociationSettings, associate
+from vidence.seeing.following import follow, open_detector, open_tracker
+from vidence.seeing.mot import MotRows, read_mot, rows_of
+from vidence.seeing.quality import measure
+from vidence.seeing.refine import RefineSettings, refine
+from vidence.seeing.tracks import PERSON, Detections, TrackedVideo
 
 pytestmark = pytest.mark.parity
 CLEAN = RefineSettings(steps=("outliers", "gaps", "smoothing", "merging"))

@@ -6,15 +6,15 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.benchmarks._actpld_choices import choices_for
-from vidence.benchmarks._actpld_folder import ClipRow, Labels
-from vidence.benchmarks._checks import Fault
-from vidence.benchmarks._files import QuestionFile
+from vidence.ask.benchmarks.actpld_choices import choices_for
+from vidence.ask.benchmarks.actpld_folder import ClipRow, Labels
+from vidence.ask.benchmarks.checks import Fault
+from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.ask.scoring._description import branch, evidence_for
+from vidence.ask.scoring.label_words import KNOWN, LabelWords
+from vidence.ask.selection.actpld import Actpld
 from vidence.media.clip import Clip
 from vidence.records import Item
-from vidence.scoring._description import branch, evidence_for
-from vidence.scoring._label_words import KNOWN, LabelWords
-from vidence.selection.actpld import Actpld
 
 ITEM = Item(item_id="q1", question="?", answer="A", choices=("x", "y", "z"))
 

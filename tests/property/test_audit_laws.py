@@ -5,9 +5,9 @@ from decimal import ROUND_DOWN, ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.reporting.audited import audited, problems
-from vidence.reporting.printed import Notes, PublishedTable, SumRule
-from vidence.reporting.printed_files import read_table, with_n, with_rules
+from vidence.explain.published.audited import audited, problems
+from vidence.explain.published.printed import Notes, PublishedTable, SumRule
+from vidence.explain.published.printed_files import read_table, with_n, with_rules
 
 ROUNDINGS = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
 

@@ -6,13 +6,13 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vidence.construction.changing import check_changes
-from vidence.construction.leakage import LeakRule, jaccard, leakage
-from vidence.construction.material import Change, Dropped, SceneCard
-from vidence.construction.shooting import Gap, spans_between
-from vidence.construction.shots._jumps import CutRule, cuts_in
-from vidence.construction.shots.transnetv2 import joined, transitions
-from vidence.construction.swapping import perturb_by_rules
+from vidence.make.cards.changing import check_changes
+from vidence.make.cards.leakage import LeakRule, jaccard, leakage
+from vidence.make.cards.swapping import perturb_by_rules
+from vidence.make.pipeline.material import Change, Dropped, SceneCard
+from vidence.seeing.shooting import Gap, spans_between
+from vidence.seeing.shots._jumps import CutRule, cuts_in
+from vidence.seeing.shots.transnetv2 import joined, transitions
 
 TEXTS = st.lists(
     st.sampled_from(

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
+from vidence.explain.published.audit import audit_row
+from vidence.explain.published.implied import check_mean, check_sum, implied, implied_counts
 from vidence.statistics.agreement import item_agreement, krippendorff_alpha
-from vidence.statistics.audit import audit_row
 from vidence.statistics.correlation import spearman
-from vidence.statistics.implied import check_mean, check_sum, implied, implied_counts
 from vidence.statistics.paired import compare, holm, undivided
 from vidence.statistics.power import Design, paired_needed, paired_power
 from vidence.statistics.repeats import components, summarise

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from subjects.kitchens import event, kitchens, material
 from vidence import catalog
-from vidence.construction.count_options import counts_around, shared_options
-from vidence.construction.event_log import in_time
-from vidence.construction.logs._rows import seconds
-from vidence.construction.material import Corpus, Draft, Dropped, Event, Made
-from vidence.construction.order_foils import exists, perturbed, wrong_orders
+from vidence.make.events.log import in_time
+from vidence.make.logs._rows import seconds
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Event, Made
+from vidence.make.tasks.count_options import counts_around, shared_options
+from vidence.make.tasks.order_foils import exists, perturbed, wrong_orders
 
 TASKS = {name: catalog.find("task", name).create({}) for name in ("fam", "fom", "asii", "ac")}
 CORPUS = kitchens(12, overlapping=True)

@@ -11,10 +11,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.ask.models._chat_body import BodyRules, chat_body
+from vidence.ask.models._data_urls import DataUrls
+from vidence.ask.models._recorded import Columns, recorded, rows
 from vidence.contracts import Request
-from vidence.models._chat_body import BodyRules, chat_body
-from vidence.models._data_urls import DataUrls
-from vidence.models._recorded import Columns, recorded, rows
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
 # Surrogates cannot be written as UTF-8.

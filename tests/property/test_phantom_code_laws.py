@@ -4,11 +4,11 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidence.phantom.code import Payload, draw, read
-from vidence.phantom.plan import WorldSpec, plan_world
-from vidence.phantom.planted import visible
-from vidence.phantom.questions import N_CHOICES, choose_numbers, partial_sums, understand, wording
-from vidence.phantom.scene import COLOURS
+from vidence.ask.phantom.code import Payload, draw, read
+from vidence.ask.phantom.plan import WorldSpec, plan_world
+from vidence.ask.phantom.planted import visible
+from vidence.ask.phantom.questions import N_CHOICES, choose_numbers, partial_sums, understand, wording
+from vidence.ask.phantom.scene import COLOURS
 
 payloads = st.builds(
     Payload, world=st.integers(0, 65_535), piece=st.integers(0, 4_095), value=st.integers(0, 4_095)

@@ -7,10 +7,10 @@ import re
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from vidence.ask.scoring import herbench_official, perceptioncomp_api, perceptioncomp_gemini, robust
+from vidence.ask.scoring._segment import read_segment
+from vidence.ask.scoring.wording import equal_choices, plain, without_thinking
 from vidence.records import Answered, Item, Reply
-from vidence.scoring import herbench_official, perceptioncomp_api, perceptioncomp_gemini, robust
-from vidence.scoring._segment import read_segment
-from vidence.scoring._wording import equal_choices, plain, without_thinking
 
 ROBUST = robust.create()
 CHOICES = ("Directly in front", "Directly behind", "To the left", "To the right", "Rear-left", "Above")

@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from servers import virtual_time
 from vidence.contracts import Request
+from vidence.engine import evaluate, opening, prepare
+from vidence.engine.limits import AdaptiveLimit
+from vidence.engine.opening import Surroundings
+from vidence.engine.plan import machine_facts
+from vidence.engine.prepare import make_plan
+from vidence.engine.store import Memory, TrialStore
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Answered, Reply, Usage
-from vidence.running import evaluate, opening, prepare
-from vidence.running.limits import AdaptiveLimit
-from vidence.running.opening import Surroundings
-from vidence.running.plan import machine_facts
-from vidence.running.prepare import make_plan
-from vidence.running.store import Memory, TrialStore
 
 ERRORS: dict[str, Callable[[], ModelError]] = {
     "broken": lambda: TransientModelError("500"),

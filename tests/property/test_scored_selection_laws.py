@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from vidence.ask.selection import _score_files, aks, bolt, ranking
+from vidence.ask.selection._tstar_search import Objects, SearchSettings, run_search, search
+from vidence.ask.selection.evidence import pieces
+from vidence.ask.selection.oracle import Oracle
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
-from vidence.selection import _ranking, _score_files, aks, bolt
-from vidence.selection._tstar_search import Objects, SearchSettings, run_search, search
-from vidence.selection.evidence import pieces
-from vidence.selection.oracle import Oracle
 
 FAST = settings(max_examples=80, deadline=None)
 BUDGETS = st.integers(1, 80)
@@ -36,7 +36,7 @@ def scores_of(n: int, seed: int, kind: str) -> NDArray[np.float64]:
 @FAST
 @given(n=st.integers(1, 120))
 def test_the_spread_order_is_a_permutation_and_its_prefixes_leave_no_wide_gap(n: int) -> None:
-    order = _ranking.spread(n)
+    order = ranking.spread(n)
     assert sorted(order.tolist()) == list(range(n))
     for k in range(1, n + 1):
         places = np.sort(order[:k])

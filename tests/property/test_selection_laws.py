@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.ask.selection import _candidates, _rules
+from vidence.ask.selection.evidence import AnnotatedEvidence, shares
+from vidence.ask.selection.fps import nearest_to_grid
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
-from vidence.selection import _candidates, _rules
-from vidence.selection.evidence import AnnotatedEvidence, shares
-from vidence.selection.fps import nearest_to_grid
 
 COUNTS = st.integers(1, 20_000)
 BUDGETS = st.integers(1, 300)

@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from vidence.benchmarks import table
+from vidence.ask.benchmarks import table
 from vidence.errors import DataError
 from vidence.records import Item, Media
 

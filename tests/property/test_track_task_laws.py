@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from subjects.planted_people import strangers, street, trailer
 from subjects.task_claims import has_three_apart, true_options
 from vidence.catalog import find
-from vidence.construction.material import Corpus, Draft, Dropped, Material
-from vidence.construction.tasks.tso import ABSTAIN
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Material
+from vidence.make.tasks.tso import ABSTAIN
 
 ON_TRACKS, ON_SHOTS = ("mpdr", "aglt", "megl", "rlpc"), ("tso", "sva")
 

@@ -8,18 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subjects.tracks import track, video
-from vidence.tracking import visible as seen
-from vidence.tracking.diversity import DiversitySettings, pick_diverse
-from vidence.tracking.filtering import FilterSettings
-from vidence.tracking.gaps import fill_gaps
-from vidence.tracking.hull import hull_area
-from vidence.tracking.merging import MergeSettings, merge_fragments
-from vidence.tracking.outliers import drop_jumps, keep_usable
-from vidence.tracking.overlap import areas_px, iou, share_inside
-from vidence.tracking.refine import RefineSettings, refine
-from vidence.tracking.smoothing import smooth
-from vidence.tracking.space import named_regions, visits
-from vidence.tracking.trackrank import rank
+from vidence.seeing import visible as seen
+from vidence.seeing.diversity import DiversitySettings, pick_diverse
+from vidence.seeing.filtering import FilterSettings
+from vidence.seeing.gaps import fill_gaps
+from vidence.seeing.hull import hull_area
+from vidence.seeing.merging import MergeSettings, merge_fragments
+from vidence.seeing.outliers import drop_jumps, keep_usable
+from vidence.seeing.overlap import areas_px, iou, share_inside
+from vidence.seeing.refine import RefineSettings, refine
+from vidence.seeing.smoothing import smooth
+from vidence.seeing.space import named_regions, visits
+from vidence.seeing.trackrank import rank
 
 WIDTH, HEIGHT, N_FRAMES = 300, 200, 120
 FEW = settings(max_examples=40, deadline=None)

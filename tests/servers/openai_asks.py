@@ -3,9 +3,9 @@
 import anyio
 
 from servers.openai_stub import Canned, OpenAIStub
+from vidence.ask.models.openai import OpenAIModel, create
 from vidence.catalog import parse_spec
 from vidence.contracts import Request
-from vidence.models.openai import OpenAIModel, create
 from vidence.records import Prompt, Reply, Sampling, TextPart
 
 

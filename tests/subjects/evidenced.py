@@ -8,8 +8,8 @@ import numpy as np
 from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
-from vidence.findings import Sheet, Statement
 from vidence.records import Estimate, Evidence, Item, Media, Reply
+from vidence.tables.findings import Sheet, Statement
 
 # Three spans of evidence; a frame in each of them, and frames beside them.
 SPANS = tuple(Evidence(kind="oracle", start_s=10.0 * i, end_s=10.0 * i + 2) for i in (1, 2, 3))

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from vidence.catalog import find
-from vidence.construction.material import Draft, VideoSource
-from vidence.construction.output import Question, numbered
+from vidence.make.pipeline.material import Draft, VideoSource
+from vidence.make.pipeline.output import Question, numbered
 from vidence.records import Evidence
 
 SPANS = ((1.0, 2.0), (4.0, 5.0), (8.0, 9.0))

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from subjects.planted_people import source
-from vidence.construction.material import Corpus, Event, Material
+from vidence.make.pipeline.material import Corpus, Event, Material
 
 VERBS = ("open", "wash", "cut", "stir", "peel", "fill", "fold", "dry", "shake", "squeeze")
 NOUNS = (

@@ -8,7 +8,7 @@ import pytest
 
 from subjects.kitchens import material
 from vidence import catalog
-from vidence.construction.material import Corpus, Draft, Dropped, Event, Made
+from vidence.make.pipeline.material import Corpus, Draft, Dropped, Event, Made
 
 
 def ask(

@@ -5,15 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from subjects.tracks import video, walk
-from vidence.construction.material import (
-    Card,
-    Change,
-    Corpus,
-    Material,
-    SceneCard,
-    Shot,
-    VideoSource,
-)
+from vidence.make.pipeline.material import Card, Change, Corpus, Material, SceneCard, VideoSource
+from vidence.seeing.shooting import Shot
 
 WIDTH, HEIGHT, FPS = 1000, 800, 10.0
 _SHARE_AT_EDGES = 0.85

@@ -5,9 +5,9 @@ import json
 import shutil
 from pathlib import Path
 
-from vidence.construction.makers.herbench import create
-from vidence.construction.making import Built, MakeWishes, Workshop
-from vidence.construction.progress import MakeEvent, Trouble
+from vidence.make.makers.herbench import create
+from vidence.make.pipeline.making import Built, MakeWishes, Workshop
+from vidence.make.pipeline.progress import MakeEvent, Trouble
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
 MORE = """

@@ -10,7 +10,7 @@ from itertools import combinations, pairwise
 
 import numpy as np
 
-from vidence.construction.material import Draft, Material, SceneCard
+from vidence.make.pipeline.material import Draft, Material, SceneCard
 
 _LISTED = re.compile(r"^(\d)\. (.+)$", re.MULTILINE)
 _NUMBERS = {"no": 0, "one": 1, "two": 2, "three": 3, "four": 4, "none": 0, "all": 4}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from vidence.tracking.tracks import PERSON, Detections, ShotFrames, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, ShotFrames, Track, TrackedVideo
 
 
 def track(

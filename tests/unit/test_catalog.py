@@ -26,6 +26,12 @@ def test_shared_code_has_no_name():
         catalog.find("reader", "-marking")
 
 
+@pytest.fixture(autouse=True)
+def no_plug_in_stays():
+    yield
+    catalog.forget()
+
+
 class FakeEntryPoint:
     def __init__(self, name: str, loaded: object) -> None:
         self.name = name
@@ -41,6 +47,7 @@ def plug_in(monkeypatch: pytest.MonkeyPatch, name: str, loaded: object) -> None:
         return [FakeEntryPoint(name, loaded)] if group == "vidence.readers" else []
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
+    catalog.forget()
 
 
 def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
@@ -49,7 +56,7 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
     plug_in(monkeypatch, "mine", module)
     assert "mine" in catalog.names("reader")
     assert catalog.find("reader", "mine").create() == "made"
-    assert catalog.find("reader", "robust").__name__ == "vidence.scoring.robust"
+    assert catalog.find("reader", "robust").__name__ == "vidence.ask.scoring.robust"
 
 
 @pytest.mark.parametrize(

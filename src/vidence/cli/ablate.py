@@ -9,9 +9,9 @@ from rich.console import Console
 from vidence.errors import VidenceError
 
 if TYPE_CHECKING:
-    from vidence.construction.ablation_config import AblationConfig
-    from vidence.construction.ablation_stimuli import Cast
-    from vidence.running.session import Summary
+    from vidence.engine.session import Summary
+    from vidence.make.lights.ablation_config import AblationConfig
+    from vidence.make.lights.ablation_stimuli import Cast
 
 FAILED_ITEMS = 3
 
@@ -38,10 +38,10 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     """
     import msgspec
 
-    from vidence.construction.ablation_config import AblationConfig, conditions, read_ablation, unique
-    from vidence.construction.ablation_files import write_files
-    from vidence.construction.ablation_results import Ablated, guess_notes, measured, observed
-    from vidence.construction.ablation_stimuli import Cast
+    from vidence.make.lights.ablation_config import AblationConfig, conditions, read_ablation, unique
+    from vidence.make.lights.ablation_files import write_files
+    from vidence.make.lights.ablation_results import Ablated, guess_notes, measured, observed
+    from vidence.make.lights.ablation_stimuli import Cast
 
     settings = AblationConfig() if config is None else read_ablation(config)
     if models:
@@ -70,9 +70,9 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
         n_clips=n_clips,
         notes=(*notes, *guess_notes(found), *remarks),
     )
-    from vidence.construction.ablation_results import statements
-    from vidence.reporting.grids import print_table
-    from vidence.reporting.statements import table_of
+    from vidence.make.lights.ablation_results import statements
+    from vidence.tables.grids import print_table
+    from vidence.tables.statements import table_of
 
     for path in write_files(ablated, folder):
         click.echo(f"wrote {path}", err=True)
@@ -88,8 +88,8 @@ def _render(cast: "Cast", folder: Path, console: Console) -> list[str]:
     """Make the clips of every condition; what could not be made."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-    from vidence.construction.ablation_config import conditions, unique
-    from vidence.construction.ablation_stimuli import write_condition
+    from vidence.make.lights.ablation_config import conditions, unique
+    from vidence.make.lights.ablation_stimuli import write_condition
 
     troubles: list[str] = []
     bar = (BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn())
@@ -112,10 +112,10 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
 
     from vidence.cli.progress import Display
     from vidence.cli.surroundings import now, surroundings
-    from vidence.construction.ablation_config import BASE, conditions, model_spec, unique
-    from vidence.construction.ablation_results import run_folder
-    from vidence.running.evaluate import run
-    from vidence.running.prepare import make_plan
+    from vidence.engine.evaluate import run
+    from vidence.engine.prepare import make_plan
+    from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
+    from vidence.make.lights.ablation_results import run_folder
 
     place = surroundings()
 

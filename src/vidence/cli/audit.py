@@ -12,14 +12,14 @@ from vidence.cli.diagnose import examine_plan
 from vidence.cli.run import pairs, plan_flags
 from vidence.cli.surroundings import cache_root
 from vidence.cli.terms import show_terms
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
-from vidence.running.plan import Plan
-from vidence.running.prepare import make_plan, run_name
 
 if TYPE_CHECKING:
-    from vidence.reporting._item_asked import Asked
-    from vidence.reporting.audit_card import Card
-    from vidence.reporting.item_audit import ItemAudit
+    from vidence.explain.audit.audit import ItemAudit
+    from vidence.report.item_asked import Asked
+    from vidence.report.item_card import Card
 
 SEVERE = 3
 _SEED = 0  # the same statements from the same findings, bit for bit
@@ -66,7 +66,7 @@ def audit(
     Every question is checked by its texts. With --model, models say which need no video, one frame, or how
     many; --limit and --sample then choose whom they are asked about. The same command goes on.
     """
-    from vidence.reporting.audit_files import write_audit
+    from vidence.report.audit_files import write_audit
 
     benchmark, source = _named(what, data)
     plan = make_plan(
@@ -120,9 +120,9 @@ def _check(plan: Plan) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves."""
     import msgspec
 
+    from vidence.engine.prepare import choose_items, open_benchmark, open_model
+    from vidence.explain.audit.audit import audit_items
     from vidence.media.locate import missing
-    from vidence.reporting.item_audit import audit_items
-    from vidence.running.prepare import choose_items, open_benchmark, open_model
 
     loaded = open_benchmark(plan.benchmark).load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
@@ -135,9 +135,9 @@ def _ask(
     plan: Plan, models: tuple[str, ...], folder: Path, *, with_mrfs: bool, blind_runs: int, level: float
 ) -> "Asked":
     """Run the diagnostics one after the other; what the memory knows is not asked again."""
-    from vidence.reporting._item_asked import MODALITY, MRFS, PANEL, Asked, panel_options
-    from vidence.reporting.diagnosed import Diagnosed, load_diagnosed
-    from vidence.running.diagnosing import open_diagnostic
+    from vidence.engine.diagnosing import open_diagnostic
+    from vidence.report.diagnosed import Diagnosed, load_diagnosed
+    from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked, panel_options
 
     wanted: dict[str, dict[str, str]] = {
         PANEL: panel_options(models, runs=blind_runs, seed=plan.seed),
@@ -154,14 +154,14 @@ def _ask(
 
 
 def _card(name: str, checked: "ItemAudit", asked: "Asked | None", *, level: float) -> "Card":
-    from vidence.reporting.audit_card import make_card
+    from vidence.report.item_card import make_card
 
     return make_card(name, checked, asked=asked, seed=_SEED, level=level)
 
 
 def _draw(card: "Card") -> None:
-    from vidence.reporting.audit_card import card_sheet
-    from vidence.reporting.grids import plain
+    from vidence.report.item_card import card_sheet
+    from vidence.tables.grids import plain
 
     console = Console()
     console.print(plain(card.name, style="bold"))

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from rich.table import Table as Grid
     from rich.text import Text
 
-    from vidence.reporting.audited import Coverage
-    from vidence.reporting.printed import PublishedTable, Rule
+    from vidence.explain.published.audited import Coverage
+    from vidence.explain.published.printed import PublishedTable, Rule
 
 PROBLEMS = 3  # as for a run with failed questions: the command did its work, and not all is well
 
@@ -55,9 +55,9 @@ def audit_table(
 
     The exit code is 3 when something in it cannot be true.
     """
-    from vidence.reporting import published
-    from vidence.reporting.audited import audited, coverage, problems
-    from vidence.reporting.printed_files import read_file, with_n, with_rules
+    from vidence.explain.published import published
+    from vidence.explain.published.audited import audited, coverage, problems
+    from vidence.explain.published.printed_files import read_file, with_n, with_rules
 
     if table is None:
         for name in published.names():
@@ -88,7 +88,7 @@ def _size(text: str) -> tuple[str, int]:
 
 
 def _rules(sums: Sequence[str], means: Sequence[str]) -> "list[Rule]":
-    from vidence.reporting.printed import MeanRule, SumRule
+    from vidence.explain.published.printed import MeanRule, SumRule
 
     return [
         *(SumRule(total=total, parts=parts) for total, parts in (_parts(t, "+", "--sums") for t in sums)),
@@ -112,7 +112,7 @@ def _parts(text: str, between: str, flag: str) -> tuple[str, tuple[str, ...]]:
 def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
     import msgspec
 
-    from vidence.reporting.export import write_whole
+    from vidence.report.export import write_whole
 
     whole = {"format": "vidence-audit/1", "table": table, "coverage": covered}
     write_whole(path, msgspec.json.encode(whole) + b"\n")
@@ -167,7 +167,7 @@ def _text(text: str, style: str = "") -> "Text":
     """Text as it is: no markup, no terminal commands."""
     from rich.text import Text
 
-    from vidence.reporting.visible import visible
+    from vidence.tables.visible import visible
 
     return Text(visible(text), style=style)
 

@@ -47,12 +47,12 @@ def compare(
     items: int,
 ) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
-    from vidence.reporting.compared_files import section, write_comparison_csv, write_comparison_json
-    from vidence.reporting.comparing import compare_two, rank_runs
-    from vidence.reporting.page import write_page
-    from vidence.reporting.pairing import pair
-    from vidence.reporting.results import load_run
-    from vidence.reporting.terminal import draw_section
+    from vidence.report.compared_files import section, write_comparison_csv, write_comparison_json
+    from vidence.report.comparing import compare_two, rank_runs
+    from vidence.report.page import write_page
+    from vidence.report.pairing import pair
+    from vidence.report.results import load_run
+    from vidence.report.terminal import draw_section
     from vidence.statistics.paired import RANKING
     from vidence.statistics.resampling import Resampling
 

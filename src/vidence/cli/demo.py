@@ -10,11 +10,11 @@ from rich.console import Console
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vidence.construction.making import Workshop
-    from vidence.phantom.world import World
-    from vidence.reporting.diagnosed_calibration import Recovered
-    from vidence.reporting.results import Run
-    from vidence.reporting.sections import Section
+    from vidence.ask.phantom.world import World
+    from vidence.make.pipeline.making import Workshop
+    from vidence.report.diagnosed_calibration import Recovered
+    from vidence.report.results import Run
+    from vidence.report.sections import Section
 
 _SEED = 7
 _LEVEL = 0.95
@@ -66,12 +66,12 @@ def demo(*, out: Path) -> int:
     import anyio
     import numpy as np
 
-    from vidence.construction.planted_making import make_planted
-    from vidence.construction.planted_page import made_section
-    from vidence.reporting.calibration import calibration_section, compare
-    from vidence.reporting.diagnosed_calibration import why_section
-    from vidence.reporting.page import write_page
-    from vidence.reporting.results import load_run
+    from vidence.make.planted.planted_making import make_planted
+    from vidence.make.planted.planted_page import made_section
+    from vidence.report.calibration import calibration_section, compare
+    from vidence.report.diagnosed_calibration import why_section
+    from vidence.report.page import write_page
+    from vidence.report.results import load_run
 
     console = Console(markup=False)
     started_s = time.monotonic()
@@ -138,9 +138,9 @@ def _print_recovered(console: Console, recovered: "Sequence[Recovered]") -> None
 
 
 def _world(out: Path, console: Console) -> "World":
+    from vidence.ask.phantom.plan import WorldSpec
+    from vidence.ask.phantom.world import read_world, render
     from vidence.errors import DataError
-    from vidence.phantom.plan import WorldSpec
-    from vidence.phantom.world import read_world, render
 
     folder, spec = out / "world", WorldSpec()
     try:
@@ -157,10 +157,10 @@ def _world(out: Path, console: Console) -> "World":
 async def _ask_all(out: Path, console: Console) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
     from vidence.cli.surroundings import now, surroundings
-    from vidence.running.evaluate import run
-    from vidence.running.events import Event, MediaTrouble
-    from vidence.running.opening import Surroundings
-    from vidence.running.prepare import make_plan
+    from vidence.engine.evaluate import run
+    from vidence.engine.events import Event, MediaTrouble
+    from vidence.engine.opening import Surroundings
+    from vidence.engine.prepare import make_plan
 
     place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
 
@@ -186,10 +186,10 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
     import anyio
 
     from vidence.cli.surroundings import now, surroundings
-    from vidence.reporting.diagnosed import load_diagnosed
-    from vidence.reporting.diagnosed_calibration import beside_planted
-    from vidence.running.diagnosing import diagnose, open_diagnostic
-    from vidence.running.opening import Surroundings
+    from vidence.engine.diagnosing import diagnose, open_diagnostic
+    from vidence.engine.opening import Surroundings
+    from vidence.report.diagnosed import load_diagnosed
+    from vidence.report.diagnosed_calibration import beside_planted
 
     place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
 
@@ -218,7 +218,7 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
 
 def _workshop(out: Path) -> "Workshop":
     from vidence.cli.surroundings import surroundings
-    from vidence.construction.making import Workshop
+    from vidence.make.pipeline.making import Workshop
 
     return Workshop(
         cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=surroundings().n_workers
@@ -231,11 +231,11 @@ def _lights(out: Path, workshop: "Workshop") -> "Section":
     import numpy as np
 
     from vidence.cli.surroundings import now, surroundings
-    from vidence.construction.planted_lights import lights_section, make_lights
-    from vidence.reporting.results import Run, load_run
-    from vidence.running.evaluate import run
-    from vidence.running.opening import Surroundings
-    from vidence.running.prepare import make_plan
+    from vidence.engine.evaluate import run
+    from vidence.engine.opening import Surroundings
+    from vidence.engine.prepare import make_plan
+    from vidence.make.planted.planted_lights import lights_section, make_lights
+    from vidence.report.results import Run, load_run
 
     place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
     versions = make_lights(out / "lights", workshop=workshop)

@@ -11,9 +11,9 @@ from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, plan_flags, with_columns
 from vidence.cli.saying import say, several
 from vidence.cli.surroundings import now, surroundings
+from vidence.engine.plan import PLAN_FILE, Plan, read_plan
+from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError, VidenceError
-from vidence.running.plan import PLAN_FILE, Plan, read_plan
-from vidence.running.prepare import make_plan, run_name
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
@@ -56,7 +56,7 @@ def diagnose(
     WHAT is a run folder, whose plan is taken, or a benchmark (then with --data and --model, as for
     `vidence run`). Findings are kept in the folder, question by question; the same command goes on.
     """
-    from vidence.running.diagnosing import open_diagnostic
+    from vidence.engine.diagnosing import open_diagnostic
 
     spec = parse_spec(name)
     options = dict(spec.options) | pairs(settings, "--set")
@@ -85,8 +85,8 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
     """Examine what is left; how many questions failed."""
     import anyio
 
-    from vidence.running.diagnosing import Account
-    from vidence.running.diagnosing import diagnose as examine
+    from vidence.engine.diagnosing import Account
+    from vidence.engine.diagnosing import diagnose as examine
 
     console = Console(stderr=True)
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
@@ -132,9 +132,9 @@ def _say(
     json_path: Path | None,
     with_page: bool,
 ) -> None:
-    from vidence.reporting.diagnosed import load_diagnosed, write_diagnosed_json, write_diagnosed_page
-    from vidence.reporting.grids import plain, print_table
-    from vidence.reporting.statements import table_of
+    from vidence.report.diagnosed import load_diagnosed, write_diagnosed_json, write_diagnosed_page
+    from vidence.tables.grids import plain, print_table
+    from vidence.tables.statements import table_of
 
     diagnosed = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
     if json_path is not None:

@@ -81,8 +81,8 @@ def _decoding() -> list[str]:
     """Render a clip with planted codes, decode it, and read the codes again."""
     import tempfile
 
+    from vidence.ask.phantom.selfcheck import decodes_exactly
     from vidence.errors import VidenceError
-    from vidence.phantom.selfcheck import decodes_exactly
 
     with tempfile.TemporaryDirectory() as folder:
         try:

@@ -9,9 +9,9 @@ from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, say_summary
 from vidence.cli.saying import say
 from vidence.cli.surroundings import surroundings
+from vidence.engine.plan import read_plan
+from vidence.engine.session import Summary
 from vidence.errors import UsageError, VidenceError
-from vidence.running.plan import read_plan
-from vidence.running.session import Summary
 
 
 @click.command()
@@ -36,8 +36,8 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     import anyio
     import msgspec
 
-    from vidence.running.judge_again import judge_run
-    from vidence.running.specs import with_whole_paths
+    from vidence.engine.judge_again import judge_run
+    from vidence.engine.specs import with_whole_paths
 
     plan, _ = read_plan(folder)
     given = {name: value for name, value in wishes.items() if value is not None}

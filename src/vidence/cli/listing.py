@@ -19,13 +19,13 @@ def list_names(*, kind: str | None) -> None:
 
 
 def _prompt_sets() -> tuple[str, ...]:
-    from vidence.prompting.templates import sets
+    from vidence.ask.prompting.templates import sets
 
     return sets()
 
 
 def _protocols() -> tuple[str, ...]:
-    from vidence.running.prepare import open_benchmark
+    from vidence.engine.prepare import open_benchmark
 
     return tuple(
         f"{name}/{protocol}" for name in names("benchmark") for protocol in open_benchmark(name).protocols

@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from vidence.catalog import find
+from vidence.catalog import create
 from vidence.cli.saying import say
 from vidence.cli.surroundings import surroundings
-from vidence.construction.accounts import StageAccount
-from vidence.construction.making import Maker, MakeWishes, Workshop
-from vidence.construction.progress import MakeEvent, StageBegan, StageEnded, Trouble, UnitDone
+from vidence.engine.events import Errand, Event, Waiting
 from vidence.errors import VidenceError
-from vidence.running.events import Errand, Event, Waiting
+from vidence.make.pipeline.accounts import StageAccount
+from vidence.make.pipeline.making import Maker, MakeWishes, Workshop
+from vidence.make.pipeline.progress import MakeEvent, StageBegan, StageEnded, Trouble, UnitDone
 
 MEMORY_FILE = "replies.sqlite"
 _LONG_WAIT_S = 20.0
@@ -121,7 +121,7 @@ def make(
     Every stage keeps its results, so that what was done is not done again, and accounts for everything
     that did not become a question: OUT/account.json, OUT/dropped.jsonl.
     """
-    maker: Maker = find("maker", name).create()
+    maker: Maker = create("maker", name)
     console = Console(stderr=True)
     if check:
         maker.check(config)

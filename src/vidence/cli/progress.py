@@ -19,9 +19,9 @@ from rich.progress import (
 from rich.text import Text
 
 from vidence.cli.saying import say
+from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 from vidence.records import Answered, Failed, Refused, Unreadable
-from vidence.reporting.visible import visible
-from vidence.running.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
+from vidence.tables.visible import visible
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
 _MOST_LINES = 20

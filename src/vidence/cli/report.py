@@ -12,10 +12,10 @@ from vidence.cli.surroundings import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.reporting.cells import Table
-    from vidence.reporting.paper_shaped import Drawn
-    from vidence.reporting.results import Run
-    from vidence.reporting.sections import Section
+    from vidence.report.paper_shaped import Drawn
+    from vidence.report.results import Run
+    from vidence.report.sections import Section
+    from vidence.tables.cells import Table
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -66,13 +66,13 @@ def report(
     tables_dir: Path | None,
 ) -> None:
     """Tables from one or several run FOLDERS."""
-    from vidence.reporting.export import write_csv, write_json
-    from vidence.reporting.latex import write_latex
-    from vidence.reporting.paper_sections import for_print, paper_sections
-    from vidence.reporting.paper_shaped import Drawn
-    from vidence.reporting.table_files import write_tables
-    from vidence.reporting.tables import all_tables
-    from vidence.reporting.terminal import draw_section
+    from vidence.report.export import write_csv, write_json
+    from vidence.report.latex import write_latex
+    from vidence.report.paper_sections import for_print, paper_sections
+    from vidence.report.paper_shaped import Drawn
+    from vidence.report.table_files import write_tables
+    from vidence.report.tables import all_tables
+    from vidence.report.terminal import draw_section
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
@@ -100,7 +100,7 @@ def report(
 
 
 def _loaded(folders: Sequence[Path], *, reader: str | None) -> "list[Run]":
-    from vidence.reporting.results import load_run
+    from vidence.report.results import load_run
 
     runs = [load_run(folder, reader=reader) for folder in folders]
     for run in runs:
@@ -113,8 +113,8 @@ def _loaded(folders: Sequence[Path], *, reader: str | None) -> "list[Run]":
 
 def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, drawn: "Drawn") -> "list[Table]":
     """Those of the sections, then those of the run, or of the runs side by side."""
-    from vidence.reporting.side_by_side import side_by_side
-    from vidence.reporting.tables import all_tables
+    from vidence.report.side_by_side import side_by_side
+    from vidence.report.tables import all_tables
 
     added = [table for section in sections for table in section.tables]
     found = [all_tables(run, rng=drawn.fresh(), level=drawn.level) for run in runs]
@@ -126,14 +126,14 @@ def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, drawn: "Dra
 
 def draw_runs(folders: Sequence[Path], *, reader: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
-    from vidence.reporting.results import load_run
+    from vidence.report.results import load_run
 
     _draw([load_run(folder, reader=reader) for folder in folders], level=level)
 
 
 def _draw(runs: "Sequence[Run]", *, level: float) -> None:
-    from vidence.reporting.tables import all_tables
-    from vidence.reporting.terminal import draw
+    from vidence.report.tables import all_tables
+    from vidence.report.terminal import draw
 
     console = Console()
     for run in runs:
@@ -149,8 +149,8 @@ def write_report(
     n_items: int = 300,
 ) -> None:
     """Write the page of some runs."""
-    from vidence.reporting.paper_sections import paper_sections
-    from vidence.reporting.paper_shaped import Drawn
+    from vidence.report.paper_sections import paper_sections
+    from vidence.report.paper_shaped import Drawn
 
     runs = _loaded(folders, reader=reader)
     drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
@@ -161,7 +161,7 @@ def write_report(
 def _write_page(
     runs: "Sequence[Run]", page: Path, *, sections: "Sequence[Section]", level: float, n_items: int
 ) -> None:
-    from vidence.reporting.page import write_page
+    from vidence.report.page import write_page
 
     write_page(
         runs,

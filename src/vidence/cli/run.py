@@ -11,11 +11,11 @@ from vidence.cli.progress import Display
 from vidence.cli.saying import say, several
 from vidence.cli.surroundings import cache_root, now, surroundings
 from vidence.cli.terms import show_terms
+from vidence.engine.events import Event, Listener
+from vidence.engine.plan import Plan, read_plan
+from vidence.engine.prepare import make_plan, run_name
+from vidence.engine.session import Summary
 from vidence.errors import UsageError, VidenceError
-from vidence.running.events import Event, Listener
-from vidence.running.plan import Plan, read_plan
-from vidence.running.prepare import make_plan, run_name
-from vidence.running.session import Summary
 
 FAILED_ITEMS = 3
 F = TypeVar("F", bound=Callable[..., Any])
@@ -238,7 +238,7 @@ def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
     """Run a plan to its end; after Ctrl-C say how to go on."""
     import anyio
 
-    from vidence.running.evaluate import run as evaluate
+    from vidence.engine.evaluate import run as evaluate
 
     has_started = False
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import platformdirs
 
+from vidence.engine.opening import Surroundings
 from vidence.errors import UsageError
-from vidence.running.opening import Surroundings
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"

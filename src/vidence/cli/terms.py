@@ -15,7 +15,7 @@ def show_terms(benchmark_name: str, console: Console, *, cache_root: Path) -> No
     Raises:
         StoreError: the cache folder cannot be written to.
     """
-    from vidence.running.prepare import open_benchmark
+    from vidence.engine.prepare import open_benchmark
 
     benchmark = open_benchmark(benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"

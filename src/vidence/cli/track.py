@@ -10,19 +10,20 @@ import click
 import msgspec
 from rich.console import Console
 
+from vidence.catalog import create
 from vidence.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from vidence.construction.shooting import ShotDetector
     from vidence.media.video import Video
-    from vidence.tracking.mot import MotRows
-    from vidence.tracking.record import TrackRecord
-    from vidence.tracking.refine import RefineSettings
-    from vidence.tracking.tracks import ShotFrames, TrackedVideo
-    from vidence.tracking.watching import Found, Onlooker
+    from vidence.seeing.mot import MotRows
+    from vidence.seeing.record import TrackRecord
+    from vidence.seeing.refine import RefineSettings
+    from vidence.seeing.shooting import ShotDetector
+    from vidence.seeing.tracks import ShotFrames, TrackedVideo
+    from vidence.seeing.watching import Found, Onlooker
 
 _SHOWN_PROBLEMS = 3
 _STEPS = "outliers,gaps,smoothing,merging"
@@ -110,11 +111,11 @@ def track(
     MOTChallenge), a table, contact-sheet.jpg, annotated.mp4, and track.json with settings and counts.
     """
     from vidence.media.video import open_video
-    from vidence.tracking.following import follow, open_detector, open_tracker
-    from vidence.tracking.parts import without_parts
-    from vidence.tracking.record import quality_lines, record_of
-    from vidence.tracking.refine import refine
-    from vidence.tracking.table import check_parquet
+    from vidence.seeing.following import follow, open_detector, open_tracker
+    from vidence.seeing.parts import without_parts
+    from vidence.seeing.record import quality_lines, record_of
+    from vidence.seeing.refine import refine
+    from vidence.seeing.table import check_parquet
 
     settings = _settings(steps)
     medium = open_video(video, kind="frames" if video.is_dir() else "video")
@@ -147,7 +148,7 @@ def track(
 
 def _settings(steps: str) -> "RefineSettings":
     """Raises: UsageError where a step is not known."""
-    from vidence.tracking.refine import STEPS, RefineSettings
+    from vidence.seeing.refine import STEPS, RefineSettings
 
     if steps == "none":
         return RefineSettings(steps=())
@@ -164,8 +165,8 @@ def _settings(steps: str) -> "RefineSettings":
 
 def _truth(path: Path | None) -> "MotRows | None":
     """The ground truth, read before the long work; the library that measures must be there too."""
-    from vidence.tracking.mot import read_mot
-    from vidence.tracking.quality import check_installed
+    from vidence.seeing.mot import read_mot
+    from vidence.seeing.quality import check_installed
 
     if path is None:
         return None
@@ -177,8 +178,8 @@ class _Scissors:
     """Finds where shots begin: while the video is read, or in a pass of its own."""
 
     def __init__(self, spec: str, video: "Video", *, looks_on: bool) -> None:
-        from vidence.catalog import find, parse_spec
-        from vidence.construction.following import ShotOnlooker
+        from vidence.catalog import parse_spec
+        from vidence.make.herbench.following import ShotOnlooker
 
         self._video = video
         self._detector: ShotDetector | None = None
@@ -187,7 +188,7 @@ class _Scissors:
         if spec == "none":
             return
         named = parse_spec(spec)
-        detector: ShotDetector = find("shot-detector", named.name).create(named.options)
+        detector: ShotDetector = create("shot-detector", named)
         self._detector = detector
         self.identities = {"cuts": detector.identity}
         if looks_on:
@@ -196,7 +197,7 @@ class _Scissors:
 
     def shots(self) -> "list[ShotFrames]":
         """The shots of the video; none where nobody wants them."""
-        from vidence.construction.shooting import find_shots
+        from vidence.seeing.shooting import find_shots
 
         if self._detector is None:
             return []
@@ -235,8 +236,8 @@ def _watching(n_frames: int, *, is_read: bool) -> "Iterator[tuple[_Counter, ...]
 
 def _write(folder: Path, tracked: "TrackedVideo", *, table: str, record: "TrackRecord") -> None:
     from vidence.media.cache import write_whole
-    from vidence.tracking.mot import write_detections, write_tracks
-    from vidence.tracking.table import write_csv, write_parquet
+    from vidence.seeing.mot import write_detections, write_tracks
+    from vidence.seeing.table import write_csv, write_parquet
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -253,8 +254,8 @@ def _write(folder: Path, tracked: "TrackedVideo", *, table: str, record: "TrackR
 def _paint(
     folder: Path, tracked: "TrackedVideo", *, medium: "Video", with_video: bool, most_shown: int
 ) -> None:
-    from vidence.tracking.painting import paint
-    from vidence.tracking.sheet import ContactSheet
+    from vidence.seeing.painting import paint
+    from vidence.seeing.sheet import ContactSheet
 
     n = len(tracked.tracks)
     title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"

@@ -42,7 +42,7 @@ def open_format(name: str, options: Mapping[str, str] | None = None) -> MotionFo
         UnknownNameError: there is none.
         UsageError: an option that it does not know.
     """
-    made: MotionFormat = _module(name).create(options or {})
+    made: MotionFormat = catalog.create("mocap-format", catalog.Spec(name=name, options=options or {}))
     return made
 
 

@@ -18,9 +18,6 @@ class Layout:
 
     `clusters` and `groups` are (n,) numbers from 0, `weights` (n,) add up to 1: alike for a mean over
     items; for a macro mean every group has the same share.
-
-    Source: ours.
-    Departs: no.
     """
 
     clusters: NDArray[np.int64]

@@ -12,9 +12,6 @@ from vidence.errors import UsageError
 def as_values(values: ArrayLike) -> NDArray[np.float64]:
     """The values as a flat array, shape (n,), n >= 1.
 
-    Source: ours.
-    Departs: no.
-
     Raises:
         UsageError: there are none, they are not in one row, or one is not a finite number.
     """
@@ -33,9 +30,6 @@ def as_values(values: ArrayLike) -> NDArray[np.float64]:
 def as_labels(labels: Sequence[str], n: int, *, what: str) -> tuple[tuple[str, ...], NDArray[np.int64]]:
     """The different labels, sorted, and for each value the position of its label, shape (n,).
 
-    Source: ours.
-    Departs: no.
-
     Raises:
         UsageError: not one label for each value.
     """
@@ -47,9 +41,6 @@ def as_labels(labels: Sequence[str], n: int, *, what: str) -> tuple[tuple[str, .
 
 def check_level(level: float) -> None:
     """Refuse a level that is no probability.
-
-    Source: ours.
-    Departs: no.
 
     Raises:
         UsageError: it is not between 0 and 1.
@@ -63,9 +54,6 @@ class Sums:
     """Values added up by cluster and group: all that a cluster bootstrap needs to know of them.
 
     Shapes: `totals` and `counts` are (n_clusters, n_groups).
-
-    Source: ours.
-    Departs: no.
     """
 
     totals: NDArray[np.float64]

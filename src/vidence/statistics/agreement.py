@@ -20,9 +20,6 @@ class ItemAgreement(Record, kw_only=True):
 
     The four counts add up to the number of items. `same` is the share of items on which both are right or
     both wrong; `kappa` is Cohen's, which sets it against what their accuracies alone would give.
-
-    Source: see `item_agreement`.
-    Departs: see `item_agreement`.
     """
 
     n_both_right: int
@@ -40,9 +37,6 @@ class AnswerAgreement(Record, kw_only=True):
     different. `kappa` is Cohen's on the `n_both_read` items that both answered, None where there are none.
     `same_when_both_wrong` is the share of the same answer among the items that both answered wrongly; None
     where there are none. Shared errors show there.
-
-    Source: see `answer_agreement`.
-    Departs: see `answer_agreement`.
     """
 
     same: Estimate

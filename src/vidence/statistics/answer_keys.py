@@ -13,11 +13,7 @@ from vidence.statistics.chance import letter_index
 
 
 class LetterBalance(Record, kw_only=True):
-    """How often each letter is right, and how often it would be if right answers stood anywhere alike.
-
-    Source: see `letter_balance`.
-    Departs: see `letter_balance`.
-    """
+    """How often each letter is right, and how often it would be if right answers stood anywhere alike."""
 
     letters: tuple[str, ...]
     right: tuple[int, ...]
@@ -43,7 +39,7 @@ def letter_balance(
     Raises:
         UsageError: no questions, not one count for each, a letter that is not among the choices, no draws.
 
-    Source: ours; Monte Carlo p-value after Davison & Hinkley, Bootstrap Methods and their Application
+    Source: Monte Carlo p-value after Davison & Hinkley, Bootstrap Methods and their Application
         (1997), section 4.2.
     Departs: no.
     """
@@ -89,7 +85,7 @@ def shortest_choice(choices: Sequence[str]) -> int:
     Raises:
         UsageError: no choices.
 
-    Source: ours; the counterpart of `chance.longest_choice`.
+    Source: the counterpart of `chance.longest_choice`.
     Departs: no.
 
     >>> shortest_choice(["green", "red", "light blue"])
@@ -110,7 +106,7 @@ def length_rank(choices: Sequence[str], right: int) -> float:
     Raises:
         UsageError: no such choice.
 
-    Source: ours; the probability of superiority of Vargha & Delaney (2000) within each question.
+    Source: the probability of superiority of Vargha & Delaney (2000) within each question.
     Departs: no.
 
     >>> length_rank(["a", "bb", "cc", "dddd"], 1)
@@ -152,7 +148,7 @@ def answer_prior(
     Raises:
         UsageError: sequences of different lengths, or a right one that is not there.
 
-    Source: ours; leave-one-cluster-out, so that no question is answered by itself or its neighbours.
+    Source: leave-one-cluster-out, so that no question is answered by itself or its neighbours.
     Departs: no.
     """
     if not len(choices) == len(right) == len(contexts) == len(clusters):

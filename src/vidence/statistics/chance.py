@@ -30,9 +30,6 @@ def guess_rate(n_choices: Sequence[int]) -> float:
     Raises:
         UsageError: no items, or an item without choices.
 
-    Source: ours.
-    Departs: no.
-
     >>> guess_rate([4, 4, 2])
     0.3333333333333333
     """
@@ -43,9 +40,6 @@ def guess_rate(n_choices: Sequence[int]) -> float:
 
 def letter_index(letter: str) -> int:
     """The position of a choice letter, 0 for ``A``.
-
-    Source: ours.
-    Departs: no.
 
     Raises:
         UsageError: not one of the letters A to Z.
@@ -68,9 +62,6 @@ def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None =
 
     Raises:
         UsageError: no items, an answer that is no letter of its item, or not one count for each answer.
-
-    Source: ours.
-    Departs: no.
 
     >>> constant_letter(["A", "C", "C", "C"])
     {'A': 0.25, 'B': 0.0, 'C': 0.75}
@@ -96,9 +87,6 @@ def longest_choice(choices: Sequence[str]) -> int:
     Raises:
         UsageError: no choices.
 
-    Source: ours.
-    Departs: no.
-
     >>> longest_choice(["red", "light blue", "green"])
     1
     """
@@ -117,9 +105,6 @@ def numeric_median(choices: Sequence[str]) -> int | None:
 
     Raises:
         UsageError: no choices.
-
-    Source: ours.
-    Departs: no.
 
     >>> numeric_median(["3 times", "1 time", "2 times"])
     2

@@ -29,9 +29,6 @@ class TwoGroups(Record, kw_only=True):
     `difference` is the mean of the first less that of the second; `cohens_d` is that over the pooled
     standard deviation; `cliffs_delta` is how much more often a value of the first is the higher one of a
     pair than the lower one, from -1 to 1. All intervals come from the same draws.
-
-    Source: see `two_groups`.
-    Departs: see `two_groups`.
     """
 
     mean_first: Estimate

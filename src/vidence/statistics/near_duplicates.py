@@ -19,11 +19,7 @@ _BETWEEN = re.compile(r"[\W_]+")
 
 
 class Near(Record, kw_only=True):
-    """Two texts, by their positions (`first` < `second`), and how much they resemble each other.
-
-    Source: see `near_pairs`.
-    Departs: see `near_pairs`.
-    """
+    """Two texts, by their positions (`first` < `second`), and how much they resemble each other."""
 
     first: int
     second: int
@@ -32,9 +28,6 @@ class Near(Record, kw_only=True):
 
 def normal_form(text: str) -> str:
     r"""The text in small letters, with single blanks for whatever is neither a letter nor a digit.
-
-    Source: ours.
-    Departs: no.
 
     >>> normal_form("  What's the colour,\nthen? ")
     'what s the colour then'
@@ -185,9 +178,6 @@ def _numbered(sets: Sequence[frozenset[str]]) -> list[NDArray[np.int64]]:
 
 def gather(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:
     """What pairs join, directly or through others: groups of two or more, each in order, the first first.
-
-    Source: ours.
-    Departs: no.
 
     >>> gather([(3, 5), (0, 1), (1, 2)])
     ((0, 1, 2), (3, 5))

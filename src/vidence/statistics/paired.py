@@ -25,9 +25,6 @@ class McNemar(Record, kw_only=True):
     `Comparison.p_value` is the one to trust. `odds_ratio` is ``n_only_first / n_only_second`` (inf where
     the second is 0, NaN where both are). `cohens_g` is the share of the first among the items that only one
     of the two has right, less one half: from -0.5 to 0.5, NaN where there are none.
-
-    Source: see `mcnemar`.
-    Departs: see `mcnemar`.
     """
 
     n_both: int
@@ -48,9 +45,6 @@ class Comparison(Record, kw_only=True):
     the t test; both are two-sided. `n_first_higher`, `n_second_higher` and `n_same` count items.
     `standardised` is d_z, the mean difference by item over the standard deviation of these differences
     (NaN where they do not vary). `mcnemar` is there when every value is 0 or 1.
-
-    Source: see `compare`.
-    Departs: see `compare`.
     """
 
     mean_first: float
@@ -213,9 +207,6 @@ class Pair(Record, kw_only=True):
 
     `difference` has the clustered error and Student's t, not adjusted for the number of pairs; `p_holm` is
     `p_value` adjusted for it. `is_clear` says whether the two can be told apart.
-
-    Source: see `rank`.
-    Departs: see `rank`.
     """
 
     better: str
@@ -232,9 +223,6 @@ class Ranking(Record, kw_only=True):
     `names` and `means` are in that order. `places` holds for each the best and the worst place that the
     clear pairs leave it, counted from 1. `groups` are the largest sets of systems of which no two can be
     told apart; a system can be in several, since A and B, and B and C, may be alike where A and C are not.
-
-    Source: see `rank`.
-    Departs: see `rank`.
     """
 
     names: tuple[str, ...]

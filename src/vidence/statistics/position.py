@@ -20,9 +20,6 @@ class PositionBias(Record, kw_only=True):
     other count. `wrong_read` and `wrong_expected` compare, over the wrong answers alone, how often each
     letter was read and how often it would be if wrong answers fell on all other choices alike.
     `p_value` is NaN where there is nothing to test, and `method` says so.
-
-    Source: see `position_bias`.
-    Departs: see `position_bias`.
     """
 
     letters: tuple[str, ...]
@@ -112,7 +109,7 @@ def position_bias(
         UsageError: no items, sequences of different lengths, a letter that is none, a right letter that
             is not among the choices, or no draws.
 
-    Source: ours; Monte Carlo p-value after Davison & Hinkley, Bootstrap Methods and their Application
+    Source: Monte Carlo p-value after Davison & Hinkley, Bootstrap Methods and their Application
         (1997), section 4.2.
     Departs: no.
     """

@@ -21,9 +21,6 @@ class Ratio(Record, kw_only=True):
     Fieller's interval. `g` is the square of (half the width of the t interval of the lower mean, over that
     mean): from 1 on the lower mean cannot be told from 0, a ratio to it could be anything, and neither
     interval is given. It is NaN for a single cluster and infinite where the lower mean is 0.
-
-    Source: see `ratio_of_means`.
-    Departs: see `ratio_of_means`.
     """
 
     bootstrap: Estimate

@@ -22,9 +22,6 @@ class RepeatSummary(Record, kw_only=True):
 
     `variance` is the sample variance of the `n_repeats` scores (NaN for one), in squared units of the
     scores; `mean` has the t interval over repeats.
-
-    Source: see `summarise`.
-    Departs: see `summarise`.
     """
 
     mean: Estimate
@@ -40,9 +37,6 @@ class Components(Record, kw_only=True):
     left with endless repeats; the squares of the two add up to the square of `total_error`, unless that
     would make `sampling_error` imaginary (then it is 0). `repeat_variance` is the mean variance within a
     question, `item_variance` the variance between the long-run means of questions.
-
-    Source: see `components`.
-    Departs: see `components`.
     """
 
     mean: Estimate
@@ -74,9 +68,6 @@ def over_repeats(values: ArrayLike) -> NDArray[np.float64]:
 
     Raises:
         UsageError: no values, another shape, or a value that is not finite.
-
-    Source: ours.
-    Departs: no.
 
     >>> over_repeats([[1, 0], [1, 1]])
     array([0.5, 1. ])
@@ -114,9 +105,6 @@ def item_means(values: ArrayLike, items: Sequence[str]) -> tuple[tuple[str, ...]
 
     Raises:
         UsageError: no values, one that is not finite, or not one item for each.
-
-    Source: ours.
-    Departs: no.
     """
     numbers = as_values(values)
     names, codes = as_labels(items, len(numbers), what="items")

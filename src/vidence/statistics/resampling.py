@@ -28,9 +28,6 @@ class Resampling:
 
     Raises:
         UsageError: a level outside (0, 1), or a number of draws below 1.
-
-    Source: ours.
-    Departs: no.
     """
 
     level: float = 0.95

@@ -35,9 +35,6 @@ class Saturation(Record, kw_only=True):
     * ``unclear``: none of these.
 
     Where it does not saturate, `split` is the amount in the middle.
-
-    Source: see `saturation`.
-    Departs: see `saturation`.
     """
 
     course: Course
@@ -170,7 +167,7 @@ def saturation(
         UsageError: no items, a score that is not finite, fewer than three amounts, amounts that do not ascend
             from above 0, or not one cluster for each item.
 
-    Source: ours; the draws as in `intervals.mean`. HumanPCR, figure 6, and PerceptionComp, table 3 (scores
+    Source: the draws as in `intervals.mean`. HumanPCR, figure 6, and PerceptionComp, table 3 (scores
         over frames and thinking).
     Departs: the papers name no point of saturation. No curve such as a - b exp(-n / c) is fitted: over four
         to seven amounts its three numbers are not determined unless it has saturated already, and scores

@@ -7,8 +7,8 @@ from rich.console import Console
 
 from vidence.cli.progress import Display
 from vidence.cli.saying import say, several
+from vidence.engine.events import Event, MediaTrouble, Started, Tried, Waiting
 from vidence.records import Answered, Failed, Score, Trial
-from vidence.running.events import Event, MediaTrouble, Started, Tried, Waiting
 
 HOSTILE = "[/red] [bold]x[/] \x1b[2J"
 

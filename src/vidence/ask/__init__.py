@@ -1,0 +1,1 @@
+"""Run a model on questions: benchmarks, frame selection, prompts, models, answer parsers, judges."""

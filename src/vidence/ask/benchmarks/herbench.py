@@ -1,0 +1,332 @@
+"""HERBench: questions that need several pieces of evidence from one video, 12 tasks in 4 families.
+
+The release is a folder of task files, ``tasks/<task>.json``. How many questions it holds differs between
+releases, so that nothing here counts on a number.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from vidence.ask.benchmarks import question_files
+from vidence.ask.benchmarks._decode import decoded, text_of
+from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks._herbench_times import evidence
+from vidence.ask.benchmarks._names import KnownNames
+from vidence.ask.benchmarks.checks import Fault, checked, listed
+from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.errors import DataError
+from vidence.records import Item, Media, Provenance, Sampling
+
+# Family -> code of the task -> its name in the paper, and what else it is called there.
+FAMILIES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "TR&C": {
+            "TSO": ("Temporal Shot Ordering",),
+            "MPDR": ("Multi-Person Duration Reasoning",),
+            "ASII": ("Action Sequence Integrity & Identification",),
+        },
+        "R&T": {
+            "AGBI": (
+                "Appearance-Grounded Behavior Interactions",
+                "Appearance-Grounded Behaviour Interactions",
+            ),
+            "AGAR": ("Appearance-Grounded Attribute Recognition",),
+            "AGLT": ("Appearance-Grounded Localization Trajectory",),
+        },
+        "GC&V": {
+            "FAM": ("False Action Memory",),
+            "SVA": ("Scene Verification Arrangement",),
+            "FOM": ("False Object Memory",),
+        },
+        "MEA&N": {
+            "MEGL": ("Multi-Entities Grounding & Localization", "Multi-Entity Grounding & Localization"),
+            "AC": ("Action Counting",),
+            "RLPC": ("Region-Localized People Counting",),
+        },
+    }
+)
+_FAMILY_OF = {code: family for family, tasks in FAMILIES.items() for code in tasks}
+_TASKS = KnownNames({code: names for tasks in FAMILIES.values() for code, names in tasks.items()})
+
+# Configurations of the releases by their number of questions, or by the name of a folder.
+_CONFIGS = {26_806: "full, as in the paper", 27_936: "full, later release", 1_971: "lite_v2"}
+_CONFIG_FOLDERS = ("full", "lite", "lite_v2")
+_N_CHOICES = 5
+_EXPECTED = (
+    "the folder data of HERBench (tasks/*.json beside videos/), the folder tasks itself, or one task file"
+)
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    timestamps: object = None
+    source_dataset: str | None = None
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One question as it was released."""
+
+    question_id: str
+    video_path: str
+    question: str
+    candidates: tuple[str, ...]
+    answer_choice: str | None = None
+    answer_index: int | None = None
+    answer_text: str | None = None
+    task_type: str | None = None
+    metadata: _Metadata | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placed:
+    """A row with the file and line that it stands on; `row` may be what is wrong with it."""
+
+    file: QuestionFile
+    line: str
+    item_id: str
+    row: _Row | Fault
+
+    @property
+    def stem(self) -> str:
+        """The name of the file without its endings."""
+        return self.file.path.name.removesuffix(".gz").removesuffix(".json")
+
+
+_PAPER = AskingRules(
+    selector="herbench-uniform",
+    n_frames=16,
+    style="direct",
+    prompts="herbench",
+    size="native",
+    jpeg_quality=95,
+    reader="robust",
+    headline="macro:task",
+    sampling=Sampling(temperature=0.0, max_tokens=50),
+)
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "official": msgspec.structs.replace(_PAPER, reader="herbench-official", headline="answered"),
+    "oracle": msgspec.structs.replace(_PAPER, selector="evidence"),
+    "oracle-only": msgspec.structs.replace(_PAPER, selector="evidence:only"),
+}
+
+
+_PAPER_TABLES = {
+    "Tasks and families": (
+        *(
+            column
+            for family, tasks in FAMILIES.items()
+            for column in (
+                *(PaperColumn(title=code, group=family, where={"task": (code,)}) for code in tasks),
+                PaperColumn(title="avg.", group=family, average="macro:task", where={"family": (family,)}),
+            )
+        ),
+        PaperColumn(title="over tasks", group="overall", average="macro:task"),
+        PaperColumn(title="over questions", group="overall"),
+        PaperColumn(title="official", group="overall", average="answered"),
+    ),
+}
+
+
+class Herbench:
+    """The questions of all task files of a folder, by their `question_id`."""
+
+    name = "herbench"
+    version = 1
+    citation = "HERBench: A Benchmark for Multi-Evidence Integration in Video Question Answering. 2025."
+    licence = "MIT for the released code; none stated for the questions; the videos belong to their owners"
+    terms = (
+        "For research. The videos are trailers, HD-EPIC, PersonPath22 and WildTrack, each under terms of its "
+        "own: fetch them from their owners, and do not pass them on."
+    )
+    splits: tuple[str, ...] = ("all",)
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read every task file in the folder `data`, in the order of their names, or the file `data`.
+
+        A question without the letter of its answer is left out: it is never taken for an A.
+
+        Raises:
+            DataError: no task file there or nothing usable in them, or with `strict` a bad entry.
+            UsageError: a split other than ``all``.
+        """
+        question_files.check_split(self.name, split, self.splits)
+        paths = _task_files(data)
+        files = [question_files.read(path) for path in paths]
+        placed = [one for file in files for one in _rows(file)]
+        revision = _revision(len(placed), data, paths[0].parent)
+        gathering = Gathering(
+            *files, strict=strict, format_hint="the format is in docs/benchmarks/herbench.md"
+        )
+        for one in placed:
+            found = one.row if isinstance(one.row, Fault) else _item(one.row, one.stem, revision)
+            gathering.add(one.line, found, file=one.file, item_id=one.item_id)
+        gathering.notes.extend(_notes(placed, gathering.items, revision))
+        return gathering.loaded(media_root=_media_root(data, paths[0].parent), revision=revision)
+
+
+def create() -> Benchmark:
+    """The benchmark ``herbench``."""
+    return Herbench()
+
+
+# --------------------------------------------------------------------------- where the files are
+
+
+def _task_files(data: Path) -> list[Path]:
+    if not data.is_dir():
+        return [question_files.locate(data, (), what=_EXPECTED)]
+    for folder in (data / "tasks", data / "data" / "tasks", data):
+        found = sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
+        if found := [path for path in found if not path.name.startswith(".")]:
+            return found
+    if next(data.rglob("*.parquet"), None) is not None:
+        raise DataError(
+            f"the folder {data} holds parquet files, which are not read; expected {_EXPECTED}: write each "
+            "task of the data set as one JSON list with the fields of docs/benchmarks/herbench.md"
+        )
+    raise DataError(f"the folder {data} holds no tasks/*.json; expected {_EXPECTED}")
+
+
+def _media_root(data: Path, tasks: Path) -> Path:
+    """The folder in which the folder ``videos`` lies; where there is none, the one that holds the tasks."""
+    default = tasks.parent if tasks.name == "tasks" else tasks
+    roots = (default, tasks, *((data, data / "data") if data.is_dir() else ()))
+    return next((root for root in roots if (root / "videos").is_dir()), default)
+
+
+def _revision(n_questions: int, data: Path, tasks: Path) -> str:
+    """Which configuration it is, by its size or by the name of a folder, and how many questions it has."""
+    names = [
+        folder.name.lower().replace("-", "_").removeprefix("herbench_")
+        for folder in (data.absolute(), *tasks.absolute().parents[:2])
+    ]
+    named = next((name for name in names if name in _CONFIG_FOLDERS), "unknown")
+    return f"{_CONFIGS.get(n_questions, named)} ({n_questions:,} questions)"
+
+
+# --------------------------------------------------------------------------- one question
+
+
+def _rows(file: QuestionFile) -> Iterator[_Placed]:
+    decoder = msgspec.json.Decoder(_Row)
+    for line, text in question_files.elements(file):
+        row = decoded(text, decoder)
+        yield _Placed(file=file, line=line, item_id=text_of(text, "question_id"), row=row)
+
+
+def _item(row: _Row, stem: str, revision: str) -> Item | Fault:
+    by_file = row.task_type is None
+    task = _TASKS.read("file name" if by_file else "task_type", stem if by_file else row.task_type or "")
+    if isinstance(task, Fault):
+        return task
+    choices = _bare(row.candidates)
+    if isinstance(choices, Fault):
+        return choices
+    letters = [_letter(i) for i in range(len(choices))]
+    answer = (row.answer_choice or "").strip()
+    if answer not in letters:
+        seen = "absent" if row.answer_choice is None else f"{row.answer_choice!r} found"
+        return Fault("answer_choice", f"{seen}; expected one of {', '.join(letters)}")
+    metadata = row.metadata or _Metadata()
+    spans = evidence(metadata.timestamps) or ()
+    tags = {"task": task, "family": _FAMILY_OF[task], "n_evidence": str(len(spans))}
+    if metadata.source_dataset:
+        tags["source"] = metadata.source_dataset
+    item = Item(
+        item_id=row.question_id,
+        benchmark=Herbench.name,
+        media=(Media(path=row.video_path),),
+        question=row.question,
+        choices=choices,
+        answer=answer,
+        tags=tags,
+        evidence=spans,
+        provenance=Provenance(source=metadata.source_dataset or "", revision=revision),
+    )
+    return checked(item)
+
+
+def _letter(position: int) -> str:
+    return chr(ord("A") + position)
+
+
+def _bare(candidates: Sequence[str]) -> tuple[str, ...] | Fault:
+    """The texts without the letters that the release puts before them, as in ``"A. text"``.
+
+    All candidates have the letter of their place before them, or none has any.
+    """
+    prefixes = [f"{_letter(i)}. " for i in range(len(candidates))]
+    if not any(text.startswith(tuple(prefixes)) for text in candidates):
+        return tuple(candidates)
+    pairs = list(zip(candidates, prefixes, strict=True))
+    for place, (text, prefix) in enumerate(pairs):
+        if not text.startswith(prefix):
+            reason = f"{text[:40]!r} found among choices with letters; expected it to begin with {prefix!r}"
+            return Fault(f"candidates[{place}]", reason)
+    return tuple(text.removeprefix(prefix) for text, prefix in pairs)
+
+
+# --------------------------------------------------------------------------- what is odd
+
+
+def _notes(placed: Sequence[_Placed], items: Sequence[Item], revision: str) -> Iterator[str]:
+    if revision.startswith("unknown"):
+        yield (
+            f"by its size or folder this is none of the known configurations ({', '.join(_CONFIG_FOLDERS)}): "
+            "published scores may be on other questions"
+        )
+    counts = Counter(item.tags["task"] for item in items)
+    if absent := [code for code in _FAMILY_OF if code not in counts]:
+        yield (
+            f"{len(absent)} of the 12 tasks are not there ({', '.join(absent)}): the mean over tasks is that "
+            "of the others, and does not compare with published ones"
+        )
+    stems = dict.fromkeys(one.stem for one in placed)
+    for stem in stems:
+        if _TASKS.find(stem) is None:
+            yield f"{stem}.json has the name of no task; {_TASKS.expected(stem)}: task_type is used"
+    rows = [(one.stem, one.row) for one in placed if isinstance(one.row, _Row)]
+    for what, ids in {
+        "are in the file of another task; their task_type is used": [
+            row.question_id for stem, row in rows if _is_elsewhere(stem, row)
+        ],
+        "have an answer_index or answer_text that is not the choice of answer_choice, which is used": [
+            row.question_id for _, row in rows if _disagrees(row)
+        ],
+        "have time stamps that cannot be read and are left out (expected MM:SS.s-MM:SS.s)": [
+            row.question_id for _, row in rows if row.metadata and evidence(row.metadata.timestamps) is None
+        ],
+        f"have another number of choices than {_N_CHOICES}": [
+            row.question_id for _, row in rows if len(row.candidates) != _N_CHOICES
+        ],
+    }.items():
+        if ids:
+            yield f"{len(ids)} question(s) {what}: {listed(ids)}"
+
+
+def _is_elsewhere(stem: str, row: _Row) -> bool:
+    by_file = _TASKS.find(stem)
+    by_row = None if row.task_type is None else _TASKS.find(row.task_type)
+    return by_file is not None and by_row is not None and by_file != by_row
+
+
+def _disagrees(row: _Row) -> bool:
+    """Whether the answer is given in several ways that are not one."""
+    letters = [_letter(i) for i in range(len(row.candidates))]
+    letter = (row.answer_choice or "").strip()
+    if letter not in letters:
+        return False  # the question is left out
+    place = letters.index(letter)
+    said = (row.answer_text or "").strip()
+    chosen = row.candidates[place].strip()
+    return (row.answer_index is not None and row.answer_index != place) or (
+        said not in ("", chosen, chosen.removeprefix(f"{letter}. ").strip())
+    )

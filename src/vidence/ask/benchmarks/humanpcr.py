@@ -1,0 +1,379 @@
+"""HumanPCR: people seen, understood and reasoned about; 34 tasks in 9 dimensions, and open questions.
+
+Nothing is released. This reads a format of ours (docs/benchmarks/humanpcr.md), into which the authors'
+annotations, or one's own questions of that kind, can be written.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from vidence.ask.benchmarks import question_files
+from vidence.ask.benchmarks._decode import decoded, text_of
+from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks._names import KnownNames
+from vidence.ask.benchmarks.checks import Fault, checked, listed
+from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.errors import DataError
+from vidence.records import Evidence, Item, Media, Provenance, Sampling
+
+# Level -> dimension -> how many tasks the paper has in it.
+DIMENSIONS: Mapping[str, Mapping[str, int]] = MappingProxyType(
+    {
+        "perception": {"Spatiality": 3, "Posture": 5, "Appearance": 4, "Contact": 3, "Identity": 2},
+        "comprehension": {"Behavior": 4, "Procedure": 5, "Relation": 4, "Scene": 4},
+        "reasoning": {},
+    }
+)
+_LEVEL_OF = {dimension: level for level, found in DIMENSIONS.items() for dimension in found}
+_LEVELS = KnownNames(
+    {
+        "perception": ("Human-P", "P"),
+        "comprehension": ("Human-C", "C"),
+        "reasoning": ("Human-R", "R"),
+    }
+)
+_DIMENSIONS = KnownNames({name: ("Behaviour",) if name == "Behavior" else () for name in _LEVEL_OF})
+_REASONING_NAMES: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "Causal Reasoning": ("Causal",),
+        "Prediction": (),
+        "Counter-Factual Reasoning": ("Counter-Factual",),
+        "Assessment": (),
+        "Planning": (),
+    }
+)
+_REASONING = KnownNames(_REASONING_NAMES)
+_DOMAIN_NAMES = (
+    "Electric & Crafting",
+    "Outdoor Leisure & Recreation",
+    "Outdoor Adventure",
+    "Household",
+    "Sports",
+    "Transport",
+    "Indoor Leisure & Self Care",
+    "Daily Spending",
+    "Performance & Exhibition",
+    "Education",
+    "Others",
+)
+_DOMAINS = KnownNames(dict.fromkeys(_DOMAIN_NAMES, ()))
+
+# The files of a folder, the level of the questions in each, and the splits that read it.
+_LEVEL_FILES = {"human-p": "perception", "human-c": "comprehension", "human-r": "reasoning"}
+_SPLITS = {"human-pc": ("human-p", "human-c"), "human-r": ("human-r",), "all": tuple(_LEVEL_FILES)}
+_ENDINGS = (".jsonl", ".json")
+_IMAGE_ENDINGS = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff"})
+_FORMAT = "the format is in docs/benchmarks/humanpcr.md"
+_EXPECTED = (
+    "a folder with human-p.jsonl, human-c.jsonl and human-r.jsonl, or one file of questions; nothing is "
+    f"released, {_FORMAT}"
+)
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """One question in our format."""
+
+    id: str
+    level: str
+    media: tuple[Media, ...]
+    question: str
+    answer: str
+    dimension: str | None = None
+    task: str | None = None
+    options: tuple[str, ...] = ()
+    n_images: int | None = None
+    reasoning: str | None = None
+    domain: str | None = None
+    rationale: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    n_referred: int | None = None
+    n_proactive: int | None = None
+    hints: tuple[str, ...] = ()
+    source: str = ""
+
+
+_PAPER = AskingRules(
+    selector="midpoints",
+    n_frames=32,
+    style="direct",
+    prompts="humanpcr",
+    size="native",
+    jpeg_quality=95,
+    reader="robust",
+    headline="macro:task",
+    judge="humanpcr",
+    sampling=Sampling(temperature=1.0, max_tokens=1024),
+)
+_OPEN = msgspec.structs.replace(_PAPER, style="cot", headline="micro")
+_LONG = Sampling(temperature=1.0, max_tokens=4096)
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "cot": msgspec.structs.replace(_PAPER, style="cot"),
+    "reasoning": msgspec.structs.replace(_PAPER, sampling=_LONG),
+    "human-r": _OPEN,
+    "human-r-reasoning": msgspec.structs.replace(_OPEN, sampling=_LONG),
+    "frames-64": msgspec.structs.replace(_OPEN, n_frames=64),
+    "frames-128": msgspec.structs.replace(_OPEN, n_frames=128),
+}
+
+
+_CHOICE_LEVELS = {"perception": "Human-P", "comprehension": "Human-C"}
+_OPEN_COLUMNS = (
+    PaperColumn(title="accuracy", group="Human-R", where={"level": ("reasoning",)}),
+    PaperColumn(title="points", group="Human-R", where={"level": ("reasoning",)}, of="points"),
+)
+_PAPER_TABLES = {
+    "Dimensions and levels": (
+        *(
+            column
+            for level, title in _CHOICE_LEVELS.items()
+            for column in (
+                *(
+                    PaperColumn(title=name, group=title, average="macro:task", where={"dimension": (name,)})
+                    for name in DIMENSIONS[level]
+                ),
+                PaperColumn(title="avg.", group=title, average="macro:task", where={"level": (level,)}),
+            )
+        ),
+        PaperColumn(title="Human-P&C", average="macro:task", where={"level": tuple(_CHOICE_LEVELS)}),
+        *_OPEN_COLUMNS,
+    ),
+    "Human-R by reasoning": (
+        *(
+            PaperColumn(title=name, group="reasoning", where={"reasoning": (name,)})
+            for name in _REASONING_NAMES
+        ),
+        *_OPEN_COLUMNS,
+    ),
+    "Human-R by domain": (
+        *(PaperColumn(title=name, group="domain", where={"domain": (name,)}) for name in _DOMAIN_NAMES),
+        *_OPEN_COLUMNS,
+    ),
+}
+
+
+class Humanpcr:
+    """Questions in our format for HumanPCR, by their `id`."""
+
+    name = "humanpcr"
+    version = 1
+    citation = "HumanPCR: Probing MLLM Capabilities in Diverse Human-Centric Scenes. 2025."
+    licence = "nothing is released; the paper announces annotations under a data use agreement of its authors"
+    terms = (
+        "For research, by the paper's data use agreement: no re-identification of people, no biometric "
+        "templates, no surveillance, no training on the annotations, no passing on of media."
+    )
+    splits: tuple[str, ...] = tuple(_SPLITS)
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read the files of the split in the folder `data`, or the questions of the split in the file `data`.
+
+        Raises:
+            DataError: no such file there or nothing usable in it, or with `strict` a bad line.
+            UsageError: a split that does not exist.
+        """
+        question_files.check_split(self.name, split, self.splits)
+        files = [question_files.read(path) for path in _question_files(data, split)]
+        gathering = Gathering(*files, strict=strict, format_hint=_FORMAT)
+        reading = _Reading()
+        wanted = {_LEVEL_FILES[name] for name in _SPLITS[split]}
+        decoder = msgspec.json.Decoder(_Row)
+        for file in files:
+            for line, text in question_files.objects(file):
+                row = decoded(text, decoder)
+                found = row if isinstance(row, Fault) else reading.item(row, file, line)
+                if isinstance(found, Fault) or found.tags["level"] in wanted:
+                    gathering.add(line, found, file=file, item_id=text_of(text, "id"))
+        gathering.notes.extend(_notes(gathering.items, files, split))
+        counts = Counter(item.answer_kind for item in gathering.items)
+        return gathering.loaded(
+            media_root=files[0].path.parent,
+            revision=f"no release ({counts['choice']:,} choice, {counts['text']:,} open questions)",
+        )
+
+
+def create() -> Benchmark:
+    """The benchmark ``humanpcr``."""
+    return Humanpcr()
+
+
+# --------------------------------------------------------------------------- where the files are
+
+
+def _question_files(data: Path, split: str) -> list[Path]:
+    if not data.is_dir():
+        return [question_files.locate(data, (), what=_EXPECTED)]
+    found = [path for name in _SPLITS[split] if (path := _file(data, name)) is not None]
+    whole = _file(data, "humanpcr")
+    if not found and whole is None:
+        names = ", ".join(f"{name}.jsonl" for name in _SPLITS[split])
+        raise DataError(f"the folder {data} holds none of {names}, humanpcr.jsonl; expected {_EXPECTED}")
+    return found or [path for path in (whole,) if path is not None]
+
+
+def _file(folder: Path, name: str) -> Path | None:
+    paths = (folder / f"{name}{ending}{packed}" for ending in _ENDINGS for packed in ("", ".gz"))
+    return next((path for path in paths if path.is_file()), None)
+
+
+def _stem(file: QuestionFile) -> str:
+    return file.path.name.partition(".")[0]
+
+
+# --------------------------------------------------------------------------- one question
+
+
+class _Reading:
+    """Makes questions of rows, and remembers to which dimension each task belongs."""
+
+    def __init__(self) -> None:
+        self._home_of: dict[str, tuple[str, str]] = {}
+
+    def item(self, row: _Row, file: QuestionFile, line: str) -> Item | Fault:
+        """The question that a row stands for, or the first thing that is wrong with it."""
+        level = _LEVELS.read("level", row.level)
+        if isinstance(level, Fault):
+            return level
+        of_file = _LEVEL_FILES.get(_stem(file), level)
+        if level != of_file:
+            return Fault("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
+        found = (
+            _open_tags(row)
+            if level == "reasoning"
+            else self._choice_tags(row, level, f"{file.path.name}:{line}")
+        )
+        if isinstance(found, Fault):
+            return found
+        media = _media_type(row)
+        if isinstance(media, Fault):
+            return media
+        evidence = _evidence_tags(row)
+        if isinstance(evidence, Fault):
+            return evidence
+        return checked(
+            Item(
+                item_id=row.id,
+                benchmark=Humanpcr.name,
+                media=row.media,
+                question=row.question,
+                choices=row.options,
+                answer=row.answer.strip(),
+                answer_kind="text" if level == "reasoning" else "choice",
+                tags={"level": level, **found, "media_type": media, **evidence},
+                evidence=row.evidence,
+                rationale=row.rationale,
+                hints=row.hints,
+                provenance=Provenance(source=row.source) if row.source else None,
+            )
+        )
+
+    def _choice_tags(self, row: _Row, level: str, place: str) -> dict[str, str] | Fault:
+        if row.dimension is None or not (row.task or "").strip():
+            return Fault(
+                "dimension" if row.dimension is None else "task", f"absent; a question of {level} has one"
+            )
+        dimension = _DIMENSIONS.read("dimension", row.dimension)
+        if isinstance(dimension, Fault):
+            return dimension
+        if _LEVEL_OF[dimension] != level:
+            return Fault("dimension", f"{dimension} is of {_LEVEL_OF[dimension]}; expected one of {level}")
+        task = (row.task or "").strip()
+        home, first = self._home_of.setdefault(task, (dimension, place))
+        if home != dimension:
+            return Fault(
+                "task", f"{task!r} belongs to {home} in {first}; expected one dimension for each task"
+            )
+        return {"dimension": dimension, "task": task}
+
+
+def _open_tags(row: _Row) -> dict[str, str] | Fault:
+    for name in ("dimension", "task"):
+        if getattr(row, name) is not None:
+            return Fault(name, f"{getattr(row, name)!r} found; a question of reasoning has none")
+    if row.options:
+        return Fault("options", f"{len(row.options)} found; a question of reasoning is open and has none")
+    tags: dict[str, str] = {}
+    for name, known in (("reasoning", _REASONING), ("domain", _DOMAINS)):
+        text = getattr(row, name)
+        if text is None:
+            return Fault(name, f"absent; {known.expected('')}")
+        read = known.read(name, text)
+        if isinstance(read, Fault):
+            return read
+        tags[name] = read
+    return tags
+
+
+def _media_type(row: _Row) -> str | Fault:
+    """``image``, ``images`` or ``video``, or what is wrong with the media."""
+    images = [media for media in row.media if media.kind == "image"]
+    for i, media in enumerate(row.media):
+        if media.kind == "video" and Path(media.path or "").suffix.lower() in _IMAGE_ENDINGS:
+            return Fault(f"media[{i}].kind", f"'video' for {media.path}; expected 'image'")
+    if not row.media:
+        return Fault("media", "none; expected one video, or one or several images")
+    if len(row.media) > 1 and len(images) < len(row.media):
+        return Fault(
+            "media",
+            f"{len(row.media)} found, {len(images)} of them images; expected one video, or only images",
+        )
+    if row.n_images is not None and row.n_images != len(images):
+        return Fault(
+            "n_images",
+            f"{row.n_images} declared, {len(images)} listed in media; expected all images of the question",
+        )
+    return ("video" if not images else "image") if len(row.media) == 1 else "images"
+
+
+def _evidence_tags(row: _Row) -> dict[str, str] | Fault:
+    """How much evidence the answer rests on, and how much of it has to be looked for; nothing if unknown."""
+    n_of: dict[str, int] = {}
+    for kind, declared in (("referred", row.n_referred), ("proactive", row.n_proactive)):
+        n_listed = sum(evidence.kind == kind for evidence in row.evidence)
+        if declared is not None and declared < n_listed:
+            return Fault(
+                f"n_{kind}",
+                f"{declared} found, {n_listed} listed in evidence; expected no fewer than are listed",
+            )
+        n_of[kind] = n_listed if declared is None else declared
+    if not row.evidence and row.n_referred is None and row.n_proactive is None:
+        return {}
+    n_all = sum(n_of.values())
+    group = "0-1" if n_all < 2 else "2-3" if n_all < 4 else "4-5" if n_all < 6 else "6+"
+    return {"n_evidence": str(n_all), "n_proactive": str(n_of["proactive"]), "evidence_group": group}
+
+
+# --------------------------------------------------------------------------- what is odd
+
+
+def _notes(items: Sequence[Item], files: Sequence[QuestionFile], split: str) -> Iterator[str]:
+    stems = {_stem(file) for file in files}
+    absent = [name for name in _SPLITS[split] if name not in stems]
+    if absent and stems & set(_LEVEL_FILES):
+        yield f"{', '.join(absent)} is not there: the mean is over the questions of the other files"
+    tasks = {(item.tags["dimension"], item.tags["task"]) for item in items if "task" in item.tags}
+    counts = Counter(dimension for dimension, _ in tasks)
+    paper = {name: n for found in DIMENSIONS.values() for name, n in found.items()}
+    other = [f"{name} {counts[name]} (paper {n})" for name, n in paper.items() if counts[name] != n]
+    if tasks and other:
+        yield (
+            f"the number of tasks differs from the paper's in {len(other)} dimension(s): {', '.join(other)}; "
+            "means over tasks do not compare with published ones"
+        )
+    idle = [
+        item.item_id
+        for item in items
+        if item.tags["level"] == "reasoning" and item.tags.get("n_proactive") == "0"
+    ]
+    if idle:
+        yield (
+            f"{len(idle)} open question(s) rest on no proactive evidence, which the paper asks of each: "
+            f"{listed(idle)}"
+        )

@@ -1,0 +1,282 @@
+"""MMVU: expert questions in 27 subjects, the validation split of 1,000 questions.
+
+625 questions have five choices; 375 are open and need a judge. The test split is hidden.
+"""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+from typing import Literal
+
+import msgspec
+
+from vidence.ask.benchmarks import question_files
+from vidence.ask.benchmarks._decode import decoded, text_of
+from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks.checks import Fault, checked, listed
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.errors import UsageError
+from vidence.records import Item, Media, Provenance, Sampling
+
+_SUBJECTS = {
+    "Science": (
+        "Astronomy",
+        "Biology",
+        "Chemistry",
+        "Electromagnetism",
+        "Geography",
+        "Mechanics",
+        "Modern Physics",
+        "Neurobiology",
+        "Thermodynamics",
+    ),
+    "Engineering": (
+        "Biomedical Engineering",
+        "Civil Engineering",
+        "Computer Science",
+        "Electrical Engineering",
+        "Electronics and Communication",
+        "Materials Science",
+        "Mechanical Engineering",
+    ),
+    "Healthcare": (
+        "Basic Medicine",
+        "Clinical Medicine",
+        "Dentistry",
+        "Pharmacy",
+        "Preventive Medicine",
+    ),
+    "Humanities & Social Sciences": (
+        "Art",
+        "Economics",
+        "History",
+        "Law",
+        "Literature",
+        "Management",
+    ),
+}
+_DISCIPLINE_OF = {subject: discipline for discipline, subjects in _SUBJECTS.items() for subject in subjects}
+
+# Questions whose answer changed between the two releases: what it was in the first, then in the second.
+_CHANGED_ANSWERS = {
+    "validation_319": ("E", "D"),
+    "validation_542": ("E", "B"),
+    "validation_738": ("A", "D"),
+    "validation_744": ("A", "E"),
+    "validation_840": ("C", "B"),
+    "validation_943": ("annular solar eclipse or partial solar eclipse", "lunar eclipse"),
+}
+# The open question among them may be left out of a file, the others not.
+_CHANGED_LETTERS = frozenset(item_id for item_id, texts in _CHANGED_ANSWERS.items() if len(texts[0]) == 1)
+_REVISIONS = ("2025-01-21", "2025-02-27 or later")
+_LETTERS = "ABCDE"
+_HIDDEN = "The test split of mmvu is hidden: its authors grade the answers sent to them"
+_EXPECTED = (
+    "validation.json of the dataset yale-nlp/MMVU or of github.com/yale-nlp/MMVU (folder data), or a "
+    "folder that holds it together with the folder videos"
+)
+
+
+class _Metadata(msgspec.Struct, frozen=True):
+    subject: str
+    textbook: str = ""
+    knowledge: tuple[str, ...] = ()
+    rationale: str = ""
+
+
+class _Row(msgspec.Struct, frozen=True):
+    """One question as it was released."""
+
+    id: str
+    video: str
+    question_type: Literal["multiple-choice", "open-ended"]
+    metadata: _Metadata
+    question: str
+    choices: dict[str, str]
+    answer: str
+    youtube_url: str = ""
+
+
+_PAPER = AskingRules(
+    selector="mmvu-api",
+    n_frames=32,
+    style="cot",
+    prompts="mmvu",
+    size="native",
+    jpeg_quality=95,
+    reader="robust",
+    headline="micro",
+    judge="mmvu-official",
+    sampling=Sampling(temperature=1.0, max_tokens=1024),
+)
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "direct": msgspec.structs.replace(_PAPER, style="direct"),
+    "rule-first": msgspec.structs.replace(_PAPER, judge="rule-first"),
+    "vllm": msgspec.structs.replace(_PAPER, selector="mmvu-vllm", n_frames=16),
+    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=1.0, max_tokens=8192)),
+    "gemini": msgspec.structs.replace(_PAPER, layout="video"),
+}
+
+
+_PAPER_TABLES = {
+    "Disciplines of the validation set": (
+        *(PaperColumn(title=discipline, where={"discipline": (discipline,)}) for discipline in _SUBJECTS),
+        PaperColumn(title="Choices", group="validation", where={"question_type": ("multiple-choice",)}),
+        PaperColumn(title="Open", group="validation", where={"question_type": ("open-ended",)}),
+        PaperColumn(title="All", group="validation"),
+    ),
+}
+
+
+class Mmvu:
+    """The released validation questions, by their `id`."""
+
+    name = "mmvu"
+    version = 1
+    citation = (
+        "Zhao et al. MMVU: Measuring Expert-Level Multi-Discipline Video Understanding. "
+        "arXiv:2501.12380, 2025."
+    )
+    licence = "none stated for the questions; the videos are Creative Commons on YouTube, by the paper"
+    terms = (
+        "For research. The videos are Creative Commons on YouTube, by the paper; no licence is stated for "
+        "the questions: ask the authors before other use."
+    )
+    splits: tuple[str, ...] = ("validation",)
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read ``validation.json``, or find it in the folder `data`.
+
+        `revision` is the date of the release that the answers belong to, or ``unknown``.
+
+        Raises:
+            DataError: no such file there or nothing usable in it, or with `strict` a bad entry.
+            UsageError: a split that does not exist, or the hidden test split (also as a file).
+        """
+        if split == "test":
+            raise UsageError(f"{_HIDDEN}; expected split 'validation'")
+        question_files.check_split(self.name, split, self.splits)
+        file = question_files.read(
+            question_files.locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED)
+        )
+        gathering = Gathering(file, strict=strict)
+        decoder = msgspec.json.Decoder(_Row)
+        rows: list[tuple[str, _Row]] = []
+        for line, text in question_files.elements(file):
+            item_id = text_of(text, "id")
+            if item_id.startswith("test_"):
+                raise UsageError(
+                    f"{file.path}:{line}: {item_id!r} found. {_HIDDEN}; expected validation.json"
+                )
+            row = decoded(text, decoder)
+            if isinstance(row, Fault):
+                gathering.add(line, row, item_id=item_id)
+            else:
+                rows.append((line, row))
+        revision = _revision({row.id: row.answer for _, row in rows})
+        for line, row in rows:
+            gathering.add(line, _item(row, revision), item_id=row.id)
+        gathering.notes.extend(_notes([row for _, row in rows], revision))
+        return gathering.loaded(media_root=_media_root(data, file.path), revision=revision)
+
+
+def create() -> Benchmark:
+    """The benchmark ``mmvu``."""
+    return Mmvu()
+
+
+def _item(row: _Row, revision: str) -> Item | Fault:
+    subject = row.metadata.subject
+    if subject not in _DISCIPLINE_OF:
+        return Fault("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
+    path = _video_path(row.video)
+    if not path:
+        return Fault(
+            "video", f"{row.video!r} found; expected an address that ends in videos/SUBJECT/NUMBER.mp4"
+        )
+    is_choice = row.question_type == "multiple-choice"
+    if is_choice and "".join(sorted(row.choices)) != _LETTERS:
+        return Fault("choices", f"the letters {', '.join(row.choices)} found; expected A to E")
+    item = Item(
+        item_id=row.id,
+        benchmark=Mmvu.name,
+        media=(Media(path=path, url=row.video if "://" in row.video else None),),
+        question=row.question,
+        choices=tuple(row.choices[letter] for letter in _LETTERS) if is_choice else (),
+        answer=row.answer.strip(),
+        answer_kind="choice" if is_choice else "text",
+        tags={
+            "subject": subject,
+            "discipline": _DISCIPLINE_OF[subject],
+            "textbook": row.metadata.textbook,
+            "question_type": row.question_type,
+        },
+        rationale=row.metadata.rationale,
+        knowledge=row.metadata.knowledge,
+        provenance=Provenance(source=row.youtube_url.strip(), revision=revision),
+    )
+    return checked(item)
+
+
+def _video_path(video: str) -> str:
+    _, found, rest = f"/{video}".rpartition("/videos/")
+    return f"videos/{rest}" if found and rest else ""
+
+
+def _as_in(answers: Mapping[str, str]) -> tuple[list[str], ...]:
+    """The questions whose answer is that of the first release, and those with that of the second."""
+    said = {item_id: answers.get(item_id, "").strip() for item_id in _CHANGED_ANSWERS}
+    return tuple(
+        [item_id for item_id, texts in _CHANGED_ANSWERS.items() if said[item_id] == texts[which]]
+        for which in range(len(_REVISIONS))
+    )
+
+
+def _revision(answers: Mapping[str, str]) -> str:
+    there = {item_id for item_id in _CHANGED_ANSWERS if item_id in answers}
+    for revision, as_in_it in zip(_REVISIONS, _as_in(answers), strict=True):
+        if set(as_in_it) == there and there >= _CHANGED_LETTERS:
+            return revision
+    return "unknown"
+
+
+def _notes(rows: Sequence[_Row], revision: str) -> list[str]:
+    notes = []
+    if revision == "unknown":
+        counts = "; ".join(
+            f"{len(ids)} are those of {release}{': ' + listed(ids) if ids else ''}"
+            for release, ids in zip(_REVISIONS, _as_in({row.id: row.answer for row in rows}), strict=True)
+        )
+        notes.append(
+            f"the answers are those of neither known release (of {len(_CHANGED_ANSWERS)} that changed, "
+            f"{counts}): scores may not compare with published ones"
+        )
+    else:
+        other = next(release for release in _REVISIONS if release != revision)
+        notes.append(
+            f"the answers are those of the release {revision}; in the release {other} those of "
+            f"{', '.join(_CHANGED_ANSWERS)} differ, so that scores on the two do not compare"
+        )
+    moved = [row.id for row in rows if _folder(row) != row.metadata.subject]
+    if moved:
+        notes.append(
+            f"the folder of the video names another subject in {len(moved)} question(s); metadata.subject "
+            f"is used: {listed(moved)}"
+        )
+    return notes
+
+
+def _folder(row: _Row) -> str:
+    return Path(_video_path(row.video)).parent.name.replace("_", " ")
+
+
+def _media_root(data: Path, questions: Path) -> Path:
+    """The folder in which the folder ``videos`` lies; where there is none, the one to put it into."""
+    start = data if data.is_dir() else questions.parent
+    for root in (start, questions.parent, questions.parent.parent):
+        if (root / "videos").is_dir():
+            return root
+    return start

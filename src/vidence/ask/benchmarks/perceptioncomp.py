@@ -1,0 +1,253 @@
+"""PerceptionComp: composed perceptual conditions in long videos, five choices each.
+
+The release counts 1,114 questions; the paper describes the first 500 (split ``seed500``).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import MappingProxyType
+
+import msgspec
+
+from vidence.ask.benchmarks import _perceptioncomp_skills, question_files
+from vidence.ask.benchmarks._decode import decoded, text_of
+from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks._perceptioncomp_skills import Skills
+from vidence.ask.benchmarks.checks import Fault, checked, listed, twins
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.records import Item, Media, Sampling
+
+_N_CHOICES = 5
+_LAST_OF_PAPER = 500
+_CATEGORIES = {"show": "variety show", "sports": "sport"}
+_CIRCLED = re.compile("[\u2460-\u2473]")
+_NUMBERED = re.compile(r"^\s*(?:\((\d+)\)|(\d+)\.(?!\d))", re.MULTILINE)
+_NAMES = (
+    "annotations_1-1114.json",
+    "1-1114.json",
+    "annotations/1-1114.json",
+    "benchmark/annotations/1-1114.json",
+    "annotations/official/1-1114.json",
+    "benchmark/annotations/official/1-1114.json",
+)
+_EXPECTED = (
+    "benchmark/annotations/1-1114.json of github.com/hrinnnn/PerceptionComp, or a folder that holds it "
+    "together with the videos"
+)
+
+
+class _Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One question as it was released."""
+
+    key: str
+    video_id: str
+    question: str
+    answer_id: int
+    answer: str = ""
+    category: str
+    difficulty: int
+    answer_choice_0: str
+    answer_choice_1: str
+    answer_choice_2: str
+    answer_choice_3: str
+    answer_choice_4: str
+    answer_choice_5: str | None = None
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The five choices that the released runners offer."""
+        return tuple(getattr(self, f"answer_choice_{i}") for i in range(_N_CHOICES))
+
+
+_PAPER = AskingRules(
+    selector="perceptioncomp",
+    n_frames=64,
+    style="cot",
+    prompts="perceptioncomp",
+    size="short:720",
+    jpeg_quality=85,
+    reader="robust",
+    headline="micro",
+    sampling=Sampling(temperature=1.0, max_tokens=None),
+)
+_VIDEO = msgspec.structs.replace(_PAPER, layout="video")
+_PROTOCOLS = {
+    "paper": _PAPER,
+    "direct": msgspec.structs.replace(_PAPER, style="direct"),
+    "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=0.7, max_tokens=16_384)),
+    "frames-50": msgspec.structs.replace(_PAPER, n_frames=50),
+    "video": _VIDEO,
+    "official-api": msgspec.structs.replace(_PAPER, reader="perceptioncomp-api"),
+    "official-gemini": msgspec.structs.replace(_VIDEO, reader="perceptioncomp-gemini"),
+    "official-custom": msgspec.structs.replace(
+        _PAPER,
+        n_frames=8,
+        style="direct",
+        prompts="perceptioncomp-custom",
+        reader="perceptioncomp-custom",
+        sampling=Sampling(temperature=None, max_tokens=128),
+    ),
+}
+
+
+_PAPER_TABLES = {
+    "Categories and difficulty": (
+        *(
+            PaperColumn(title=title, group="category", where={"category": (category,)})
+            for title, category in (
+                ("Outdoor Tour", "outdoor tour"),
+                ("Shopping", "shopping"),
+                ("Sport", "sport"),
+                ("Home Tour", "home tour"),
+                ("Show", "variety show"),
+                ("Movie", "movie"),
+                ("Game", "game"),
+            )
+        ),
+        *(
+            PaperColumn(title=f"Level {level}", group="difficulty", where={"difficulty": (level,)})
+            for level in ("1", "2", "3")
+        ),
+        PaperColumn(title="Overall"),
+    ),
+}
+
+
+class PerceptionComp:
+    """The released questions, by their `key`."""
+
+    name = "perceptioncomp"
+    version = 1
+    citation = (
+        "PerceptionComp: A Video Benchmark for Complex Perception-Centric Reasoning. arXiv:2603.26653, 2026."
+    )
+    licence = "none stated (the dataset card says 'other'); the videos belong to their owners"
+    terms = "For research. No licence is stated for the questions; the videos belong to their owners."
+    splits: tuple[str, ...] = ("all", "seed500")
+    protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
+    paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read the annotation file, or find it in the folder `data`.
+
+        `answer_id` decides the answer; where the text beside it says otherwise a note lists the item.
+
+        Raises:
+            DataError: no annotation file there or nothing usable in it, or with `strict` a bad entry.
+            UsageError: a split that does not exist.
+        """
+        question_files.check_split(self.name, split, self.splits)
+        file = question_files.read(question_files.locate(data, _NAMES, what=_EXPECTED))
+        skills = _perceptioncomp_skills.read(_roots(data, file.path))
+        gathering = Gathering(file, strict=strict)
+        decoder = msgspec.json.Decoder(_Row)
+        kept: list[_Row] = []
+        for line, text in question_files.elements(file):
+            row = decoded(text, decoder)
+            if isinstance(row, Fault):
+                gathering.add(line, row, item_id=text_of(text, "key"))
+            elif split == "all" or _is_of_paper(row.key):
+                gathering.add(line, _item(row, skills), item_id=row.key)
+                kept.append(row)
+        gathering.notes.extend((*_notes(kept), *skills.notes(gathering.items)))
+        gathering.items[:] = _with_twins(gathering.items)
+        return gathering.loaded(media_root=_video_folder(data, file.path, gathering.items))
+
+
+def create() -> Benchmark:
+    """The benchmark ``perceptioncomp``."""
+    return PerceptionComp()
+
+
+def _is_of_paper(key: str) -> bool:
+    return key.isdecimal() and 1 <= int(key) <= _LAST_OF_PAPER
+
+
+def _item(row: _Row, skills: Skills) -> Item | Fault:
+    if not 0 <= row.answer_id < _N_CHOICES:
+        return Fault("answer_id", f"{row.answer_id} found; expected 0 to {_N_CHOICES - 1}")
+    if row.difficulty not in (1, 2, 3):
+        return Fault("difficulty", f"{row.difficulty} found; expected 1, 2 or 3")
+    tags = {
+        "category": _CATEGORIES.get(row.category, row.category),
+        "difficulty": str(row.difficulty),
+        "n_conditions": str(n_conditions(row.question)),
+        "split": "seed500" if _is_of_paper(row.key) else "added",
+    }
+    if row.answer_choice_5 is not None:
+        tags["has_extra_option"] = "yes"
+    tags |= skills.tags(row.key, row.video_id)
+    item = Item(
+        item_id=row.key,
+        benchmark=PerceptionComp.name,
+        media=(Media(path=f"{row.video_id}.mp4"),),
+        question=row.question,
+        choices=row.choices,
+        answer=chr(ord("A") + row.answer_id),
+        tags=tags,
+    )
+    return checked(item)
+
+
+def n_conditions(question: str) -> int:
+    r"""How many sub-conditions a question marks, with circled digits or with numbers at line starts.
+
+    A mark that comes again refers to the same condition and counts once.
+
+    >>> n_conditions("\u2460 A man waves. \u2461 The man of \u2460 sits. Where?")
+    2
+    """
+    if circled := set(_CIRCLED.findall(question)):
+        return len(circled)
+    return len({bracketed or dotted for bracketed, dotted in _NUMBERED.findall(question)})
+
+
+def _with_twins(items: Sequence[Item]) -> list[Item]:
+    original = twins(items)
+    return [
+        msgspec.structs.replace(item, tags={**item.tags, "duplicate_of": original[item.item_id]})
+        if item.item_id in original
+        else item
+        for item in items
+    ]
+
+
+def _notes(rows: Sequence[_Row]) -> list[str]:
+    differing = [row.key for row in rows if 0 <= row.answer_id < _N_CHOICES and _differs(row)]
+    extra = [row.key for row in rows if row.answer_choice_5 is not None]
+    notes = []
+    if differing:
+        notes.append(
+            f"the answer text of {len(differing)} question(s) differs from the choice that answer_id names; "
+            f"answer_id is used: {listed(differing)}"
+        )
+    if extra:
+        notes.append(
+            f"{len(extra)} question(s) have a sixth choice, which is left out as in the released runners: "
+            f"{listed(extra)}"
+        )
+    return notes
+
+
+def _differs(row: _Row) -> bool:
+    return bool(row.answer) and row.answer != row.choices[row.answer_id]
+
+
+def _video_folder(data: Path, annotations: Path, items: Sequence[Item]) -> Path:
+    """The folder that holds most of the videos; where none holds any, the one to put them into."""
+    roots = _roots(data, annotations)
+    folders = [folder for root in roots for folder in (root / "videos", root / "data", root)]
+    wanted = {media.path for item in items for media in item.media}
+    n_found = {folder: len(wanted & _names_in(folder)) for folder in folders}
+    best = max(folders, key=lambda folder: n_found[folder])
+    return best if n_found[best] else roots[0] / "videos"
+
+
+def _roots(data: Path, annotations: Path) -> tuple[Path, ...]:
+    """The folders that the rest of a download is looked for in."""
+    return (data, data / "benchmark") if data.is_dir() else tuple(annotations.absolute().parents[:4])
+
+
+def _names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()} if folder.is_dir() else set()

@@ -1,0 +1,51 @@
+"""Planted truth: videos rendered here, whose questions need a known number of pieces of evidence.
+
+Loading renders nothing: `vidence demo` and `vidence.ask.phantom.world.render` make the folder.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from types import MappingProxyType
+
+from vidence.ask.benchmarks import _decode, question_files
+from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks.checks import checked
+from vidence.contracts import AskingRules, Benchmark, Loaded
+from vidence.records import Item
+
+_FILE = "items.jsonl"
+_EXPECTED = (
+    f"the file {_FILE} of a phantom world; make one with `vidence demo` or vidence.ask.phantom.world.render"
+)
+
+
+class Phantom:
+    """The questions of one rendered world."""
+
+    name = "phantom"
+    version = 1
+    citation = "none: rendered by vidence"
+    licence = "Apache-2.0"
+    terms = "Any use: everything is rendered here."
+    splits: tuple[str, ...] = ("all",)
+    protocols: Mapping[str, AskingRules] = MappingProxyType({"default": AskingRules(size="native")})
+
+    def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
+        """Read ``items.jsonl`` in the folder `data`, or the file `data` itself.
+
+        Raises:
+            DataError: no world there, nothing usable in it, or with `strict` a single bad line.
+            UsageError: a split other than ``all``.
+        """
+        question_files.check_split(self.name, split, self.splits)
+        file = question_files.read(question_files.locate(data, [_FILE], what=_EXPECTED))
+        gathering = Gathering(file, strict=strict)
+        for line, text in question_files.lines(file):
+            found = _decode.item(text)
+            gathering.add(line, checked(found) if isinstance(found, Item) else found)
+        return gathering.loaded(media_root=file.path.parent)
+
+
+def create() -> Benchmark:
+    """The benchmark ``phantom``."""
+    return Phantom()

@@ -1,0 +1,230 @@
+"""What the embedders with weights share: one identity, loading at the first use, checks, batches."""
+
+import threading
+from abc import abstractmethod
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.ask.embedding._checkpoint import Checkpoint, find_checkpoint
+from vidence.ask.embedding._options import Options, read_options
+from vidence.ask.embedding._weights import Weights
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+VERSION = 1
+_REMEMBERED_TEXTS = 4096
+
+
+class LocalEmbedder:
+    """An embedder whose weights are loaded when they are first needed; it may be used from several threads.
+
+    `features_identity` is what the features alone depend on: it is the same for two embedders that
+    differ only in how texts are cut or in how scores are scaled. `n_cut` counts the different texts that were
+    longer than `max_tokens` and so were not looked at as a whole.
+    """
+
+    name: str
+    compares: bool
+    types: ClassVar[Mapping[str, str]]  # of models that fit; for each its class
+    usual_size_px: int  # where the configuration does not say
+
+    def __init__(
+        self, checkpoint: Checkpoint, options: Options, *, settings: Mapping[str, str] | None = None
+    ) -> None:
+        self._checkpoint = checkpoint
+        self._options = options
+        self.size = options.size or f"short:{checkpoint.image_size_px or self.usual_size_px}"
+        where = f"{checkpoint.name}@{checkpoint.content}?dtype={options.dtype}"
+        cut = {"max_tokens": str(options.max_tokens)} if options.max_tokens else {}
+        said = "".join(f"&{key}={value}" for key, value in {**cut, **(settings or {})}.items())
+        self.identity = f"{self.name}:{where}{said} v{VERSION}"
+        self.features_identity = f"{self.name}:{where} v{VERSION}"
+        self._weights: Weights | None = None
+        self._cut: set[str] = set()
+        self._lock = threading.RLock()
+
+    @property
+    def n_cut(self) -> int:
+        """How many different texts were cut so far."""
+        return len(self._cut)
+
+    def is_cut(self, text: str) -> bool:
+        """Whether the text is longer than what is looked at; loads the weights.
+
+        Raises:
+            AccessError: the weights cannot be loaded.
+        """
+        with self._lock:
+            return self._ready().is_cut(self._prepared(text))
+
+    def _ready(self) -> Weights:
+        if self._weights is None:
+            model_class = self.types[self._checkpoint.model_type]
+            self._weights = Weights(self._checkpoint, self._options, model_class=model_class)
+        return self._weights
+
+    def _prepared(self, text: str) -> str:
+        """The text as the tokenizer gets it."""
+        return text
+
+    def _to_read(self, texts: Sequence[str]) -> list[str]:
+        """The texts as the tokenizer gets them; counts those that will be cut."""
+        check_texts(self.name, texts)
+        prepared = [self._prepared(text) for text in texts]
+        weights = self._ready()
+        self._cut.update(text for text in prepared if text not in self._cut and weights.is_cut(text))
+        return prepared
+
+    def _batches(self, frames: Sequence[NDArray[np.uint8]]) -> Iterator[dict[str, "Tensor"]]:
+        check_frames(self.name, frames)
+        weights, n = self._ready(), self._options.batch
+        for start in range(0, len(frames), n):
+            yield weights.pixels(frames[start : start + n])
+
+
+class DualEncoder(LocalEmbedder):
+    """An embedder with two towers: the score of a pair follows from the cosine of two vectors."""
+
+    compares = True
+
+    def __init__(
+        self, checkpoint: Checkpoint, options: Options, *, settings: Mapping[str, str] | None = None
+    ) -> None:
+        super().__init__(checkpoint, options, settings=settings)
+        self._read: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
+
+    @abstractmethod
+    def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
+        """Vectors of images, shape (n_images, n_dims)."""
+
+    @abstractmethod
+    def _understand(self, weights: Weights, texts: Sequence[str]) -> "Tensor":
+        """Vectors of texts, shape (n_texts, n_dims)."""
+
+    def _score(self, weights: Weights, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Scores from cosines."""
+        return cosines
+
+    def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """One vector of length 1 for each frame, shape (n_frames, n_dims).
+
+        Raises:
+            UsageError: no frames, or something that is no frame.
+            AccessError: the weights cannot be loaded.
+        """
+        with self._lock:
+            weights, made = self._ready(), []
+            for pixels in self._batches(frames):
+                with weights.running():
+                    made.append(_unit(self._see(weights, pixels)))
+            return np.concatenate(made)
+
+    def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
+        """How well frames match texts, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no texts, an empty text, or features of another embedder.
+            AccessError: the weights cannot be loaded.
+        """
+        with self._lock:
+            vectors = self._vectors(self._to_read(texts))
+            if features.ndim != 2 or features.shape[1] != vectors.shape[1]:
+                raise UsageError(
+                    f"features of shape {features.shape} do not belong to {self.name}; "
+                    f"expected (n_frames, {vectors.shape[1]}) as features() gives them"
+                )
+            return self._score(self._ready(), features @ vectors.T).astype(np.float32, copy=False)
+
+    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same from frames, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no frames or no texts, or one that is none.
+            AccessError: the weights cannot be loaded.
+        """
+        check_texts(self.name, texts)
+        return self.compare(self.features(frames), texts)
+
+    def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """The vectors of texts; those read lately are kept. Shape (n_texts, n_dims)."""
+        weights, n = self._ready(), self._options.batch
+        new = [text for text in dict.fromkeys(texts) if text not in self._read]
+        for start in range(0, len(new), n):
+            with weights.running():
+                vectors = _unit(self._understand(weights, new[start : start + n]))
+            self._read.update(zip(new[start : start + n], vectors, strict=True))
+        found = np.stack([self._read[text] for text in texts])
+        for text in texts:
+            self._read.move_to_end(text)
+        while len(self._read) > _REMEMBERED_TEXTS:
+            self._read.popitem(last=False)
+        return found
+
+
+def _unit(vectors: "Tensor") -> NDArray[np.float32]:
+    """Vectors of length 1 in 32 bits, whatever the precision of the weights."""
+    import torch
+
+    unit: NDArray[np.float32] = torch.nn.functional.normalize(vectors.float(), dim=-1).cpu().numpy()
+    return unit
+
+
+def check_frames(owner: str, frames: Sequence[NDArray[np.uint8]]) -> None:
+    """Refuse what is no list of RGB frames.
+
+    Raises:
+        UsageError: no frames, or an array of another shape or type.
+    """
+    if len(frames) == 0:
+        raise UsageError(f"{owner}: was given no frames; expected one or more")
+    for i, frame in enumerate(frames):
+        if frame.dtype != np.uint8 or frame.ndim != 3 or frame.shape[2] != 3 or 0 in frame.shape:
+            raise UsageError(
+                f"{owner}: frame {i} is an array of {frame.dtype} of shape {frame.shape}; "
+                "expected uint8 of shape (height, width, 3), RGB"
+            )
+
+
+def check_texts(owner: str, texts: Sequence[str]) -> None:
+    """Refuse to match frames with nothing.
+
+    Raises:
+        UsageError: no texts, or one without words.
+    """
+    if len(texts) == 0:
+        raise UsageError(f"{owner}: was given no texts; expected one or more")
+    for i, text in enumerate(texts):
+        if not text.strip():
+            raise UsageError(f"{owner}: text {i} is {text!r}; expected words to match frames with")
+
+
+def open_checkpoint(
+    kind: type[LocalEmbedder],
+    argument: str,
+    options: Mapping[str, str],
+    *,
+    own: Mapping[str, Callable[[str], object]] | None = None,
+) -> tuple[Checkpoint, Options, dict[str, object]]:
+    """The weights and the options of an embedder, from its spec.
+
+    Args:
+        kind: the class of the embedder.
+        argument: folder, or name of a repository on the hub.
+        options: what the user wrote.
+        own: readers of the options that only this embedder has.
+
+    Raises:
+        UsageError: a library or the weights are missing, or are of another type; a wrong option.
+        AccessError: the hub does not have them.
+    """
+    read, extra = read_options(kind.name, options, own)
+    checkpoint = find_checkpoint(
+        kind.name, argument, types=kind.types, revision=read.revision, local_only=read.local_only
+    )
+    return checkpoint, read, extra

@@ -1,0 +1,152 @@
+"""Planted truth for selectors: finds a card that the question needs by the code in the frame's pixels.
+
+phantom-codes
+phantom-codes?distinct=yes
+phantom-codes?miss=0.3&seed=1
+phantom-codes?noise=0.5&seed=1
+"""
+
+import hashlib
+import zlib
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.ask.embedding._local import check_frames, check_texts
+from vidence.ask.phantom.code import read
+from vidence.ask.phantom.questions import understand
+from vidence.ask.phantom.scene import colour_of
+from vidence.catalog import take_options
+from vidence.errors import UsageError
+from vidence.option_readers import number_from_zero, share, whole_from, yes_or_no
+from vidence.records import Record
+
+VERSION = 1
+_NO_CARD = -1.0
+_N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the pixels
+
+
+class Planted(Record, kw_only=True):
+    """What is planted, drawn from `seed` alone, so that it does not depend on what else is asked.
+
+    `miss` is the probability that a card is not found, drawn for each question and card: all its frames
+    then score 0. Where the budget suffices for all other frames that match, a question of k cards so keeps
+    all of them with probability (1 - miss) ** k. `noise` is the standard deviation of a normal number
+    that is added, drawn for each question and frame.
+
+    With `distinct` the second frame of a card scores 1/2, the third 1/3, and so on, in the order in which
+    the frames are given: then the k best frames of a video show k needed cards, as far as they are there.
+    """
+
+    miss: float = 0.0
+    noise: float = 0.0
+    seed: int = 0
+    distinct: bool = False
+
+
+class PhantomCodes:
+    """Scores a frame 1 where it shows a card that the question names, otherwise 0, but for what is planted.
+
+    It sees the pixels of one frame and the words of the question and knows nothing else; so it does not
+    prefer the first frame of a card to the second, unless it is told to look at all frames together.
+
+    Source: our own, for calibration.
+    Departs: no.
+    """
+
+    name = "phantom-codes"
+    compares = True
+    size = "native"
+    features_identity = f"phantom-codes v{VERSION}"
+    n_cut = 0
+
+    def __init__(self, planted: Planted) -> None:
+        is_drawn = bool(planted.miss or planted.noise)
+        said = ["distinct=yes"] if planted.distinct else []
+        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_drawn else []
+        self.identity = f"phantom-codes{'?' if said else ''}{'&'.join(said)} v{VERSION}"
+        self._planted = planted
+
+    def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
+        """World and card of the code in each frame (-1 where there is none), and a checksum of its pixels.
+
+        Shapes: (n_frames, 4).
+
+        Raises:
+            UsageError: no frames, or something that is no frame.
+        """
+        check_frames(self.name, frames)
+        rows = []
+        for frame in frames:
+            code = read(frame)
+            pixels = zlib.crc32(frame.tobytes())
+            shown = (_NO_CARD, _NO_CARD) if code is None else (code.world, code.piece)
+            # Halves of 16 bits are exact in 32-bit floats.
+            rows.append((*shown, pixels >> 16, pixels & 0xFFFF))
+        return np.array(rows, np.float32)
+
+    def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The score of each frame with each question, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no texts, one that asks for no cards, or features of another embedder.
+        """
+        check_texts(self.name, texts)
+        if features.ndim != 2 or features.shape[1] != _N_DIMS:
+            raise UsageError(
+                f"features of shape {features.shape} do not belong to {self.name}; "
+                f"expected (n_frames, {_N_DIMS}) as features() gives them"
+            )
+        return np.stack([self._scores(features, text) for text in texts], axis=1).astype(np.float32)
+
+    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
+        """The same from frames, shape (n_frames, n_texts).
+
+        Raises:
+            UsageError: no frames, no texts, or one that asks for no cards.
+        """
+        check_texts(self.name, texts)
+        return self.compare(self.features(frames), texts)
+
+    def is_cut(self, text: str) -> bool:
+        """Never: it reads texts of any length."""
+        return False
+
+    def _scores(self, features: NDArray[np.float32], text: str) -> NDArray[np.float64]:
+        asked = understand(text)
+        if asked is None:
+            raise UsageError(
+                f"{self.name} reads nothing but the questions of the phantom benchmark, not {text[:60]!r}; "
+                "use an embedder with weights for others"
+            )
+        scores = np.zeros(len(features))
+        n_seen: dict[tuple[int, int], int] = {}
+        for i, (world, piece, upper, lower) in enumerate(features.astype(np.int64).tolist()):
+            if piece >= 0 and colour_of(piece) in asked.colours and not self._misses(text, world, piece):
+                n_seen[world, piece] = n_seen.get((world, piece), 0) + 1
+                scores[i] = 1 / n_seen[world, piece] if self._planted.distinct else 1
+            if self._planted.noise:
+                scores[i] += self._planted.noise * self._draw(text, "noise", upper, lower).standard_normal()
+        return scores
+
+    def _misses(self, text: str, world: int, piece: int) -> bool:
+        return self._draw(text, "miss", world, piece).random() < self._planted.miss
+
+    def _draw(self, text: str, what: str, *numbers: int) -> np.random.Generator:
+        """A generator that depends on the seed and on what is drawn for, not on the order of draws."""
+        named = f"{self._planted.seed}\n{what}\n{numbers}\n{text}"
+        return np.random.default_rng(int.from_bytes(hashlib.sha256(named.encode()).digest()[:16]))
+
+
+def create(argument: str, options: Mapping[str, str]) -> PhantomCodes:
+    """The retriever; the options are those of `Planted`.
+
+    Raises:
+        UsageError: an argument, an option that is not known, or one that cannot be read.
+    """
+    if argument:
+        raise UsageError(f"phantom-codes takes no argument, but was given {argument!r}; write phantom-codes")
+    known = {"miss": share, "noise": number_from_zero, "seed": whole_from(0), "distinct": yes_or_no}
+    return PhantomCodes(msgspec.convert(take_options("phantom-codes", options, known), Planted))

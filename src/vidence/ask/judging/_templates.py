@@ -1,0 +1,159 @@
+"""The words that are put to a judge: one folder of text files per judge, which a user can replace.
+
+A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
+(`reply`, a block made by `_fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
+others, ``system.txt`` for one, are system messages.
+"""
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from types import MappingProxyType
+from typing import Self
+
+from vidence.errors import UsageError
+from vidence.records import Item
+
+QUESTION, REPAIR = "question", "repair"
+
+# What every template can use, and what it means.
+VARIABLES: Mapping[str, str] = MappingProxyType(
+    {
+        "question": "the question",
+        "choices": "a list with .letter and .text for each choice; empty for open questions",
+        "answer": "the right answer: a letter for choices",
+        "rationale": "the reasoning behind the right answer; empty where it is not given to the judge",
+        "block_id": "the id on the marker lines of the block",
+    }
+)
+# What one template shows besides; it must stand there once, as it is.
+SHOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {
+        QUESTION: {"reply": "the text under judgement, as a block"},
+        REPAIR: {"earlier": "what the judge said, as a block"},
+    }
+)
+REPAIR_VARIABLES: Mapping[str, str] = MappingProxyType({"problem": "why no verdict could be read"})
+_PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
+
+
+@dataclass(frozen=True)
+class _File:
+    """One template file: where it is, for messages; the set it counts to; its text."""
+
+    place: str
+    origin: str
+    text: str
+
+
+def _brought(set_name: str) -> dict[str, _File]:
+    folder = resources.files("vidence.ask.judging") / "templates" / set_name
+    return {
+        entry.name.removesuffix(".txt"): _File(f"{set_name}/{entry.name}", set_name, entry.read_text("utf-8"))
+        for entry in folder.iterdir()
+        if entry.name.endswith(".txt")
+    }
+
+
+def _own(folder: Path, set_name: str, known: Mapping[str, _File]) -> dict[str, _File]:
+    """The files of a user's folder, by name; only those that the set has."""
+    expected = ", ".join(f"{name}.txt" for name in sorted(known))
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder; expected a folder with some of: {expected}")
+    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in known]
+    if unknown or not paths:
+        raise UsageError(
+            f"{folder} holds {', '.join(unknown) or 'no file'}; a folder of prompts for the judge "
+            f"{set_name!r} holds only some of: {expected}"
+        )
+    files = {}
+    for path in paths:
+        try:
+            files[path.stem] = _File(str(path), "own", path.read_text("utf-8"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    return files
+
+
+def item_values(item: Item, *, block_id: str) -> dict[str, object]:
+    """The values of `VARIABLES` for one item."""
+    return {
+        "question": item.question,
+        "choices": [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)],
+        "answer": item.answer,
+        "rationale": item.rationale,
+        "block_id": block_id,
+    }
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeTemplates:
+    """The templates that one judge uses.
+
+    `digest` is the SHA-256 over the names and texts that are in effect.
+    """
+
+    digest: str
+    _files: Mapping[str, _File]
+    _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
+
+    @classmethod
+    def load(
+        cls, set_name: str, *, override: Path | None, more: Mapping[str, str] = MappingProxyType({})
+    ) -> Self:
+        """Read a set and try every template once.
+
+        Args:
+            set_name: a folder of ``judging/templates``.
+            override: a folder whose files replace those of the set.
+            more: variables that these templates can use beside `VARIABLES`, with what they mean.
+
+        Raises:
+            UsageError: the folder is not one of templates, or a template has an error, cannot be
+                filled, or does not show the block it must show exactly once.
+        """
+        from vidence.ask.prompting.parsing import parse_template
+
+        files = _brought(set_name)
+        if override is not None:
+            files |= _own(override, set_name, files)
+        digest = hashlib.sha256()
+        fillers = {}
+        for name, file in sorted(files.items()):
+            text = file.text.encode()
+            digest.update(f"{name} {len(text)}\n".encode() + text)
+            known = {**VARIABLES, **more, **SHOWN.get(name, {})}
+            if name == REPAIR:
+                known |= REPAIR_VARIABLES
+            fillers[name] = parse_template(file.text, place=file.place, variables=known)
+        made = cls(
+            digest=digest.hexdigest(), _files=MappingProxyType(files), _fillers=MappingProxyType(fillers)
+        )
+        probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
+        for name in files:
+            made.fill(name, {**probe, **{shown: f"<{shown} 0>" for shown in SHOWN.get(name, {})}})
+        return made
+
+    def label(self, name: str) -> str:
+        """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
+        file = self._files[name]
+        return f"{file.origin}/{name}.txt sha256:{hashlib.sha256(file.text.encode()).hexdigest()}"
+
+    def fill(self, name: str, values: Mapping[str, object]) -> str:
+        """The words of a template with values filled in.
+
+        Raises:
+            UsageError: it cannot be filled, or what it must show is not there exactly once.
+        """
+        text = self._fillers[name](values)
+        for shown in SHOWN.get(name, {}):
+            n_shown = text.count(str(values[shown]))
+            if n_shown != 1:
+                raise UsageError(
+                    f"{self._files[name].place} shows {{{{ {shown} }}}} {n_shown} times; it must stand "
+                    "there once, on lines of its own and without a filter"
+                )
+        return text

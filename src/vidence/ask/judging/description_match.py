@@ -1,0 +1,94 @@
+"""Whether a description supports the right label: ActPLD's thought logs, read by a model."""
+
+from pathlib import Path
+
+from vidence.ask.judging._asking import Asking
+from vidence.ask.judging._templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.scoring.description_match import NAME, NO_CHOICE, description_in, label_words
+from vidence.ask.scoring.label_words import with_known
+from vidence.contracts import Flow
+from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Verdict
+
+_FORM = Form(
+    has_id=True,
+    fields=(
+        Field(
+            key="described",
+            kind="text",
+            meaning="the action or aim that the description supports, in a few words",
+        ),
+        Field(key="reason", kind="text", meaning="one sentence on why it matches or does not"),
+        Field(key="match", kind="truth", meaning="whether the description supports the true label"),
+    ),
+)
+_MORE = {
+    "label": "the label that is right",
+    "synonyms": "other words for it, joined by commas; may be empty",
+    "features": "what it looks like, joined by semicolons; may be empty",
+    "rivals": "the labels that would be wrong, joined by commas; may be empty",
+}
+
+
+class DescriptionMatch:
+    """A `contracts.Judge` for descriptions.
+
+    Questions with choices are judged only where the reader ``description-match`` marked them, that is by
+    their log; a score that a letter earned stays. Replies that hold no description stay as they are.
+
+    Source: ActPLD, section 2.5 and appendix A.3; the judge there is Gemini 2.5 Pro (section 2.5), or
+        GPT-5 and Gemini 2.5 Pro (section 1.6).
+    Departs: the words are ours; the paper's judge gets a table with many rows at once, ours one reply,
+        shown as data. The temperature is not given; ours is 0.
+    """
+
+    name = NAME
+    version = 1
+    sampling = Sampling(temperature=0.0, max_tokens=2048)
+    scale = 0.0
+
+    def __init__(self, templates: JudgeTemplates) -> None:
+        self.prompts_digest = templates.digest
+        self._asking = Asking(templates=templates, form=_FORM)
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Ask whether the description supports the right label."""
+        is_letter = item.answer_kind == "choice" and ruled.scorer != NAME
+        if is_letter or not isinstance(ruled.outcome, Answered):
+            return ruled
+        right, rivals = label_words(item)
+        words = with_known(right)
+        more = {
+            "label": right.text,
+            "synonyms": ", ".join(words.forms),
+            "features": "; ".join(words.features),
+            "rivals": ", ".join(rival.text for rival in rivals),
+        }
+        said = yield from self._asking.put(item, description_in(reply), more=more)
+        if said.reading is None:
+            return judge_error(self, said.error, said=said.said)
+        is_match = said.reading.truth("match")
+        verdict = Verdict(
+            judge_model="",
+            value=1.0 if is_match else 0.0,
+            extracted=said.reading.text("described"),
+            reason=said.reading.text("reason"),
+            said=said.said,
+        )
+        return judged_score(self, _outcome(item, ruled.outcome, is_match=is_match), verdict)
+
+
+def _outcome(item: Item, ruled: Answered, *, is_match: bool) -> Outcome:
+    """What was read: the description, or the choice that the judge finds in the log."""
+    if item.answer_kind == "text":
+        return ruled
+    return Answered(answer=item.answer if is_match else NO_CHOICE, rule="log/judge")
+
+
+def create(prompts_dir: Path | None = None) -> DescriptionMatch:
+    """The judge ``description-match``.
+
+    Raises:
+        UsageError: `prompts_dir` is no folder of its templates.
+    """
+    return DescriptionMatch(JudgeTemplates.load(NAME, override=prompts_dir, more=_MORE))

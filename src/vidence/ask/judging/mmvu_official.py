@@ -1,0 +1,82 @@
+"""MMVU's judge: a model takes the answer out of every reply, also for choices, and says if it is right."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vidence.ask.judging._asking import Asking
+from vidence.ask.judging._templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.scoring.robust import read_text
+from vidence.contracts import Flow
+from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+
+EXTRACTED, CORRECT = "extracted_answer", "correct"
+FORM = Form(
+    fields=(
+        Field(key=EXTRACTED, kind="text", meaning="the answer that the response settles on"),
+        Field(key=CORRECT, kind="truth", meaning="whether it is the right one"),
+    )
+)
+SAMPLING = Sampling(temperature=1.0, max_tokens=128)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MmvuOfficial:
+    """The protocol of MMVU's released code: every reply is judged, and no rule goes before.
+
+    An empty reply is put to the judge like any other, as the code does.
+
+    Source: MMVU, section 4 and the released evaluation code: structured output {extracted_answer, correct},
+        a system message for choices and one for open questions, 128 tokens, temperature 1.0.
+    Departs: the sentences are ours and the response is shown as data; a verdict that cannot be read is
+        asked for once more and then counted as a judge error, where the code marks the reply wrong (the
+        value is 0.0 in both).
+    """
+
+    templates: JudgeTemplates
+    name: str = "mmvu-official"
+    version: int = 1
+    sampling: Sampling = SAMPLING
+    scale: float = 0.0
+
+    @property
+    def prompts_digest(self) -> str:
+        """The SHA-256 over the templates in effect."""
+        return self.templates.digest
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Ask whether the reply is right; `ruled` counts for nothing."""
+        system = "system-choice" if item.answer_kind == "choice" else "system-open"
+        asking = Asking(templates=self.templates, form=FORM, system=system)
+        said = yield from asking.put(item, reply.text)
+        if said.reading is None:
+            return judge_error(self, said.error, said=said.said)
+        extracted, is_right = said.reading.text(EXTRACTED), said.reading.truth(CORRECT)
+        verdict = Verdict(judge_model="", value=1.0 if is_right else 0.0, extracted=extracted, said=said.said)
+        return judged_score(self, _outcome(item, extracted, is_right=is_right), verdict)
+
+
+def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
+    """What the judge took for the answer; always a letter for choices."""
+    if not extracted and not is_right:
+        return Unreadable(reason="the judge found no answer in the reply")
+    if item.answer_kind == "text":
+        return Answered(answer=extracted, rule="judge")
+    read = read_text(item, extracted)
+    if isinstance(read, Answered):
+        return Answered(answer=read.answer, rule="judge/letter")
+    if is_right:
+        return Answered(answer=item.answer, rule="judge/correct")
+    return Unreadable(reason="what the judge found in the reply is none of the choices")
+
+
+def create(prompts_dir: Path | None = None) -> MmvuOfficial:
+    """The judge ``mmvu-official``.
+
+    Args:
+        prompts_dir: a folder whose files replace those of ``templates/mmvu-official``.
+
+    Raises:
+        UsageError: the folder or a template in it cannot be used.
+    """
+    return MmvuOfficial(templates=JudgeTemplates.load("mmvu-official", override=prompts_dir))

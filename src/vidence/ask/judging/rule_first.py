@@ -1,0 +1,118 @@
+"""Our judge: where a rule is sure it decides, and a model is asked only about the rest."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from vidence.ask.judging._asking import Asking
+from vidence.ask.judging._equal import says_the_same
+from vidence.ask.judging._templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.scoring.wording import without_thinking
+from vidence.contracts import Flow
+from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+
+CHOICE, NONE = "choice", "none"
+EXTRACTED, CORRECT, REASON = "extracted_answer", "correct", "reason"
+_REASON = Field(key=REASON, kind="text", meaning="one short sentence")
+SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+OPEN_FORM = Form(
+    fields=(
+        Field(key=EXTRACTED, kind="text", meaning="the final answer of the reply"),
+        _REASON,
+        Field(key=CORRECT, kind="truth", meaning="whether it means the same as the right answer"),
+    ),
+    has_id=True,
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RuleFirst:
+    """Rules first, a model where they abstain.
+
+    *Choices*: a letter that the rules read stands. Where they can read none, the judge is asked which choice
+    the reply means; it is not told which one is right. *Open answers*: one that equals the right answer
+    (`says_the_same`) is right; about others the judge decides. A reply without any words is wrong, and
+    nobody is asked.
+    """
+
+    templates: JudgeTemplates
+    name: str = "rule-first"
+    version: int = 1
+    sampling: Sampling = SAMPLING
+    scale: float = 0.0
+
+    @property
+    def prompts_digest(self) -> str:
+        """The SHA-256 over the templates in effect."""
+        return self.templates.digest
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Return what the rules are sure of; ask about the rest.
+
+        Source: see the class.
+        Departs: no.
+        """
+        if item.answer_kind == "choice":
+            words = without_thinking(reply.text).strip()
+            if not isinstance(ruled.outcome, Unreadable) or not words:
+                return ruled
+            return (yield from self._which_choice(item, words))
+        if not isinstance(ruled.outcome, Answered) or ruled.value is not None:
+            return ruled
+        words = ruled.outcome.answer
+        if says_the_same(words, item.answer):
+            return Score(
+                outcome=Answered(answer=item.answer, rule="equal"),
+                value=1.0,
+                scorer=self.name,
+                scorer_version=self.version,
+            )
+        return (yield from self._same_meaning(item, words))
+
+    def _which_choice(self, item: Item, words: str) -> Flow[Score]:
+        letter = Field(
+            key=CHOICE, kind="word", meaning="the choice that the reply means", words=(*item.letters, NONE)
+        )
+        form = Form(fields=(_REASON, letter), has_id=True)
+        asking = Asking(templates=self.templates, form=form, system="system-choice")
+        said = yield from asking.put(item, words, more={"answer": "", "rationale": ""})
+        if said.reading is None:
+            return judge_error(self, said.error, said=said.said)
+        chosen = said.reading.text(CHOICE)
+        outcome: Outcome = Answered(answer=chosen, rule="judge")
+        if chosen == NONE:
+            outcome, chosen = Unreadable(reason="the judge finds that the reply means no choice"), ""
+        verdict = Verdict(
+            judge_model="",
+            value=1.0 if chosen == item.answer else 0.0,
+            extracted=chosen,
+            reason=said.reading.text(REASON),
+            said=said.said,
+        )
+        return judged_score(self, outcome, verdict)
+
+    def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
+        asking = Asking(templates=self.templates, form=OPEN_FORM, system="system-open")
+        said = yield from asking.put(item, words)
+        if said.reading is None:
+            return judge_error(self, said.error, said=said.said)
+        verdict = Verdict(
+            judge_model="",
+            value=1.0 if said.reading.truth(CORRECT) else 0.0,
+            extracted=said.reading.text(EXTRACTED),
+            reason=said.reading.text(REASON),
+            said=said.said,
+        )
+        return judged_score(self, Answered(answer=verdict.extracted or words, rule="judge"), verdict)
+
+
+def create(prompts_dir: Path | None = None) -> RuleFirst:
+    """The judge ``rule-first``, the default.
+
+    Args:
+        prompts_dir: a folder whose files replace those of ``templates/rule-first``.
+
+    Raises:
+        UsageError: the folder or a template in it cannot be used.
+    """
+    return RuleFirst(templates=JudgeTemplates.load("rule-first", override=prompts_dir))

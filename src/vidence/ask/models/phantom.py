@@ -1,0 +1,268 @@
+"""Readers with known defects: ``phantom:fuser|single|blind|letter-biased|forgetful``; and ``phantom:writer``.
+
+They read the codes in the pixels of the frames that they are given and the question in the words of
+the prompt, and know nothing else. With cards missing they name the largest choice that cannot be
+right (every card not seen adds 1 or more), or say that the answer cannot be told; so they are never
+right by luck, but for ``letter-biased``, which then always names its letter.
+
+Log-probabilities, where asked for, are planted. With n letters and m of the cards not known::
+
+    q(m) = 0.9 * (1.2 n) ** -m
+
+* nothing missing: the right letter has q(0) = 0.9, the others share 0.1 evenly;
+* m missing and a letter named: it has 1 - (n - 1) q(m), every other letter q(m);
+* m missing and none named: every letter has q(m), or q(1) when m is 0, and the rest is on no letter.
+
+So the log-probability of the right letter falls by ln(1.2 n) with each card that is missing, and the
+leave-one-out shares of k frames that show one needed card each are 1/k for ``fuser``. ``single``
+looks for one card only, so one frame has the whole share. A leaked answer counts as nothing missing.
+"""
+
+import math
+import re
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+
+import anyio.to_thread
+import msgspec
+
+from vidence import option_readers
+from vidence.ask.models import _phantom_writer
+from vidence.ask.phantom.code import Payload, read, read_montage
+from vidence.ask.phantom.planted import READER_NAMES, Reader
+from vidence.ask.phantom.questions import Asked, understand
+from vidence.ask.phantom.scene import colour_of
+from vidence.catalog import take_options
+from vidence.contracts import Request
+from vidence.errors import MediaError, RejectedRequestError, UnknownNameError
+from vidence.media.encode import decode_image
+from vidence.records import ImagePart, Record, Reply, VideoPart
+
+VERSION = 1
+_REMEMBERED = 4096  # images whose codes are kept
+_EMPTY_LEVEL = 12  # montage cells without a frame are darker than any frame of a phantom video
+_PLACEHOLDER = re.compile(
+    r"(?:<answer>|(?:therefore, )?(?:the )?(?:final )?answer(?: is)?:)"
+    r"(?: *\"?answer:)? *(?P<blank>\$[A-Z]+|X\b)(?:\"|</answer>)?",
+    re.IGNORECASE,
+)
+_WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
+_CANNOT_TELL = "This cannot be told from what is shown."
+
+
+class _Belief(Record, kw_only=True):
+    """What a reader makes of a question.
+
+    `number` is the answer where all is known, `letter` the choice it names, `n_missing` how many cards
+    it does not know; `is_sure` tells a choice that follows from what is known from one only named.
+    """
+
+    number: int | None
+    n_missing: int
+    is_sure: bool
+    letter: str | None
+
+
+def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
+    return next((letter for letter, choice in choices.items() if choice == number), None)
+
+
+def _remembered(reader: Reader, asked: Asked, codes: Sequence[Payload]) -> dict[str, int]:
+    """The needed cards that the reader still knows after its last frame, with their numbers."""
+    wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
+    known: dict[str, int] = {}
+    for code in codes:
+        colour = colour_of(code.piece)
+        if colour in wanted and not (reader.name == "single" and colour in known):
+            known.pop(colour, None)
+            known[colour] = code.value
+    last = list(known.items())
+    return dict(last[-reader.memory :] if reader.name == "forgetful" else last)
+
+
+def _believe(reader: Reader, asked: Asked, known: Mapping[str, int]) -> _Belief:
+    n_missing = 0 if asked.told is not None else len(asked.colours) - len(known)
+    if n_missing == 0:
+        number = sum(known.values()) if asked.told is None else asked.told
+        letter = _letter_of(asked.choices, number)
+        return _Belief(number=number, n_missing=0, is_sure=letter is not None, letter=letter)
+    if reader.name == "letter-biased":
+        letter = reader.letter if reader.letter in asked.choices else None
+        return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=letter)
+    least = sum(known.values()) + n_missing
+    too_small = [choice for choice in asked.choices.values() if choice < least]
+    letter = _letter_of(asked.choices, max(too_small)) if too_small else None
+    return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=letter)
+
+
+def _logps(belief: _Belief, letters: Sequence[str]) -> dict[str, float]:
+    """The planted log-probability of each letter; see the formula at the top of this file."""
+    n = len(letters)
+    if belief.is_sure:
+        named, others = 0.9, 0.1 / max(n - 1, 1)
+    else:
+        others = 0.9 * (1.2 * n) ** -max(belief.n_missing, 1)
+        named = 1 - (n - 1) * others
+    return {letter: math.log(named if letter == belief.letter else others) for letter in letters}
+
+
+def _words(asked: Asked, known: Mapping[str, int]) -> str:
+    if asked.told is not None:
+        return f"The question itself says that it is {asked.told}."
+    seen = [f"the {colour} card shows {known[colour]}" for colour in asked.colours if colour in known]
+    unseen = [f"the {colour} card is not seen" for colour in asked.colours if colour not in known]
+    words = ", ".join(seen + unseen)
+    return f"{words[0].upper()}{words[1:]}."
+
+
+def _closing(prompt: str, answer: str) -> str:
+    """The answer in the form that the prompt asks for last; on its own where it names no form."""
+    forms = list(_PLACEHOLDER.finditer(prompt))
+    if not forms:
+        return answer
+    start, whole = forms[-1].start(), forms[-1].group()
+    blank_start, blank_end = (position - start for position in forms[-1].span("blank"))
+    return whole[:blank_start] + answer + whole[blank_end:]
+
+
+def _cut(text: str, max_tokens: int | None) -> tuple[str, bool]:
+    """The text, and whether `max_tokens` words were too few for it."""
+    words = re.findall(r"\s*\S+", text)
+    if max_tokens is None or len(words) <= max_tokens:
+        return text, False
+    return "".join(words[:max_tokens]), True
+
+
+class PhantomModel:
+    """One reader; it keeps the codes of the images that it has seen.
+
+    `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
+    """
+
+    looks = True
+    by_item = False
+    max_in_flight: int | None = None
+
+    def __init__(self, reader: Reader) -> None:
+        settings = {"letter-biased": f"?letter={reader.letter}", "forgetful": f"?memory={reader.memory}"}
+        self._name = f"phantom:{reader.name}{settings.get(reader.name, '')}"
+        self.identity = f"{self._name} v{VERSION}"
+        self.reader = reader
+        self._codes: OrderedDict[tuple[str, int], tuple[Payload, ...]] = OrderedDict()
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer from what can be read in the images and words.
+
+        Raises:
+            RejectedRequestError: the prompt holds a whole video, an image that is no image, or one
+                whose bytes were not sent.
+        """
+        prompt = request.prompt.text
+        asked = understand(prompt)
+        if asked is None:
+            text, is_cut = _cut(_CANNOT_TELL, request.sampling.max_tokens)
+            return Reply(text=text, finish="length" if is_cut else "stop", model=self._name)
+        codes = await self._look(request)
+        known = _remembered(self.reader, asked, codes)
+        belief = _believe(self.reader, asked, known)
+        wants_logps = request.sampling.want_choice_logps and asked.choices
+        logps = _logps(belief, list(asked.choices)) if wants_logps else None
+        number = None if belief.number is None else str(belief.number)
+        answer = belief.letter if asked.choices else number
+        closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
+        words = _words(asked, known)
+        is_stepwise = _WANTS_STEPS.search(prompt) is not None
+        text, is_cut = _cut(f"{words}\n{closing}" if is_stepwise else closing, request.sampling.max_tokens)
+        return Reply(
+            text=text,
+            reasoning="" if is_stepwise else words,
+            finish="length" if is_cut else "stop",
+            model=self._name,
+            choice_logps=logps,
+        )
+
+    async def close(self) -> None:
+        """Forget the codes of the images seen."""
+        self._codes.clear()
+
+    async def _look(self, request: Request) -> list[Payload]:
+        """The codes in the images, in the order in which they are shown."""
+        if self.reader.name == "blind":
+            return []
+        parts: list[ImagePart] = []
+        for part in request.prompt.parts:
+            if isinstance(part, VideoPart):
+                raise RejectedRequestError(
+                    f"{self._name} reads images, not a whole video ({part.path}); "
+                    "use the layout images or montage"
+                )
+            if isinstance(part, ImagePart):
+                parts.append(part)
+        found = {part: self._codes[_key(part)] for part in parts if _key(part) in self._codes}
+        new = [part for part in parts if part not in found]
+        if new:
+            found |= await anyio.to_thread.run_sync(_read_all, new, request.images)
+        for part in parts:
+            self._codes[_key(part)] = found[part]
+            self._codes.move_to_end(_key(part))
+        while len(self._codes) > _REMEMBERED:
+            self._codes.popitem(last=False)
+        return [code for part in parts for code in found[part]]
+
+
+def _key(part: ImagePart) -> tuple[str, int]:
+    return part.digest, len(part.frames)
+
+
+def _read_all(
+    parts: Sequence[ImagePart], images: Mapping[str, bytes]
+) -> dict[ImagePart, tuple[Payload, ...]]:
+    return {part: _read_image(part, images) for part in parts}
+
+
+def _read_image(part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:
+    if part.digest not in images:
+        raise RejectedRequestError(
+            f"the bytes of image {part.digest[:12]} were not sent; expected them in the images of the request"
+        )
+    try:
+        picture = decode_image(images[part.digest])
+    except MediaError as error:
+        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
+    code = read(picture)
+    if code is not None and len(part.frames) <= 1:
+        return (code,)
+    has_empty_cells = int(picture[-4:, -4:].max()) < _EMPTY_LEVEL
+    if len(part.frames) > 1 or has_empty_cells:
+        return read_montage(picture, max(len(part.frames), 1))
+    return ()
+
+
+def _favourite(text: str) -> str:
+    if len(text) != 1 or not "A" <= text.upper() <= "Z":
+        raise ValueError("expected one letter, for example C")
+    return text.upper()
+
+
+_KNOWN_OPTIONS: dict[str, dict[str, Callable[[str], object]]] = {
+    "letter-biased": {"letter": _favourite},
+    "forgetful": {"memory": option_readers.positive_whole},
+}
+
+
+def create(name: str, options: Mapping[str, str]) -> PhantomModel | _phantom_writer.CardWriter:
+    """The reader of that name, or the writer of cards for a drawn street.
+
+    ``letter-biased?letter=C`` (default A) and ``forgetful?memory=3`` (default 2) can be set.
+
+    Raises:
+        UnknownNameError: no such reader.
+        UsageError: an option that is not known or cannot be read.
+    """
+    if name == _phantom_writer.NAME:
+        take_options(f"phantom:{name}", options, {})
+        return _phantom_writer.CardWriter()
+    if name not in READER_NAMES:
+        raise UnknownNameError("phantom reader", name, (*READER_NAMES, _phantom_writer.NAME))
+    read_options = take_options(f"phantom:{name}", options, _KNOWN_OPTIONS.get(name, {}))
+    return PhantomModel(msgspec.convert({"name": name, **read_options}, Reader))

@@ -1,0 +1,276 @@
+"""A baseline that looks: ``pointlight-nn:FOLDER`` names the choice whose nearest reference clip is nearest.
+
+It finds the dots in the frames that it is sent, relates them from frame to frame, and compares how they lie
+and move with the clips of FOLDER, which is in ActPLD's format. It knows no words: a choice is what the
+clips with this label (or intention) look like.
+
+The clip in question is never its own reference: clips with the id of the item, the same file, and the same
+picture are left out. Where a choice has no reference left, its distance is not known. To take the others'
+would tell the answer, for it is most often the right choice that lacks one; so it guesses among all choices,
+by the id of the item, and says so in its reasoning.
+"""
+
+import hashlib
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import anyio.to_thread
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence import option_readers
+from vidence.ask.models._pointlight_dots import find_dots
+from vidence.ask.models._pointlight_features import Seen, describe, is_same, seen
+from vidence.ask.models._pointlight_references import Reference, dots_of, read_references, worded
+from vidence.catalog import take_options
+from vidence.contracts import Request
+from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
+from vidence.media.encode import decode_image
+from vidence.media.sizes import Size
+from vidence.records import ImagePart, Record, Reply, VideoPart
+
+Floats = NDArray[np.float64]
+READS_FILES = True  # plans keep the whole path
+VERSION = 2
+# How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
+SHARPNESS = 6.0
+# A feature that is so many standard deviations away counts as this far.
+_FARTHEST = 4.0
+_KEPT = 64  # sets of frames whose features are kept
+
+
+class Settings(Record, kw_only=True):
+    """How references are read and neighbours counted.
+
+    `k` neighbours of each choice are averaged. References are shown as `frames` consecutive frames (every
+    `stride`-th) of at most `size`, as by the selector ``actpld``; where more are sent, as many as are sent.
+    `grid` is how a montage is laid out, columns x rows.
+    """
+
+    k: int = 1
+    frames: int = 8
+    stride: int = 1
+    size: str = "long:128"
+    grid: str = "4x2"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Known:
+    """References as seen in some frames, with what their features vary by."""
+
+    clips: tuple[tuple[Reference, Seen], ...]
+    features: tuple[Floats, ...]
+    spread: tuple[Floats, ...]
+
+
+class PointlightModel:
+    """The nearest neighbour among the clips of a folder."""
+
+    looks = True
+    by_item = True
+    max_in_flight: int | None = 4
+
+    def __init__(self, references: Sequence[Reference], settings: Settings, *, digest: str) -> None:
+        chosen = "&".join(f"{f}={getattr(settings, f)}" for f in Settings.__struct_fields__)
+        self.identity = f"pointlight-nn:{digest}?{chosen} v{VERSION}"
+        self._references = tuple(references)
+        self._settings = settings
+        self._size = Size.parse(settings.size)
+        self._dots: dict[int, tuple[tuple[Floats, ...], ...]] = {}
+        self._known: dict[tuple[int, ...], _Known] = {}
+        self._lock = threading.Lock()
+
+    async def reply(self, request: Request) -> Reply:
+        """The letter of the nearest choice, or of a guess; the reasoning says which.
+
+        Raises:
+            RejectedRequestError: a whole video, an image that is none, or one whose bytes were not sent.
+            AccessError: a reference clip cannot be read.
+        """
+        return await anyio.to_thread.run_sync(self._answer, request)
+
+    async def close(self) -> None:
+        """Forget what was seen of the references."""
+        with self._lock:
+            self._dots.clear()
+            self._known.clear()
+
+    def _answer(self, request: Request) -> Reply:
+        letters, choices = request.prompt.letters, request.prompt.choices
+        if not letters:
+            reason = "pointlight-nn does not apply: the item has no choices"
+            return Reply(text="", reasoning=reason, model="pointlight-nn")
+        pictures, positions = _shown(request, self._settings.grid)
+        looked = seen([find_dots(picture) for picture in pictures])
+        if looked is None:
+            return self._guess(request, "no two dots are seen in what was sent")
+        distances = self._distances(looked, positions, item_id=request.item_id, choices=choices)
+        missing = [letters[i] for i, d in enumerate(distances) if d is None]
+        if missing:
+            return self._guess(request, f"no other clip shows what {', '.join(missing)} says")
+        away = np.array(distances, np.float64)
+        weights = -SHARPNESS * away / max(float(away.mean()), 1e-9)
+        logps = weights - np.logaddexp.reduce(weights)
+        said = ", ".join(f"{letter} {d:.3f}" for letter, d in zip(letters, away, strict=True))
+        return Reply(
+            text=letters[int(away.argmin())],
+            reasoning=f"Distance to the nearest clip of each choice: {said}.",
+            model="pointlight-nn",
+            choice_logps=dict(zip(letters, map(float, logps), strict=True))
+            if request.sampling.want_choice_logps
+            else None,
+        )
+
+    def _guess(self, request: Request, reason: str) -> Reply:
+        letters = request.prompt.letters
+        words = f"{request.item_id}:{request.sample}"
+        drawn = int.from_bytes(hashlib.sha256(words.encode()).digest())
+        even = dict.fromkeys(letters, -float(np.log(len(letters))))
+        return Reply(
+            text=letters[drawn % len(letters)],
+            reasoning=f"A guess: {reason}.",
+            model="pointlight-nn",
+            choice_logps=even if request.sampling.want_choice_logps else None,
+            is_guess=True,
+        )
+
+    def _distances(
+        self, looked: Seen, positions: tuple[int, ...], *, item_id: str, choices: Sequence[str]
+    ) -> list[float | None]:
+        """The mean distance of the k nearest references of each choice; None where there is none."""
+        known = self._look_at_references(positions)
+        of_this = {r.digest for r in self._references if _is_about(item_id, r.clip_id)}
+        ours = describe(looked)
+        squared = np.zeros(len(known.clips))
+        for mine, theirs, spread in zip(ours, known.features, known.spread, strict=False):
+            z = (theirs - mine) / spread
+            squared += np.mean(np.clip(z, -_FARTHEST, _FARTHEST) ** 2, axis=1)
+        distance = np.sqrt(squared)
+        is_other = np.array(
+            [
+                not (_is_about(item_id, clip.clip_id) or clip.digest in of_this or is_same(looked, view))
+                for clip, view in known.clips
+            ],
+            bool,
+        )
+        found: list[float | None] = []
+        for choice in choices:
+            wanted = np.array([worded(choice) in clip.says for clip, _ in known.clips], bool)
+            near = np.sort(distance[is_other & wanted])[: self._settings.k]
+            found.append(float(near.mean()) if len(near) else None)
+        return found
+
+    def _look_at_references(self, positions: tuple[int, ...]) -> _Known:
+        n_frames = max(self._settings.frames, *(p + 1 for p in positions))
+        if positions == tuple(range(len(positions))):
+            n_frames = len(positions)
+        with self._lock:
+            if (key := (n_frames, *positions)) not in self._known:
+                while len(self._known) >= _KEPT:
+                    self._known.pop(next(iter(self._known)))
+                self._known[key] = self._made(n_frames, positions)
+            return self._known[key]
+
+    def _made(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
+        if n_frames not in self._dots:
+            try:
+                self._dots[n_frames] = tuple(
+                    dots_of(r, n_frames, stride=self._settings.stride, size=self._size)
+                    for r in self._references
+                )
+            except MediaError as error:
+                raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
+        views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots[n_frames]]
+        clips = tuple((r, v) for r, v in zip(self._references, views, strict=True) if v is not None)
+        described = [describe(view) for _, view in clips]
+        n_groups = min((len(d) for d in described), default=0)
+        features = tuple(np.stack([d[g] for d in described]) for g in range(n_groups))
+        return _Known(clips=clips, features=features, spread=tuple(_spread(f) for f in features))
+
+
+def _spread(features: Floats) -> Floats:
+    """The standard deviation of each feature, at least a quarter of the mean of its group."""
+    deviation = features.std(axis=0)
+    made: Floats = np.maximum(deviation, max(0.25 * float(deviation.mean()), 1e-6))
+    return made
+
+
+def _is_about(item_id: str, clip_id: str) -> bool:
+    """Whether a question is about a clip: its id, or its id with what is asked behind a slash."""
+    return item_id == clip_id or item_id.startswith(f"{clip_id}/")
+
+
+def _shown(request: Request, grid: str) -> tuple[list[NDArray[np.uint8]], tuple[int, ...]]:
+    """The pictures of a request one by one, montages cut, and which frame of the selection each one is."""
+    pictures: list[NDArray[np.uint8]] = []
+    positions: list[int] = []
+    for part in request.prompt.parts:
+        if isinstance(part, VideoPart):
+            raise RejectedRequestError(
+                f"pointlight-nn reads images, not a whole video ({part.path}); "
+                "use the layout images or montage"
+            )
+        if isinstance(part, ImagePart):
+            picture = _decoded(part, request.images)
+            cells = [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
+            pictures += cells
+            positions += part.frames or (len(positions),)
+    in_time = sorted(range(len(positions)), key=lambda i: positions[i])
+    return [pictures[i] for i in in_time], tuple(positions[i] for i in in_time)
+
+
+def _decoded(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]:
+    if part.digest not in images:
+        raise RejectedRequestError(f"the bytes of image {part.digest[:12]} were not sent")
+    try:
+        return decode_image(images[part.digest])
+    except MediaError as error:
+        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
+
+
+def _cells(picture: NDArray[np.uint8], grid: str, n_frames: int) -> list[NDArray[np.uint8]]:
+    columns, rows = map(int, grid.split("x"))
+    height, width = picture.shape[0] // rows, picture.shape[1] // columns
+    if n_frames > columns * rows:
+        raise RejectedRequestError(
+            f"a montage of {n_frames} frames was sent, and grid={grid} holds {columns * rows}; give the "
+            "model the grid of the layout, for example pointlight-nn:FOLDER?grid=4x4"
+        )
+    corners = [(row * height, column * width) for row in range(rows) for column in range(columns)]
+    return [picture[top : top + height, left : left + width] for top, left in corners[:n_frames]]
+
+
+def _grid(text: str) -> str:
+    columns, x, rows = text.partition("x")
+    if not (x and columns.isdigit() and rows.isdigit() and int(columns) and int(rows)):
+        raise ValueError("expected columns x rows, for example 4x2")
+    return text
+
+
+def _size(text: str) -> str:
+    try:
+        Size.parse(text)
+    except UsageError as error:
+        raise ValueError(str(error)) from error
+    return text
+
+
+def create(name: str, options: Mapping[str, str]) -> PointlightModel:
+    """The model with the clips of the folder `name` as references; options are the fields of `Settings`.
+
+    Raises:
+        UsageError: no folder, or an option that is not known or cannot be read.
+        DataError: the folder is none in ActPLD's format.
+    """
+    whole = option_readers.positive_whole
+    known = {"k": whole, "frames": whole, "stride": whole, "size": _size, "grid": _grid}
+    settings = msgspec.convert(take_options("pointlight-nn", options, known), Settings)
+    if not name:
+        raise UsageError(
+            "pointlight-nn: needs a folder of reference clips, for example pointlight-nn:my-clips"
+        )
+    references, digest = read_references(Path(name).expanduser())
+    return PointlightModel(references, settings, digest=digest)

@@ -1,0 +1,158 @@
+"""What each reader should score, from the planted spans and the times of the frames shown alone.
+
+Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, get_args
+
+from vidence.errors import DataError
+from vidence.records import Item, Record
+
+ReaderName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
+READER_NAMES: tuple[ReaderName, ...] = get_args(ReaderName)
+
+
+class Reader(Record, kw_only=True):
+    """A reader with a known defect.
+
+    * ``fuser`` finds and fuses whatever is in its frames: right if and only if every card that the
+      question names is visible in them.
+    * ``single`` uses one frame only, the first that shows the card that the question names first.
+    * ``blind`` looks at no frame.
+    * ``letter-biased`` is a fuser that always says `letter` when a card is missing.
+    * ``forgetful`` holds at most `memory` of the cards asked for, those seen last.
+
+    All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``,
+    `memory` by ``forgetful``.
+    """
+
+    name: ReaderName
+    letter: str = "A"
+    memory: int = 2
+
+
+def demand(item: Item) -> int:
+    """How many cards the question names.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    return len(item.evidence)
+
+
+def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
+    """For each card that the question names, in its order: is it seen at one of these times?
+
+    Args:
+        item: an item of a phantom world.
+        times_s: presentation times of the frames shown, in seconds from the first frame of the video.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    return tuple(
+        any(e.start_s <= t < e.end_s for t in times_s)
+        for e in item.evidence
+        if e.start_s is not None and e.end_s is not None
+    )
+
+
+def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
+    """Whether the reader must be right on the item when it is shown the frames at these times.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    seen = visible(item, times_s)
+    if item.tags["leak"] == "yes":
+        return True
+    is_right: dict[ReaderName, bool] = {
+        "fuser": all(seen),
+        "single": seen == (True,),
+        "blind": False,
+        "letter-biased": all(seen) or item.answer == reader.letter,
+        "forgetful": all(seen) and len(seen) <= reader.memory,
+    }
+    return is_right[reader.name]
+
+
+def in_sight_s(item: Item) -> tuple[float, ...]:
+    """For each card that the question names, in its order, a time at which it is seen, in seconds.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    _check(item)
+    spans = [(e.start_s, e.end_s) for e in item.evidence]
+    return tuple((a + b) / 2 for a, b in spans if a is not None and b is not None)
+
+
+def expected_mrfs(reader: Reader, item: Item) -> int | None:
+    """How many frames the reader needs of a ranking that begins with one frame of each needed card.
+
+    The cards come in the order of the question. 0 where words are enough, None where all are not.
+
+    Raises:
+        DataError: this is no item of a phantom world.
+    """
+    times_s = in_sight_s(item)
+    if expected(reader, item, times_s=()):
+        return 0
+    if not expected(reader, item, times_s=times_s):
+        return None
+    return next(n for n in range(1, len(times_s) + 1) if expected(reader, item, times_s=times_s[:n]))
+
+
+def expected_top_share(reader: Reader, item: Item) -> float | None:
+    """The largest leave-one-out share among frames that show one needed card each.
+
+    None where there is nothing to share out: the words give the answer away, or there is one frame. A
+    ``single`` has a share, always 1, only where its answer is less likely without its card.
+
+    Raises:
+        DataError: this is no item of a phantom world, or a reader whose shares are not planted.
+    """
+    n_cards = demand(item)
+    shares = {"fuser": 1 / n_cards, "single": 1.0}
+    if reader.name not in shares:
+        raise DataError(
+            f"shares are planted for {', '.join(shares)}, not for {reader.name!r}; ask one of them"
+        )
+    return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[reader.name]
+
+
+def expected_accuracy(
+    items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, reader: Reader
+) -> float:
+    """The share of the items on which the reader must be right.
+
+    Args:
+        items: items of a phantom world.
+        times_s: for each item id, the times of the frames shown, in seconds.
+        reader: who answers.
+
+    Raises:
+        DataError: no items, an item that is not of a phantom world, or one without times.
+    """
+    marks: list[bool] = []
+    for item in items:
+        if item.item_id not in times_s:
+            raise DataError(f"item {item.item_id!r} has no frame times; give an empty list for no frames")
+        marks.append(expected(reader, item, times_s=times_s[item.item_id]))
+    if not marks:
+        raise DataError("there are no items; expected at least one item of a phantom world")
+    return sum(marks) / len(marks)
+
+
+def _check(item: Item) -> None:
+    is_planted = (
+        bool(item.evidence) and "leak" in item.tags and item.tags.get("demand") == str(len(item.evidence))
+    )
+    if not (is_planted and all(e.start_s is not None and e.end_s is not None for e in item.evidence)):
+        raise DataError(
+            f"item {item.item_id!r} has no planted evidence; expected an item of a phantom world, with the "
+            "tags 'demand' and 'leak' and a span for each card (see vidence.ask.phantom.world.render)"
+        )

@@ -1,0 +1,143 @@
+"""What the frames of a phantom video show to a person: scenery that moves, a clock, and cards."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from vidence.ask.phantom.code import TOP, Payload, strip
+
+COLOURS = {
+    "red": (205, 40, 40),
+    "green": (40, 150, 60),
+    "blue": (45, 85, 205),
+    "yellow": (240, 215, 50),
+    "orange": (240, 135, 30),
+    "purple": (125, 55, 165),
+    "pink": (245, 150, 190),
+    "brown": (120, 75, 40),
+    "white": (248, 248, 248),
+    "black": (20, 20, 20),
+    "grey": (135, 135, 135),
+    "teal": (0, 135, 135),
+}
+_NAMES = tuple(COLOURS)
+_DAY_S = 12.0  # the light changes from day to evening and back in this time
+
+
+@dataclass(frozen=True, kw_only=True)
+class Card:
+    """A card that is shown: its colour, the number on it, and the code that goes with it."""
+
+    colour: str
+    payload: Payload
+
+
+def piece_number(video: int, colour: str) -> int:
+    """What a code calls the card of that colour in that video, counted from 0.
+
+    >>> piece_number(2, "green")
+    25
+    """
+    return video * len(_NAMES) + _NAMES.index(colour)
+
+
+def colour_of(piece: int) -> str:
+    """The colour of the card that a code names.
+
+    >>> colour_of(25)
+    'green'
+    """
+    return _NAMES[piece % len(_NAMES)]
+
+
+def _font(size_px: int) -> ImageFont.ImageFont | ImageFont.FreeTypeFont:
+    return ImageFont.load_default(size=max(size_px, 8))
+
+
+def _centred(draw: ImageDraw.ImageDraw, text: str, *, centre: tuple[float, float], size_px: int) -> None:
+    draw.text(centre, text, fill=(20, 20, 20), font=_font(size_px), anchor="mm")
+
+
+def _card_picture(card: Card, width_px: int, *, height_px: int) -> NDArray[np.uint8]:
+    """A white card with its colour as a thick frame, its number and its name."""
+    picture = Image.new("RGB", (width_px, height_px), (20, 20, 20))
+    draw = ImageDraw.Draw(picture)
+    border = height_px // 9
+    draw.rectangle((1, 1, width_px - 2, height_px - 2), fill=COLOURS[card.colour])
+    draw.rectangle((border, border, width_px - 1 - border, height_px - 1 - border), fill=(235, 232, 220))
+    centre_x = width_px / 2
+    _centred(
+        draw, str(card.payload.value), centre=(centre_x, height_px * 0.42), size_px=int(height_px * 0.52)
+    )
+    _centred(draw, card.colour, centre=(centre_x, height_px * 0.76), size_px=int(height_px * 0.17))
+    return np.asarray(picture)
+
+
+def _panorama(width_px: int, height_px: int, *, rng: np.random.Generator) -> NDArray[np.float64]:
+    """Sky over two ranges of hills that close on themselves: (height, width, 3), levels 0..255."""
+    x = np.arange(width_px) * 2 * np.pi / width_px
+    y = np.arange(height_px)[:, None] / height_px
+    picture = (1 - y)[..., None] * np.array([95, 150, 225.0]) + y[..., None] * np.array([225, 225, 205.0])
+    picture = np.broadcast_to(picture, (height_px, width_px, 3)).copy()
+    for level, colour in ((0.5, (110, 140, 120)), (0.72, (75, 115, 65))):
+        waves = rng.integers(2, 7, size=3)
+        phases = rng.uniform(0, 2 * np.pi, size=3)
+        line = level + 0.05 * np.sin(np.outer(waves, x) + phases[:, None]).sum(axis=0)
+        picture[y > line[None, :]] = colour
+    return picture
+
+
+class Scene:
+    """Draws the frames of one video.
+
+    Args:
+        width_px: width of the frames.
+        height_px: height of the frames.
+        rng: decides the shape of the hills.
+    """
+
+    def __init__(self, width_px: int, height_px: int, *, rng: np.random.Generator) -> None:
+        self.width_px = width_px
+        self.height_px = height_px
+        wide = _panorama(2 * width_px, height_px, rng=rng)
+        doubled = np.concatenate([wide, wide[:, :width_px]], axis=1)
+        lights = (np.array([1.0, 1.0, 1.0]), np.array([0.9, 0.8, 0.75]), np.array([0.75, 0.6, 0.65]))
+        self._lights = [(doubled * light).astype(np.uint8) for light in lights]
+        self._cards: dict[Card, tuple[NDArray[np.uint8], NDArray[np.uint8]]] = {}
+        self._clocks: dict[int, NDArray[np.uint8]] = {}
+
+    def frame(self, time_s: float, card: Card | None) -> NDArray[np.uint8]:
+        """The frame at that time, with or without a card.
+
+        Shapes: (height, width, 3), RGB.
+        """
+        phase = abs((time_s / _DAY_S) % 2 - 1)
+        light = self._lights[min(int(phase * len(self._lights)), len(self._lights) - 1)]
+        left = int(time_s * self.width_px / 16) % (2 * self.width_px)
+        image: NDArray[np.uint8] = light[:, left : left + self.width_px].copy()
+        clock = self._clock(int(time_s))
+        image[2 : 2 + clock.shape[0], 2 : 2 + clock.shape[1]] = clock
+        if card is not None:
+            self._show(image, card)
+        return image
+
+    def _clock(self, second: int) -> NDArray[np.uint8]:
+        if second not in self._clocks:
+            size_px = self.height_px // 12
+            picture = Image.new("RGB", (size_px * 3, size_px + 4), (20, 20, 20))
+            ImageDraw.Draw(picture).text((3, 0), f"{second} s", fill=(235, 235, 235), font=_font(size_px))
+            self._clocks[second] = np.asarray(picture)
+        return self._clocks[second]
+
+    def _show(self, image: NDArray[np.uint8], card: Card) -> None:
+        if card not in self._cards:
+            size = (int(self.width_px * 0.36), int(self.height_px * TOP * 0.9))
+            blocks = strip(card.payload, self.width_px, height_px=self.height_px)
+            self._cards[card] = (_card_picture(card, size[0], height_px=size[1]), blocks)
+        picture, blocks = self._cards[card]
+        top = int(self.height_px * TOP * 0.05)
+        left = (self.width_px - picture.shape[1]) // 2
+        image[top : top + picture.shape[0], left : left + picture.shape[1]] = picture
+        image[self.height_px - len(blocks) :] = blocks[:, :, None]

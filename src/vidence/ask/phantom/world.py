@@ -1,0 +1,205 @@
+"""Videos with known evidence: a folder with videos, the questions about them, and all that was planted.
+
+videos/v000.mp4 ...   cards that appear and disappear over moving scenery
+items.jsonl           the questions, one `vidence-item/1` object per line
+world.json            seed, spec, versions, and every card with its span
+"""
+
+import hashlib
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from fractions import Fraction
+from pathlib import Path
+from typing import Literal, cast
+
+import av
+import msgspec
+import numpy as np
+from av.video.stream import VideoStream
+
+from vidence.ask.phantom.plan import PlantedPiece, VideoPlan, WorldSpec, plan_world
+from vidence.ask.phantom.scene import Scene
+from vidence.errors import DataError, MediaError
+from vidence.records import Record
+
+__all__ = ["PlantedPiece", "PlantedVideo", "World", "WorldSpec", "read_world", "render"]
+
+WORLD_FILE = "world.json"
+ITEMS_FILE = "items.jsonl"
+VERSION = 1
+_GOP = 250  # frames between keyframes: as sparse as in real data
+# No keyframe where a card appears: decoding must start far before the frame that is wanted.
+# With macroblock trees, x264 as built into PyAV 18.1 does not give the same bytes twice.
+_ENCODER_OPTIONS = {
+    "libx264": {"sc_threshold": "0", "mbtree": "0"},
+    "libx265": {"x265-params": "scenecut=0:log-level=none"},
+}
+
+
+class PlantedVideo(Record, kw_only=True):
+    """One rendered video and the cards in it. `rate` is the mean number of frames per second."""
+
+    path: str
+    width_px: int
+    height_px: int
+    codec: str
+    is_variable: bool
+    rate: float
+    n_frames: int
+    duration_s: float
+    sha256: str
+    pieces: tuple[PlantedPiece, ...]
+
+
+class World(Record, kw_only=True):
+    """Everything that was planted, as written to ``world.json``.
+
+    `number` is what the codes in the pixels call this world. `versions` are those of this maker and
+    of the encoder: the bytes of the videos may differ with the encoder, the items do not.
+    """
+
+    format: Literal["vidence-phantom/1"] = "vidence-phantom/1"
+    seed: int
+    number: int
+    spec: WorldSpec
+    versions: dict[str, str]
+    videos: tuple[PlantedVideo, ...]
+    n_items: int
+    items_sha256: str
+
+
+def _encode(path: Path, plan: VideoPlan, *, world: int, crf: int, rng: np.random.Generator) -> None:
+    """Write one video. It gets its name only when it is complete.
+
+    Raises:
+        MediaError: this FFmpeg has no such encoder, or the encoder fails.
+    """
+    scene = Scene(plan.width_px, plan.height_px, rng=rng)
+    unfinished = path.with_suffix(".part")
+    mean_rate = Fraction(len(plan.pts) * plan.ticks_per_s, int(plan.pts[-1]) + 1).limit_denominator(1000)
+    options = {"crf": str(crf), "preset": "veryfast", "threads": "1", **_ENCODER_OPTIONS.get(plan.codec, {})}
+    try:
+        with av.open(str(unfinished), "w", format="mp4") as container:
+            stream = cast(VideoStream, container.add_stream(plan.codec, rate=mean_rate, options=options))
+            stream.width, stream.height, stream.pix_fmt = plan.width_px, plan.height_px, "yuv420p"
+            stream.codec_context.gop_size = _GOP
+            stream.codec_context.time_base = Fraction(1, plan.ticks_per_s)
+            for pts, time_s, card in zip(plan.pts, plan.times_s, plan.cards(world), strict=True):
+                frame = av.VideoFrame.from_ndarray(scene.frame(float(time_s), card), format="rgb24")
+                frame.pts, frame.time_base = int(pts), Fraction(1, plan.ticks_per_s)
+                container.mux(stream.encode(frame))
+            container.mux(stream.encode(None))
+    except (av.FFmpegError, ValueError) as error:
+        unfinished.unlink(missing_ok=True)
+        raise MediaError(
+            f"{path.name} cannot be encoded with {plan.codec!r} ({error}); "
+            "use an encoder that this FFmpeg has, for example codecs=('libx264',)"
+        ) from error
+    unfinished.replace(path)
+
+
+def _planted(path: Path, plan: VideoPlan) -> PlantedVideo:
+    times_s = plan.times_s
+    rate = (len(times_s) - 1) / float(times_s[-1])
+    return PlantedVideo(
+        path=plan.path,
+        width_px=plan.width_px,
+        height_px=plan.height_px,
+        codec=plan.codec,
+        is_variable=plan.is_variable,
+        rate=round(rate, 4),
+        n_frames=len(times_s),
+        duration_s=round(len(times_s) / rate, 4),
+        sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+        pieces=plan.pieces,
+    )
+
+
+def render(out: Path, spec: WorldSpec, *, seed: int, n_workers: int = 2) -> World:
+    """Render a world into a folder, over an older world that lies there.
+
+    The questions are written last, so a folder without ``items.jsonl`` is an unfinished world.
+
+    Args:
+        out: the folder; made if it is not there.
+        spec: what to make.
+        seed: decides everything that is drawn; the same spec and seed give the same items.
+        n_workers: how many videos are encoded at the same time.
+
+    Raises:
+        UsageError: the spec cannot be made.
+        DataError: the folder holds something that is not a phantom world.
+        MediaError: a video cannot be encoded.
+    """
+    plan = plan_world(spec, seed=seed)
+    _clear(out)
+    (out / "videos").mkdir(parents=True)
+
+    def make(i: int) -> PlantedVideo:
+        path = out / plan.videos[i].path
+        rng = np.random.default_rng([seed, 2, i])
+        _encode(path, plan.videos[i], world=plan.number, crf=spec.crf, rng=rng)
+        return _planted(path, plan.videos[i])
+
+    with ThreadPoolExecutor(n_workers) as pool:
+        videos = tuple(pool.map(make, range(len(plan.videos))))
+    codec_version = ".".join(str(part) for part in av.library_versions["libavcodec"])
+    items_data = b"".join(msgspec.json.encode(item) + b"\n" for item in plan.items)
+    world = World(
+        seed=seed,
+        number=plan.number,
+        spec=spec,
+        versions={"phantom": str(VERSION), "pyav": av.__version__, "libavcodec": codec_version},
+        videos=videos,
+        n_items=len(plan.items),
+        items_sha256=hashlib.sha256(items_data).hexdigest(),
+    )
+    _write(out / WORLD_FILE, msgspec.json.format(msgspec.json.encode(world), indent=2))
+    _write(out / ITEMS_FILE, items_data)
+    return world
+
+
+def _write(path: Path, data: bytes) -> None:
+    """Write a file completely or not at all."""
+    unfinished = path.with_suffix(".part")
+    unfinished.write_bytes(data)
+    unfinished.replace(path)
+
+
+def _clear(out: Path) -> None:
+    """Remove an older world from the folder.
+
+    Raises:
+        DataError: the folder holds something that is no part of one, or is no folder.
+    """
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise DataError(f"{out} is not a folder; give one that is empty or not there")
+    unknown = sorted(p.name for p in out.iterdir() if p.name not in {"videos", ITEMS_FILE, WORLD_FILE})
+    videos = sorted(p.name for p in (out / "videos").iterdir()) if (out / "videos").is_dir() else []
+    unknown += [name for name in videos if not (name.startswith("v") and name.endswith((".mp4", ".part")))]
+    if unknown:
+        raise DataError(
+            f"{out} is not empty and holds no phantom world (it has {unknown[:5]}); give another folder"
+        )
+    (out / ITEMS_FILE).unlink(missing_ok=True)
+    (out / WORLD_FILE).unlink(missing_ok=True)
+    shutil.rmtree(out / "videos", ignore_errors=True)
+
+
+def read_world(folder: Path) -> World:
+    """What was planted in a folder that `render` made.
+
+    Raises:
+        DataError: there is no complete world.
+    """
+    path = folder / WORLD_FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=World)
+    except FileNotFoundError as error:
+        raise DataError(
+            f"{path} is not there; make a world with `vidence demo` or vidence.ask.phantom.world.render"
+        ) from error
+    except msgspec.DecodeError as error:
+        raise DataError(f"{path} is not a phantom world: {error}; render it again") from error

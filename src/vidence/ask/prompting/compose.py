@@ -1,0 +1,199 @@
+"""Frames and words become one prompt: frames first, in the order of the selection, then the words."""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from vidence.ask.prompting.templates import Templates
+from vidence.errors import UsageError
+from vidence.media.encode import EncodedFrame, Encoding
+from vidence.media.montage import montage
+from vidence.media.sizes import Size
+from vidence.records import ImagePart, Item, Part, Prompt, TextPart, VideoPart
+
+STYLES = ("direct", "cot")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShownFrame:
+    """A frame as it is sent, and its presentation time in seconds from the start of its file."""
+
+    frame: EncodedFrame
+    time_s: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prompted:
+    """A prompt and the bytes of the images that it names, by their digest."""
+
+    prompt: Prompt
+    images: dict[str, bytes]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """How frames are arranged; `columns` and `rows` are those of a montage, 1 otherwise."""
+
+    kind: Literal["images", "montage", "video"]
+    columns: int = 1
+    rows: int = 1
+
+    @classmethod
+    def parse(cls, text: str) -> "Layout":
+        """Read ``images``, ``video`` or ``montage:COLUMNSxROWS``.
+
+        Raises:
+            UsageError: the text is none of these.
+
+        >>> Layout.parse("montage:4x2")
+        Layout(kind='montage', columns=4, rows=2)
+        """
+        if text in ("images", "video"):
+            return cls(kind="images" if text == "images" else "video")
+        shape = re.fullmatch(r"montage:([1-9]\d?)x([1-9]\d?)", text)
+        if shape is None:
+            raise UsageError(
+                f"there is no layout {text!r}; expected images, video or montage:COLUMNSxROWS "
+                "with 1 to 99 columns and rows, for example montage:4x2"
+            )
+        return cls(kind="montage", columns=int(shape[1]), rows=int(shape[2]))
+
+
+class Prompter:
+    """Composes the prompts of one run.
+
+    Args:
+        templates: the words.
+        style: ``direct`` or ``cot`` (reason first).
+        layout: ``images`` (one image per frame), ``montage:4x2`` (frames laid out row by row in
+            pictures of 4 columns and 2 rows), ``video`` (the whole file).
+        frame_times: whether ``frame.txt`` stands before each frame, or before a montage once for
+            each of its frames.
+        jpeg_quality: quality of the montages, 1 to 95; single frames come encoded.
+
+    Raises:
+        UsageError: the style or the layout does not exist, the set lacks a template for it, or one that
+            never shows the question.
+    """
+
+    def __init__(
+        self,
+        templates: Templates,
+        *,
+        style: str,
+        layout: str,
+        frame_times: bool,
+        jpeg_quality: int = 85,
+    ) -> None:
+        if style not in STYLES:
+            raise UsageError(f"there is no style {style!r}; expected {' or '.join(STYLES)}")
+        self._templates = templates
+        self._style = style
+        self._layout = Layout.parse(layout)
+        self._frame_times = frame_times
+        self._encoding = Encoding(size=Size.parse("native"), quality=jpeg_quality)
+        for name in (f"choice-{style}", f"open-{style}", *(["frame"] if frame_times else [])):
+            templates.label(name)
+        for name in (f"choice-{style}", f"open-{style}"):
+            templates.check_question(name, "system")
+
+    def prompt(
+        self,
+        item: Item,
+        frames: Sequence[ShownFrame],
+        *,
+        duration_s: float,
+        video: VideoPart | None = None,
+        more: str = "",
+    ) -> Prompted:
+        """Put one question into words.
+
+        Args:
+            item: the question.
+            frames: the frames in the order in which they are shown; none for a text-only question.
+            duration_s: the length of the media in seconds.
+            video: the whole file, for the layout ``video``.
+            more: the name of a template of `ASIDES` without variables, whose words stand behind the
+                question; empty for none.
+
+        Raises:
+            UsageError: the layout is ``video`` and there are frames but no file to send, or a
+                template cannot be filled.
+            MediaError: a frame for a montage cannot be decoded.
+        """
+        name = f"{'choice' if item.answer_kind == 'choice' else 'open'}-{self._style}"
+        shown: list[Part] = []
+        images: dict[str, bytes] = {}
+        if self._layout.kind == "video":
+            shown += _whole_video(item, frames, video)
+            frames = ()
+        elif self._layout.kind == "montage":
+            shown += self._montages(frames, images)
+        else:
+            shown += self._single(frames, images)
+        said = self._templates.fill(name, item, n_frames=len(frames), duration_s=duration_s)
+        system = ""
+        if "system" in self._templates:
+            system = self._templates.fill("system", item, n_frames=len(frames), duration_s=duration_s)
+        behind = (TextPart(text=self._templates.say(more, {})),) if more else ()
+        prompt = Prompt(
+            parts=(*shown, TextPart(text=said), *behind),
+            choices=item.choices,
+            system=system,
+            template=self._templates.label(name),
+        )
+        return Prompted(prompt=prompt, images=images)
+
+    def notes(self, items: Iterable[Item]) -> tuple[str, ...]:
+        """What a user should know of words of their own before these questions are asked."""
+        if not any(item.answer_kind == "choice" for item in items):
+            return ()
+        why = self._templates.left_out("choices", f"choice-{self._style}", "system")
+        return (f"{why}, unless the questions themselves list them",) if why else ()
+
+    def _single(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
+        parts: list[Part] = []
+        for position, shown in enumerate(frames):
+            if self._frame_times:
+                parts.append(self._words_before(position, shown))
+            parts.append(_image(shown.frame, images, positions=(position,)))
+        return parts
+
+    def _montages(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
+        parts: list[Part] = []
+        columns, rows = self._layout.columns, self._layout.rows
+        for start in range(0, len(frames), columns * rows):
+            group = frames[start : start + columns * rows]
+            if self._frame_times:
+                parts += [self._words_before(start + i, shown) for i, shown in enumerate(group)]
+            picture = montage(
+                [shown.frame for shown in group], columns=columns, rows=rows, encoding=self._encoding
+            )
+            parts.append(_image(picture, images, positions=tuple(range(start, start + len(group)))))
+        return parts
+
+    def _words_before(self, position: int, shown: ShownFrame) -> TextPart:
+        return TextPart(text=self._templates.frame_words(position + 1, time_s=shown.time_s))
+
+
+def _image(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:
+    """The part that names a frame; its bytes are put to the others."""
+    images[frame.digest] = frame.data
+    return ImagePart(
+        digest=frame.digest,
+        width_px=frame.width_px,
+        height_px=frame.height_px,
+        media_type=frame.media_type,
+        frames=positions,
+    )
+
+
+def _whole_video(item: Item, frames: Sequence[ShownFrame], video: VideoPart | None) -> tuple[VideoPart, ...]:
+    """The file to send; nothing for a question without media."""
+    if video is None and frames:
+        raise UsageError(
+            f"item {item.item_id!r} has no video file that could be sent whole; "
+            "use the layout 'images' for it"
+        )
+    return () if video is None else (video,)

@@ -1,0 +1,125 @@
+"""Whether the words of a reply describe the right label, as ActPLD marks its thought logs, by rules alone.
+
+For open questions the reply is the description. For questions with choices it is the log of how the
+model came to its choice: the letter that it chose is not looked at, but a reply without one is no row.
+What other labels there are stands in the item's `knowledge`, see `label_words`.
+"""
+
+import re
+from dataclasses import dataclass
+
+import msgspec
+
+from vidence.ask.scoring._description import branch
+from vidence.ask.scoring.label_words import LabelWords
+from vidence.ask.scoring.marking import refusal_in, with_cut_off
+from vidence.ask.scoring.robust import read_text
+from vidence.ask.scoring.wording import without_thinking
+from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+
+NAME = "description-match"
+# What stands for the letter where a log supports none of the choices.
+NO_CHOICE = "none"
+_ERROR = re.compile(r"\bERROR:")
+
+
+def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
+    """The right label of a question, and its rivals.
+
+    Of a question with choices these are the choices. Of an open one they are its answer, and the other
+    labels in `knowledge`, where each label is a `LabelWords` as JSON; other entries are left alone.
+
+    Source: ActPLD, appendix A.3.
+    Departs: the paper does not say which labels compete. For a description these are the labels outside the
+        semantic group of the right one; for a log, the choices that were offered.
+    """
+    known: dict[str, LabelWords] = {}
+    for entry in item.knowledge:
+        try:
+            words = msgspec.json.decode(entry, type=LabelWords)
+        except msgspec.DecodeError:
+            continue  # a page or a note, meant for readers
+        known[words.text] = words
+    if item.answer_kind == "choice":
+        right = item.choices[item.letters.index(item.answer)]
+        rivals = tuple(known.get(c, LabelWords(text=c)) for c in item.choices if c != right)
+        return known.get(right, LabelWords(text=right)), rivals
+    rivals = tuple(words for text, words in known.items() if text != item.answer)
+    return known.get(item.answer, LabelWords(text=item.answer)), rivals
+
+
+def description_in(reply: Reply) -> str:
+    """The words of a reply that are matched: all but reasoning in ``<think>`` tags.
+
+    Source: ActPLD, section 2.5 (the thought log of the reply, read in full).
+    Departs: reasoning in tags is taken off, since most servers keep theirs; what a model writes as its
+        answer, step by step or not, is the same for all.
+    """
+    return without_thinking(reply.text).strip()
+
+
+@dataclass(frozen=True, kw_only=True)
+class DescriptionMatch:
+    """A `contracts.Scorer`: 1.0 where one of the paper's three branches holds, see `_description.branch`.
+
+    Source: ActPLD, section 2.5 and appendix A.3.
+    Departs: the paper gives these rules to a judge model; here they are code, so that words which are
+        not in our lists are not understood. The judge of the same name asks a model.
+    """
+
+    name: str = NAME
+    version: int = 1
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The description; of a question with choices, the letter of the choice that the log supports.
+
+        Where a log supports several choices, the right one counts; where none, the answer is ``none``.
+        Replies with ``ERROR:`` are unreadable: the paper drops such rows.
+        """
+        refused = refusal_in(reply)
+        if refused:
+            return refused
+        if _ERROR.search(reply.text):
+            return Unreadable(reason="the reply holds 'ERROR:'; such rows are dropped")
+        said = description_in(reply)
+        if not said:
+            return with_cut_off(Unreadable(reason="the reply has no words beside its reasoning"), reply)
+        if item.answer_kind == "text":
+            return Answered(answer=said, rule="whole-reply")
+        chosen = read_text(item, reply.text)
+        return self._supported(item, said) if isinstance(chosen, Answered) else with_cut_off(chosen, reply)
+
+    def mark(self, item: Item, outcome: Outcome) -> Score:
+        """1.0 if the description matches the right label; 0.0 otherwise, and where there is none."""
+        is_match = False
+        if isinstance(outcome, Answered):
+            if item.answer_kind == "choice":
+                is_match = outcome.answer == item.answer
+            else:
+                is_match = bool(branch(*label_words(item), outcome.answer))
+        return Score(
+            outcome=outcome,
+            value=1.0 if is_match else 0.0,
+            scorer=self.name,
+            scorer_version=self.version,
+        )
+
+    def _supported(self, item: Item, said: str) -> Answered:
+        right, rivals = label_words(item)
+        labels = {words.text: words for words in (right, *rivals)}
+        others = [letter for letter in item.letters if letter != item.answer]
+        for letter in (item.answer, *others):
+            choice = item.choices[item.letters.index(letter)]
+            rule = branch(labels[choice], [words for text, words in labels.items() if text != choice], said)
+            if rule:
+                return Answered(answer=letter, rule=f"log/{rule}")
+        return Answered(answer=NO_CHOICE, rule="log/no-match")
+
+
+def create() -> DescriptionMatch:
+    """The reader ``description-match``.
+
+    Source: ActPLD, section 2.5 and appendix A.3.
+    Departs: see `DescriptionMatch`.
+    """
+    return DescriptionMatch()

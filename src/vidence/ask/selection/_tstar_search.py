@@ -1,0 +1,258 @@
+"""T*'s search: look at mosaics of frames, guess where else to look, until every target is found.
+
+The search waits for nothing: it is a generator that yields which frames it wants looked at and is sent
+what a detector found on them. Frames count on an index space of one per second.
+"""
+
+import warnings
+from collections.abc import Callable, Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.ask.selection import _rules
+from vidence.ask.selection.seeking import Objects
+from vidence.errors import DataError, UsageError
+from vidence.records import Record
+
+# Of the scores of one round, and of the belief, the released code goes on with the upper quarter.
+UPPER_QUARTER = 75
+# Neighbours of a good frame that inherit from its score, on each side.
+REACH = 5
+SMOOTHING = 0.5
+MOST_LOOKS = 1000
+TARGET_WEIGHT, CUE_WEIGHT = 1.0, 0.5
+
+
+def weights_of(objects: Objects) -> dict[str, float]:
+    """How much a detection counts, by label.
+
+    Source: T*, released code.
+    Departs: what is both target and cue counts as a target.
+    """
+    return dict.fromkeys(objects.cues, CUE_WEIGHT) | dict.fromkeys(objects.targets, TARGET_WEIGHT)
+
+
+class SearchSettings(Record, kw_only=True):
+    """The parameters of the released class.
+
+    A mosaic has `side` x `side` cells. At most min(1000, `ratio` x frames) frames are looked at, rounded
+    up to whole mosaics. A target is found where it is detected with more than `threshold` in a frame
+    that is shown alone.
+
+    Source: T*, released code (the class; its command line has side 4, ratio 1.0, threshold 0.7).
+    Departs: no.
+    """
+
+    side: int = 8
+    ratio: float = 0.1
+    threshold: float = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class Look:
+    """Frames to detect objects on: the cells of one mosaic, or one frame in full size."""
+
+    frames: tuple[int, ...]
+    is_alone: bool
+
+
+# For each frame of a look the highest confidence (0 to 1) of each label that is seen in it.
+Seen: TypeAlias = Sequence[Mapping[str, float]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What a search ends with.
+
+    Shapes: `scores`, `belief` and `is_visited` are (n_frames,). `scores` are weighted confidences, spread
+    to neighbours; `belief` sums to 1. `missing` are the targets that were not found, `n_looks` counts
+    cells and frames alone that a detector was shown.
+    """
+
+    scores: NDArray[np.float64]
+    belief: NDArray[np.float64]
+    is_visited: NDArray[np.bool_]
+    missing: tuple[str, ...]
+    n_looks: int
+
+    def best(self, n: int) -> _rules.Positions:
+        """The `n` frames with the highest scores; at equal scores the higher belief, then the earlier.
+
+        Note: the released code draws them; see `drawn`.
+        """
+        counting = np.arange(len(self.scores))
+        return np.lexsort((counting, -self.belief, -self.scores))[:n].astype(np.int64)
+
+    def drawn(self, n: int, rng: np.random.Generator) -> _rules.Positions:
+        """`n` frames drawn without replacement in proportion to their scores, in the order drawn.
+
+        Source: T*, released code (final frames).
+        Departs: the generator is seeded, and a shorter draw from the same state is the beginning of a
+            longer one. Frames with a score of 0 come last, as `best` orders them; the released code
+            fails where it needs them.
+        """
+        waits = rng.exponential(size=len(self.scores))
+        with np.errstate(divide="ignore"):
+            arrival = np.where(self.scores > 0, waits / self.scores, np.inf)
+        counting = np.arange(len(self.scores))
+        return np.lexsort((counting, -self.belief, -self.scores, arrival))[:n].astype(np.int64)
+
+
+@dataclass
+class _State:
+    """What the search knows so far."""
+
+    scores: NDArray[np.float64]
+    belief: NDArray[np.float64]
+    is_visited: NDArray[np.bool_]
+    missing: list[str]
+    n_looks: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+    def weighted(self, seen: Mapping[str, float], frame: int) -> float:
+        """The highest weighted confidence of what is searched for; 0 where nothing is seen."""
+        for label, confidence in seen.items():
+            if not 0 <= confidence <= 1:
+                raise DataError(
+                    f"frame {frame}: confidence {confidence} for {label!r}; a detector must give numbers "
+                    "from 0 to 1"
+                )
+        return max((self.weights.get(label, 0.0) * c for label, c in seen.items()), default=0.0)
+
+
+def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> _rules.Positions:
+    """The frames of the next mosaic, ascending: evenly at first, then where the belief is high."""
+    n = len(state.belief)
+    if not state.is_visited.any():
+        stride = max(n // n_cells, 1)
+        return np.arange(0, n, stride, dtype=np.int64)[:n_cells]
+    wish = (state.belief + n_cells / n) * ~state.is_visited
+    wish[wish < np.percentile(wish, UPPER_QUARTER)] = 0.0
+    open_frames = np.flatnonzero(wish)
+    size = min(n_cells, len(open_frames))
+    drawn = rng.choice(open_frames, size=size, replace=False, p=wish[open_frames] / wish.sum())
+    return np.sort(drawn).astype(np.int64)
+
+
+def _spread_to_neighbours(state: _State, frames: _rules.Positions) -> None:
+    """Frames near the upper quarter of a round get score / (distance + 1), unless theirs is higher."""
+    n, round_scores = len(state.scores), state.scores[frames]
+    steps = np.arange(-REACH, REACH + 1)
+    for frame in frames[round_scores >= np.percentile(round_scores, UPPER_QUARTER)]:
+        near = (frame + steps >= 0) & (frame + steps < n)
+        there = frame + steps[near]
+        inherited = state.scores[frame] / (np.abs(steps[near]) + 1)
+        state.scores[there] = np.maximum(state.scores[there], inherited)
+
+
+def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Where to look next, from a smooth curve through what was seen: shape (n_frames,), sum 1.
+
+    Args:
+        scores: of all frames, shape (n_frames,).
+        is_visited: which of them were looked at; at least one.
+
+    Source: T*, released code (smoothing spline with s = 0.5, floor 1/n, sigmoid).
+    Departs: with fewer than 4 frames the spline is of lower degree; the released code fails there.
+    """
+    from scipy.interpolate import UnivariateSpline
+
+    n, visited = len(scores), np.flatnonzero(is_visited)
+    if len(visited) == 1:
+        curve = np.full(n, scores[visited[0]])
+    else:
+        degree = min(3, len(visited) - 1)
+        with warnings.catch_warnings():
+            # Once in some hundred fits it stops close to the smoothing that it aims at, and says so.
+            warnings.filterwarnings("ignore", "\nThe maximal number of iterations", UserWarning)
+            curve = UnivariateSpline(visited, scores[visited], k=degree, s=SMOOTHING)(np.arange(n))
+    lifted: NDArray[np.float64] = 1 / (1 + np.exp(-np.maximum(1 / n, curve)))
+    shares: NDArray[np.float64] = lifted / lifted.sum()
+    return shares
+
+
+def _verify(
+    state: _State, frame: int, seen: Mapping[str, float], *, threshold: float
+) -> Generator[Look, Seen, None]:
+    """Look at a frame alone when its cell shows a target that is still missing."""
+    hits = [target for target in state.missing if seen.get(target, 0.0) > 0]
+    if not hits:
+        return
+    state.n_looks += 1
+    (alone,) = yield Look(frames=(frame,), is_alone=True)
+    state.scores[frame] = state.weighted(alone, frame)
+    state.missing = [t for t in state.missing if t not in hits or alone.get(t, 0.0) <= threshold]
+
+
+def search(
+    n_frames: int, objects: Objects, *, settings: SearchSettings, rng: np.random.Generator
+) -> Generator[Look, Seen, Found]:
+    """Search a video of `n_frames` seconds; yields what to look at and is sent what is seen there.
+
+    Args:
+        n_frames: length of the index space, one frame per second.
+        objects: what is searched for.
+        settings: size of the mosaics, budget, threshold.
+        rng: draws the frames of every mosaic but the first.
+
+    Returns:
+        The scores of all frames.
+
+    Source: T*, released code (search with an object detector).
+    Departs: the search also ends when every frame was looked at, and each mosaic shows as many frames as
+        there are left; the released code fails there. Its generator is not seeded.
+
+    Raises:
+        UsageError: no frames, or no target.
+        DataError: a confidence outside [0, 1], or not one answer for each frame.
+    """
+    if n_frames < 1 or not objects.targets:
+        raise UsageError(
+            f"a search in {n_frames} frames for {len(objects.targets)} targets; expected 1 or more of both"
+        )
+    state = _State(
+        scores=np.zeros(n_frames),
+        belief=np.full(n_frames, 1 / n_frames),
+        is_visited=np.zeros(n_frames, np.bool_),
+        missing=list(dict.fromkeys(objects.targets)),
+        weights=weights_of(objects),
+    )
+    n_cells = settings.side**2
+    budget = min(MOST_LOOKS, n_frames * settings.ratio)
+    while state.missing and budget > 0 and not state.is_visited.all():
+        frames = _next_frames(state, n_cells, rng)
+        state.n_looks += len(frames)
+        seen = yield Look(frames=tuple(frames.tolist()), is_alone=False)
+        if len(seen) != len(frames):
+            raise DataError(
+                f"{len(seen)} answers of a detector for {len(frames)} frames; expected one for each"
+            )
+        for frame, one in zip(frames.tolist(), seen, strict=True):
+            state.scores[frame] = state.weighted(one, frame)
+        state.is_visited[frames] = True
+        for frame, one in zip(frames.tolist(), seen, strict=True):
+            yield from _verify(state, frame, one, threshold=settings.threshold)
+        _spread_to_neighbours(state, frames)
+        state.belief = believed(state.scores, state.is_visited)
+        budget -= n_cells
+    return Found(
+        scores=state.scores,
+        belief=state.belief,
+        is_visited=state.is_visited,
+        missing=tuple(state.missing),
+        n_looks=state.n_looks,
+    )
+
+
+def run_search(searching: Generator[Look, Seen, Found], look: Callable[[Look], Seen]) -> Found:
+    """Drive a search with a function that looks."""
+    try:
+        wanted = next(searching)
+        while True:
+            wanted = searching.send(look(wanted))
+    except StopIteration as done:
+        found: Found = done.value
+        return found

@@ -1,0 +1,118 @@
+"""A few consecutive frames from the middle of a clip, as ActPLD shows them."""
+
+import re
+
+import numpy as np
+
+from vidence.ask.selection import _rules
+from vidence.contracts import Selector
+from vidence.errors import UsageError
+from vidence.media.clip import Clip
+from vidence.records import Item
+
+# One frame in so many is left out at each end.
+TRIM = 10
+_ARGUMENT = re.compile(r"(?:stride=)?([1-9][0-9]{0,4})")
+
+
+def usable(n_total: int, span: int) -> tuple[int, int]:
+    """The part ``[lo, hi)`` of a clip that windows are taken from: without a tenth at each end.
+
+    Where less than `span` would be left, less is cut off, the same at both ends.
+
+    Args:
+        n_total: how many frames the clip has.
+        span: how many frames a window reaches over.
+
+    Source: ActPLD, section 2.4 (first and last 10 % of frames trimmed).
+    Departs: the paper does not say how it rounds (we cut int(0.1 * n_total)) nor what it does with
+        clips that are too short.
+
+    >>> usable(100, 8), usable(9, 8), usable(5, 8)
+    ((10, 90), (0, 9), (0, 5))
+    """
+    lo = max(0, min(n_total // TRIM, (n_total - span) // 2))
+    return lo, n_total - lo
+
+
+def start_of(n_total: int, span: int, *, step: int, retry: int) -> int:
+    """Where a window of `span` frames begins: in the middle, or shifted for a retry.
+
+    Retries go one `step` earlier, one later, two earlier, two later and so on, within `usable`.
+
+    Args:
+        n_total: how many frames the clip has, at least `span`.
+        span: how many frames the window reaches over.
+        step: how many frames a shift is.
+        retry: which retry it is; 0 is the first window.
+
+    Source: ActPLD, section 2.4 (central window, shifted earlier or later on a retry).
+    Departs: the paper gives neither the size nor the order of the shifts: one window each, as above.
+
+    >>> [start_of(100, 8, step=8, retry=r) for r in range(4)]
+    [46, 38, 54, 30]
+    """
+    lo, hi = usable(n_total, span)
+    middle = lo + (hi - lo - span) // 2
+    n_steps = (retry + 1) // 2
+    shift = -n_steps * step if retry % 2 else n_steps * step
+    return min(max(middle + shift, lo), hi - span)
+
+
+class Actpld:
+    """`n_frames` consecutive frames (or every `stride`-th) from the middle of the clip; the paper shows 8.
+
+    A clip with too few frames for the stride takes the largest stride that fits; with fewer frames
+    than the budget it is shown whole.
+
+    Source: ActPLD, section 2.4.
+    Departs: see `usable` and `start_of`. The stride is ours: the paper does not say at which frame rate
+        it counts, and 8 frames of a native rate last less than a third of a second.
+    """
+
+    version = 1
+
+    def __init__(self, stride: int) -> None:
+        self.stride = stride
+
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+        """Positions in `clip`, in the order of time: the central window.
+
+        Raises:
+            UsageError: `n_frames` is not positive.
+        """
+        return self._window(clip.n_frames, n_frames, retry=0)
+
+    def again(self, clip: Clip, item: Item, *, n_frames: int, retry: int) -> _rules.Positions:
+        """The window of a retry (from 1), or nothing where it would be one that was shown before.
+
+        Raises:
+            UsageError: `n_frames` is not positive.
+        """
+        window = self._window(clip.n_frames, n_frames, retry=retry)
+        before = [self._window(clip.n_frames, n_frames, retry=r) for r in range(retry)]
+        return np.empty(0, np.int64) if any(np.array_equal(window, b) for b in before) else window
+
+    def _window(self, n_total: int, n_frames: int, *, retry: int) -> _rules.Positions:
+        _rules.check_budget(n_frames)
+        if n_total <= n_frames:
+            return np.arange(n_total, dtype=np.int64)
+        fits = (n_total - 1) // max(n_frames - 1, 1)
+        stride = min(self.stride, fits)
+        span = (n_frames - 1) * stride + 1
+        start = start_of(n_total, span, step=n_frames * stride, retry=retry)
+        return start + stride * np.arange(n_frames, dtype=np.int64)
+
+
+def create(argument: str = "") -> Selector:
+    """The selector; ``actpld:4`` or ``actpld:stride=4`` takes every fourth frame instead of each.
+
+    Raises:
+        UsageError: the argument is not a positive whole number.
+    """
+    found = _ARGUMENT.fullmatch(argument or "1")
+    if found is None:
+        raise UsageError(
+            f"actpld:{argument} is no stride; expected a whole number from 1, for example actpld:4"
+        )
+    return Actpld(int(found[1]))

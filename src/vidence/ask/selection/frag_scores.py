@@ -1,0 +1,103 @@
+"""FRAG's selection: a model is shown one frame at a time and asked whether it is enough to answer.
+
+``frag-scores:model`` asks the model under test, ``frag-scores:model:openai:NAME`` another one (either must
+give log-probabilities); ``frag-scores?scores=FILE`` asks none. The rule named ``frag`` gives FRAG's
+candidates alone.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.ask.selection import scored
+from vidence.ask.selection.seeking import names_model
+from vidence.ask.selection.similarity import Best
+from vidence.contracts import Ask, Flow, Words
+from vidence.errors import DataError, UsageError
+from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart
+
+YES = "A"
+ANSWERS = ("Yes", "No")
+_DEFAULTS = scored.Defaults(grid="uniform:256", max_tokens={})
+TEMPLATE = "frag-scores"
+
+
+def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> Prompt:
+    """One frame with the question whether it is enough.
+
+    Args:
+        item: the question.
+        image: the frame.
+        query: ``question`` or ``question+choices``.
+        words: what it is asked in, by the template ``frag-scores``.
+
+    Source: FRAG, released code (scoring of single frames).
+    Departs: the words are ours.
+    """
+    text = words.say(TEMPLATE, {"question": scored.query_text(item, query)})
+    return Prompt(parts=(image, TextPart(text=text)), choices=ANSWERS, template=words.label(TEMPLATE))
+
+
+def probability_of_yes(reply: Reply, *, item_id: str) -> float:
+    """The probability of the first letter among all tokens at the first position of the answer, 0 to 1.
+
+    Source: FRAG, released code.
+    Departs: no.
+
+    Raises:
+        DataError: the model gives no log-probabilities, or none for that letter.
+    """
+    found = (reply.choice_logps or {}).get(YES)
+    if found is None:
+        given = ", ".join(reply.choice_logps or {}) or "none"
+        raise DataError(
+            f"item {item_id!r}: a score is the probability of the letter {YES}, and the model gave those of: "
+            f"{given}. Use a model that gives log-probabilities, or a file of scores"
+        )
+    return math.exp(found)
+
+
+class FragScores(scored.ByScores):
+    """FRAG: the `n_frames` of up to 256 uniform candidates that a model finds most sufficient.
+
+    Source: FRAG, released code; HumanPCR, table 9 (32 frames).
+    Departs: see `Best` and `frame_prompt`. The pair proposals of the paper are not here.
+    """
+
+    def ask(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[NDArray[np.float64]]:
+        """A score for each candidate, from a model: shape (n_candidates,).
+
+        All frames are asked about together, each on its own, greedily, for one token.
+
+        Args:
+            item: the question.
+            images: the candidates, in their order.
+            words: what is asked, by the template ``frag-scores``.
+
+        Raises:
+            DataError: a reply without the probability of the letter.
+        """
+        sampling = Sampling(temperature=0.0, max_tokens=1, want_choice_logps=True)
+        query = self.score_rules.query
+        prompts = [frame_prompt(item, image, query=query, words=words) for image in images]
+        replies = yield [Ask(prompt=prompt, sampling=sampling) for prompt in prompts]
+        return np.array([probability_of_yes(reply, item_id=item.item_id) for reply in replies])
+
+
+def create(argument: str, options: Mapping[str, str]) -> FragScores:
+    """The selector; the argument is ``model``, or ``model:`` with the spec of another one.
+
+    Raises:
+        UsageError: an unknown option, a bad value, not exactly one source of scores, or an argument that
+            names no model.
+        DataError: a file of scores that cannot be used.
+    """
+    wishes = scored.read_wishes("frag-scores", argument, options, defaults=_DEFAULTS, own={})
+    if argument and not names_model(argument):
+        raise UsageError(
+            f"frag-scores:{argument} names no model; expected frag-scores:model:NAME, for example "
+            "frag-scores:model:openai:NAME, or frag-scores:model for the model under test"
+        )
+    return FragScores(Best(), wishes)

@@ -1,0 +1,377 @@
+"""From questions to the frames they are shown: each video is decoded once, in a process of its own."""
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import anyio.to_thread
+import numpy as np
+
+from vidence.ask.prompting.compose import ShownFrame
+from vidence.ask.selection.seeking import Sought
+from vidence.engine.choosing import (
+    check_some,
+    check_whole,
+    clip_of,
+    few_words,
+    needs_media,
+    positions_of,
+    video_type,
+)
+from vidence.engine.drive import Asker
+from vidence.engine.scores import Found, ScoreDesk, Scores
+from vidence.engine.showing import Clipped, DecodeCount, Shown, ShowRules, Source, ViewRules
+from vidence.engine.workers import Workers
+from vidence.errors import DataError, MediaError, UsageError, VidenceError
+from vidence.media.cache import FrameCache
+from vidence.media.clip import Clip
+from vidence.media.deliver import Delivery, Job, deliver
+from vidence.media.encode import EncodedFrame, Encoding
+from vidence.media.facts import MediaFacts, cached_facts, read_facts
+from vidence.media.locate import resolve
+from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
+
+_log = logging.getLogger(__name__)
+
+
+class FrameDesk:
+    """Selects and delivers frames for groups of questions about the same media.
+
+    The decoder runs in worker processes: it cannot block the event loop, cannot take the run down
+    when it crashes, and is killed when it passes its deadline; its video is then set aside for the
+    rest of the session.
+    """
+
+    def __init__(
+        self,
+        rules: ShowRules,
+        *,
+        workers: Workers,
+        count: DecodeCount,
+        on_trouble: Callable[[str], None],
+        views: Mapping[str, ViewRules] | None = None,
+        askers: Mapping[str, Asker] | None = None,
+    ) -> None:
+        self._rules = rules
+        self._views = rules.views() if views is None else views
+        self._workers = workers
+        self._on_trouble = on_trouble
+        self._cache = FrameCache(rules.cache_root, max_bytes=rules.cache_max_bytes)
+        self._aside: dict[Source, Failed] = {}
+        self._count = count
+        self._score_desk = ScoreDesk(
+            cache_root=rules.cache_root,
+            cache_max_bytes=rules.cache_max_bytes,
+            deliver=partial(self._deliver_to_selector, keep=False),
+            deliver_kept=partial(self._deliver_to_selector, keep=True),
+            askers=askers or {},
+        )
+
+    async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
+        """What each of these questions is shown, or why nothing can be; by item id."""
+        views = await self.show_views(items)
+        return {item_id: _with_others(shown) for item_id, shown in views.items()}
+
+    async def show_views(self, items: Sequence[Item]) -> dict[str, dict[str, Shown | Failed]]:
+        """What each of these questions can be shown, by item id and by view.
+
+        The frames of all views come out of one pass over a video for each way of encoding them.
+        """
+        if not self._rules.whole_video and not any(needs_media(v.selector) for v in self._views.values()):
+            return {
+                item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
+            }
+        facts = await self._all_facts(items)
+        shared: dict[tuple[Media, ...], Clip] = {}
+        clips = {item.item_id: self._clip(item, facts, shared=shared) for item in items}
+        scores = await self._scores([one for one in clips.values() if isinstance(one, Clipped)])
+        chosen = {item.item_id: self._choose(clips[item.item_id], facts, scores=scores) for item in items}
+        frames: dict[tuple[Source, str], Delivery | Failed] = {}
+        for (source, key), (encoding, indices) in self._union(items, chosen).items():
+            frames[source, key] = await self._deliver(
+                source, facts[source], sorted(indices), encoding=encoding
+            )
+        return {
+            item.item_id: {
+                name: self._assemble(item, name, selection, facts=facts, frames=frames)
+                for name, selection in chosen[item.item_id].items()
+            }
+            for item in items
+        }
+
+    # ------------------------------------------------------------------ facts
+
+    def _source(self, media: Media) -> Source:
+        return resolve(self._rules.media_root, media), media.kind
+
+    async def _all_facts(self, items: Iterable[Item]) -> dict[Source, MediaFacts | Failed]:
+        found: dict[Source, MediaFacts | Failed] = {}
+        for source in dict.fromkeys(self._source(m) for item in items for m in item.media):
+            found[source] = await self._facts(source)
+        return found
+
+    async def _facts(self, source: Source) -> MediaFacts | Failed:
+        if source in self._aside:
+            return self._aside[source]
+        path, kind = source
+        known = cached_facts(path, kind=kind, cache_root=self._rules.cache_root)
+        if known is not None:
+            return known
+        read = partial(read_facts, path, kind=kind, cache_root=self._rules.cache_root)
+        try:
+            facts = await self._workers.run(str(path), read, deadline_s=self._rules.deadline_s)
+        except MediaError as error:
+            return self._set_aside(source, error)
+        if facts.probe.problem:
+            self._on_trouble(f"{path}: {facts.probe.problem}")
+        return facts
+
+    def _set_aside(self, source: Source, error: MediaError) -> Failed:
+        self._on_trouble(str(error))
+        self._aside[source] = Failed(stage="media", error=type(error).__name__, message=str(error))
+        return self._aside[source]
+
+    # ------------------------------------------------------------------ selection
+
+    def _clip(
+        self, item: Item, facts: dict[Source, MediaFacts | Failed], *, shared: dict[tuple[Media, ...], Clip]
+    ) -> Clipped | Failed:
+        """The media of a question as one clip; questions about the same media share it (`shared`)."""
+        parts: list[tuple[Media, MediaFacts]] = []
+        for media in item.media:
+            fact = facts[self._source(media)]
+            if isinstance(fact, Failed):
+                return fact
+            if media.sha256 not in (None, fact.content_hash):
+                message = f"{fact.probe.path} has SHA-256 {fact.content_hash}, the item says {media.sha256}"
+                return Failed(stage="media", error="WrongFile", message=message)
+            parts.append((media, fact))
+        try:
+            clip = shared.get(item.media) or shared.setdefault(item.media, clip_of(parts))
+        except (DataError, UsageError, MediaError) as error:
+            return _not_chosen(error)
+        return Clipped(
+            item=item,
+            clip=clip,
+            sources=tuple(self._source(media) for media, _ in parts),
+            hashes=tuple(fact.content_hash for _, fact in parts),
+        )
+
+    async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Found]]:
+        """What selectors that go by scores go by, by view and item id."""
+        return {name: await self._score_desk.scores(view, questions) for name, view in self._views.items()}
+
+    def _choose(
+        self,
+        found: Clipped | Failed,
+        facts: dict[Source, MediaFacts | Failed],
+        *,
+        scores: dict[str, dict[str, Found]],
+    ) -> dict[str, Selection | Failed]:
+        """The frames of each view; views for another try that have none are left out."""
+        if isinstance(found, Failed):
+            return dict.fromkeys(self._views, found)
+        known = [fact for source in found.sources if isinstance(fact := facts[source], MediaFacts)]
+        problems = [fact.probe.problem for fact in known if fact.probe.problem]
+        chosen = {
+            name: self._chosen(view, found, scores=scores[name].get(found.item.item_id), problems=problems)
+            for name, view in self._views.items()
+        }
+        return {
+            name: selection
+            for name, selection in chosen.items()
+            if not self._views[name].retry or (isinstance(selection, Selection) and selection.frames)
+        }
+
+    def _chosen(
+        self, view: ViewRules, found: Clipped, *, scores: Found | None, problems: list[str]
+    ) -> Selection | Failed:
+        if isinstance(scores, Failed):
+            return scores
+        try:
+            frames = self._select(view, found, scores)
+            if not frames and not self._rules.whole_video and not view.retry:
+                check_some(view, found)
+        except (DataError, UsageError, MediaError) as error:
+            return _not_chosen(error)
+        told = (
+            [f"retry {view.retry}: other frames after a reply that could not be read"] if view.retry else []
+        )
+        told += [scores.note] if isinstance(scores, Sought) else []
+        told += few_words(view, found, len(frames))
+        return Selection(
+            selector=view.selector_name,
+            version=view.selector.version,
+            frames=frames,
+            n_candidates=found.clip.n_frames,
+            note="; ".join([*told, *problems]),
+        )
+
+    def _select(
+        self, view: ViewRules, found: Clipped, scores: Scores | Sought | None
+    ) -> tuple[FrameRef, ...]:
+        clip, item = found.clip, found.item
+        if self._rules.whole_video:
+            check_whole(item)
+            return ()
+        try:
+            positions = positions_of(view, clip, item, scores=scores)
+            if np.any(np.asarray(positions) < 0):
+                raise ValueError(f"it chose position {np.min(positions)}")
+            return tuple(clip.ref(int(p)) for p in positions)
+        except VidenceError:
+            raise
+        except Exception as error:
+            _log.debug("the selector broke", exc_info=True)
+            raise UsageError(
+                f"the selector {view.selector_name!r} broke on item {item.item_id!r}: "
+                f"{type(error).__name__}: {error}"
+            ) from error
+
+    def _union(
+        self, items: Iterable[Item], chosen: dict[str, dict[str, Selection | Failed]]
+    ) -> dict[tuple[Source, str], tuple[Encoding, set[int]]]:
+        """The frames to deliver, by source and by the key of their encoding."""
+        wanted: dict[tuple[Source, str], tuple[Encoding, set[int]]] = {}
+        for item in items:
+            sources = [self._source(media) for media in item.media]
+            for name, selection in chosen[item.item_id].items():
+                encoding = self._views[name].encoding
+                for ref in () if isinstance(selection, Failed) else selection.frames:
+                    place = sources[ref.media_index], encoding.key
+                    wanted.setdefault(place, (encoding, set()))[1].add(ref.frame_index)
+        return wanted
+
+    # ------------------------------------------------------------------ pixels
+
+    async def _deliver(
+        self, source: Source, facts: MediaFacts | Failed, indices: list[int], *, encoding: Encoding
+    ) -> Delivery | Failed:
+        if isinstance(facts, Failed):
+            return facts
+        cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices, encoding)
+        if cached is not None:
+            self._count.n_from_cache += len(cached)
+            return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
+        if source in self._aside:
+            return self._aside[source]
+        path, kind = source
+        job = Job(
+            path=str(path),
+            kind=kind,
+            frame_indices=tuple(indices),
+            encoding=encoding,
+            cache_root=str(self._rules.cache_root),
+            cache_max_bytes=self._rules.cache_max_bytes,
+        )
+        try:
+            delivery = await self._workers.run(
+                str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
+            )
+        except MediaError as error:
+            return self._set_aside(source, error)
+        self._count.n_passes += 1
+        self._count.n_decoded += delivery.n_decoded
+        self._count.n_from_cache += delivery.n_from_cache
+        self._count.passes_by_file[str(path)] = self._count.passes_by_file.get(str(path), 0) + 1
+        for message in delivery.problems.values():
+            self._on_trouble(message)
+        return delivery
+
+    async def _deliver_to_selector(
+        self, source: Source, indices: Sequence[int], encoding: Encoding, *, keep: bool
+    ) -> Mapping[int, EncodedFrame]:
+        """Frames for an embedder (not kept, since what it makes of them is) or for a model.
+
+        Raises:
+            MediaError: the file, or one of the frames, cannot be decoded.
+        """
+        path, kind = source
+        if keep and (facts := cached_facts(path, kind=kind, cache_root=self._rules.cache_root)) is not None:
+            known = await anyio.to_thread.run_sync(
+                self._from_cache, facts.content_hash, list(indices), encoding
+            )
+            if known is not None:
+                self._count.n_from_cache += len(known)
+                return known
+        job = Job(
+            path=str(path),
+            kind=kind,
+            frame_indices=tuple(indices),
+            encoding=encoding,
+            cache_root=str(self._rules.cache_root) if keep else None,
+            cache_max_bytes=self._rules.cache_max_bytes if keep else 0,
+        )
+        delivery = await self._workers.run(
+            str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
+        )
+        self._count.n_scoring_passes += 1
+        self._count.n_decoded += delivery.n_decoded
+        self._count.n_from_cache += delivery.n_from_cache
+        if delivery.problems:
+            raise MediaError(next(iter(delivery.problems.values())))
+        return delivery.frames
+
+    def _from_cache(
+        self, content_hash: str, indices: list[int], encoding: Encoding
+    ) -> dict[int, EncodedFrame] | None:
+        frames: dict[int, EncodedFrame] = {}
+        for index in indices:
+            frame = self._cache.get(content_hash, index, encoding.key)
+            if frame is None:
+                return None
+            frames[index] = frame
+        return frames
+
+    def _assemble(
+        self,
+        item: Item,
+        view: str,
+        selection: Selection | Failed,
+        *,
+        facts: dict[Source, MediaFacts | Failed],
+        frames: dict[tuple[Source, str], Delivery | Failed],
+    ) -> Shown | Failed:
+        if isinstance(selection, Failed):
+            return selection
+        key = self._views[view].encoding.key
+        sources = [self._source(media) for media in item.media]
+        shown: list[ShownFrame] = []
+        for ref in selection.frames:
+            delivery = frames[sources[ref.media_index], key]
+            if isinstance(delivery, Failed):
+                return delivery
+            if ref.frame_index in delivery.problems:
+                return Failed(stage="media", error="DamagedFrame", message=delivery.problems[ref.frame_index])
+            shown.append(ShownFrame(frame=delivery.frames[ref.frame_index], time_s=ref.time_s))
+        known = [fact for source in sources if isinstance(fact := facts[source], MediaFacts)]
+        lasting_s = [f.probe.counted.duration_s for f in known]
+        video = None
+        if self._rules.whole_video and item.media:
+            path = sources[0][0]
+            video = VideoPart(path=str(path), digest=known[0].content_hash, media_type=video_type(path))
+        return Shown(
+            selection=selection,
+            frames=tuple(shown),
+            duration_s=sum(lasting_s),
+            starts_s=tuple(sum(lasting_s[:i]) for i in range(len(lasting_s))),
+            video=video,
+        )
+
+
+def _nothing(view: ViewRules) -> Shown:
+    nothing = Selection(selector=view.selector_name, version=view.selector.version, frames=(), n_candidates=0)
+    return Shown(selection=nothing, frames=(), duration_s=0.0)
+
+
+def _not_chosen(error: VidenceError) -> Failed:
+    return Failed(stage="selection", error=type(error).__name__, message=str(error))
+
+
+def _with_others(shown: dict[str, Shown | Failed]) -> Shown | Failed:
+    """The view of a run, with those of its retries that could be delivered."""
+    first, *others = shown.values()
+    if isinstance(first, Failed):
+        return first
+    return replace(first, others=tuple(other for other in others if isinstance(other, Shown)))

@@ -1,0 +1,339 @@
+"""From what a user asked for to a plan, and from a plan to everything that a run needs."""
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.ask.prompting.compose import Prompter
+from vidence.ask.prompting.templates import Templates
+from vidence.ask.selection.seeking import models_of
+from vidence.catalog import create, parse_spec
+from vidence.contracts import AskingRules, Benchmark, Judge, Loaded, Model, Scorer, Selector
+from vidence.engine.choosing import needs_media
+from vidence.engine.plan import MUST_AGREE, Facts, Plan, machine_facts
+from vidence.engine.specs import with_whole_paths, without_sampling
+from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.media.locate import missing
+from vidence.media.sizes import Size
+from vidence.records import Item, Sampling
+
+_SAMPLING_FLAGS = {
+    "temperature": "temperature",
+    "top_p": "top_p",
+    "max_tokens": "max_tokens",
+    "model_seed": "seed",
+    "want_choice_logps": "want_choice_logps",
+}
+
+
+def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[str, object]) -> Plan:
+    """The plan for a benchmark: what its paper prescribes, overridden by what the user wishes.
+
+    Args:
+        benchmark_name: a name from the catalog.
+        data: the file or folder of questions.
+        model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
+            plan's sampling.
+        wishes: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
+            plan has a seed of its own); None is no wish.
+
+    Raises:
+        UsageError: an unknown name or an impossible value.
+    """
+    benchmark = open_benchmark(benchmark_name)
+    protocol, rules = _protocol(benchmark, wishes.get("protocol"))
+    spec, drawn = without_sampling(parse_spec(model))
+    given = {k: v for k, v in wishes.items() if v is not None}
+    flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
+    for name in flags.keys() & drawn.keys():
+        if flags[name] != drawn[name]:
+            raise UsageError(
+                f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one"
+            )
+    sampling = msgspec.to_builtins(rules.sampling) | drawn | flags
+    fields = msgspec.to_builtins(rules) | given
+    for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
+        if given.get(name):
+            fields[name] = str(Path(str(given[name])).resolve())
+    fields |= {
+        "benchmark": benchmark_name,
+        "data": str(data.resolve()),
+        "split": given.get("split") or benchmark.splits[0],
+        "protocol": protocol,
+        "model": spec,
+        "sampling": sampling,
+    }
+    try:
+        return with_whole_paths(msgspec.convert(fields, Plan))
+    except msgspec.ValidationError as error:
+        raise UsageError(f"these settings make no plan: {error}") from error
+
+
+def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
+    """The named way to ask; the benchmark's first one where none is wished for."""
+    name = next(iter(benchmark.protocols)) if wish is None else str(wish)
+    if name not in benchmark.protocols:
+        raise UnknownNameError(f"protocol of {benchmark.name}", name, tuple(benchmark.protocols))
+    return name, benchmark.protocols[name]
+
+
+def open_benchmark(name: str) -> Benchmark:
+    """The benchmark of that name."""
+    benchmark: Benchmark = create("benchmark", name)
+    return benchmark
+
+
+def open_model(spec_text: str) -> Model:
+    """The model that a spec names."""
+    model: Model = create("model", spec_text)
+    return model
+
+
+def open_selector(spec_text: str) -> Selector:
+    """The selector that a spec names: ``midpoints``, ``fps:2``, ``aks:clip:WEIGHTS?mode=official``."""
+    selector: Selector = create("selector", spec_text)
+    return selector
+
+
+def selector_identity(selector: Selector, asked: Mapping[str, Model]) -> str:
+    """What the choice of a selector depends on beside its version: its file of scores, the models it asks."""
+    identities = [asked[spec].identity for spec in models_of(selector)]
+    return " ".join(filter(None, [str(getattr(selector, "scores_digest", "")), *identities]))
+
+
+def open_templates(plan: Plan) -> Templates:
+    """The words of a plan: its set, with the user's own files in place of those they replace."""
+    own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
+    return Templates.load(plan.prompts, override=own)
+
+
+def open_reader(name: str) -> Scorer:
+    """The reader of that name."""
+    reader: Scorer = create("reader", name)
+    return reader
+
+
+def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
+    """The judge of that name, with templates of the user's own where a folder is given."""
+    judge: Judge = create("judge", name, prompts_dir=None if prompts_dir is None else Path(prompts_dir))
+    return judge
+
+
+def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
+    """The spec of a judge model without what says how verdicts are drawn, and how they are drawn."""
+    spec, drawn = without_sampling(parse_spec(spec_text))
+    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | drawn, Sampling)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """Everything that a run needs, checked, before anything is asked."""
+
+    plan: Plan
+    facts: Facts
+    items: tuple[Item, ...]
+    media_root: Path
+    model: Model
+    selector: Selector
+    templates: Templates
+    prompter: Prompter
+    reader: Scorer
+    text_reader: Scorer
+    judge: Judge | None = None
+
+    def reader_for(self, item: Item) -> Scorer:
+        """Choices are read by the plan's reader; texts by its text reader, or they wait for a judge."""
+        return self.reader if item.answer_kind == "choice" else self.text_reader
+
+    def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
+        """The order in which choices are shown: the item's own, or one drawn for item and repeat."""
+        if not self.plan.shuffle_choices or item.answer_kind != "choice":
+            return ()
+        words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
+        rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
+        return tuple(int(i) for i in rng.permutation(len(item.choices)))
+
+
+def prepare(
+    plan: Plan,
+    *,
+    model: Model,
+    judge_models: Sequence[Model] = (),
+    asked: Mapping[str, Model] | None = None,
+    now: datetime,
+) -> Prepared:
+    """Open and check everything that a plan names; its models are given, and whoever opened them closes them.
+
+    `asked` are the models that its selector asks, by spec.
+
+    Raises:
+        DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
+        UsageError: an unknown name or an impossible value.
+    """
+    benchmark = open_benchmark(plan.benchmark)
+    selector, reader = open_selector(plan.selector), open_reader(plan.reader)
+    Size.parse(plan.size)
+    templates = open_templates(plan)
+    prompter = Prompter(
+        templates,
+        style=plan.style,
+        layout=plan.layout,
+        frame_times=plan.frame_times,
+        jpeg_quality=plan.jpeg_quality,
+    )
+    loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
+    shows_media = plan.layout == "video" or needs_media(selector)
+    items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    _check_order(plan, model)
+    judge = open_judge(plan.judge, prompts_dir=plan.judge_prompts_dir) if judge_models else None
+    facts = msgspec.convert(
+        machine_facts()
+        | judge_facts(judge, judge_models)
+        | {
+            "benchmark_version": benchmark.version,
+            "benchmark_revision": loaded.revision,
+            "content_hash": loaded.content_hash,
+            "prompts_digest": templates.digest,
+            "selector_version": selector.version,
+            "selector_identity": selector_identity(selector, asked or {}),
+            "model_identity": model.identity,
+            "citation": benchmark.citation,
+            "licence": benchmark.licence,
+            "terms": benchmark.terms,
+            "media_root": str(loaded.media_root.resolve()),
+            "n_items": len(loaded.items),
+            "n_planned": len(items) * plan.repeats,
+            "notes": (*loaded.notes, *notes, *prompter.notes(items)),
+            "problems": loaded.problems,
+            "started_at": now.isoformat(timespec="seconds"),
+        },
+        Facts,
+    )
+    return Prepared(
+        plan=plan,
+        facts=facts,
+        items=items,
+        media_root=loaded.media_root,
+        model=model,
+        selector=selector,
+        templates=templates,
+        prompter=prompter,
+        reader=reader,
+        text_reader=open_reader(plan.text_reader),
+        judge=judge,
+    )
+
+
+def judge_facts(judge: Judge | None, models: Sequence[Model]) -> dict[str, object]:
+    """What `Facts` says of the judge."""
+    if judge is None:
+        return {}
+    return {
+        "judge_version": judge.version,
+        "judge_prompts_digest": judge.prompts_digest,
+        "judge_identities": tuple(m.identity for m in models),
+    }
+
+
+def _check_order(plan: Plan, model: Model) -> None:
+    """Recorded letters mean the order in which the choices stood when they were recorded."""
+    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
+        raise UsageError(
+            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
+            "read in another order than they were given in; add --no-shuffle-choices"
+        )
+
+
+def choose_items(
+    loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
+) -> tuple[tuple[Item, ...], tuple[str, ...]]:
+    """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    notes: list[str] = []
+    items = _filtered(loaded.items, plan.where)
+    if plan.recorded_only:
+        items = _recorded(items, model)
+        notes.append(f"only the {len(items)} questions that have a recorded reply are asked")
+    if plan.limit is not None:
+        items = items[: plan.limit]
+    if plan.sample is not None and plan.sample < len(items):
+        rng = np.random.default_rng(plan.seed)
+        drawn = np.sort(rng.choice(len(items), plan.sample, replace=False))
+        items = [items[i] for i in drawn]
+    if model.looks and shows_media:
+        items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
+        notes += left_out
+    if not items:
+        raise UsageError("no question is left to ask; loosen --where, --limit or --sample")
+    return tuple(items), tuple(notes)
+
+
+def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
+    kept = list(items)
+    for tag, value in where.items():
+        values = sorted({i.tags[tag] for i in items if tag in i.tags})
+        if not values:
+            tags = sorted({t for i in items for t in i.tags})
+            raise UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
+        if value not in values:
+            raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
+        kept = [i for i in kept if i.tags.get(tag) == value]
+    return kept
+
+
+def _recorded(items: Sequence[Item], model: Model) -> list[Item]:
+    recorded_ids = getattr(model, "recorded_ids", None)
+    if recorded_ids is None:
+        raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
+    known = recorded_ids()
+    return [i for i in items if i.item_id in known]
+
+
+def _with_media(
+    items: Sequence[Item], media_root: Path, *, allow_missing: bool
+) -> tuple[list[Item], list[str]]:
+    absent = missing(media_root, items)
+    if not absent:
+        return list(items), []
+    kept = [i for i in items if not missing(media_root, [i])]
+    listed = "\n  ".join(str(p) for p in absent[:20])
+    more = f"\n  ... and {len(absent) - 20} more" if len(absent) > 20 else ""
+    n = f"{len(absent)} files" if len(absent) > 1 else "1 file"
+    found = (
+        f"{n} that {len(items) - len(kept)} of {len(items)} questions need: missing, or a folder where a "
+        "file is needed (or the other way round):"
+        f"\n  {listed}{more}"
+    )
+    if not allow_missing:
+        raise MissingMediaError(
+            f"{found}\nPut them there, or go on without these questions with --allow-missing", absent
+        )
+    if not kept:
+        raise MissingMediaError(f"{found}\nNo question is left without them", absent)
+    return kept, [f"{len(items) - len(kept)} of {len(items)} questions are left out: their media are missing"]
+
+
+def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
+    """Refuse to go on with a run whose questions, prompts, selector or model have changed."""
+    for name, what in MUST_AGREE.items():
+        if getattr(before, name) != getattr(now, name):
+            raise StoreError(
+                f"{folder}: {what} since this run began ({name}: {getattr(before, name)!r} then, "
+                f"{getattr(now, name)!r} now); run again into a new folder"
+            )
+
+
+def run_name(plan: Plan) -> str:
+    """A folder name for a plan: what is asked, who answers, and a short hash of the rest.
+
+    The same command gives the same name, so that repeating it goes on with the run.
+    """
+    spec = parse_spec(plan.model)
+    words = [plan.benchmark, spec.name, Path(spec.argument).name if "/" in spec.argument else spec.argument]
+    clean = "-".join("".join(c if c.isalnum() or c in "._" else "-" for c in w) for w in words if w)
+    digest = hashlib.sha256(msgspec.json.encode(plan, order="sorted")).hexdigest()
+    return f"{clean[:60].strip('-')}-{digest[:8]}"

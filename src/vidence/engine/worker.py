@@ -1,0 +1,67 @@
+"""What runs in a worker process: one job after the other, until its parent closes the pipe or dies.
+
+Imports little, so that a worker starts at once. The parent's side is `engine/workers.py`.
+"""
+
+import os
+import pickle
+import signal
+import struct
+from collections.abc import Callable
+from typing import BinaryIO, Final
+
+from vidence.errors import MediaError, VidenceError
+
+HEADER: Final = struct.Struct(">Q")  # the length of the pickle that follows
+_GRACE_S: Final = 2.0
+
+Job = tuple[str, float, Callable[[], object]]  # the file it is about, the deadline in seconds, the work
+Outcome = tuple[bool, object]  # whether it went well; what was made, or the error
+
+
+def serve() -> None:
+    """Answer jobs from standard input on standard output."""
+    jobs, outcomes = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    os.dup2(nowhere, 0)
+    os.dup2(nowhere, 1)  # what a library prints must not get among the outcomes
+    while (job := _read(jobs)) is not None:
+        _end_at(job[1] + _GRACE_S)
+        content = pickle.dumps(_do(job), protocol=pickle.HIGHEST_PROTOCOL)
+        _end_at(0)
+        outcomes.write(HEADER.pack(len(content)) + content)
+        outcomes.flush()
+
+
+def _read(jobs: BinaryIO) -> Job | None:
+    header = jobs.read(HEADER.size)
+    if len(header) < HEADER.size:
+        return None
+    (length,) = HEADER.unpack(header)
+    job: Job = pickle.loads(jobs.read(length))  # noqa: S301 - our own parent wrote it
+    return job
+
+
+def _end_at(seconds: float) -> None:
+    """Let the system end this process then, even inside a decoder and with no parent to do it; 0: never."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _do(job: Job) -> Outcome:
+    try:
+        return True, _made(job)
+    except VidenceError as error:
+        return False, error
+
+
+def _made(job: Job) -> object:
+    name, _, work = job
+    try:
+        return work()
+    except VidenceError:
+        raise
+    except Exception as error:
+        raise MediaError(
+            f"{name}: reading it broke off with {type(error).__name__}: {error}; it is set aside"
+        ) from error

@@ -1,0 +1,1 @@
+"""Checks of a set of questions that need no model."""

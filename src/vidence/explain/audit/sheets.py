@@ -1,0 +1,220 @@
+"""The tables of an audit that asked nobody: the set, its key, rules that beat guessing, suspects."""
+
+import statistics
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidence.explain.audit.audit import ItemAudit
+from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
+from vidence.explain.audit.rules import Rule, all_rules, choice_items, length_ranks
+from vidence.explain.audit.words import scripts
+from vidence.explain.diagnostics.paired import Figures
+from vidence.records import Estimate, Item
+from vidence.statistics.answer_keys import LetterBalance, letter_balance
+from vidence.tables.findings import Entry, Heading, Sheet
+
+MOST_SUSPECTS = 200
+_LISTED_GROUPS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class Key:
+    """What the key of the questions with choices gives away."""
+
+    n: int
+    balance: LetterBalance
+    rules: tuple[Rule, ...]
+    length_rank: Estimate | None
+
+    def rule(self, key: str) -> Rule:
+        """The rule of that name."""
+        return next(rule for rule in self.rules if rule.key == key)
+
+
+def read_key(items: Sequence[Item], *, rng: np.random.Generator, level: float) -> Key | None:
+    """Look at the key; None where no question has choices."""
+    some = choice_items(items)
+    if not some:
+        return None
+    figures = Figures(rng=rng, level=level)
+    return Key(
+        n=len(some),
+        balance=letter_balance([i.answer for i in some], n_choices=[len(i.choices) for i in some], rng=rng),
+        rules=all_rules(some, figures=figures),
+        length_rank=length_ranks(some, figures=figures),
+    )
+
+
+def set_sheet(audit: ItemAudit) -> Sheet:
+    """How many there are of everything."""
+    items = audit.items
+    videos = Counter(item.video_id for item in items)
+    sizes = Counter(len(item.choices) for item in choice_items(items))
+    written = Counter(_main_script(item.question) for item in items)
+    absent = len(audit.missing)
+    lines: list[tuple[str, str, int | float | str]] = [
+        ("questions", "questions", len(items)),
+        ("unusable", "lines left out as unusable", len(audit.problems)),
+        ("videos", "videos", len(videos)),
+        ("per-video", "questions per video, mean", len(items) / len(videos)),
+        ("most", "questions about one video at most", max(videos.values())),
+        ("open", "open questions", sum(item.answer_kind == "text" for item in items)),
+        ("choices", "questions by number of choices", _counts(sizes)),
+        ("evidence", "questions with evidence", sum(bool(item.evidence) for item in items)),
+        ("words", "words of a question, median", statistics.median(len(i.question.split()) for i in items)),
+        ("scripts", "questions by script", _counts(written)),
+        ("missing", "questions whose media are not there", absent),
+        ("repeats", "exact repeats of an earlier question", len(audit.twins.repeats)),
+        ("groups", "groups of (nearly) equal questions, whatever the video", len(audit.twins.groups)),
+    ]
+    return Sheet(
+        name="set",
+        title="The set",
+        label="",
+        headings=(Heading(key="value", title="value"),),
+        entries=tuple(Entry(key=key, label=label, values=(value,)) for key, label, value in lines),
+        note=" ".join(f"{note[0].upper()}{note[1:]}." for note in audit.notes),
+    )
+
+
+def _counts(counts: Counter[int] | Counter[str]) -> str:
+    return ", ".join(f"{name}: {n:,}" for name, n in sorted(counts.items(), key=lambda c: -c[1])) or "none"
+
+
+def _main_script(text: str) -> str:
+    counts = Counter(name for character in text for name in scripts(character))
+    return counts.most_common(1)[0][0].capitalize() if counts else "none"
+
+
+def letters_sheet(key: Key) -> Sheet:
+    """How often each letter is right."""
+    balance = key.balance
+    entries = tuple(
+        Entry(key=letter, label=letter, values=(right, right / key.n, expected / key.n))
+        for letter, right, expected in zip(balance.letters, balance.right, balance.expected, strict=True)
+    )
+    return Sheet(
+        name="letters",
+        title="Where the right answers stand",
+        label="letter",
+        headings=(
+            Heading(key="right", title="right"),
+            Heading(key="share", title="share", is_share=True),
+            Heading(key="expected", title="if balanced", is_share=True),
+        ),
+        entries=entries,
+        note=f"p = {balance.p_value:.2g} ({balance.method}). Shuffled choices undo an unbalanced key.",
+    )
+
+
+def rules_sheet(key: Key) -> Sheet:
+    """What rules get that look at no video."""
+    entries = tuple(
+        Entry(
+            key=rule.key,
+            label=rule.title,
+            values=(rule.n, rule.accuracy, rule.guessing if rule.n else None, rule.margin),
+            detail=rule.meaning,
+        )
+        for rule in key.rules
+    )
+    return Sheet(
+        name="rules",
+        title="What rules get that look at no video",
+        label="rule",
+        headings=(
+            Heading(key="n", title="questions", note="of which the rule says something"),
+            Heading(key="accuracy", title="accuracy", is_share=True),
+            Heading(key="guessing", title="guessing", is_share=True, note="on the same questions"),
+            Heading(key="margin", title="above guessing", is_share=True),
+        ),
+        entries=entries,
+        note="Intervals are by video and not adjusted for the number of rules. The best letter is chosen on "
+        "these very questions, so that it is above guessing by its making.",
+    )
+
+
+def reasons_sheet(suspects: Sequence[Suspect]) -> Sheet:
+    """How many questions each kind of reason speaks against, by severity."""
+    found = Counter(
+        {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}
+    )
+    counts = Counter((kind, severity) for kind, severity, _ in found)
+    entries = tuple(
+        Entry(
+            key=kind,
+            label=meaning,
+            values=tuple(counts[kind, severity] for severity in SEVERITIES),
+        )
+        for kind, meaning in KINDS.items()
+        if any(counts[kind, severity] for severity in SEVERITIES)
+    )
+    return Sheet(
+        name="reasons",
+        title="What speaks against questions",
+        label="reason",
+        headings=(
+            Heading(
+                key="severe",
+                title="severe",
+                note="no single right answer, one that is given away, or evidence not shown",
+            ),
+            Heading(key="warning", title="warning", note="somebody should look"),
+            Heading(key="note", title="note", note="often harmless"),
+        ),
+        entries=entries,
+        note="Questions by reason; one question may have several. These checks look at texts: they find "
+        "candidates for a person to look at, and cannot see a wrong answer.",
+    )
+
+
+def groups_sheet(audit: ItemAudit) -> Sheet:
+    """The largest groups of questions that are equal or nearly so."""
+    by_id = {item.item_id: item for item in audit.items}
+    largest = sorted(audit.twins.groups, key=lambda group: -len(group))[:_LISTED_GROUPS]
+    entries = tuple(
+        Entry(
+            key=group[0],
+            label=" ".join(by_id[group[0]].question.split())[:160],
+            values=(len(group), len({by_id[i].video_id for i in group}), ", ".join(group[:8])),
+        )
+        for group in largest
+    )
+    return Sheet(
+        name="groups",
+        title="Questions that are asked again",
+        label="the first of them",
+        headings=(
+            Heading(key="n", title="questions"),
+            Heading(key="videos", title="videos"),
+            Heading(key="ids", title="ids"),
+        ),
+        entries=entries,
+        note=f"{len(audit.twins.groups):,} groups; question and choices resemble each other by 0.8 or more.",
+    )
+
+
+def suspects_sheet(suspects: Sequence[Suspect]) -> Sheet:
+    """The suspects but for those with nothing but notes, the worst first."""
+    worth = [one for one in suspects if one.severity != "note"]
+    listed = sorted(worth, key=lambda one: SEVERITIES.index(one.severity))[:MOST_SUSPECTS]
+    entries = tuple(
+        Entry(
+            key=one.item_id,
+            label=one.item_id,
+            values=(one.severity, "; ".join(r.says for r in one.reasons if r.severity != "note")),
+        )
+        for one in listed
+    )
+    more = f"The first {len(listed):,} of {len(worth):,}. " if len(worth) > len(listed) else ""
+    return Sheet(
+        name="suspects",
+        title="Suspicious questions",
+        label="question",
+        headings=(Heading(key="severity", title="severity"), Heading(key="reasons", title="reasons")),
+        entries=entries,
+        note=f"{more}All of them, with the notes, are in suspicious.jsonl and suspicious.csv.",
+    )

@@ -1,0 +1,1 @@
+"""Tables as papers print them, and whether their percentages can be true."""

@@ -1,0 +1,314 @@
+"""The implied-integer audit: could a printed percentage be a count over the known number of questions?
+
+A percentage over n questions is ``100 k / n`` for a whole number k. A printed value that no k gives is a
+misprint, stands in the wrong column, or is over another number of questions than the paper says. All
+arithmetic here is exact.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import Literal
+
+from vidence.errors import UsageError
+from vidence.records import Record
+
+Rounding = Literal["half-up", "half-even", "half-down", "truncated"]
+# Ways to print a number with fewer digits. Floating point sends a tie up or down as it happens, which is
+# why half-down is among them.
+ROUNDINGS: tuple[Rounding, ...] = ("half-up", "half-even", "half-down", "truncated")
+NEAREST: tuple[Rounding, ...] = ROUNDINGS[:3]
+
+
+class Printed(Record, kw_only=True):
+    """A percentage as it stands in a table: its text, and how many digits follow the point."""
+
+    text: str
+    decimals: int
+
+    @property
+    def value(self) -> Fraction:
+        """The number, exactly as printed."""
+        return Fraction(Decimal(self.text))
+
+    @property
+    def step(self) -> Fraction:
+        """One unit of the last digit printed."""
+        return Fraction(1, 10**self.decimals)
+
+
+class Implied(Record, kw_only=True):
+    """What a printed percentage says about the count behind it.
+
+    `counts` holds for each rounding the whole numbers k, 0 to `n`, for which ``100 k / n`` prints as
+    `text`.
+    """
+
+    text: str
+    n: int
+    counts: dict[str, tuple[int, ...]]
+
+    @property
+    def nearest(self) -> tuple[int, ...]:
+        """The counts that give the text when rounded to the nearest, ties either way."""
+        return tuple(sorted({k for name in NEAREST for k in self.counts[name]}))
+
+    @property
+    def truncated(self) -> tuple[int, ...]:
+        """The counts that give the text when further digits are cut off."""
+        return self.counts["truncated"]
+
+    @property
+    def all(self) -> tuple[int, ...]:
+        """The counts that give the text in any of these ways."""
+        return tuple(sorted({*self.nearest, *self.truncated}))
+
+    @property
+    def verdict(self) -> Literal["possible", "truncated only", "impossible"]:
+        """Whether any count can be behind the text, and whether only by cutting digits off."""
+        if self.nearest:
+            return "possible"
+        return "truncated only" if self.truncated else "impossible"
+
+
+class SumCheck(Record, kw_only=True):
+    """Whether counts of the parts can add up to a count of the whole.
+
+    `part_sums` are the lowest and the highest sum that the parts allow, None where a part is impossible;
+    `whole` are the counts that the printed whole allows. `n_parts` and `n_whole` are the questions behind
+    them: where they differ, some questions are missing or counted twice.
+    """
+
+    is_possible: bool
+    part_sums: tuple[int, int] | None
+    whole: tuple[int, ...]
+    n_parts: int
+    n_whole: int
+
+
+class MeanCheck(Record, kw_only=True):
+    """Whether a printed mean can be that of the printed parts.
+
+    `recomputed` is the mean of the parts as printed. The true mean lies in ``[low, high]``, since each part
+    was rounded. `off_by` is how far the printed mean, rounding included, lies outside; 0.0 where it does
+    not.
+    """
+
+    is_possible: bool
+    recomputed: float
+    low: float
+    high: float
+    off_by: float
+
+
+def printed(value_text: str) -> Printed:
+    """Read a percentage as printed; blanks around it and a percent sign after it do not count.
+
+    Raises:
+        UsageError: it is no number in digits, such as ``56.`` whose last digit is lost, or lies outside 0
+            to 100.
+
+    >>> printed("33.0 %").decimals
+    1
+    """
+    text = value_text.strip().removesuffix("%").strip()
+    whole, point, rest = text.partition(".")
+    try:
+        if not (text.isascii() and whole.isdigit() and (rest.isdigit() or not point)):
+            raise InvalidOperation
+        number = Decimal(text)
+    except InvalidOperation:
+        raise UsageError(
+            f"{value_text!r} is no percentage in digits; expected something like 46.20"
+        ) from None
+    if number > 100:
+        raise UsageError(f"{value_text!r} is more than 100 %; expected a percentage from 0 to 100")
+    return Printed(text=text, decimals=len(rest))
+
+
+def _check_n(n: int) -> None:
+    if n < 1:
+        raise UsageError(f"n {n}; expected the number of questions behind the percentage, 1 or more")
+
+
+def _rounded(value: Fraction, step: Fraction, rounding: Rounding) -> Fraction:
+    """A number of 0 or more as a multiple of `step`."""
+    steps = value / step
+    down = steps.numerator // steps.denominator
+    rest = steps - down
+    half = Fraction(1, 2)
+    goes_up = {
+        "truncated": False,
+        "half-up": rest >= half,
+        "half-down": rest > half,
+        "half-even": rest > half or (rest == half and down % 2 == 1),
+    }[rounding]
+    return (down + goes_up) * step
+
+
+def implied(value_text: str, n: int) -> Implied:
+    """The counts that could be behind a printed percentage, by each way of rounding.
+
+    Args:
+        value_text: the percentage as printed, with all its digits: ``"27.00"`` says more than ``"27"``.
+        n: how many questions it is over.
+
+    Raises:
+        UsageError: the text is no percentage, or n is below 1.
+
+    Source: Brown & Heathers, "The GRIM test" (2017), for percentages; the use on benchmarks is ours.
+    Departs: all usual roundings are tried, with exact arithmetic.
+
+    >>> implied("33.07", 391).verdict
+    'impossible'
+    >>> implied("26.09", 391).nearest
+    (102,)
+    """
+    _check_n(n)
+    found = printed(value_text)
+    least = max(0, int((found.value - found.step) * n / 100))
+    most = min(n, int((found.value + found.step) * n / 100) + 1)
+    shares = {k: Fraction(100 * k, n) for k in range(least, most + 1)}
+    counts = {
+        str(name): tuple(k for k, v in shares.items() if _rounded(v, found.step, name) == found.value)
+        for name in ROUNDINGS
+    }
+    return Implied(text=found.text, n=n, counts=counts)
+
+
+def implied_counts(value_text: str, n: int) -> tuple[int, ...]:
+    """The whole numbers k for which ``100 k / n`` prints as the text, rounded or cut off; none if impossible.
+
+    Raises:
+        UsageError: the text is no percentage, or n is below 1.
+
+    Source: as `implied`.
+    Departs: as `implied`.
+
+    >>> implied_counts("46.00", 500)
+    (230,)
+    """
+    return implied(value_text, n).all
+
+
+def shared_roundings(cells: Sequence[Implied]) -> tuple[str, ...]:
+    """The roundings under which every one of these values is possible; none if there is no such one.
+
+    A table is printed by one rule. Values that need different ones are a sign of retyping.
+    """
+    return tuple(name for name in ROUNDINGS if all(cell.counts[name] for cell in cells))
+
+
+def check_sum(parts: Sequence[Implied], whole: Implied) -> SumCheck:
+    """Whether parts and whole can be true together: counts of the parts that add up to one of the whole.
+
+    Args:
+        parts: what `implied` says of each part; together they hold every question of the whole once.
+        whole: what it says of the whole.
+
+    Raises:
+        UsageError: no parts.
+    """
+    if not parts:
+        raise UsageError("no parts; expected the printed value of at least one")
+    counts = [part.all for part in parts]
+    # The counts behind one text have no gaps, so neither have their sums.
+    sums = (sum(c[0] for c in counts), sum(c[-1] for c in counts)) if all(counts) else None
+    return SumCheck(
+        is_possible=sums is not None and any(sums[0] <= k <= sums[1] for k in whole.all),
+        part_sums=sums,
+        whole=whole.all,
+        n_parts=sum(part.n for part in parts),
+        n_whole=whole.n,
+    )
+
+
+def _range(found: Printed, *, is_truncated: bool) -> tuple[Fraction, Fraction]:
+    """The least and the greatest number that prints so."""
+    if is_truncated:
+        return found.value, found.value + found.step
+    return found.value - found.step / 2, found.value + found.step / 2
+
+
+def check_mean(
+    parts: Sequence[str],
+    whole: str,
+    *,
+    weights: Sequence[int] | None = None,
+    is_truncated: bool = False,
+) -> MeanCheck:
+    """Whether a printed mean can be the mean of its printed parts, given that all are rounded.
+
+    Args:
+        parts: the parts as printed.
+        whole: the mean as printed.
+        weights: how many questions (or tasks) each part is over, for a mean weighted by them; without them
+            every part counts alike (macro).
+        is_truncated: digits were cut off, not rounded to the nearest.
+
+    Raises:
+        UsageError: no parts, a text that is no percentage, not one weight for each part, or weights that
+            are negative or all 0.
+
+    >>> check_mean(["20.0", "30.0"], "25.2").is_possible
+    False
+    """
+    if not parts:
+        raise UsageError("no parts; expected the printed value of at least one")
+    shares = [1] * len(parts) if weights is None else list(weights)
+    if len(shares) != len(parts) or min(shares) < 0 or not sum(shares):
+        raise UsageError(
+            f"weights {shares} for {len(parts)} parts; expected one of 0 or more for each, not all 0"
+        )
+    cells = [printed(part) for part in parts]
+    ranges = [_range(cell, is_truncated=is_truncated) for cell in cells]
+    total = sum(shares)
+
+    def mean_of(values: Iterator[Fraction]) -> Fraction:
+        return sum((w * v for w, v in zip(shares, values, strict=True)), Fraction(0)) / total
+
+    low, high = (mean_of(bounds[side] for bounds in ranges) for side in (0, 1))
+    least, greatest = _range(printed(whole), is_truncated=is_truncated)
+    off_by = max(least - high, low - greatest, Fraction(0))
+    return MeanCheck(
+        is_possible=off_by == 0,
+        recomputed=float(mean_of(cell.value for cell in cells)),
+        low=float(low),
+        high=float(high),
+        off_by=float(off_by),
+    )
+
+
+def fitting(value_text: str, sizes: Mapping[str, int]) -> tuple[str, ...]:
+    """The columns where a printed percentage is possible.
+
+    Args:
+        value_text: the percentage as printed.
+        sizes: for each column how many questions it is over.
+
+    Raises:
+        UsageError: the text is no percentage, or a size is below 1.
+
+    >>> fitting("81.08", {"sports": 15, "home tour": 74})
+    ('home tour',)
+    """
+    return tuple(column for column, n in sizes.items() if implied_counts(value_text, n))
+
+
+def nearby_sizes(value_text: str, n: int, *, reach: int = 2) -> tuple[int, ...]:
+    """Other numbers of questions, at most `reach` away from n, over which a printed percentage is possible.
+
+    A value that is impossible over n but not over n - 1 hints at a question that was left out. It says
+    little where n is large against the digits printed: then nearly every number fits.
+
+    Raises:
+        UsageError: the text is no percentage, n is below 1, or `reach` below 0.
+
+    >>> nearby_sizes("35.71", 15)
+    (14,)
+    """
+    _check_n(n)
+    if reach < 0:
+        raise UsageError(f"reach {reach}; expected 0 or more")
+    others = [size for size in range(max(1, n - reach), n + reach + 1) if size != n]
+    return tuple(size for size in others if implied_counts(value_text, size))

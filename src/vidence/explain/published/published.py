@@ -1,0 +1,103 @@
+"""The tables that the papers print, as they print them: for reprinting beside a run, and for audits."""
+
+from collections.abc import Mapping
+from importlib import resources
+from importlib.resources.abc import Traversable
+
+import msgspec
+
+from vidence.errors import UnknownNameError
+from vidence.explain.published.audited import audited
+from vidence.explain.published.printed import (
+    Across,
+    PublishedCell,
+    PublishedColumn,
+    PublishedRow,
+    PublishedTable,
+)
+from vidence.explain.published.printed_files import read_notes, read_table
+
+
+def _folder() -> Traversable:
+    return resources.files("vidence.explain.published") / "papers"
+
+
+def names() -> tuple[str, ...]:
+    """The names of the tables that vidence brings, such as ``mmvu-table3``, sorted."""
+    return tuple(sorted(f.name.removesuffix(".csv") for f in _folder().iterdir() if f.name.endswith(".csv")))
+
+
+def load(name: str) -> PublishedTable:
+    """The table of that name, with the remarks on it; `audited` adds what arithmetic says.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    if name not in names():
+        raise UnknownNameError("published table", name, names())
+    csv, toml = (_folder() / f"{name}{ending}" for ending in (".csv", ".toml"))
+    notes = read_notes(toml.read_text(encoding="utf-8"), where=toml.name)
+    return read_table(csv.read_text(encoding="utf-8"), name=name, where=csv.name, notes=notes)
+
+
+def beside(run_benchmark: str, split: str) -> tuple[PublishedTable, ...]:
+    """The tables whose rows can stand beside a run, audited, with one row for each model.
+
+    The columns with a `measure` are those that a run can fill: of its questions those whose tags are in
+    `where`, averaged as `average` says; with none of these questions in the run there is no value.
+
+    Args:
+        run_benchmark: the name of the benchmark of the run.
+        split: its split.
+
+    Returns:
+        The tables in the order of their names, none for a benchmark without published tables.
+    """
+    tables = (load(name) for name in names() if name.startswith(f"{run_benchmark}-"))
+    return tuple(
+        _widened(audited(table), table.across) if table.across else audited(table)
+        for table in tables
+        if table.benchmark == run_benchmark and split in table.splits
+    )
+
+
+def _widened(table: PublishedTable, across: Across) -> PublishedTable:
+    """The table with one row for each model: the values of the column `across` become columns."""
+    kept = [column for column in table.columns if column.name in table.names and column.name != across.column]
+    spread = [
+        (column, value, _narrowed(column, value, where))
+        for value, where in across.where.items()
+        for column in table.columns
+        if column.kind != "text"
+    ]
+    groups: dict[tuple[str, ...], dict[str, PublishedRow]] = {}
+    for row in table.rows:
+        key = tuple(table.text(row, column.name) for column in kept)
+        groups.setdefault(key, {})[table.text(row, across.column)] = row
+    rows = []
+    for by_value in groups.values():
+        first = next(iter(by_value.values()))
+        remarks = dict.fromkeys(flag for row in by_value.values() for flag in row.cells[0].flags)
+        cells = [first.cells[table.position(column.name)] for column in kept]
+        cells[0] = PublishedCell(text=cells[0].text, flags=tuple(remarks))
+        cells += [
+            by_value[value].cells[table.position(column.name)]
+            if value in by_value
+            else PublishedCell(text="")
+            for column, value, _ in spread
+        ]
+        rows.append(
+            msgspec.structs.replace(first, name=cells[0].text, cells=tuple(cells), n={}, is_n_known=False)
+        )
+    columns = (*kept, *(narrowed for *_, narrowed in spread))
+    return msgspec.structs.replace(
+        table, columns=columns, rows=tuple(rows), rules=(), names=tuple(c.name for c in kept), across=None
+    )
+
+
+def _narrowed(column: PublishedColumn, value: str, where: Mapping[str, tuple[str, ...]]) -> PublishedColumn:
+    """The column for one value only."""
+    measure = column.measure and msgspec.structs.replace(
+        column.measure, where={**column.measure.where, **where}
+    )
+    return msgspec.structs.replace(column, name=f"{column.name}, {value}", measure=measure)

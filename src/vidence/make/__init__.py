@@ -1,0 +1,1 @@
+"""Make questions from videos, motion capture, event logs and cards."""

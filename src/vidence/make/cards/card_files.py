@@ -1,0 +1,230 @@
+"""Cards that people wrote: JSON lines or CSV, with an error for every line that is wrong."""
+
+import csv
+import io
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Generic, Literal, TypeVar
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.make.cards.changing import check_changes
+from vidence.make.cards.scenes import read_sentence
+from vidence.make.pipeline.material import Card, Change, SceneCard
+from vidence.make.writing.writer import Objection
+from vidence.seeing.shooting import Shot
+
+RowT = TypeVar("RowT")
+MadeT = TypeVar("MadeT")
+_KINDS: Final[Mapping[str, Literal["A", "B"]]] = {"a": "A", "appearance": "A", "b": "B", "path": "B"}
+_CARD_FIELDS: Final = ("track_id", "kind", "text")
+_SCENE_FIELDS: Final = ("text",)
+_JSON_ENDINGS: Final = (".jsonl", ".ndjson")
+
+
+class CardRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One line of a file of cards: `kind` is ``A`` (appearance) or ``B`` (path)."""
+
+    track_id: str
+    kind: str
+    text: str
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+
+
+class SceneRow(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """One line of a file of scene cards.
+
+    The shot is named by `shot_id`, or by `at_s`, a time in seconds at which it is on screen. `changes` make
+    the card a false one (JSON lines only); it comes behind the true one of its shot. Without `card_id` the
+    card is named after its shot.
+    """
+
+    text: str
+    card_id: str = ""
+    shot_id: str = ""
+    at_s: float | None = None
+    changes: tuple[Change, ...] = ()
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FromFile(Generic[MadeT]):
+    """The cards of a file, and its lines that cannot be used: ``file:line: why``."""
+
+    cards: tuple[MadeT, ...]
+    problems: tuple[str, ...]
+
+
+def read_cards(path: Path, *, tracks: Collection[str] | None = None, strict: bool = False) -> FromFile[Card]:
+    """Cards of tracks, with the fields ``track_id``, ``kind``, ``text`` and perhaps ``frames``, ``writer``.
+
+    Lines that cannot be used are left out and listed: no JSON, a field that is missing or unknown, an empty
+    text, a track that there is not, a second card of the same kind for one track.
+
+    Args:
+        path: a file ending in .jsonl or .csv.
+        tracks: the ids of the tracks that there are; None for any.
+        strict: whether one such line is an error.
+
+    Raises:
+        DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
+    """
+    seen: set[tuple[str, str]] = set()
+
+    def make(row: CardRow) -> Card | str:
+        kind = _KINDS.get(row.kind.strip().casefold())
+        if kind is None:
+            return f"kind is {row.kind!r}; expected A (appearance) or B (path)"
+        if not row.text.strip():
+            return "text is empty"
+        if tracks is not None and row.track_id not in tracks:
+            known = ", ".join(sorted(tracks)[:5]) or "none"
+            return f"there is no track {row.track_id!r}; there are {len(tracks)} ({known}, ...)"
+        if (row.track_id, kind) in seen:
+            return f"the track {row.track_id} has a card of the kind {kind} already"
+        seen.add((row.track_id, kind))
+        text = " ".join(row.text.split())
+        return Card(
+            track_id=row.track_id, kind=kind, text=text, frames=row.frames, writer=row.writer or path.name
+        )
+
+    return _gather(path, _rows(path, CardRow, _CARD_FIELDS), make, strict=strict)
+
+
+def read_scene_cards(path: Path, *, shots: Sequence[Shot], strict: bool = False) -> FromFile[SceneCard]:
+    """Scene cards, with the fields of `SceneRow`.
+
+    Lines that cannot be used are left out and listed, as for `read_cards`; a text must be one sentence, and a
+    false card must differ from the true one in its changes and in nothing else (`check_changes`).
+
+    Args:
+        path: a file ending in .jsonl or .csv.
+        shots: the shots of the video.
+        strict: whether one such line is an error.
+
+    Raises:
+        DataError: the file cannot be read, has no usable line, or with `strict` a single bad one.
+    """
+    seen: dict[tuple[str, str], SceneCard] = {}
+
+    def make(row: SceneRow) -> SceneCard | str:
+        shot = _shot(row, shots)
+        if isinstance(shot, str):
+            return shot
+        text = read_sentence(row.text)
+        if isinstance(text, Objection):
+            return f"text: {text.detail}"
+        what = "false" if row.changes else "true"
+        if (shot.shot_id, what) in seen:
+            return f"the shot {shot.shot_id} has a {what} card already"
+        true = seen.get((shot.shot_id, "true"))
+        if row.changes:
+            if true is None:
+                return f"the true card of the shot {shot.shot_id} has to stand before its false one"
+            wrong = check_changes(true.text, text, row.changes, taken=[card.text for card in seen.values()])
+            if wrong is not None:
+                return f"changes: {wrong.detail}"
+        card = SceneCard(
+            card_id=row.card_id or f"{shot.shot_id}-{what}",
+            shot_id=shot.shot_id,
+            text=text,
+            changes=row.changes,
+            frames=row.frames,
+            writer=row.writer or path.name,
+        )
+        seen[shot.shot_id, what] = card
+        return card
+
+    return _gather(path, _rows(path, SceneRow, _SCENE_FIELDS), make, strict=strict)
+
+
+def _shot(row: SceneRow, shots: Sequence[Shot]) -> Shot | str:
+    if bool(row.shot_id) == (row.at_s is not None):
+        return "the shot must be named by shot_id or by at_s, one of them"
+    for shot in shots:
+        if shot.shot_id == row.shot_id or (row.at_s is not None and shot.start_s <= row.at_s < shot.end_s):
+            return shot
+    if row.shot_id:
+        return f"there is no shot {row.shot_id!r}; there are {len(shots)}"
+    end = max((shot.end_s for shot in shots), default=0.0)
+    return f"no shot is on screen at {row.at_s} s; the shots end at {end:.2f} s"
+
+
+def _gather(
+    path: Path,
+    rows: Iterator[tuple[int, RowT | str]],
+    make: Callable[[RowT], MadeT | str],
+    *,
+    strict: bool,
+) -> FromFile[MadeT]:
+    cards: list[MadeT] = []
+    problems: list[str] = []
+    for line, row in rows:
+        made = row if isinstance(row, str) else make(row)
+        if isinstance(made, str):
+            problems.append(f"{path.name}:{line}: {made}")
+        else:
+            cards.append(made)
+    if problems and (strict or not cards):
+        more = f" (and {len(problems) - 1} more lines)" if len(problems) > 1 else ""
+        raise DataError(f"{path.parent / problems[0]}{more}; correct the file")
+    if not cards:
+        raise DataError(f"{path} holds no card; expected one on each line")
+    return FromFile(cards=tuple(cards), problems=tuple(problems))
+
+
+def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tuple[int, RowT | str]]:
+    """Every line that is not blank, with its number from 1: the row, or what is wrong with it."""
+    ending = path.suffix.lower()
+    if ending not in (*_JSON_ENDINGS, ".csv"):
+        raise DataError(
+            f"{path} ends in {ending or 'nothing'}; expected a file of cards ending in .jsonl or .csv"
+        )
+    try:
+        text = path.read_text("utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read as UTF-8 text: {error}") from error
+    return _csv_rows(path, text, kind, needed=needed) if ending == ".csv" else _json_rows(text, kind)
+
+
+def _json_rows(text: str, kind: type[RowT]) -> Iterator[tuple[int, RowT | str]]:
+    decoder = msgspec.json.Decoder(kind)
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield number, decoder.decode(line)
+            except msgspec.DecodeError as error:
+                yield number, str(error)
+
+
+def _csv_rows(
+    path: Path, text: str, kind: type[RowT], *, needed: tuple[str, ...]
+) -> Iterator[tuple[int, RowT | str]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    known = set(kind.__annotations__) - {"changes"}
+    try:
+        columns = [name.strip() for name in reader.fieldnames or ()]
+        reader.fieldnames = columns
+        missing, unknown = [n for n in needed if n not in columns], [n for n in columns if n not in known]
+        if missing or unknown:
+            what = f"lacks the column {missing[0]!r}" if missing else f"has an unknown column {unknown[0]!r}"
+            raise DataError(f"{path} {what}; columns are {', '.join(sorted(known))}")
+        for row in reader:
+            if None in row or None in row.values():
+                yield reader.line_num, f"it has not as many fields as there are columns ({len(columns)})"
+                continue
+            given = {name: _cell(name, cell) for name, cell in row.items() if cell.strip() or name in needed}
+            try:
+                yield reader.line_num, msgspec.convert(given, kind, strict=False)
+            except msgspec.ValidationError as error:
+                yield reader.line_num, str(error)
+    except csv.Error as error:
+        yield reader.line_num, f"it is no CSV: {error}"
+
+
+def _cell(name: str, cell: str) -> str | list[str]:
+    return cell.split() if name == "frames" else cell

@@ -1,0 +1,68 @@
+"""What writers of cards say where the pictures of a track do not show one and the same person."""
+
+import re
+from typing import Final
+
+from vidence.make.writing.writer import Objection
+
+NOT_ONE_PERSON: Final = "not-one-person"
+MARK: Final = "DIFFERENT PEOPLE"
+_MOST_SAID: Final = 160
+
+_PICTURES: Final = r"(?:(?:the\s+)?(?:pictures?|images?|crops?|photos?)\s+)?"
+# The numbers of pictures and nothing else: ``3, 4``, ``3 and 4)``.
+_NUMBERS: Final = r"\d+(?:(?:\W|and|to)+\d+)*\W*\Z"
+# The line that is asked for: nothing else stands before it, and what stands behind it says which pictures.
+_LINE: Final = re.compile(
+    r"\A\W*different\s+people(?:\s*[:.;\u2013\u2014-]|\s+(?=\d)|\W*\Z"
+    rf"|(?:\s*[,(\[]|\s+in\b)\s*{_PICTURES}(?={_NUMBERS}))\W*(.*)\Z",
+    re.IGNORECASE | re.DOTALL,
+)
+_SEVERAL: Final = re.compile(
+    r"\b(?:different|several|multiple|various|more than one|two|three) (?:different )?"
+    r"(?:people|persons|individuals)\b"
+    r"|\bnot (?:all )?(?:be )?(?:of )?(?:the same|one) (?:person|individual)\b",
+    re.IGNORECASE,
+)
+
+
+def says_different_people(text: str) -> Objection | None:
+    """What a writer objects to who says, by the line that templates ask for, that it is not one person.
+
+    The line is ``DIFFERENT PEOPLE``, by itself or with the numbers of the pictures behind it.
+
+    >>> says_different_people("DIFFERENT PEOPLE: 4, 5").detail
+    'the writer sees different people in the pictures: 4, 5'
+    >>> says_different_people("Different people (3 and 4).").detail
+    'the writer sees different people in the pictures: 3 and 4'
+    >>> says_different_people("Different people pass by. This person waits.") is None
+    True
+    """
+    found = _LINE.match(text)
+    if found is None:
+        return None
+    which = found[1].strip(" \n)].")[:_MOST_SAID]
+    detail = "the writer sees different people in the pictures" + (f": {which}" if which else "")
+    return Objection(reason=NOT_ONE_PERSON, detail=detail, is_final=True)
+
+
+def several_in(text: str) -> str:
+    """The words with which a text speaks of several people; empty where it does not."""
+    found = _SEVERAL.search(text)
+    return "" if found is None else found[0]
+
+
+def describes_several(text: str) -> Objection | None:
+    """What is wrong with a description that speaks of several people, and ought to be of one.
+
+    >>> describes_several("Two different people: one in red, one in blue.").reason
+    'not-one-person'
+    """
+    words = several_in(text)
+    if not words:
+        return None
+    detail = (
+        f"it speaks of several people ({words!r}); describe the one person whom all pictures show, or, "
+        f"where they do not show one and the same, write the line that begins with {MARK} and nothing else"
+    )
+    return Objection(reason=NOT_ONE_PERSON, detail=detail)

@@ -1,0 +1,66 @@
+"""The pictures that cards are written from: files that are named by what is in them."""
+
+import hashlib
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from vidence.errors import MediaError, StoreError, UsageError
+from vidence.media.cache import write_whole
+
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+@dataclass(frozen=True)
+class PictureFolder:
+    """Encoded pictures under `root`, each under the SHA-256 of its bytes; the same picture is kept once.
+
+    Several processes may write at the same time. `get` is what `vidence.engine.errands` wants as pictures.
+    """
+
+    root: Path
+
+    def put(self, data: bytes) -> str:
+        """Keep a picture; its digest.
+
+        Raises:
+            StoreError: the folder cannot be written.
+        """
+        digest = hashlib.sha256(data).hexdigest()
+        path = self.path(digest)
+        try:
+            if not path.is_file() or path.stat().st_size != len(data):
+                write_whole(path, data)
+        except OSError as error:
+            raise StoreError(
+                f"{path} cannot be written ({error.strerror or error}); free some space or choose another "
+                "folder"
+            ) from error
+        return digest
+
+    def get(self, digest: str) -> bytes:
+        """The bytes of a picture.
+
+        Raises:
+            MediaError: it is not there, or its bytes are not those that were kept.
+        """
+        path = self.path(digest)
+        try:
+            data = path.read_bytes()
+        except OSError as error:
+            raise MediaError(
+                f"the picture {digest[:12]} is not in {self.root} ({error.strerror}); make the crops again"
+            ) from error
+        if hashlib.sha256(data).hexdigest() != digest:
+            raise MediaError(f"{path} is damaged; delete it and make the crops again")
+        return data
+
+    def path(self, digest: str) -> Path:
+        """Where a picture is, or would be.
+
+        Raises:
+            UsageError: that is no digest.
+        """
+        if _DIGEST.fullmatch(digest) is None:
+            raise UsageError(f"{digest!r} is no digest of a picture; expected 64 hexadecimal digits")
+        return self.root / digest[:2] / digest

@@ -1,0 +1,203 @@
+"""Pictures for the page of a making: tracks on frames, ways through the frame, crops, shots, evidence."""
+
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+from xml.sax.saxutils import escape
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFont
+
+from vidence.errors import MediaError
+from vidence.media.sizes import Size
+from vidence.media.video import FrameProblem, Video
+from vidence.report.thumbnails import Sheet
+from vidence.seeing.shooting import Shot
+from vidence.seeing.space import Bands
+from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.tables.visible import visible
+
+# One colour for each chosen track; they differ in lightness, too.
+PALETTE: Final = (
+    *("#e69f00", "#0072b2", "#d55e00", "#009e73", "#cc79a7"),
+    *("#56b4e9", "#b8a800", "#7a4fa3", "#8c564b", "#4d4d4d"),
+)
+_OTHERS: Final = "#b6bcc2"
+_GAP_PX: Final = 4
+_QUALITY: Final = 72
+_FONT_SHARE: Final = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """A picture and the words in its corner."""
+
+    image: Image.Image
+    label: str
+
+
+def compose(pictures: Sequence[Labelled], *, n_columns: int, thumb_px: int) -> Sheet:
+    """The pictures in rows, each made small, with its label in a corner.
+
+    Args:
+        pictures: at least one.
+        n_columns: how many stand beside each other at most.
+        thumb_px: bounds both sides of each.
+    """
+    small = [_small(one.image, thumb_px) for one in pictures]
+    n_columns = min(n_columns, len(small))
+    n_rows = -(-len(small) // n_columns)
+    cell = (max(i.width for i in small) + _GAP_PX, max(i.height for i in small) + _GAP_PX)
+    size = (n_columns * cell[0] - _GAP_PX, n_rows * cell[1] - _GAP_PX)
+    whole = Image.new("RGB", size, (128, 128, 128))
+    pen = ImageDraw.Draw(whole)
+    font = ImageFont.load_default(size=max(10, thumb_px // _FONT_SHARE))
+    for i, (image, one) in enumerate(zip(small, pictures, strict=True)):
+        corner = (i % n_columns * cell[0], i // n_columns * cell[1])
+        whole.paste(image, corner)
+        if one.label:
+            box = pen.textbbox((corner[0] + 3, corner[1] + 2), one.label, font=font)
+            pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
+            pen.text((corner[0] + 3, corner[1] + 2), one.label, fill=(255, 255, 255), font=font)
+    out = io.BytesIO()
+    whole.save(out, "JPEG", quality=_QUALITY)
+    return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
+
+
+def _small(image: Image.Image, thumb_px: int) -> Image.Image:
+    small = image.convert("RGB")
+    small.thumbnail((thumb_px, thumb_px))
+    return small
+
+
+def colours(chosen: Sequence[str]) -> dict[str, str]:
+    """The colour of each chosen track."""
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(chosen)}
+
+
+def frames_sheet(video: Video, frames: Mapping[int, str], *, n_columns: int, thumb_px: int) -> Sheet:
+    """Some frames of a video with their labels, in the order of time.
+
+    Raises:
+        MediaError: none of them can be read.
+    """
+    read = video.frames(sorted(frames), size=Size(kind="long", pixels=thumb_px))
+    pictures = [
+        Labelled(image=Image.fromarray(image), label=frames[index])
+        for index, image in zip(sorted(frames), read, strict=True)
+        if not isinstance(image, FrameProblem)
+    ]
+    if not pictures:
+        raise MediaError(f"{video.probe.path}: none of the {len(frames)} frames for the page can be read")
+    return compose(pictures, n_columns=n_columns, thumb_px=thumb_px)
+
+
+def tracks_sheet(
+    video: Video, tracked: TrackedVideo, chosen: Sequence[str], *, n_frames: int = 6, thumb_px: int = 480
+) -> Sheet:
+    """Frames with the boxes of all tracks drawn in, the chosen ones in their colours.
+
+    The frames are spread over those in which a chosen track is seen.
+
+    Raises:
+        MediaError: none of them can be read.
+    """
+    seen = sorted({int(i) for name in chosen for i in tracked.track(name).frame_indices})
+    places = np.linspace(0, len(seen) - 1, min(n_frames, len(seen))).round().astype(int)
+    wanted = [seen[place] for place in dict.fromkeys(places.tolist())]
+    known = colours(chosen)
+    pictures: list[Labelled] = []
+    for index, image in zip(wanted, video.frames(wanted), strict=True):
+        if isinstance(image, FrameProblem):
+            continue
+        picture = Image.fromarray(image)
+        _draw_boxes(picture, tracked, index, known=known, thumb_px=thumb_px)
+        pictures.append(Labelled(image=picture, label=f"{tracked.times_s[index]:.1f} s"))
+    if not pictures:
+        raise MediaError(f"{video.probe.path}: none of the frames with tracks can be read")
+    return compose(pictures, n_columns=3, thumb_px=thumb_px)
+
+
+def _draw_boxes(
+    picture: Image.Image, tracked: TrackedVideo, index: int, *, known: Mapping[str, str], thumb_px: int
+) -> None:
+    pen = ImageDraw.Draw(picture)
+    factor = max(picture.size) / thumb_px  # lines are drawn before the picture is made small
+    font = ImageFont.load_default(size=max(10, round(13 * factor)))
+    for track in sorted(tracked.tracks, key=lambda track: track.track_id in known):
+        place = int(np.searchsorted(track.frame_indices, index))
+        if place == len(track.frame_indices) or track.frame_indices[place] != index:
+            continue
+        left, top, right, bottom = (float(x) for x in track.boxes_px[place])
+        colour = known.get(track.track_id, _OTHERS)
+        width = max(1, round((2.5 if track.track_id in known else 1) * factor))
+        pen.rectangle((left, top, right, bottom), outline=colour, width=width)
+        if track.track_id in known:
+            words = track.track_id if track.is_detected[place] else f"{track.track_id} (filled in)"
+            box = pen.textbbox((left, top), words, font=font)
+            pen.rectangle(box, fill=colour)
+            pen.text((left, top), words, fill="#000000", font=font)
+
+
+def ways(tracked: TrackedVideo, chosen: Sequence[str], *, width: int = 640) -> str:
+    """The ways of the chosen tracks through the frame, as SVG: a ring where one begins, a dot at its end."""
+    height = max(1, round(width * tracked.height_px / tracked.width_px))
+    factor = width / tracked.width_px
+    known, bands = colours(chosen), Bands()
+    body = [
+        f'<rect x="0" y="0" width="{width}" height="{height}" fill="none" stroke="{_OTHERS}"/>',
+        *(
+            f'<line x1="{x1:.1f}" x2="{x2:.1f}" y1="{y1:.1f}" y2="{y2:.1f}" stroke="{_OTHERS}" '
+            'stroke-dasharray="4 4"/>'
+            for x1, x2, y1, y2 in (
+                (0, width, bands.top * height, bands.top * height),
+                (0, width, (1 - bands.bottom) * height, (1 - bands.bottom) * height),
+                (bands.left * width, bands.left * width, 0, height),
+                ((1 - bands.right) * width, (1 - bands.right) * width, 0, height),
+            )
+        ),
+        *(_way(tracked.track(name), known[name], factor) for name in chosen),
+    ]
+    label = escape(visible(f"The ways of {len(chosen)} tracks through the frame"), {'"': "&quot;"})
+    return (
+        f'<svg class="ways" role="img" aria-label="{label}" viewBox="-8 -20 {width + 48} {height + 28}">'
+        f"{''.join(body)}</svg>"
+    )
+
+
+def _way(track: Track, colour: str, factor: float) -> str:
+    points: NDArray[np.float64] = track.centroids_px * factor
+    step = max(1, len(points) // 300)
+    line = " ".join(f"{x:.1f},{y:.1f}" for x, y in [*points[::step], points[-1]])
+    (x0, y0), (x1, y1) = points[0], points[-1]
+    words = escape(visible(track.track_id))
+    return (
+        f'<polyline points="{line}" fill="none" stroke="{colour}" stroke-width="2"/>'
+        f'<circle cx="{x0:.1f}" cy="{y0:.1f}" r="5" fill="none" stroke="{colour}" stroke-width="2"/>'
+        f'<circle cx="{x1:.1f}" cy="{y1:.1f}" r="4" fill="{colour}"/>'
+        f'<text x="{x0 + 7:.1f}" y="{y0 - 5:.1f}" font-size="13" fill="{colour}">{words}</text>'
+    )
+
+
+def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px: int = 200) -> Sheet:
+    """The middle frame of each shot with its number and its times.
+
+    Raises:
+        MediaError: none of them can be read.
+    """
+    frames = {
+        (shot.clear_frame + shot.last_frame) // 2: (
+            f"{shot.shot_id.removeprefix('shot-')}  {shot.start_s:.1f}-{shot.end_s:.1f} s"
+        )
+        for shot in shots[:most]
+    }
+    return frames_sheet(video, frames, n_columns=6, thumb_px=thumb_px)
+
+
+def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str], thumb_px: int = 120) -> Sheet:
+    """Crops of one track beside each other."""
+    opened = [Image.open(io.BytesIO(data)) for data in pictures]
+    shown = [Labelled(image=image, label=label) for image, label in zip(opened, labels, strict=True)]
+    return compose(shown, n_columns=12, thumb_px=thumb_px)

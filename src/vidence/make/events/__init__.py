@@ -1,0 +1,1 @@
+"""Event logs: what is done when, indexed and put into words."""

@@ -1,0 +1,1 @@
+"""Filters that remove questions which can be answered without the video."""

@@ -1,0 +1,229 @@
+"""Drafts put to models without the video, or with one frame of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from vidence.ask.prompting.templates import Templates
+from vidence.catalog import create
+from vidence.contracts import Flow, Scorer, Subject
+from vidence.engine.errands import Errands
+from vidence.engine.marking import marked
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.blind_panel import FORCED, orders
+from vidence.explain.diagnostics.sitting import Mark, Sitting, sit
+from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
+from vidence.make.gates.verdicts import GateVerdict, GateVote, decide
+from vidence.make.pipeline.material import Crop, Draft
+from vidence.make.writing.writer import image
+from vidence.records import Failed, Item, Media, Part, Prompt, Reply, Score, TextPart
+
+TEXT_ONLY: Final = "text-only"
+ONE_FRAME: Final = "one-frame"
+_BLIND: Final = "blind"
+_TEMPLATE: Final = "choice-direct"
+FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force a choice
+
+
+def plain_item(draft: Draft) -> Item:
+    """A draft as an item under its own id, for what reads items; its medium is named by the video's id."""
+    return Item(
+        item_id=draft.draft_id,
+        benchmark="herbench",
+        media=(Media(path=draft.video_id),),
+        question=draft.question,
+        choices=draft.choices,
+        answer=chr(ord("A") + draft.answer_index),
+        evidence=draft.evidence,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DraftSubject:
+    """A `contracts.Subject` that can be shown without frames (``blind``) or with one (``frame-42``)."""
+
+    item: Item
+    templates: Templates
+    reader: Scorer
+    frames: Mapping[str, Crop] = field(default_factory=dict)
+    duration_s: float = 0.0
+    fps: float = 1.0
+
+    def n_frames(self, view: str) -> int:
+        """One or none."""
+        return int(self._frame(view) is not None)
+
+    def times_s(self, view: str) -> tuple[float, ...]:
+        """The time of the frame, if there is one."""
+        frame = self._frame(view)
+        return () if frame is None else (frame.frame_index / self.fps,)
+
+    def prompt(
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
+    ) -> Prompt:
+        """The question, behind the frame of the view where it has one and `positions` is not empty."""
+        frame = self._frame(view) if positions is None or len(positions) else None
+        item = self.item.with_order(order)
+        n_frames = int(frame is not None)
+        words = self.templates.fill(_TEMPLATE, item, n_frames=n_frames, duration_s=self.duration_s)
+        system = ""
+        if "system" in self.templates:
+            system = self.templates.fill("system", item, n_frames=n_frames, duration_s=self.duration_s)
+        shown: tuple[Part, ...] = () if frame is None else (image(frame),)
+        behind = (TextPart(text=self.templates.say(more, {})),) if more else ()
+        return Prompt(
+            parts=(*shown, TextPart(text=words), *behind),
+            choices=item.choices,
+            system=system,
+            template=self.templates.label(_TEMPLATE),
+        )
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        """Right or wrong, by the reader."""
+        yield from ()
+        return marked(self.item.with_order(order), reply, self.reader)
+
+    def _frame(self, view: str) -> Crop | None:
+        if view == _BLIND:
+            return None
+        if view not in self.frames:
+            raise UsageError(f"there is no view {view!r} of the draft {self.item.item_id!r}")
+        return self.frames[view]
+
+
+def _answer(
+    subject: Subject, view: str, *, model: str, permutations: int, seed: int, forced: bool
+) -> Flow[tuple[Mark, ...]]:
+    """Ask a model in all orders of the choices at once."""
+    shown = ((), *orders(subject.item, permutations, seed=seed))
+    more = "" if not forced else FORCED if view == _BLIND else FORCED_BY_FRAME
+    sittings = [Sitting(view=view, order=order, model=model, more=more) for order in shown]
+    return tuple((yield from sit(subject, sittings)))
+
+
+def _vote(model: str, said: tuple[Mark, ...] | Failed, *, frame_index: int = -1) -> GateVote:
+    if isinstance(said, Failed):
+        return GateVote(model=model, frame_index=frame_index, failed=f"{said.error}: {said.message}")
+    return GateVote(model=model, frame_index=frame_index, marks=said)
+
+
+def ask_blind(
+    drafts: Sequence[Draft],
+    rules: TextOnlyRules,
+    *,
+    errands: Errands,
+    seed: int,
+    own_words: Path | None = None,
+) -> tuple[GateVerdict, ...]:
+    """Put every draft to every model of the panel, in words alone; `own_words` is a folder of templates.
+
+    Raises:
+        VidenceError: a model answers nobody any more; every reply so far is remembered.
+
+    Source: HERBench, section 7.6.
+    Departs: the order of the choices and the prompt are not in the paper; a reply that cannot be read is
+        never right, see `decide`.
+    """
+    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    reader = create("reader", "robust")
+    flows: dict[str, Flow[tuple[Mark, ...]]] = {}
+    for draft in drafts:
+        subject = DraftSubject(item=plain_item(draft), templates=templates, reader=reader)
+        for model in rules.models:
+            flows[_key(draft, model)] = _answer(
+                subject,
+                _BLIND,
+                model=model,
+                permutations=rules.permutations,
+                seed=seed,
+                forced=rules.forced,
+            )
+    said = errands.run(flows)
+    return tuple(
+        decide(
+            draft.draft_id,
+            TEXT_ONLY,
+            [_vote(model, said[_key(draft, model)]) for model in rules.models],
+            at_least=rules.at_least,
+        )
+        for draft in drafts
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """The frames that a draft is tried with; none, and `why`, where it cannot be tried."""
+
+    frames: tuple[Crop, ...]
+    duration_s: float
+    fps: float
+    why: str = ""
+
+
+def ask_with_frames(
+    drafts: Sequence[Draft],
+    tried: Mapping[str, Tried],
+    rules: OneFrameRules,
+    *,
+    errands: Errands,
+    seed: int,
+    own_words: Path | None = None,
+) -> tuple[GateVerdict, ...]:
+    """Put every draft to the model with one frame at a time; `tried` are the frames by draft id.
+
+    `own_words` is a folder of templates.
+
+    Raises:
+        VidenceError: the model answers nobody any more; every reply so far is remembered.
+
+    Source: HERBench, section 3.2 (items that one frame solves are rejected).
+    Departs: in the paper experts judge this; here a model tries it first. Which frames, and how many must
+        suffice, is ours.
+    """
+    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    reader = create("reader", "robust")
+    flows: dict[str, Flow[tuple[Mark, ...]]] = {}
+    for draft in drafts:
+        one = tried[draft.draft_id]
+        views = {f"frame-{frame.frame_index}": frame for frame in one.frames}
+        subject = DraftSubject(
+            item=plain_item(draft),
+            templates=templates,
+            reader=reader,
+            frames=views,
+            duration_s=one.duration_s,
+            fps=one.fps,
+        )
+        for view in views:
+            flows[_key(draft, view)] = _answer(
+                subject,
+                view,
+                model=rules.model,
+                permutations=rules.permutations,
+                seed=seed,
+                forced=rules.forced,
+            )
+    said = errands.run(flows)
+    return tuple(_with_frames(draft, tried[draft.draft_id], rules, said=said) for draft in drafts)
+
+
+def _with_frames(
+    draft: Draft, tried: Tried, rules: OneFrameRules, *, said: Mapping[str, tuple[Mark, ...] | Failed]
+) -> GateVerdict:
+    if not tried.frames:
+        return GateVerdict(draft_id=draft.draft_id, gate=ONE_FRAME, decision="untried", why=tried.why)
+    votes = [
+        _vote(rules.model, said[_key(draft, f"frame-{frame.frame_index}")], frame_index=frame.frame_index)
+        for frame in tried.frames
+    ]
+    return decide(draft.draft_id, ONE_FRAME, votes, at_least=rules.suffice)
+
+
+def _key(draft: Draft, who: str) -> str:
+    return f"{draft.draft_id} | {who}"

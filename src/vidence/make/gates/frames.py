@@ -1,0 +1,133 @@
+"""The single frames that drafts are tried with: which ones, and their pictures."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError
+from vidence.make.cards.pictures import PictureFolder
+from vidence.make.gates.asking import Tried
+from vidence.make.gates.rules import OneFrameRules
+from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.pipeline.material import Crop, Draft, VideoSource
+from vidence.make.pipeline.stages import JsonForm, Shelf, Stage, digest_of
+from vidence.media.encode import Encoding, encode
+from vidence.media.sizes import Size
+from vidence.media.video import FrameProblem
+from vidence.records import Evidence, Record
+
+STAGE = Stage(name="gate-frames")
+_QUALITY = 90
+_NOT_HERE = "the video is not here"
+
+
+class FrameSet(Record, kw_only=True, omit_defaults=True):
+    """The pictures of some frames of one video; `why` says why there is none."""
+
+    frames: tuple[Crop, ...] = ()
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cutting:
+    """Where frames are cut from and kept; `files` are the files of videos by id, of those that are here."""
+
+    files: Mapping[str, Path]
+    videos: Mapping[str, VideoSource]
+    pictures: PictureFolder
+    shelf: Shelf
+    cache_root: Path
+    cache_max_bytes: int
+
+
+def middle_frame(span: Evidence, video: VideoSource) -> int | None:
+    """The frame in the middle of a span; None where the span says neither times nor frames.
+
+    >>> video = VideoSource(video_id="v", path="v.mp4", n_frames=100, fps=10.0, duration_s=10.0, width_px=8,
+    ...                     height_px=8)
+    >>> middle_frame(Evidence(start_s=2.0, end_s=4.0), video)
+    30
+    """
+    if span.start_s is not None and span.end_s is not None:
+        index = int((span.start_s + span.end_s) / 2 * video.fps)
+    elif span.frames:
+        index = span.frames[len(span.frames) // 2]
+    else:
+        return None
+    return min(max(index, 0), video.n_frames - 1)
+
+
+def tried_frames(draft: Draft, video: VideoSource, rules: OneFrameRules) -> tuple[int, ...]:
+    """The central frame (the later of two) and the middle frames of the first spans, each once."""
+    central = [video.n_frames // 2] if rules.central else []
+    middles = [middle_frame(span, video) for span in draft.evidence[: rules.evidence]]
+    return tuple(dict.fromkeys([*central, *(index for index in middles if index is not None)]))
+
+
+def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, cutting: Cutting) -> dict[str, Tried]:
+    """What each draft is tried with, by its id; every video is read once, for all its drafts.
+
+    Raises:
+        StoreError: pictures cannot be written.
+    """
+    wanted = {d.draft_id: tried_frames(d, cutting.videos[d.video_id], rules) for d in drafts}
+    by_video: dict[str, set[int]] = defaultdict(set)
+    for draft in drafts:
+        by_video[draft.video_id].update(wanted[draft.draft_id])
+    sets = _sets(by_video, rules, cutting)
+    tried: dict[str, Tried] = {}
+    for draft in drafts:
+        video, found = cutting.videos[draft.video_id], sets[draft.video_id]
+        have = {frame.frame_index: frame for frame in found.frames}
+        frames = tuple(have[index] for index in wanted[draft.draft_id] if index in have)
+        why = "" if frames else found.why or "none of its frames can be read"
+        tried[draft.draft_id] = Tried(frames=frames, duration_s=video.duration_s, fps=video.fps, why=why)
+    return tried
+
+
+def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, cutting: Cutting) -> dict[str, FrameSet]:
+    stage = Stage(name=STAGE.name, version=STAGE.version, settings=[rules.frame_px, _QUALITY])
+    form: JsonForm[FrameSet] = JsonForm(FrameSet)
+    found: dict[str, FrameSet] = {}
+    for video_id, indices in by_video.items():
+        file = cutting.files.get(video_id)
+        if file is None:
+            found[video_id] = FrameSet(why=_NOT_HERE)
+            continue
+        inputs = {
+            "source": digest_of(cutting.videos[video_id]),
+            "frames": digest_of(sorted(indices)),
+        }
+        kept = cutting.shelf.find(stage, inputs, form)
+        if kept is not None and all(cutting.pictures.path(f.digest).is_file() for f in kept.value.frames):
+            found[video_id] = kept.value
+            continue
+        made = _cut(file, sorted(indices), rules=rules, cutting=cutting)
+        found[video_id] = cutting.shelf.put(stage, inputs, form, value=made).value
+    return found
+
+
+def _cut(file: Path, indices: Sequence[int], *, rules: OneFrameRules, cutting: Cutting) -> FrameSet:
+    encoding = Encoding(size=Size(), quality=_QUALITY)
+
+    def make(index: int, image: NDArray[np.uint8]) -> Crop:
+        encoded = encode(image, encoding)
+        return Crop(
+            track_id="",
+            frame_index=index,
+            digest=cutting.pictures.put(encoded.data),
+            width_px=encoded.width_px,
+            height_px=encoded.height_px,
+            media_type=encoded.media_type,
+        )
+
+    try:
+        video = kept_video(file, cache_root=cutting.cache_root, max_bytes=cutting.cache_max_bytes)
+        read = video.read(indices, make, size=Size(kind="long", pixels=rules.frame_px))
+    except MediaError as error:
+        return FrameSet(why=f"its video cannot be read ({error})")
+    return FrameSet(frames=tuple(one for one in read.values() if not isinstance(one, FrameProblem)))

@@ -1,0 +1,217 @@
+"""The configuration of `vidence make herbench`: one TOML file, one record.
+
+Paths start from the folder of the file. A table that is absent switches its step off, and what needs the
+step is then left out, with the reason in the account.
+"""
+
+from pathlib import Path
+
+import msgspec
+
+from vidence.catalog import names
+from vidence.engine.errands import ErrandRules, NamedModel
+from vidence.errors import UnknownNameError, UsageError
+from vidence.make.cards.cards import CardChecks
+from vidence.make.cards.crops import CropRules
+from vidence.make.cards.scenes import SceneRules
+from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
+from vidence.make.pipeline.config_file import read_config
+from vidence.records import Record
+from vidence.seeing.appearance import AppearanceSettings
+from vidence.seeing.diversity import DiversitySettings
+from vidence.seeing.refine import RefineSettings
+from vidence.seeing.same_person import SamePersonRules
+from vidence.seeing.trackrank import RankSettings
+
+DEFAULT_PER_VIDEO = 10
+BY_RULES = "rules"
+
+
+class SourceRule(Record, kw_only=True, omit_defaults=True):
+    """One video, or all that a pattern such as ``street/*.mp4`` finds in the folder of the videos.
+
+    `video_id` is by default the name of the file without its ending. In `detections`, `cards` and
+    `scene_cards`, ``{video_id}`` stands for it: files of boxes, of cards and of scene cards that were made
+    elsewhere, which are used instead of a detector and of models.
+    """
+
+    path: str
+    video_id: str = ""
+    collection: str = ""
+    licence: str = ""
+    detections: str = ""
+    cards: str = ""
+    scene_cards: str = ""
+
+
+class LogRule(Record, kw_only=True, omit_defaults=True):
+    """A log of narrated events: its format (a name from the catalog) and its file or folder.
+
+    Where `media` is given, the videos that the log names are sources, too: a video's file is `media` with
+    ``{video_id}`` filled in, in the folder of the videos. Questions from a log need no pixels: a video that
+    is not there is used with the length, rate and size that `table` (CSV with the columns ``video_id``,
+    ``duration``, ``fps``, ``resolution``) or else the log has. `options` are those of the format.
+    """
+
+    format: str
+    path: str
+    media: str = ""
+    table: str = ""
+    collection: str = ""
+    licence: str = ""
+    options: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class TrackingRules(Record, kw_only=True, omit_defaults=True):
+    """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
+
+    With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
+    cut somebody else may stand in the same place. `refine` cleans the tracks, `same_person` says which of
+    them change the person and are left out, `looks` and `rank` score them, `pick` says how many are chosen
+    and how.
+    """
+
+    detector: str = "hog"
+    tracker: str = "deepsort"
+    every: int = 1
+    end_at_cuts: bool = True
+    refine: RefineSettings = RefineSettings()
+    same_person: SamePersonRules = SamePersonRules()
+    looks: AppearanceSettings = AppearanceSettings()
+    rank: RankSettings = RankSettings()
+    pick: DiversitySettings = DiversitySettings()
+
+    def __post_init__(self) -> None:
+        if self.every < 1:
+            raise UsageError(f"every is {self.every}; expected 1 for all frames, 2 for each second one, ...")
+
+
+class ShotRules(Record, kw_only=True, omit_defaults=True):
+    """How videos are cut into shots: the name of a detector, and its options."""
+
+    detector: str = "content"
+    options: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class CardStep(Record, kw_only=True, omit_defaults=True):
+    """Who writes cards (the name of a model in ``[models]``), from which pictures, and when one is used."""
+
+    model: str
+    crops: CropRules = CropRules()
+    rules: CardChecks = CardChecks()
+
+
+class SceneStep(Record, kw_only=True, omit_defaults=True):
+    """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
+
+    Without a model only shots are described whose video has a file of scene cards. With `false` each
+    description is also falsified, those of a file too where it holds no false one: by `false_model` or else
+    by the same model. ``rules`` is no model: words are swapped by lists (`swapping.perturb_by_rules`).
+    """
+
+    model: str = ""
+    rules: SceneRules = SceneRules()
+    false: bool = True
+    false_model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.model and not self.false_model:
+            raise UsageError(
+                "[scenes] names nobody; give model, who describes shots, or false_model (a model, or "
+                f"{BY_RULES!r} for none), who falsifies the descriptions of a file"
+            )
+
+
+class TaskRules(Record, kw_only=True, omit_defaults=True):
+    """How much of one task: at most `per_video` drafts of a video and `total` of all.
+
+    `structures` are the forms of question that are wanted (empty: all that the task has).
+    """
+
+    per_video: int = DEFAULT_PER_VIDEO
+    total: int | None = None
+    structures: tuple[str, ...] = ()
+    options: dict[str, str] = msgspec.field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        for name in ("per_video", "total"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise UsageError(f"{name} is {value}; expected 1 or more")
+
+
+class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
+    """Everything that decides which questions come out; `read_herbench` makes one from a file.
+
+    `name` names the set, `videos` is the folder that the paths of videos start from. `prompts` is a folder
+    whose files replace templates. Without `tasks` all tasks are made, each as `TaskRules` say by default.
+    """
+
+    name: str
+    seed: int = 0
+    videos: str = "."
+    out: str = ""
+    prompts: str = ""
+    sources: tuple[SourceRule, ...] = ()
+    logs: tuple[LogRule, ...] = ()
+    tracking: TrackingRules | None = None
+    shots: ShotRules | None = None
+    cards: CardStep | None = None
+    scenes: SceneStep | None = None
+    models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
+    asking: ErrandRules = ErrandRules()
+    tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
+    gates: GateRules | None = None
+    review: ReviewRules | None = None
+    release: ReleaseRules | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name or set(self.name) - _NAME_CHARS:
+            raise UsageError(f"name is {self.name!r}; expected letters, digits, - and _")
+        if not self.sources and not self.logs:
+            raise UsageError(
+                "there is nothing to ask about; give [[sources]] with videos, or [[logs]] with events"
+            )
+        for name in self._asked():
+            if name not in self.models:
+                raise UnknownNameError("model in [models]", name, self.models)
+        for task in self.tasks:
+            if task not in names("task"):
+                raise UnknownNameError("task", task, names("task"))
+        for log in self.logs:
+            if log.format not in names("event-log"):
+                raise UnknownNameError("event-log", log.format, names("event-log"))
+
+    def _asked(self) -> list[str]:
+        """The names of models that steps ask."""
+        asked = [] if self.cards is None else [self.cards.model]
+        asked += [] if self.gates is None else self.gates.models
+        if self.scenes is None:
+            return asked
+        if self.scenes.false_model == BY_RULES and BY_RULES in self.models:
+            raise UsageError(
+                f"false_model = {BY_RULES!r} means that words are swapped without a model; give the model "
+                f"{BY_RULES!r} another name"
+            )
+        named = (self.scenes.model, self.scenes.false_model)
+        return [*asked, *(name for name in named if name and name != BY_RULES)]
+
+    @property
+    def named_models(self) -> dict[str, NamedModel]:
+        """The models by the names that steps ask them by."""
+        return {
+            name: NamedModel(spec=model) if isinstance(model, str) else model
+            for name, model in self.models.items()
+        }
+
+
+_NAME_CHARS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
+
+
+def read_herbench(path: Path) -> HerbenchConfig:
+    """The configuration in a file.
+
+    Raises:
+        UsageError: it cannot be read, or holds something that makes no sense; with the line where known.
+    """
+    return read_config(path, HerbenchConfig)

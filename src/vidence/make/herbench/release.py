@@ -1,0 +1,230 @@
+"""Behind the gates: the review by people, and the release."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import MediaError, UsageError
+from vidence.make.gates.verdicts import as_lines, open_ones
+from vidence.make.herbench.files import write_file
+from vidence.make.herbench.gates import VERDICTS_FILE, Sifted
+from vidence.make.herbench.work import Known, Work
+from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.output import Question
+from vidence.make.pipeline.progress import Trouble
+from vidence.make.pipeline.stages import digest_of
+from vidence.make.release.words import Facts
+from vidence.make.release.writing import (
+    RELEASE,
+    SUMS_FILE,
+    account_files,
+    release_files,
+    without_licence,
+    write_release,
+)
+from vidence.make.review.decision import REVIEW, ReviewResult, decide_review
+from vidence.make.review.sample import Drawn, draw
+from vidence.make.review.sheet import PAGE_STAGE, as_csv, as_page, is_begun, read_csv
+from vidence.media.video import Video
+
+SHEET_FILE, RESULT_FILE = "sheet.csv", "result.json"
+_ON_A_PAGE = 200
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reviewing:
+    """What is left after the review; `result` is None where nobody has looked yet."""
+
+    questions: tuple[Question, ...]
+    result: ReviewResult | None = None
+    is_pending: bool = False
+    files: tuple[Path, ...] = ()
+    sentences: tuple[str, ...] = ()
+    extra: tuple[tuple[str, bytes], ...] = ()
+
+
+def review(
+    work: Work, questions: tuple[Question, ...], videos: Sequence[Known], *, sifted: Sifted
+) -> Reviewing:
+    """Write the sheets, or read what people filled in and decide.
+
+    Raises:
+        DataError: the filled sheet has faults.
+        StoreError: the sheets cannot be written.
+    """
+    rules, config = work.config.review, work.config
+    if rules is None:
+        return _unreviewed(work, questions, sifted)
+    drawn = draw(questions, rules, seed=config.seed, open_gates=open_ones(sifted.verdicts))
+    folder = work.out / REVIEW
+    filled = work.root / rules.filled if rules.filled else None
+    files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
+    if filled is None or not filled.is_file():
+        where = f"save it as {filled}" if filled else "save it, and name it as filled in [review]"
+        said = (
+            f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, fill in "
+            f"{folder / SHEET_FILE}, {where}, and call this again."
+        )
+        work.books.notes.append("no person has looked at the questions yet")
+        if config.release is not None and config.release.unreviewed:
+            questions = _without_doubtful(work, questions, sifted)
+        return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
+    result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
+    _close(work, questions, kept=kept, dropped=dropped)
+    content = msgspec.json.format(msgspec.json.encode(result)) + b"\n"
+    write_file(folder / RESULT_FILE, content)
+    rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
+    return Reviewing(
+        questions=kept,
+        result=result,
+        files=(*files, folder / RESULT_FILE),
+        sentences=(f"Review: {len(kept):,} of {len(questions):,} questions stay ({rests}).",),
+        extra=(("review.json", content),),
+    )
+
+
+def _unreviewed(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> Reviewing:
+    """What can be released where the configuration has no review."""
+    if work.config.release is None:
+        return Reviewing(questions=questions)
+    work.books.notes.append("the configuration has no [review]; no person looks at the questions")
+    return Reviewing(questions=_without_doubtful(work, questions, sifted))
+
+
+def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> tuple[Question, ...]:
+    """The questions that need no person: what a model says is right, or a gate left open, goes."""
+    opened = open_ones(sifted.verdicts)
+    dropped = [
+        Dropped(what=one.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
+        for one in questions
+        if one.draft.truth == "model" or one.draft.draft_id in opened
+    ]
+    gone = {one.what for one in dropped}
+    kept = tuple(one for one in questions if one.draft.draft_id not in gone)
+    _close(work, questions, kept=kept, dropped=dropped)
+    return kept
+
+
+def _close(
+    work: Work, questions: Sequence[Question], *, kept: Sequence[Question], dropped: Sequence[Dropped]
+) -> None:
+    """Close the account of the review."""
+    work.began(REVIEW, len(questions))
+    work.close(
+        REVIEW,
+        unit="drafts",
+        taken=[one.draft.draft_id for one in questions],
+        kept=[one.draft.draft_id for one in kept],
+        dropped=dropped,
+    )
+
+
+def _sheets(
+    work: Work, drawn: Drawn, videos: Sequence[Known], *, folder: Path, n_frames: int
+) -> tuple[Path, ...]:
+    """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
+    table = folder / SHEET_FILE
+    if is_begun(table):
+        work.workshop.on_event(Trouble(message=f"{table} has been filled in and was left as it is"))
+    else:
+        write_file(table, as_csv(drawn.rows))
+    pages = [drawn.rows[i : i + _ON_A_PAGE] for i in range(0, max(1, len(drawn.rows)), _ON_A_PAGE)]
+    files = [table]
+    for number, rows in enumerate(pages, start=1):
+        path = folder / (f"sheet-{number}.html" if len(pages) > 1 else "sheet.html")
+        files.append(path)
+        key = PAGE_STAGE.key(
+            {
+                "title": work.config.name,
+                "frames": str(n_frames),
+                "rows": digest_of([[r.question.question_id, r.why, r.note, r.check] for r in rows]),
+                "facts": digest_of([r.question.draft.facts for r in rows]),
+                "here": digest_of([one.video_id for one in videos if one.source.file is not None]),
+            }
+        )
+        mark = f"<!-- {key} -->\n".encode()
+        if _ends_with(path, mark):
+            continue
+        opened = _opened(work, videos, {row.question.draft.video_id for row in rows})
+        page = as_page(rows, opened, title=work.config.name, n_frames=n_frames, table=SHEET_FILE)
+        write_file(path, page.encode() + b"\n" + mark)
+    return tuple(files)
+
+
+def _ends_with(path: Path, mark: bytes) -> bool:
+    """Whether a page is there that was made from the same."""
+    try:
+        with path.open("rb") as file:
+            file.seek(max(0, path.stat().st_size - len(mark)))
+            return file.read() == mark
+    except OSError:
+        return False
+
+
+def _opened(work: Work, videos: Sequence[Known], needed: Collection[str]) -> dict[str, Video]:
+    around = work.workshop
+    opened: dict[str, Video] = {}
+    for one in videos:
+        if one.video_id in needed and one.source.file is not None:
+            try:
+                opened[one.video_id] = kept_video(
+                    one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes
+                )
+            except MediaError as error:
+                around.on_event(Trouble(message=f"review: no frames of {one.video_id} ({error})"))
+    return opened
+
+
+def release(work: Work, reviewing: Reviewing, *, sifted: Sifted, maker: str) -> Reviewing:
+    """Write the release that the configuration wants, where the review is done; what is released stays.
+
+    Raises:
+        UsageError: another release of this version is there, or nothing is left to release.
+        StoreError: it cannot be written.
+    """
+    rules, config = work.config.release, work.config
+    if rules is None:
+        return reviewing
+    if work.wishes.only or work.wishes.limit is not None:
+        said = "Nothing is released by a session that was narrowed with --only or --limit."
+        return replace(reviewing, sentences=(*reviewing.sentences, said))
+    if reviewing.is_pending and not rules.unreviewed:
+        said = "Nothing is released before people have looked at it, or [release] says unreviewed = true."
+        return replace(reviewing, sentences=(*reviewing.sentences, said))
+    if config.review is None and not rules.unreviewed:
+        raise UsageError(
+            "[release] without [review]: nobody has looked at these questions. Add [review], or say "
+            "unreviewed = true in [release]; the datasheet then says so"
+        )
+    questions, dropped = without_licence(reviewing.questions, rules)
+    work.began(RELEASE, len(reviewing.questions))
+    work.close(
+        RELEASE,
+        unit="drafts",
+        taken=[one.draft.draft_id for one in reviewing.questions],
+        kept=[one.draft.draft_id for one in questions],
+        dropped=dropped,
+    )
+    account, extra = account_files(work.books, questions)
+    facts = Facts(
+        name=config.name,
+        maker=maker,
+        account=account,
+        gates=sifted.words,
+        letters=sifted.letters,
+        review=reviewing.result,
+    )
+    extra |= {VERDICTS_FILE: as_lines(sifted.verdicts), **dict(reviewing.extra)}
+    files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
+    folder = work.out / RELEASE / f"{config.name}-{rules.version}"
+    is_new = write_release(files, folder)
+    said = f"Release {folder}: {len(questions):,} questions" + ("." if is_new else ", as it was.")
+    return replace(
+        reviewing,
+        questions=questions,
+        files=(*reviewing.files, folder / SUMS_FILE),
+        sentences=(*reviewing.sentences, said),
+    )

@@ -1,0 +1,285 @@
+"""The page of a making: one file that shows what was made, from what, and what was left out."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from markupsafe import Markup
+
+from vidence.errors import MediaError, StoreError
+from vidence.make.cards import report_pictures
+from vidence.make.cards.cards import Flag
+from vidence.make.cards.crops import TrackPictures
+from vidence.make.cards.pictures import PictureFolder
+from vidence.make.herbench.report_tables import (
+    letter_table,
+    source_table,
+    stage_table,
+    structure_table,
+    task_table,
+)
+from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.material import Draft, Material
+from vidence.make.pipeline.output import Question
+from vidence.media.cache import write_whole
+from vidence.media.video import Video
+from vidence.report.thumbnails import Sheet
+from vidence.tables.rendering import render
+
+PAGE_FILE: Final = "report.html"
+MOST_VIDEOS: Final = 12
+MOST_QUESTIONS: Final = 48
+_MOST_SPANS: Final = 12
+_MOST_SHOTS: Final = 24
+
+
+@dataclass(frozen=True, kw_only=True)
+class Filmed:
+    """One video with what the page shows of it; `video` is None where it is not here."""
+
+    material: Material
+    video: Video | None
+    pictures: Mapping[str, TrackPictures]
+    flags: Sequence[Flag] = ()
+    absent: Mapping[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """A chosen track on the page."""
+
+    track_id: str
+    span: str
+    crops: Sheet | None
+    cards: tuple[tuple[str, str], ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A video on the page."""
+
+    video_id: str
+    notes: tuple[str, ...]
+    tracks: Sheet | None = None
+    ways: Markup | None = None
+    people: tuple[Person, ...] = ()
+    shots: Sheet | None = None
+    shots_note: str = ""
+    scenes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question on the page."""
+
+    question_id: str
+    task: str
+    structure: str
+    video_id: str
+    question: str
+    choices: tuple[tuple[str, str], ...]
+    letter: str
+    k: int
+    truth: str
+    evidence: str
+    facts: tuple[tuple[str, str], ...]
+    sheet: Sheet | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """What the page says besides: the title, who made it, sentences, and settings under headings."""
+
+    title: str
+    maker: str
+    sentences: Sequence[str]
+    settings: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+
+
+def build_page(
+    account: Account,
+    films: Sequence[Filmed],
+    questions: Sequence[Question],
+    *,
+    pictures: PictureFolder,
+    facts: PageFacts,
+    rng: np.random.Generator,
+) -> str:
+    """The page as HTML that loads nothing from elsewhere.
+
+    Args:
+        account: what every stage did.
+        films: the videos; the first `MOST_VIDEOS` with something to see are pictured.
+        questions: all of them; `MOST_QUESTIONS` drawn ones are shown, every task and form first.
+        pictures: where crops are.
+        facts: what else is said.
+        rng: for drawing.
+    """
+    drafts = [question.draft for question in questions]
+    videos = [film.material.source for film in films]
+    to_see = [
+        film for film in films if film.video is not None and (film.material.chosen or film.material.shots)
+    ]
+    shown = [_shown(film, pictures) for film in to_see[:MOST_VIDEOS]]
+    by_id = {film.material.source.video_id: film.video for film in films}
+    drawn = sample(questions, most=MOST_QUESTIONS, rng=rng)
+    return render(
+        "made.html.j2",
+        title=facts.title,
+        maker=facts.maker,
+        sentences=facts.sentences,
+        tables=[
+            stage_table(account),
+            task_table(drafts),
+            structure_table(drafts),
+            letter_table(drafts),
+            source_table(videos, drafts),
+        ],
+        videos=shown,
+        videos_note=(
+            f"{MOST_VIDEOS} of {len(to_see)} videos are pictured." if len(to_see) > MOST_VIDEOS else ""
+        ),
+        questions=[_asked(question, by_id.get(question.draft.video_id)) for question in drawn],
+        questions_note=f"{len(drawn)} of {len(questions):,} questions, drawn so that every form is there.",
+        facts=facts.settings,
+        notes=account.notes,
+    )
+
+
+def write_page(html: str, folder: Path) -> Path:
+    """Write the page; where it is.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    path = folder / PAGE_FILE
+    try:
+        write_whole(path, html.encode())
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+    return path
+
+
+def sample(questions: Sequence[Question], *, most: int, rng: np.random.Generator) -> list[Question]:
+    """Some questions: one of each form first, then others, in their own order."""
+    order = [questions[i] for i in rng.permutation(len(questions))]
+    firsts = {(q.draft.task, q.draft.structure): q for q in reversed(order)}
+    chosen = {q.question_id for q in list(firsts.values())[:most]}
+    for question in order:
+        if len(chosen) >= most:
+            break
+        chosen.add(question.question_id)
+    return [question for question in questions if question.question_id in chosen]
+
+
+def _shown(film: Filmed, pictures: PictureFolder) -> Shown:
+    material, video = film.material, film.video
+    notes = list(_absent(film.absent))
+    tracks = shots = None
+    ways: Markup | None = None
+    if video is not None and material.tracked is not None and material.chosen:
+        ways = Markup(report_pictures.ways(material.tracked, material.chosen))  # noqa: S704 - our own SVG
+        try:
+            tracks = report_pictures.tracks_sheet(video, material.tracked, material.chosen)
+        except MediaError as error:
+            notes.append(str(error))
+    if video is not None and material.shots:
+        try:
+            shots = report_pictures.shots_sheet(video, material.shots, most=_MOST_SHOTS)
+        except MediaError as error:
+            notes.append(str(error))
+    n_shots = len(material.shots)
+    return Shown(
+        video_id=material.source.video_id,
+        notes=tuple(dict.fromkeys(notes)),
+        tracks=tracks,
+        ways=ways,
+        people=tuple(_person(film, name, pictures) for name in material.chosen),
+        shots=shots,
+        shots_note=f"{_MOST_SHOTS} of {n_shots} are pictured." if n_shots > _MOST_SHOTS else "",
+        scenes=tuple(
+            (card.shot_id if card.is_faithful else f"{card.shot_id}, false", card.text)
+            for card in material.scene_cards
+        ),
+    )
+
+
+def _absent(absent: Mapping[str, str]) -> Iterator[str]:
+    """What is not there, by why it is not."""
+    for why in dict.fromkeys(absent.values()):
+        parts = [part.replace("_", " ") for part, reason in absent.items() if reason == why]
+        yield f"no {', '.join(parts)}: {why}"
+
+
+def _person(film: Filmed, track_id: str, pictures: PictureFolder) -> Person:
+    material = film.material
+    span = ""
+    if material.tracked is not None:
+        start_s, end_s = material.tracked.span_s(material.tracked.track(track_id))
+        span = f"{start_s:.1f} to {end_s:.1f} s"
+    cards = [card for card in (*material.a_cards, *material.b_cards) if card.track_id == track_id]
+    return Person(
+        track_id=track_id,
+        span=span,
+        crops=_crops(film.pictures.get(track_id), pictures),
+        cards=tuple((card.kind, card.text) for card in cards),
+        flags=tuple(
+            f"card {flag.kind}: {flag.reason} ({', '.join(flag.words)})"
+            for flag in film.flags
+            if flag.track_id == track_id
+        ),
+    )
+
+
+def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None:
+    """The crops of a track, those for its looks (A) before those for its path (B)."""
+    if shown is None:
+        return None
+    labels = [("A", crop) for crop in shown.appearance] + [("B", crop) for crop in shown.path]
+    try:
+        data = [pictures.get(crop.digest) for _, crop in labels]
+    except MediaError:
+        return None
+    return report_pictures.crops_sheet(data, labels=[label for label, _ in labels])
+
+
+def _asked(question: Question, video: Video | None) -> Asked:
+    draft = question.draft
+    return Asked(
+        question_id=question.question_id,
+        task=draft.task,
+        structure=draft.structure,
+        video_id=draft.video_id,
+        question=draft.question,
+        choices=tuple(zip("ABCDE", draft.choices, strict=True)),
+        letter=question.letter,
+        k=draft.k,
+        truth=draft.truth,
+        evidence="; ".join(
+            f"{span.start_s:.1f}-{span.end_s:.1f} s{': ' + span.note if span.note else ''}"
+            for span in draft.evidence
+            if span.start_s is not None and span.end_s is not None
+        ),
+        facts=tuple(draft.facts.items()),
+        sheet=_evidence_sheet(draft, video),
+    )
+
+
+def _evidence_sheet(draft: Draft, video: Video | None) -> Sheet | None:
+    """The middle frame of each span of evidence; None where the video is not here."""
+    if video is None:
+        return None
+    frames: dict[int, str] = {}
+    for span in draft.evidence[:_MOST_SPANS]:
+        if span.start_s is not None and span.end_s is not None:
+            index = video.index_at((span.start_s + span.end_s) / 2)
+            frames[index] = f"{float(video.times_s[index]):.1f} s"
+    if not frames:
+        return None
+    try:
+        return report_pictures.frames_sheet(video, frames, n_columns=6, thumb_px=200)
+    except MediaError:
+        return None

@@ -1,0 +1,274 @@
+"""What questions are made about: the videos that a configuration names, and those that its logs name."""
+
+import csv
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import msgspec
+
+from vidence.catalog import Spec, create
+from vidence.errors import DataError, MediaError, UsageError
+from vidence.make.events.log import EventLog, EventLogReader
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule
+from vidence.make.pipeline.material import Dropped, Event, VideoSource
+from vidence.media.facts import read_facts
+
+STAGE = "sources"
+_TABLE_COLUMNS = ("video_id", "duration", "fps", "resolution")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One video: what is known of it, its file (None: not here), its narrated events."""
+
+    video: VideoSource
+    file: Path | None
+    events: tuple[Event, ...] = ()
+    rule: SourceRule
+
+    def beside(self, pattern: str, folder: Path) -> Path | None:
+        """The file that a pattern of the configuration means for this video; None where there is none."""
+        return folder / pattern.format(video_id=self.video.video_id) if pattern else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """All sources in the order of the configuration, those that cannot be used, and what logs give.
+
+    `events` are those of all videos of the logs, also of such that no questions are made about: foils come
+    from them. `unused_events` are rows of logs that cannot be used, and events that a video does not have.
+    """
+
+    sources: tuple[Source, ...]
+    dropped: tuple[Dropped, ...] = ()
+    events: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+    unused_events: tuple[Dropped, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def taken(self) -> tuple[str, ...]:
+        """The ids of everything that was found, usable or not."""
+        return (*(s.video.video_id for s in self.sources), *(d.what for d in self.dropped))
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Wanted:
+    """A video before it is looked at."""
+
+    video_id: str
+    file: Path
+    path: str
+    rule: SourceRule
+    log: LogRule | None = None
+
+
+def find_sources(
+    config: HerbenchConfig, folder: Path, *, cache_root: Path | None, limit: int | None
+) -> Found:
+    """Find the videos, look into their files, and give each its events.
+
+    Args:
+        config: the configuration.
+        folder: where its paths start from.
+        cache_root: where facts about files are kept.
+        limit: use only so many videos, the first ones; None uses all.
+
+    Raises:
+        UsageError: a pattern that finds nothing, or two videos with one id.
+        DataError: a log or a table that cannot be used.
+    """
+    videos = folder / config.videos
+    logs = [(rule, _read_log(rule, folder)) for rule in config.logs]
+    events: dict[str, tuple[Event, ...]] = {}
+    for rule, log in logs:
+        for video_id, found in log.events.items():
+            if video_id in events:
+                raise UsageError(
+                    f"two logs speak of the video {video_id!r}, the second is {rule.path}; keep one"
+                )
+            events[video_id] = found
+    wanted = list(_wanted(config, videos, logs=logs))
+    _check_ids(wanted)
+    tables = {rule.table: _read_table(folder / rule.table) for rule in config.logs if rule.table}
+    sources: list[Source] = []
+    dropped: list[Dropped] = []
+    unused = list(_bad_rows(logs))
+    for one in wanted[:limit]:
+        try:
+            video, file = _look(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
+        except MediaError as error:
+            dropped.append(
+                Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
+            )
+            continue
+        inside, late = _inside(events.get(one.video_id, ()), video)
+        sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
+        unused.extend(late)
+    return Found(
+        sources=tuple(sources),
+        dropped=tuple(dropped),
+        events=events,
+        unused_events=tuple(unused),
+        notes=tuple(note for _, log in logs for note in log.notes),
+    )
+
+
+def _read_log(rule: LogRule, folder: Path) -> EventLog:
+    """The log, with the files in what it says named as the configuration does; accounts are published."""
+    reader: EventLogReader = create("event-log", Spec(name=rule.format, options=rule.options))
+    path = folder / rule.path
+    log = reader.read(path)
+    return replace(
+        log,
+        problems=tuple(said.replace(str(path), _named(rule)) for said in log.problems),
+        notes=tuple(said.replace(str(path), _named(rule)) for said in log.notes),
+    )
+
+
+def _named(rule: LogRule) -> str:
+    """The path of a log from the configuration, or the name of a file or folder that lies elsewhere."""
+    path = Path(rule.path)
+    return path.name if path.is_absolute() else path.as_posix()
+
+
+def _bad_rows(logs: Sequence[tuple[LogRule, EventLog]]) -> Iterator[Dropped]:
+    counts: Counter[str] = Counter()
+    for rule, log in logs:
+        name = _named(rule)
+        for problem in log.problems:
+            counts[name] += 1
+            yield Dropped(
+                what=f"{name} problem {counts[name]}", stage="events", reason="bad-row", detail=problem
+            )
+
+
+def _wanted(
+    config: HerbenchConfig, videos: Path, *, logs: Sequence[tuple[LogRule, EventLog]]
+) -> Iterator[_Wanted]:
+    for rule in config.sources:
+        files = sorted(videos.glob(rule.path)) if set("*?[") & set(rule.path) else [videos / rule.path]
+        if not files:
+            raise UsageError(f"the pattern {rule.path!r} in [[sources]] finds no file in {videos}")
+        if rule.video_id and len(files) > 1:
+            raise UsageError(
+                f"the pattern {rule.path!r} finds {len(files)} videos and gives all of them the id "
+                f"{rule.video_id!r}; leave out video_id, and each has the name of its file"
+            )
+        for file in files:
+            path = file.relative_to(videos).as_posix()
+            yield _Wanted(video_id=rule.video_id or file.stem, file=file, path=path, rule=rule)
+    named = {rule.video_id or Path(rule.path).stem for rule in config.sources}
+    for log_rule, log in logs:
+        if log_rule.media:
+            for video_id in log.events:
+                if video_id not in named:
+                    path = log_rule.media.format(video_id=video_id)
+                    rule = SourceRule(path=path, collection=log_rule.collection, licence=log_rule.licence)
+                    yield _Wanted(video_id=video_id, file=videos / path, path=path, rule=rule, log=log_rule)
+
+
+def _check_ids(wanted: Sequence[_Wanted]) -> None:
+    seen: dict[str, _Wanted] = {}
+    for one in wanted:
+        first = seen.setdefault(one.video_id, one)
+        if first is not one:
+            raise UsageError(
+                f"{first.path} and {one.path} both have the id {one.video_id!r}; give one of them a video_id"
+            )
+
+
+def _look(
+    one: _Wanted,
+    events: Sequence[Event],
+    *,
+    tables: Mapping[str, Mapping[str, Mapping[str, str]]],
+    cache_root: Path | None,
+) -> tuple[VideoSource, Path | None]:
+    """What is known of a video; without its file what the table or the log of its events says."""
+    blank = VideoSource(
+        video_id=one.video_id,
+        path=one.path,
+        n_frames=0,
+        fps=0.0,
+        duration_s=0.0,
+        width_px=0,
+        height_px=0,
+        collection=one.rule.collection,
+        licence=one.rule.licence,
+    )
+    if one.file.exists() or one.log is None:
+        facts = read_facts(one.file, kind="video", cache_root=cache_root)
+        counted = facts.probe.counted
+        return (
+            msgspec.structs.replace(
+                blank,
+                n_frames=len(facts.times_s),
+                fps=counted.fps,
+                duration_s=counted.duration_s,
+                width_px=facts.probe.width_px,
+                height_px=facts.probe.height_px,
+                sha256=facts.content_hash,
+            ),
+            one.file,
+        )
+    row = tables.get(one.log.table, {}).get(one.video_id)
+    if row is None:
+        return msgspec.structs.replace(blank, duration_s=max((e.end_s for e in events), default=0.0)), None
+    fps, duration_s = float(row["fps"]), float(row["duration"])
+    width, _, height = row["resolution"].partition("x")
+    known = msgspec.structs.replace(
+        blank,
+        fps=fps,
+        duration_s=duration_s,
+        n_frames=round(fps * duration_s),
+        width_px=int(width),
+        height_px=int(height),
+    )
+    return known, None
+
+
+def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, ...], list[Dropped]]:
+    """The events of a video that begin before its end; a later one is of another cut of it."""
+    late = [
+        Dropped(
+            what=f"{video.video_id}: {e.event_id}",
+            stage="events",
+            reason="after-the-video",
+            detail=f"begins at {e.start_s:g} s; the video has {video.duration_s:g} s",
+        )
+        for e in events
+        if e.start_s >= video.duration_s
+    ]
+    return tuple(e for e in events if e.start_s < video.duration_s), late
+
+
+def _read_table(path: Path) -> dict[str, dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            absent = [name for name in _TABLE_COLUMNS if name not in (reader.fieldnames or ())]
+            if absent:
+                raise DataError(
+                    f"{path} lacks the columns {', '.join(absent)}; expected {', '.join(_TABLE_COLUMNS)}"
+                )
+            rows = {row["video_id"]: row for row in reader}
+            for video_id, row in rows.items():
+                _check_row(path, video_id, row)
+            return rows
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"the table of videos {path} cannot be read: {error}") from error
+
+
+def _check_row(path: Path, video_id: str, row: Mapping[str, str]) -> None:
+    try:
+        width, _, height = row["resolution"].partition("x")
+        usable = float(row["fps"]) > 0 and float(row["duration"]) > 0 and int(width) > 0 and int(height) > 0
+    except ValueError:
+        usable = False
+    if not usable:
+        raise DataError(
+            f"{path}: the video {video_id!r} has duration {row['duration']!r}, fps {row['fps']!r}, "
+            f"resolution {row['resolution']!r}; expected numbers above 0, and WIDTHxHEIGHT"
+        )

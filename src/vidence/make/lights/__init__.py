@@ -1,0 +1,1 @@
+"""Point-light benchmarks like ActPLD, and ablations of their stimuli."""

@@ -1,0 +1,94 @@
+"""EPIC-KITCHENS-100: one CSV file for each split, times as ``HH:MM:SS.ff``."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from vidence.make.events.log import EventLog, EventLogReader
+from vidence.make.logs._classes import literal_list
+from vidence.make.logs._files import Fault, Row, csv_rows, log_files
+from vidence.make.logs._rows import Gathering, TableOptions, given_classes, span
+from vidence.make.logs._words import noun_words, plain
+from vidence.make.pipeline.material import Event
+
+
+class EpicLog:
+    """Reads the tables of EPIC-KITCHENS-100 (``EPIC_100_train.csv``, ``EPIC_100_validation.csv``).
+
+    The rows of a release stand in the order of their ids as text, so that they are sorted by time here. The
+    class tables are looked for beside the log. Classes that the log leaves empty are filled in from them.
+
+    Source: EPIC-KITCHENS-100, its README; HERBench, section 3.2, uses HD-EPIC, of the same making.
+    Departs: nouns are written as they are said: ``container:milk`` becomes "milk container", ``put-down``
+    becomes "put down".
+    """
+
+    name = "epic"
+    version = 1
+    needs: tuple[str, ...] = (
+        "narration_id",
+        "video_id",
+        "start_timestamp",
+        "stop_timestamp",
+        "narration",
+        "verb",
+        "noun",
+    )
+
+    def __init__(self, tables: TableOptions) -> None:
+        self._tables = tables
+
+    def read(self, path: Path) -> EventLog:
+        """The events in a file, or in every CSV file of a folder except class tables and lists of videos.
+
+        Raises:
+            DataError: there is nothing at `path`, or not one row in it can be used.
+        """
+        gathering = Gathering(self._tables.tables(path, worded=plain, noun_worded=noun_words))
+        for file in log_files(path, endings=(".csv",), but=("classes", "video_info")):
+            for where, row in csv_rows(file, needs=self.needs):
+                gathering.add(where, row if isinstance(row, Fault) else _event(row, gathering))
+        return gathering.log(path)
+
+
+def create(options: Mapping[str, str]) -> EventLogReader:
+    """The reader ``epic``; options ``verb_classes=FILE`` and ``noun_classes=FILE``.
+
+    Raises:
+        UsageError: another option.
+    """
+    return EpicLog(TableOptions.taken("the event log epic", options))
+
+
+def _event(row: Row, gathering: Gathering) -> Event | Fault:
+    when = span(row, "start_timestamp", "stop_timestamp")
+    if isinstance(when, Fault):
+        return when
+    classes = given_classes(row)
+    if isinstance(classes, Fault):
+        return classes
+    nouns = _texts(row.get("all_nouns", "")) or (row["noun"],)
+    verb, noun = plain(row["verb"]), noun_words(row["noun"])
+    worded = tuple(noun_words(text) for text in nouns)
+    given = literal_list(row.get("all_noun_classes", "") or "[]")
+    if given is None or (given and len(given) != len(nouns)):
+        reason = f"{row['all_noun_classes']!r} found; expected a list with a class for each of {list(nouns)}"
+        return Fault(field="all_noun_classes", reason=reason)
+    ids = [one if isinstance(one, int) else -1 for one in given] or [-1] * len(nouns)
+    return Event(
+        event_id=row["narration_id"],
+        video_id=row["video_id"],
+        start_s=when.start_s,
+        end_s=when.end_s,
+        narration=row["narration"],
+        verb=verb,
+        noun=noun,
+        verb_class=gathering.verb_class(verb, classes[0]),
+        noun_class=gathering.noun_class(noun, classes[1]),
+        nouns=worded,
+        noun_classes=tuple(gathering.noun_class(n, c) for n, c in zip(worded, ids, strict=True)),
+    )
+
+
+def _texts(cell: str) -> tuple[str, ...]:
+    found = literal_list(cell) if cell else None
+    return tuple(str(one) for one in found or () if isinstance(one, str))

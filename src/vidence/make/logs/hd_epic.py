@@ -1,0 +1,223 @@
+"""HD-EPIC: narrations with the pairs of verb and noun in each, as exported from the released pickle.
+
+A pickle can run code when it is opened, so that it is not read here; `HOW_TO_EXPORT` says what to do.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from vidence.errors import DataError, UsageError
+from vidence.make.events.log import EventLog, EventLogReader
+from vidence.make.logs._classes import literal_list
+from vidence.make.logs._files import Fault, beside, csv_rows, log_files, text_of
+from vidence.make.logs._rows import Gathering, TableOptions, seconds
+from vidence.make.logs._words import noun_words, plain
+from vidence.make.pipeline.material import Event
+
+HOW_TO_EXPORT = (
+    "a pickle can run any code when it is opened, so that vidence never opens one; export it once where that "
+    'does no harm (a container without network): python -c "import pandas as pd; '
+    "pd.read_pickle('HD_EPIC_Narrations.pkl').to_json('HD_EPIC_Narrations.jsonl', orient='records', "
+    'lines=True)"'
+)
+_ENDINGS = (".jsonl", ".csv", ".parquet")
+_LISTS = ("main_actions", "main_action_classes", "pairs", "pair_classes", "nouns", "noun_classes")
+
+Cells: TypeAlias = Mapping[str, object]
+Named: TypeAlias = tuple[str, str, int, int]  # verb, noun, and their classes
+
+
+class HdEpicLog:
+    """Reads exports of ``HD_EPIC_Narrations.pkl`` with its columns: JSON lines, CSV or Parquet.
+
+    A narration tells of several actions. Each of its `main_actions` becomes an event, and so does each
+    further one of its `pairs`, all with the same span: what is narrated on the side has happened too, so
+    that nothing of it may be called absent. The main actions have all nouns of the narration, the others
+    only their own.
+
+    Source: HD-EPIC, the README of its annotations; HERBench, section 3.2.
+    Departs: HERBench does not say which of the columns it uses; ours are `main_actions` and `pairs`.
+    """
+
+    name = "hd-epic"
+    version = 1
+    needs: tuple[str, ...] = (
+        "video_id",
+        "narration",
+        "start_timestamp",
+        "end_timestamp",
+        "main_actions",
+    )
+
+    def __init__(self, tables: TableOptions) -> None:
+        self._tables = tables
+
+    def read(self, path: Path) -> EventLog:
+        """The events in an export, or in every export in a folder.
+
+        Raises:
+            DataError: there is nothing at `path`, a pickle is all there is, or no row can be used.
+            UsageError: a Parquet file, and pyarrow is not installed.
+        """
+        _refuse_pickles(path)
+        gathering = Gathering(self._tables.tables(path, worded=plain, noun_worded=noun_words))
+        notes: list[str] = []
+        for file in log_files(path, endings=_ENDINGS, but=("classes", "recipe", "activities")):
+            for number, (where, row) in enumerate(_rows(file, self.needs), 1):
+                events = row if isinstance(row, Fault) else _events(row, gathering, f"{file.name}#{number}")
+                if isinstance(events, Fault):
+                    gathering.refuse(where, events)
+                    continue
+                for event in events:
+                    gathering.add(where, event)
+        return gathering.log(path, notes)
+
+
+def create(options: Mapping[str, str]) -> EventLogReader:
+    """The reader ``hd-epic``; options ``verb_classes=FILE`` and ``noun_classes=FILE``.
+
+    Raises:
+        UsageError: another option.
+    """
+    return HdEpicLog(TableOptions.taken("the event log hd-epic", options))
+
+
+# --------------------------------------------------------------------------- rows of each kind of file
+
+
+def _refuse_pickles(path: Path) -> None:
+    if path.is_dir():
+        names = [one.name.removesuffix(".gz") for one in path.iterdir() if one.is_file()]
+        pickle = beside(path, ".pkl")
+        if pickle is None or any(name.endswith((".jsonl", ".parquet")) for name in names):
+            return
+        raise DataError(f"{pickle}: {HOW_TO_EXPORT}")
+    if path.suffix in {".pkl", ".pickle"}:
+        raise DataError(f"{path}: {HOW_TO_EXPORT}")
+
+
+def _rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
+    if path.suffix == ".parquet":
+        yield from _parquet_rows(path, needs)
+    elif path.name.removesuffix(".gz").endswith(".jsonl"):
+        yield from _json_rows(path, needs)
+    else:
+        yield from csv_rows(path, needs=needs)
+
+
+def _json_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
+    for number, line in enumerate(text_of(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}"
+        try:
+            row = msgspec.json.decode(line.encode(), type=dict[str, object])
+        except msgspec.DecodeError as error:
+            yield where, Fault(field="JSON", reason=f"{error}; expected one JSON object on each line")
+            continue
+        yield where, _complete(row, needs)
+
+
+def _parquet_rows(path: Path, needs: Sequence[str]) -> Iterator[tuple[str, Cells | Fault]]:
+    try:
+        import pyarrow
+        import pyarrow.parquet
+    except ImportError as error:
+        raise UsageError(
+            f"{path} is a Parquet file, which is read with pyarrow: pip install 'vidence[build]', or export "
+            "JSON lines"
+        ) from error
+    try:
+        table = pyarrow.parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        raise DataError(f"{path} cannot be read ({error}); expected a Parquet file") from error
+    for number, row in enumerate(table.to_pylist(), 1):
+        yield f"{path}:row {number}", _complete(row, needs)
+
+
+def _complete(row: Cells, needs: Sequence[str]) -> Cells | Fault:
+    absent = [name for name in needs if row.get(name) is None]
+    if absent:
+        return Fault(field=" and ".join(absent), reason=f"absent; expected {', '.join(needs)} in every row")
+    return row
+
+
+# --------------------------------------------------------------------------- from a row to its events
+
+
+def _events(row: Cells, gathering: Gathering, row_id: str) -> list[Event] | Fault:
+    times = [seconds(str(row[name])) for name in ("start_timestamp", "end_timestamp")]
+    start_s, end_s = times
+    if start_s is None or end_s is None or end_s <= start_s:
+        seen = f"{row['start_timestamp']} to {row['end_timestamp']} found"
+        reason = f"{seen}; expected seconds, not below 0, with the end after the start"
+        return Fault(field="start_timestamp, end_timestamp", reason=reason)
+    lists: dict[str, list[object]] = {}
+    for name in _LISTS:
+        if (found := _list(row.get(name))) is None:
+            return Fault(field=name, reason=f"{row[name]!r} found; expected a list")
+        lists[name] = found
+    main = _named(lists["main_actions"], lists["main_action_classes"], gathering)
+    others = _named(lists["pairs"], lists["pair_classes"], gathering)
+    if main is None or others is None:
+        return Fault(field="main_actions, pairs", reason="expected pairs of a verb and a noun, both texts")
+    if not main and not others:
+        return Fault(field="main_actions", reason="no action in main_actions or pairs; expected one at least")
+    nouns = _nouns(lists["nouns"], lists["noun_classes"], gathering)
+    actions = list(dict.fromkeys((*main, *others)))
+    events = []
+    for number, (verb, noun, verb_class, noun_class) in enumerate(actions):
+        is_main = number < max(1, len(set(main)))
+        rest = [one for one in nouns if one[0] != noun] if is_main else []
+        identity = str(row.get("unique_narration_id") or row_id)
+        events.append(
+            Event(
+                event_id=identity if number == 0 else f"{identity}/{number + 1}",
+                video_id=str(row["video_id"]),
+                start_s=start_s,
+                end_s=end_s,
+                narration=str(row["narration"]),
+                verb=verb,
+                noun=noun,
+                verb_class=verb_class,
+                noun_class=noun_class,
+                nouns=(noun, *(text for text, _ in rest)),
+                noun_classes=(noun_class, *(found for _, found in rest)),
+            )
+        )
+    return events
+
+
+def _list(cell: object) -> list[object] | None:
+    if cell is None or (isinstance(cell, str) and not cell.strip()):
+        return []
+    if isinstance(cell, str):
+        return literal_list(cell)
+    return list(cell) if isinstance(cell, list | tuple) else None
+
+
+def _named(pairs: Sequence[object], classes: Sequence[object], gathering: Gathering) -> list[Named] | None:
+    """The actions with their classes; None where a pair is none. Classes count if there is one for each."""
+    named = []
+    for place, pair in enumerate(pairs):
+        if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(x, str) for x in pair)):
+            return None
+        verb, noun = plain(str(pair[0])), noun_words(str(pair[1]))
+        if not verb or not noun:
+            continue
+        given = classes[place] if len(classes) == len(pairs) else None
+        ids = given if isinstance(given, list | tuple) and len(given) == 2 else (-1, -1)
+        verb_id, noun_id = (one if isinstance(one, int) else -1 for one in ids)
+        named.append((verb, noun, gathering.verb_class(verb, verb_id), gathering.noun_class(noun, noun_id)))
+    return named
+
+
+def _nouns(nouns: Sequence[object], classes: Sequence[object], gathering: Gathering) -> list[tuple[str, int]]:
+    ids = [one if isinstance(one, int) else -1 for one in classes] if len(classes) == len(nouns) else []
+    texts = [noun_words(str(one)) for one in nouns]
+    ids = ids or [-1] * len(texts)
+    found = {t: gathering.noun_class(t, c) for t, c in zip(texts, ids, strict=True) if t}
+    return list(found.items())

@@ -1,0 +1,248 @@
+"""``actpld``: motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import DataError, UnknownNameError
+from vidence.make.lights.pld_clips import ClipJob, ClipMade, ClipResult, ClipRules
+from vidence.make.lights.pld_map import NoFile, ReadMap, Trial, files_of, motion_files, read_map
+from vidence.make.lights.pld_study import StudyRules, write_study
+from vidence.make.lights.pld_tables import clips_table, fixed_choices, labels_table, read_labels, table
+from vidence.make.pipeline.accounts import ACCOUNT_FILE, DROPPED_FILE, Books
+from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.making import Built, Maker, MakeWishes, Workshop
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.progress import StageBegan, StageEnded, Trouble
+from vidence.make.pipeline.stages import JsonForm, Shelf, Stage, Unit
+from vidence.media.cache import write_whole
+from vidence.records import Record
+
+NAME, VERSION = "actpld", 2
+STAGES = ("rows", "files", "clips", "choices", "tables", "study")
+
+
+class ActpldConfig(Record, kw_only=True, omit_defaults=True):
+    """The configuration; paths start from its folder.
+
+    `map` is the table of trials, `motions` the folder of their files (not needed for walkers). Only rows of
+    these `confidence` are used (empty: all), and only these `sets`. `labels` is a table of your own with
+    words, synonyms and features; without it one is made from all rows of the map, also those that no clip
+    shows: wrong choices are drawn from all labels.
+    """
+
+    name: str
+    map: str
+    motions: str = ""
+    out: str = ""
+    labels: str = ""
+    confidence: tuple[str, ...] = ("high",)
+    sets: tuple[str, ...] = ("single", "social")
+    licence: str = ""
+    clips: ClipRules = ClipRules()
+    study: StudyRules = StudyRules()
+
+
+class ActpldMaker:
+    """Rows -> files -> clips -> choices -> tables, and sheets for a study with people.
+
+    Source: ActPLD, sections 1.6 and 2.
+    Departs: its clips and groups were not released; see docs/making/actpld.md.
+    """
+
+    name = NAME
+    version = VERSION
+    stages: tuple[str, ...] = STAGES
+
+    def check(self, config: Path) -> None:
+        """Read the configuration, the map and the folder of motions; errors as for `make`."""
+        read = read_config(config, ActpldConfig)
+        read_map(config.parent / read.map)
+        if read.motions:
+            motion_files(config.parent / read.motions)
+
+    def make(self, config: Path, *, out: Path | None, wishes: MakeWishes, workshop: Workshop) -> Built:
+        """Make the benchmark; see `Maker`. `only` of the wishes are labels."""
+        if wishes.until and wishes.until not in STAGES:
+            raise UnknownNameError("stage of actpld", wishes.until, STAGES)
+        read = read_config(config, ActpldConfig)
+        folder = out or config.parent / (read.out or f"made/{read.name}")
+        work = _Work(
+            config=read, root=config.parent, out=folder, wishes=wishes, workshop=workshop, books=Books()
+        )
+        return work.run()
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Work:
+    """One session."""
+
+    config: ActpldConfig
+    root: Path
+    out: Path
+    wishes: MakeWishes
+    workshop: Workshop
+    books: Books
+
+    def run(self) -> Built:
+        """All stages up to the one that is wanted."""
+        read = read_map(self.root / self.config.map)
+        trials = self._rows(read)
+        files: tuple[Path, ...] = ()
+        clips: dict[str, ClipMade] = {}
+        if self._goes_to("files"):
+            found = self._files(trials)
+            if self._goes_to("clips"):
+                clips = self._clips(trials, found)
+        n_asked = 0
+        if clips and self._goes_to("choices"):
+            files, n_asked = self._tables(read, trials, clips=clips)
+        account = self.books.write(self.out, ["label", "intention"] * n_asked)
+        doubtful = sum(bool(clip.doubts) for clip in clips.values())
+        sentences = [f"{n_asked} clips of {len({trials[c].label for c in clips})} labels."]
+        if doubtful:
+            sentences.append(
+                f"{doubtful} clips are kept with doubts about their motion; see doubts.csv, or set is_strict."
+            )
+        stand_ins = [c for c, clip in clips.items() if any(d.startswith("skeleton:") for d in clip.doubts)]
+        if stand_ins:
+            named = ", ".join(stand_ins[:5]) + (" ..." if len(stand_ins) > 5 else "")
+            sentences.append(f"{len(stand_ins)} of them have the bones of somebody else: {named}.")
+        return Built(
+            folder=self.out,
+            account=account,
+            files=(*files, self.out / ACCOUNT_FILE, self.out / DROPPED_FILE),
+            sentences=tuple(sentences),
+        )
+
+    def _goes_to(self, stage: str) -> bool:
+        return not self.wishes.until or STAGES.index(stage) <= STAGES.index(self.wishes.until)
+
+    def _rows(self, read: ReadMap) -> dict[str, Trial]:
+        """The rows of the map that are wanted."""
+        self.books.notes.extend(read.notes)
+        self._begin("rows", len(read.taken))
+        kept: dict[str, Trial] = {}
+        dropped = list(read.dropped)
+        for trial in read.trials:
+            reason, detail = self._unwanted(trial, n_kept=len(kept))
+            if reason:
+                dropped.append(Dropped(what=trial.clip_id, stage="rows", reason=reason, detail=detail))
+            else:
+                kept[trial.clip_id] = trial
+        self._close("rows", unit="rows", taken=read.taken, kept=list(kept), dropped=dropped)
+        if not kept:
+            raise DataError(
+                f"{self.root / self.config.map}: no row is wanted; of {len(read.taken)}, {len(dropped)} "
+                f"were left out (confidence {', '.join(self.config.confidence) or 'any'}, sets "
+                f"{', '.join(self.config.sets)})"
+            )
+        return kept
+
+    def _unwanted(self, trial: Trial, *, n_kept: int) -> tuple[str, str]:
+        config = self.config
+        if config.confidence and trial.confidence not in ("", *config.confidence):
+            return "confidence", f"{trial.confidence}; wanted are {', '.join(config.confidence)}"
+        if trial.set not in config.sets:
+            return "set", trial.set
+        if self.wishes.only and trial.label not in self.wishes.only:
+            return "not-asked-for", trial.label
+        if self.wishes.limit is not None and n_kept >= self.wishes.limit:
+            return "over-the-limit", f"--limit {self.wishes.limit}"
+        return "", ""
+
+    def _files(self, trials: dict[str, Trial]) -> dict[str, tuple[str, ...]]:
+        """The files of every trial."""
+        folder = self.root / self.config.motions
+        known = motion_files(folder) if self.config.motions else {}
+        self._begin("files", len(trials))
+        found: dict[str, tuple[str, ...]] = {}
+        dropped: list[Dropped] = []
+        for clip_id, trial in trials.items():
+            paths = files_of(trial, folder, known)
+            if isinstance(paths, NoFile):
+                dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths.detail))
+            else:
+                found[clip_id] = paths
+        self._close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
+        return found
+
+    def _clips(self, trials: dict[str, Trial], found: dict[str, tuple[str, ...]]) -> dict[str, ClipMade]:
+        """The clips; those that are there already are not made again."""
+        rules = self.config.clips
+        self._begin("clips", len(found))
+        stage = Stage(name="clips", version=VERSION, settings=msgspec.to_builtins(rules))
+        shelf = Shelf(folder=self.out / "stages", on_event=self.workshop.on_event)
+        form = JsonForm(ClipResult)
+        jobs = {c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out) for c, f in found.items()}
+        units = [Unit(name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
+        kept: dict[str, ClipMade] = {}
+        dropped: list[Dropped] = []
+        for clip_id, result in shelf.made(stage, units, form).items():
+            made = result.value
+            if made.clip is not None and not (self.out / made.clip.path).exists():
+                made = jobs[clip_id].make()  # somebody has deleted the film
+            if made.clip is not None:
+                kept[clip_id] = made.clip
+            if made.dropped is not None:
+                dropped.append(made.dropped)
+                self.workshop.on_event(Trouble(message=f"{clip_id}: {made.dropped.detail}"))
+        self._close("clips", unit="clips", taken=list(found), kept=list(kept), dropped=dropped)
+        return kept
+
+    def _tables(
+        self, read: ReadMap, trials: dict[str, Trial], *, clips: dict[str, ClipMade]
+    ) -> tuple[tuple[Path, ...], int]:
+        """Choices, both tables, doubts, sheets; and how many clips are asked about."""
+        self._begin("choices", len(clips))
+        if self.config.labels:
+            path = self.root / self.config.labels
+            try:
+                content = path.read_bytes()
+            except OSError as error:
+                raise DataError(f"{path}: cannot be read: {error.strerror}") from error
+        else:
+            path = self.out / "labels.csv"
+            content, notes = labels_table(read.trials)
+            self.books.notes.extend(notes)
+        choices, dropped = fixed_choices(clips, trials, read_labels(content, path))
+        self._close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
+        if not self._goes_to("tables"):
+            return (), len(choices)
+        tables = {
+            "labels.csv": content,
+            "clips.csv": clips_table(clips, trials, choices, licence=self.config.licence),
+            "doubts.csv": _doubts([clips[c] for c in choices]),
+        }
+        for name, data in tables.items():
+            write_whole(self.out / name, data)
+        files = tuple(self.out / name for name in tables)
+        if self._goes_to("study"):
+            files += write_study(choices, clips, self.out, rules=self.config.study)
+        return files, len(choices)
+
+    def _begin(self, stage: str, n_units: int) -> None:
+        self.workshop.on_event(StageBegan(stage=stage, n_units=n_units))
+
+    def _close(
+        self, stage: str, *, unit: str, taken: Sequence[str], kept: Sequence[str], dropped: Sequence[Dropped]
+    ) -> None:
+        account = self.books.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
+        self.workshop.on_event(StageEnded(account=account))
+
+
+def _doubts(clips: Sequence[ClipMade]) -> bytes:
+    """What is doubtful about each clip, and what was mended."""
+    rows = [
+        {"clip_id": clip.clip_id, "doubts": " | ".join(clip.doubts), "notes": " | ".join(clip.notes)}
+        for clip in clips
+        if clip.doubts or clip.notes
+    ]
+    return table(("clip_id", "doubts", "notes"), rows)
+
+
+def create() -> Maker:
+    """The maker ``actpld``."""
+    return ActpldMaker()

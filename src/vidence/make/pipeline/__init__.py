@@ -1,0 +1,1 @@
+"""Stages of a maker: configuration, sources, artifacts, accounts, output."""

@@ -1,0 +1,190 @@
+"""What questions are made of, and what is made of it: the records between the steps of `vidence make`."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, Protocol, TypeAlias
+
+import msgspec
+import numpy as np
+
+from vidence.contracts import Flow
+from vidence.records import Evidence, Record
+from vidence.seeing.shooting import Shot
+from vidence.seeing.tracks import TrackedVideo
+
+
+class VideoSource(Record, kw_only=True, omit_defaults=True):
+    """One video that questions are made about. `path` starts from the folder of the videos.
+
+    `collection` is what HERBench calls the source data set; `licence` says what may be done with it.
+    """
+
+    video_id: str
+    path: str
+    n_frames: int
+    fps: float
+    duration_s: float
+    width_px: int
+    height_px: int
+    sha256: str = ""
+    collection: str = ""
+    licence: str = ""
+
+
+class Crop(Record, kw_only=True):
+    """A picture of one track in one frame; `digest` is the SHA-256 of its encoded bytes."""
+
+    track_id: str
+    frame_index: int
+    digest: str
+    width_px: int
+    height_px: int
+    media_type: str = "image/jpeg"
+
+
+class Card(Record, kw_only=True, omit_defaults=True):
+    """What was written about one track: `A` its appearance, `B` its path and behaviour (HERBench, 7.2).
+
+    `frames` are those that the writer was shown. `writer` is the identity of a model, a file, or a person.
+    """
+
+    track_id: str
+    kind: Literal["A", "B"]
+    text: str
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+
+
+class Change(Record, kw_only=True):
+    """One atomic detail that a false description has otherwise; `before` is empty where it was added."""
+
+    kind: Literal["modification", "addition"]
+    before: str = ""
+    after: str
+
+
+class SceneCard(Record, kw_only=True, omit_defaults=True):
+    """One sentence about a shot. A false one lists what was changed (HERBench, 7.4)."""
+
+    card_id: str
+    shot_id: str
+    text: str
+    changes: tuple[Change, ...] = ()
+    frames: tuple[int, ...] = ()
+    writer: str = ""
+
+    @property
+    def is_faithful(self) -> bool:
+        """Whether it is meant to be true."""
+        return not self.changes
+
+
+class Event(Record, kw_only=True, omit_defaults=True):
+    """Something that was narrated: ``[start_s, end_s)``, what was done (`verb`) with what (`noun`).
+
+    The classes put synonyms together; -1 where a log has none. `nouns` are all that the narration names.
+    """
+
+    event_id: str
+    video_id: str
+    start_s: float
+    end_s: float
+    narration: str
+    verb: str
+    noun: str
+    verb_class: int = -1
+    noun_class: int = -1
+    nouns: tuple[str, ...] = ()
+    noun_classes: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Material:
+    """Everything that is known about one video. `chosen` are the ids of the ranked tracks, best first.
+
+    `crops` are the pictures that cards were written from; a card's `frames` say which are its own.
+    """
+
+    source: VideoSource
+    tracked: TrackedVideo | None = None
+    chosen: tuple[str, ...] = ()
+    a_cards: tuple[Card, ...] = ()
+    b_cards: tuple[Card, ...] = ()
+    shots: tuple[Shot, ...] = ()
+    scene_cards: tuple[SceneCard, ...] = ()
+    events: tuple[Event, ...] = ()
+    crops: tuple[Crop, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Corpus:
+    """What foils are taken from: events and appearance cards of all videos, by video id.
+
+    `looks` are those of the tracks that have a card, by video and track, as in `TrackedVideo`.
+    """
+
+    events: Mapping[str, tuple[Event, ...]] = field(default_factory=dict)
+    a_cards: Mapping[str, tuple[Card, ...]] = field(default_factory=dict)
+    looks: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
+
+
+class Draft(Record, kw_only=True, omit_defaults=True):
+    """A question on its way to a release: what it asks, what is right and why, what it rests on.
+
+    `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
+    has at least `k` of them, distinct. `truth` says who computed what is right: ``program``, or ``model``,
+    which a person must confirm. `facts` are the figures that the answer was computed from, for reviewers.
+    """
+
+    draft_id: str
+    task: str
+    structure: str
+    video_id: str
+    question: str
+    choices: tuple[str, ...]
+    answer_index: int
+    evidence: tuple[Evidence, ...]
+    k: int
+    truth: Literal["program", "model"] = "program"
+    tags: dict[str, str] = msgspec.field(default_factory=dict)
+    facts: dict[str, str] = msgspec.field(default_factory=dict)
+
+
+class Dropped(Record, kw_only=True, omit_defaults=True):
+    """Something that was not used: a draft, a card, a track; at which stage, and why.
+
+    `reason` is a short name that accounts are kept by (``too-few-events``), `detail` what was seen.
+    """
+
+    what: str
+    stage: str
+    reason: str
+    detail: str = ""
+
+
+Made: TypeAlias = Draft | Dropped
+
+
+class Task(Protocol):
+    """One kind of question; made by ``create(options)``, one file in ``construction/tasks/``.
+
+    `code` is the paper's short name (``TSO``), `title` its long one, `stem` the name of its file in a
+    release, `family` its family. `needs` are the fields of `Material` without which it makes nothing.
+    `structures` are the forms of question that it has.
+    """
+
+    code: str
+    title: str
+    stem: str
+    family: str
+    version: int
+    needs: tuple[str, ...]
+    structures: tuple[str, ...]
+
+    def draft(
+        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
+    ) -> Flow[Sequence[Made]]:
+        """Up to `most` questions about one video, and what could not be made of it.
+
+        What is right is computed by a program. Where a model is asked instead, the draft says so in `truth`.
+        """

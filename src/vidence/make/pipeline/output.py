@@ -1,0 +1,182 @@
+"""Drafts as questions: lines of our item format, and the task files of HERBench."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import StoreError, UsageError
+from vidence.make.pipeline.material import Draft, Task, VideoSource
+from vidence.media.cache import write_whole
+from vidence.records import Item, Media, Provenance
+
+ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
+TASKS_FOLDER = Path("data") / "tasks"
+VIDEOS_LINK = Path("data") / "videos"
+_LETTERS = "ABCDE"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Question:
+    """A draft with its final name, its task and its video."""
+
+    question_id: str
+    draft: Draft
+    task: Task
+    video: VideoSource
+
+    @property
+    def letter(self) -> str:
+        """The letter of the right choice."""
+        return _LETTERS[self.draft.answer_index]
+
+
+def numbered(
+    drafts: Sequence[Draft], *, tasks: Mapping[str, Task], videos: Mapping[str, VideoSource]
+) -> tuple[Question, ...]:
+    """Give drafts their names, ``TSO_0000`` and so on, task by task in their order."""
+    counts: dict[str, int] = {}
+    questions: list[Question] = []
+    for draft in drafts:
+        n = counts[draft.task] = counts.get(draft.task, -1) + 1
+        questions.append(
+            Question(
+                question_id=f"{draft.task}_{n:04d}",
+                draft=draft,
+                task=tasks[draft.task],
+                video=videos[draft.video_id],
+            )
+        )
+    return tuple(questions)
+
+
+def item_of(question: Question, *, maker: str) -> Item:
+    """A question in our item format; its media path starts from the folder of the file of items."""
+    draft, video = question.draft, question.video
+    tags = {
+        "task": draft.task,
+        "family": question.task.family,
+        "structure": draft.structure,
+        "n_evidence": str(len(draft.evidence)),
+        "k": str(draft.k),
+        "truth": draft.truth,
+        "draft": draft.draft_id,
+    }
+    if video.collection:
+        tags["source"] = video.collection
+    return Item(
+        item_id=question.question_id,
+        benchmark="herbench",
+        media=(Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),),
+        question=draft.question,
+        choices=draft.choices,
+        answer=question.letter,
+        tags=dict(draft.tags) | tags,
+        evidence=draft.evidence,
+        rationale="; ".join(f"{name}: {value}" for name, value in draft.facts.items()),
+        provenance=Provenance(
+            source=video.collection or video.path, licence=video.licence, revision="", maker=maker
+        ),
+    )
+
+
+def herbench_row(question: Question) -> dict[str, object]:
+    """A question as HERBench's own task files have it.
+
+    Source: the released examples of HERBench (data/README).
+    Departs: `metadata` also says structure, k, who computed the truth, and the licence of the video.
+    """
+    draft, video = question.draft, question.video
+    return {
+        "video_id": video.video_id,
+        "video_path": f"videos/{video.path}",
+        "question_id": question.question_id,
+        "question": draft.question,
+        "answer_text": draft.choices[draft.answer_index],
+        "answer_choice": question.letter,
+        "answer_index": draft.answer_index,
+        "candidates": [f"{letter}. {text}" for letter, text in zip(_LETTERS, draft.choices, strict=True)],
+        "task_type": question.task.title,
+        "metadata": {
+            "timestamps": list(_stamps(draft)),
+            "source_dataset": video.collection or None,
+            "structure": draft.structure,
+            "k": draft.k,
+            "truth": draft.truth,
+            "licence": video.licence or None,
+        },
+    }
+
+
+def _stamps(draft: Draft) -> Iterator[str]:
+    for span in draft.evidence:
+        if span.start_s is not None and span.end_s is not None:
+            start, end = math.floor(span.start_s * 10 + 1e-6), math.ceil(span.end_s * 10 - 1e-6)
+            yield f"{stamp(start)}-{stamp(max(end, start + 1))}"
+
+
+def stamp(tenths: int) -> str:
+    """A time as HERBench writes it; hours stand before it where there are some.
+
+    >>> stamp(1249), stamp(37240)
+    ('02:04.9', '01:02:04.0')
+    """
+    minutes, rest = divmod(tenths, 600)
+    hours, minutes = divmod(minutes, 60)
+    clock = f"{minutes:02d}:{rest // 10:02d}.{rest % 10}"
+    return f"{hours:02d}:{clock}" if hours else clock
+
+
+def write_questions(
+    questions: Sequence[Question], folder: Path, *, videos: Path, maker: str
+) -> tuple[Path, ...]:
+    """Write items, drafts and task files; task files of an earlier session that are no more are removed.
+
+    Args:
+        questions: what to write.
+        folder: the folder of the set.
+        videos: the folder that the paths of videos start from; ``data/videos`` becomes a link to it.
+        maker: who made them, for the provenance.
+
+    Raises:
+        StoreError: something cannot be written.
+    """
+    by_task: dict[str, list[Question]] = {}
+    for question in questions:
+        by_task.setdefault(question.task.stem, []).append(question)
+    contents = {
+        Path(ITEMS_FILE): _lines([item_of(q, maker=maker) for q in questions]),
+        Path(DRAFTS_FILE): _lines([q.draft for q in questions]),
+    }
+    for stem, mine in sorted(by_task.items()):
+        rows = msgspec.json.encode([herbench_row(q) for q in mine])
+        contents[TASKS_FOLDER / f"{stem}.json"] = msgspec.json.format(rows) + b"\n"
+    try:
+        for name, content in contents.items():
+            write_whole(folder / name, content)
+        for path in (folder / TASKS_FOLDER).glob("*.json"):
+            if path.relative_to(folder) not in contents:
+                path.unlink()
+        _link(folder / VIDEOS_LINK, videos)
+    except OSError as error:
+        raise StoreError(f"cannot write the questions into {folder}: {error.strerror or error}") from error
+    return tuple(folder / name for name in contents)
+
+
+def _lines(records: Sequence[object]) -> bytes:
+    return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
+
+
+def _link(link: Path, target: Path) -> None:
+    """Make ``data/videos`` lead to the folder of the videos, so that both formats find them."""
+    target = target.resolve()
+    if link.is_symlink():
+        if link.resolve() == target:
+            return
+        link.unlink()
+    elif link.exists():
+        raise UsageError(f"{link} is there and is no link of ours; move it away, or choose another --out")
+    link.parent.mkdir(parents=True, exist_ok=True)
+    link.symlink_to(target, target_is_directory=True)

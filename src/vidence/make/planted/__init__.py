@@ -1,0 +1,1 @@
+"""Synthetic cases with known answers that test the makers."""

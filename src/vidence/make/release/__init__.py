@@ -1,0 +1,1 @@
+"""The released set: splits, datasheet, checksums."""

@@ -1,0 +1,230 @@
+"""A set of questions as it is given away: files with checksums, written once and whole."""
+
+import hashlib
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import StoreError, UsageError
+from vidence.make.gates.rules import ReleaseRules
+from vidence.make.pipeline.accounts import Account, Books
+from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.output import ITEMS_FILE, TASKS_FOLDER, Question, herbench_row, item_of
+from vidence.make.pipeline.splitting import split_by_video
+from vidence.make.release.words import Facts, citation, datasheet
+from vidence.records import Item, Record
+
+RELEASE = "release"
+SUMS_FILE = "SHA256SUMS"
+ABOUT = Path("about")
+NO_LICENCE = "no-licence"
+
+
+class ReleasedVideo(Record, kw_only=True, omit_defaults=True):
+    """One video that questions of a release are about; it is not part of the release."""
+
+    video_id: str
+    path: str
+    split: str
+    n_questions: int
+    sha256: str = ""
+    collection: str = ""
+    licence: str = ""
+
+
+class Manifest(Record, kw_only=True):
+    """What a release holds: ``about/release.json``."""
+
+    format: str = "vidence-release/1"
+    name: str
+    version: str
+    maker: str
+    questions: dict[str, int]
+    splits: dict[str, tuple[str, ...]]
+    videos: tuple[ReleasedVideo, ...]
+
+
+def without_licence(
+    questions: Sequence[Question], rules: ReleaseRules
+) -> tuple[tuple[Question, ...], tuple[Dropped, ...]]:
+    """Leave out questions about sources that have no licence and are not allowed by name."""
+    kept: list[Question] = []
+    dropped: list[Dropped] = []
+    for one in questions:
+        video = one.video
+        if video.licence or {video.video_id, video.collection} & {*rules.without_licence}:
+            kept.append(one)
+        else:
+            detail = (
+                f"{video.collection or video.video_id} has no licence; name it in without_licence, or say one"
+            )
+            dropped.append(Dropped(what=one.draft.draft_id, stage=RELEASE, reason=NO_LICENCE, detail=detail))
+    return tuple(kept), tuple(dropped)
+
+
+def release_files(
+    questions: Sequence[Question],
+    rules: ReleaseRules,
+    *,
+    facts: Facts,
+    seed: int,
+    extra: Mapping[str, bytes],
+) -> dict[Path, bytes]:
+    """Every file of a release by its path; the same questions and rules give the same bytes.
+
+    Args:
+        questions: what is released, at least one.
+        rules: under which name.
+        facts: what the datasheet says of the making.
+        seed: decides the splits.
+        extra: further files for ``about/``, by name.
+
+    Raises:
+        UsageError: no question is left.
+    """
+    if not questions:
+        raise UsageError("no question is left to release; account.json says what dropped them")
+    splits = split_by_video(questions, rules.splits, seed=seed)
+    items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
+    by_task: dict[str, list[Question]] = {}
+    for one in questions:
+        by_task.setdefault(one.task.stem, []).append(one)
+    files = {Path(ITEMS_FILE): _lines(items)}
+    for stem, mine in sorted(by_task.items()):
+        rows = msgspec.json.encode([_row(one, splits[one.video.video_id]) for one in mine])
+        files[TASKS_FOLDER / f"{stem}.json"] = msgspec.json.format(rows) + b"\n"
+    manifest = _manifest(questions, rules, facts=facts, splits=splits)
+    files[ABOUT / "release.json"] = _json(manifest)
+    files |= {ABOUT / name: content for name, content in extra.items()}
+    files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
+    files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()
+    sums = "".join(
+        f"{hashlib.sha256(content).hexdigest()}  {path.as_posix()}\n"
+        for path, content in sorted(files.items(), key=lambda one: one[0].as_posix())
+    )
+    return {**files, Path(SUMS_FILE): sums.encode()}
+
+
+def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:
+    """Write a release, whole or not at all; whether it is new.
+
+    Raises:
+        UsageError: another release is there.
+        StoreError: it cannot be written; nothing is left behind.
+    """
+    if folder.exists():
+        _same_or_refuse(files, folder)
+        return False
+    partial = folder.with_name(f".{folder.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    try:
+        for name, content in files.items():
+            (partial / name).parent.mkdir(parents=True, exist_ok=True)
+            (partial / name).write_bytes(content)
+        partial.rename(folder)
+    except OSError as error:
+        shutil.rmtree(partial, ignore_errors=True)
+        raise StoreError(f"cannot write the release {folder}: {error.strerror or error}") from error
+    return True
+
+
+def check_sums(folder: Path) -> tuple[str, ...]:
+    """What is wrong with the files of a release: changed, missing, or not of it (videos do not count).
+
+    Raises:
+        StoreError: its file of checksums cannot be read.
+    """
+    try:
+        lines = (folder / SUMS_FILE).read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise StoreError(f"{folder} is no release: its {SUMS_FILE} cannot be read ({error})") from error
+    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
+    there = _there(folder) - {SUMS_FILE}
+    faults = [f"{name} is missing" for name in sorted(sums.keys() - there)]
+    faults += [f"{name} is not of this release" for name in sorted(there - sums.keys())]
+    faults += [
+        f"{name} was changed"
+        for name in sorted(sums.keys() & there)
+        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != sums[name]
+    ]
+    return tuple(faults)
+
+
+def _there(folder: Path) -> set[str]:
+    """The files of a folder, without the videos that a user put there."""
+    names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
+    return {name for name in names if not name.startswith("data/videos/")}
+
+
+def _same_or_refuse(files: Mapping[Path, bytes], folder: Path) -> None:
+    ours = {name.as_posix() for name in files}
+    differ = sorted(ours ^ _there(folder)) if folder.is_dir() else [folder.name]
+    if not differ:
+        differ = sorted(n.as_posix() for n, content in files.items() if (folder / n).read_bytes() != content)
+    if differ:
+        raise UsageError(
+            f"{folder} holds another release ({differ[0]} differs); a release is never changed. Give the new "
+            "one another version, or move the old one away"
+        )
+
+
+def _tagged(item: Item, split: str) -> Item:
+    return msgspec.structs.replace(item, tags=item.tags | {"split": split})
+
+
+def _row(question: Question, split: str) -> dict[str, object]:
+    row = herbench_row(question)
+    metadata = row["metadata"]
+    if isinstance(metadata, dict):
+        row["metadata"] = {**metadata, "split": split}
+    return row
+
+
+def _manifest(
+    questions: Sequence[Question], rules: ReleaseRules, *, facts: Facts, splits: Mapping[str, str]
+) -> Manifest:
+    counts: dict[str, int] = {}
+    for one in questions:
+        counts[one.video.video_id] = counts.get(one.video.video_id, 0) + 1
+    videos = {one.video.video_id: one.video for one in questions}
+    tasks: dict[str, int] = {}
+    for one in questions:
+        tasks[one.draft.task] = tasks.get(one.draft.task, 0) + 1
+    return Manifest(
+        name=facts.name,
+        version=rules.version,
+        maker=facts.maker,
+        questions=dict(sorted(tasks.items())),
+        splits={
+            name: tuple(one.question_id for one in questions if splits[one.video.video_id] == name)
+            for name in rules.splits
+        },
+        videos=tuple(
+            ReleasedVideo(
+                video_id=name,
+                path=video.path,
+                split=splits[name],
+                n_questions=counts[name],
+                sha256=video.sha256,
+                collection=video.collection,
+                licence=video.licence,
+            )
+            for name, video in sorted(videos.items())
+        ),
+    )
+
+
+def _json(value: object) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
+
+
+def _lines(records: Sequence[object]) -> bytes:
+    return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
+
+
+def account_files(books: Books, questions: Sequence[Question]) -> tuple[Account, dict[str, bytes]]:
+    """The account as it stands, and the files of it that belong to a release."""
+    account = books.account([one.draft.task for one in questions])
+    return account, {"account.json": _json(account), "dropped.jsonl": _lines(books.dropped)}

@@ -1,0 +1,116 @@
+"""Which questions people look at: a stratified sample, and everything that a program cannot vouch for."""
+
+import hashlib
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import msgspec
+
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.pipeline.output import Question
+
+Why = Literal["sample", "truth-by-model", "open-gate"]
+_LETTERS = str.maketrans("0123456789", "ghjkmnpqrs")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ToReview:
+    """One question that a person is to look at, why, and in which stratum of the sample it is."""
+
+    question: Question
+    why: Why
+    stratum: str
+    note: str = ""
+
+    @property
+    def check(self) -> str:
+        """Twelve letters that change with what is asked, so that an old sheet is not taken for a new one.
+
+        They hold no digit: a spreadsheet takes ``4811828e6756`` for a number and writes another one back.
+        """
+        draft = self.question.draft
+        asked = msgspec.json.encode([draft.question, draft.choices, draft.answer_index, draft.evidence])
+        return hashlib.sha256(asked).hexdigest()[:12].translate(_LETTERS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """What people look at, in the order of the questions.
+
+    `strata` are the sizes of the strata of which the sample was drawn; questions that are looked at in any
+    case are not in them.
+    """
+
+    rows: tuple[ToReview, ...]
+    strata: Mapping[str, int]
+
+
+def draw(
+    questions: Sequence[Question], rules: ReviewRules, *, seed: int, open_gates: Mapping[str, Sequence[str]]
+) -> Drawn:
+    """Draw the sample, and queue what a person has to see in any case.
+
+    A stratum is a task on a video. Strata of fewer than `least_stratum` questions are put together, task by
+    task. Each gives at least one question; the sample has ``ceil(share * n)`` questions, or one for each
+    stratum if these are more. What is left over after rounding down goes to the largest remainders.
+
+    Args:
+        questions: all of them.
+        rules: how much.
+        seed: decides who is drawn; adding a video changes nothing in the strata of others but remainders.
+        open_gates: by draft id the gates that could not decide.
+
+    Source: HERBench, section 3.2 and 7.7 (a stratified sample of 15 %).
+    Departs: the paper does not say what its strata are. Questions whose truth a model gave, and those that a
+        gate left open, are all looked at, beside the sample.
+    """
+    queued: dict[str, tuple[Why, str]] = {}
+    for one in questions:
+        if one.draft.draft_id in open_gates:
+            queued[one.question_id] = ("open-gate", ", ".join(open_gates[one.draft.draft_id]))
+        if one.draft.truth == "model":
+            queued[one.question_id] = ("truth-by-model", "")
+    strata = _strata([one for one in questions if one.question_id not in queued], rules.least_stratum)
+    sizes = {name: len(mine) for name, mine in strata.items()}
+    chosen: dict[str, str] = {}
+    for name, n in _shares(sizes, rules.share, seed=seed).items():
+        ranked = sorted(strata[name], key=lambda one: _rank(seed, name, one.draft.draft_id))
+        chosen |= {one.question_id: name for one in ranked[:n]}
+    rows = []
+    for one in questions:
+        if one.question_id in queued:
+            why, note = queued[one.question_id]
+            rows.append(ToReview(question=one, why=why, stratum="", note=note))
+        elif one.question_id in chosen:
+            rows.append(ToReview(question=one, why="sample", stratum=chosen[one.question_id]))
+    return Drawn(rows=tuple(rows), strata=sizes)
+
+
+def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Question]]:
+    by_pair: dict[tuple[str, str], list[Question]] = defaultdict(list)
+    for one in questions:
+        by_pair[one.draft.task, one.draft.video_id].append(one)
+    strata: dict[str, list[Question]] = defaultdict(list)
+    for (task, video_id), mine in by_pair.items():
+        strata[f"{task}: {video_id}" if len(mine) >= least else f"{task}: small ones"] += mine
+    return dict(sorted(strata.items()))
+
+
+def _shares(sizes: Mapping[str, int], share: float, *, seed: int) -> dict[str, int]:
+    """How many of each stratum are drawn."""
+    wanted = math.ceil(share * sum(sizes.values()) - 1e-9)
+    counts = {name: max(1, math.floor(share * n + 1e-9)) for name, n in sizes.items()}
+    rests = sorted(sizes, key=lambda name: (-((share * sizes[name]) % 1), _rank(seed, name, "")))
+    for name in rests:
+        if sum(counts.values()) >= wanted:
+            break
+        if share * sizes[name] > counts[name]:
+            counts[name] += 1
+    return counts
+
+
+def _rank(seed: int, stratum: str, name: str) -> bytes:
+    return hashlib.sha256(f"review/{seed}/{stratum}/{name}".encode()).digest()

@@ -1,0 +1,257 @@
+"""Questions that a model writes: asked for, read strictly, repaired once, and searched for leaks."""
+
+import hashlib
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+
+from vidence.ask.judging.fence import fence
+from vidence.ask.judging.objects import Object, find_objects
+from vidence.ask.scoring.marking import refusal_in
+from vidence.ask.scoring.wording import without_thinking
+from vidence.contracts import Flow
+from vidence.errors import RejectedRequestError
+from vidence.make.pipeline.material import Card, Crop
+from vidence.make.tasks._alike import content_words, jaccard
+from vidence.make.tasks._drafting import N_CHOICES
+from vidence.make.tasks._prompts import TaskPrompts
+from vidence.records import ImagePart, Prompt, Reply, TextPart
+from vidence.statistics.near_duplicates import normal_form
+
+_MOST_WORDS = 20
+_MOST_QUESTION_WORDS = 60
+_MOST_NOTES, _MOST_EARLIER = 6_000, 4_000
+_N_WRONG = N_CHOICES - 1
+_FIELDS = ("possible", "question", "answer", "distractors")
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "possible": {"type": "boolean", "description": "whether such a question can be asked"},
+        "question": {"type": "string", "description": "ends with a question mark"},
+        "answer": {"type": "string", "description": "the right answer"},
+        "distractors": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 0,
+            "maxItems": _N_WRONG,
+            "description": "four wrong answers; none where the question is not possible",
+        },
+    },
+    "required": list(_FIELDS),
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wish:
+    """A question that is wanted: about what, from which notes, for whom."""
+
+    topic: str
+    b_card: Card
+    a_text: str
+    crops: tuple[Crop, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A question as the model wrote it."""
+
+    question: str
+    answer: str
+    distractors: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unwritten:
+    """Why there is none; `reason` is a short name, `detail` what was seen."""
+
+    reason: str
+    detail: str
+
+
+def write(wishes: Sequence[Wish], prompts: TaskPrompts, *, leak: float) -> Flow[list[Written | Unwritten]]:
+    """Ask for every question at once; then once more for those whose reply cannot be used.
+
+    Args:
+        wishes: what is wanted.
+        prompts: how it is asked for.
+        leak: the Jaccard similarity to the description of the person from which words leak.
+
+    Source: HERBench, sections 3.2 and 7.2.
+    Departs: the paper's prompts for questions are not printed.
+    """
+    asked = [_prompt(wish, prompts) for wish in wishes]
+    replies = yield from _replies(asked)
+    results = [_result(reply, wish, leak=leak) for reply, wish in zip(replies, wishes, strict=True)]
+    again = [i for i, one in enumerate(results) if isinstance(one, Unwritten) and _can_repair(one)]
+    repairs = []
+    for i in again:
+        result, reply = results[i], replies[i]
+        if isinstance(result, Unwritten) and isinstance(reply, Reply):
+            repairs.append(_repaired(asked[i], reply.text, why=result, prompts=prompts))
+    for i, reply in zip(again, (yield from _replies(repairs)), strict=True):
+        results[i] = _result(reply, wishes[i], leak=leak)
+    return results
+
+
+def _replies(
+    asked: Sequence[Prompt],
+) -> Generator[Sequence[Prompt], Sequence[Reply], list[Reply | Unwritten]]:
+    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
+    if not asked:
+        return []
+    try:
+        return list((yield tuple(asked)))
+    except RejectedRequestError as error:
+        if len(asked) == 1:
+            return [Unwritten(reason="request-rejected", detail=str(error))]
+    found: list[Reply | Unwritten] = []
+    for one in asked:
+        found += yield from _replies([one])
+    return found
+
+
+def _marker(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _prompt(wish: Wish, prompts: TaskPrompts) -> Prompt:
+    notes = fence(wish.b_card.text, name="notes", marked=_marker(wish.b_card.text), most_chars=_MOST_NOTES)
+    pictures = tuple(
+        ImagePart(digest=c.digest, width_px=c.width_px, height_px=c.height_px, media_type=c.media_type)
+        for c in wish.crops
+    )
+    words = prompts.ask(notes=notes, topic=wish.topic, n_pictures=len(pictures))
+    return Prompt(
+        parts=(*pictures, TextPart(text=words)),
+        system=prompts.system(n_pictures=len(pictures)),
+        template=prompts.label,
+        reply_schema=SCHEMA,
+    )
+
+
+def _repaired(prompt: Prompt, said: str, *, why: Unwritten, prompts: TaskPrompts) -> Prompt:
+    earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
+    more = TextPart(text=prompts.repair(earlier=earlier, problem=why.detail))
+    return Prompt(
+        parts=(*prompt.parts, more),
+        system=prompt.system,
+        template=prompt.template,
+        reply_schema=prompt.reply_schema,
+    )
+
+
+def _can_repair(why: Unwritten) -> bool:
+    return why.reason not in ("request-rejected", "model-declined", "nothing-to-ask")
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def _result(reply: Reply | Unwritten, wish: Wish, *, leak: float) -> Written | Unwritten:
+    if isinstance(reply, Unwritten):
+        return reply
+    refused = refusal_in(reply)
+    if refused:
+        return Unwritten(reason="model-declined", detail=refused.reason)
+    read = read_question(reply.text)
+    if isinstance(read, Unwritten):
+        return read
+    leaking = leak_in(read, wish, leak=leak)
+    return Unwritten(reason="leak", detail=leaking) if leaking else read
+
+
+def read_question(text: str) -> Written | Unwritten:
+    """The question in a model's reply: the last object with the four fields, each as it has to be.
+
+    >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
+    'nothing-to-ask'
+    """
+    try:
+        objects = [found.value for found in find_objects(without_thinking(text))]
+    except ValueError as error:
+        return Unwritten(reason="unreadable", detail=f"the reply cannot be read: {error}")
+    if not objects:
+        return Unwritten(reason="unreadable", detail="there is no JSON object in the reply")
+    values = _fields(objects[-1])
+    if isinstance(values, Unwritten):
+        return values
+    if values["possible"] is False:
+        return Unwritten(reason="nothing-to-ask", detail="the model says that the notes hold nothing to ask")
+    problem = _problem(values)
+    if problem:
+        return Unwritten(reason="unreadable", detail=problem)
+    distractors = values["distractors"]
+    return Written(
+        question=_tidy(str(values["question"])),
+        answer=_phrase(str(values["answer"])),
+        distractors=tuple(_phrase(str(d)) for d in distractors) if isinstance(distractors, list) else (),
+    )
+
+
+def _fields(found: Object) -> dict[str, object] | Unwritten:
+    keys = [key for key, _ in found.pairs]
+    if sorted(keys) != sorted(_FIELDS):
+        detail = f"the object has the fields {', '.join(keys) or 'none'}; expected {', '.join(_FIELDS)}"
+        return Unwritten(reason="unreadable", detail=detail)
+    return dict(found.pairs)
+
+
+def _problem(values: dict[str, object]) -> str:
+    """What is wrong with the fields, or nothing."""
+    question, answer, distractors = (values[name] for name in _FIELDS[1:])
+    if values["possible"] is not True:
+        return f'"possible" is {values["possible"]!r}; expected true or false'
+    if not isinstance(question, str) or not question.strip().endswith("?"):
+        return f'"question" is {question!r}; expected a text that ends with a question mark'
+    if len(question.split()) > _MOST_QUESTION_WORDS:
+        return f"the question has {len(question.split())} words; expected at most {_MOST_QUESTION_WORDS}"
+    if not isinstance(distractors, list) or len(distractors) != _N_WRONG:
+        return f'"distractors" is no list of {_N_WRONG}'
+    return _options_problem(question, [answer, *distractors])
+
+
+def _options_problem(question: str, options: list[object]) -> str:
+    """What is wrong with the options, the right one first, or nothing."""
+    for option in options:
+        if not isinstance(option, str) or not normal_form(option):
+            return f"the option {option!r} is no text"
+        if len(option.split()) > _MOST_WORDS:
+            return f"the option {option!r} has {len(option.split())} words; expected at most {_MOST_WORDS}"
+    if len({normal_form(str(option)) for option in options}) < len(options):
+        return "two options say the same"
+    if f" {normal_form(str(options[0]))} " in f" {normal_form(question)} ":
+        return "the question holds the right answer"
+    return ""
+
+
+def _tidy(text: str) -> str:
+    said = " ".join(text.split())
+    return said[:1].upper() + said[1:]
+
+
+def _phrase(text: str) -> str:
+    return _tidy(text).rstrip(" .;,")
+
+
+# --------------------------------------------------------------------------- leaks
+
+
+def leak_in(written: Written, wish: Wish, *, leak: float) -> str:
+    """What of the person's description the question or its right answer gives away, or nothing.
+
+    Source: HERBench, section 7.2 (token-level Jaccard similarity of at most 0.15).
+    Departs: the paper compares cards; here the question and its answer are compared with the A-card too, and
+        an answer most of whose words stand in the A-card leaks whatever its length.
+    """
+    shown = content_words(wish.a_text)
+    answer = content_words(written.answer)
+    if answer and len(answer & shown) * 2 > len(answer):
+        return (
+            f"most of the answer stands in the description of the person: {', '.join(sorted(answer & shown))}"
+        )
+    for name, words in (("answer", answer), ("question", content_words(written.question))):
+        like = jaccard(words, shown) if words else 0.0
+        if like > leak:
+            shared = ", ".join(sorted(words & shown))
+            return f"the {name} repeats the description of the person ({like:.2f}): {shared}"
+    return ""

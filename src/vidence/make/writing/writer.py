@@ -1,0 +1,187 @@
+"""Have a text written by a model: asked for, checked, asked for again with what was wrong, then given up."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from vidence.ask.scoring.marking import refusal_in
+from vidence.ask.scoring.wording import plain, without_thinking
+from vidence.contracts import Flow
+from vidence.make.events.lexicon import words_in
+from vidence.make.pipeline.material import Crop
+from vidence.make.pipeline.wording import REPAIR, CardWording
+from vidence.records import ImagePart, Prompt, Reply, TextPart
+
+MadeT = TypeVar("MadeT")
+_MOST_EARLIER: Final = 4_000
+_TRIES: Final = 2
+
+# How models say that they will not or cannot; only a text that begins so is a refusal.
+_DECLINES: Final = re.compile(
+    r"\W*(?:(?:i['\u2019]?m|i am) (?:very |really |so )?(?:sorry|unable|not able|afraid)"
+    r"|i (?:can['\u2019]?t|cannot|can not|won['\u2019]?t|will not|must decline|do not|don['\u2019]?t)\b"
+    r"|sorry\b|unfortunately\b|as an? (?:ai|language model|assistant)\b|my apologies\b|i apologi[sz]e\b)",
+    re.IGNORECASE,
+)
+_LEAD: Final = re.compile(
+    r"\A(?:[\w -]{0,30}(?:card|description|sentence|caption|answer|output)):\s*", re.IGNORECASE
+)
+_QUOTES: Final = "\"'\u201c\u201d\u2018\u2019`"
+_ENDS: Final = re.compile(r"[.!?\u2026]+[\"'\u201d\u2019)]*(?=\s+[\"'\u201c(]*[A-Z0-9]|\s*\Z)")
+_SHORT_FORMS: Final = re.compile(
+    r"\b(?:Mr|Mrs|Ms|Dr|St|Jr|Sr|vs|approx|e\.g|i\.e)\.|\b[A-Z]\.(?=[A-Z]\b|\s[A-Z])"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Objection:
+    """Why a text cannot be used: a short name for accounts, and words for whoever writes it again."""
+
+    reason: str
+    detail: str
+    is_final: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Doubt(Generic[MadeT]):
+    """Something that could be used, and why a better one is asked for first."""
+
+    made: MadeT
+    objection: Objection
+
+
+@dataclass(frozen=True, kw_only=True)
+class Piece(Generic[MadeT]):
+    """One thing to be written: the prompt, and how a reply becomes what is wanted.
+
+    `said` is the last reply, `made` what came of it, `objection` why nothing did, `spare` what is used if
+    nothing better comes, `n_tries` how often it was asked for.
+    """
+
+    prompt: Prompt
+    read: Callable[[str], MadeT | Doubt[MadeT] | Objection]
+    said: str = ""
+    made: MadeT | None = None
+    spare: MadeT | None = None
+    objection: Objection | None = None
+    n_tries: int = 0
+
+    @property
+    def can_repair(self) -> bool:
+        """Whether it is worth asking again."""
+        return self.objection is not None and not self.objection.is_final and self.n_tries < _TRIES
+
+
+def write_all(pieces: Sequence[Piece[MadeT]], wording: CardWording) -> Flow[list[Piece[MadeT]]]:
+    """Ask for all pieces together; then once more for those that cannot be used, with what was wrong.
+
+    A model that declines is not asked again.
+    """
+    written = list(pieces)
+    while True:
+        open_ones = [i for i, one in enumerate(written) if one.n_tries == 0 or one.can_repair]
+        if not open_ones:
+            return [_settled(one) for one in written]
+        replies = yield tuple(_asked(written[i], wording) for i in open_ones)
+        for i, reply in zip(open_ones, replies, strict=True):
+            written[i] = _read(written[i], reply)
+
+
+def _settled(piece: Piece[MadeT]) -> Piece[MadeT]:
+    if piece.objection is None or piece.spare is None:
+        return piece
+    return replace(piece, made=piece.spare, objection=None)
+
+
+def _asked(piece: Piece[MadeT], wording: CardWording) -> Prompt:
+    if piece.objection is None:
+        return piece.prompt
+    return repaired(piece.prompt, piece.said, problem=piece.objection.detail, wording=wording)
+
+
+def repaired(prompt: Prompt, said: str, *, problem: str, wording: CardWording) -> Prompt:
+    """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+    kept = said if len(said) <= _MOST_EARLIER else f"{said[:_MOST_EARLIER]} ..."
+    words = wording.fill(REPAIR, {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem})
+    return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=words)))
+
+
+def _read(piece: Piece[MadeT], reply: Reply) -> Piece[MadeT]:
+    asked = replace(piece, said=reply.text, n_tries=piece.n_tries + 1, made=None)
+    refused = refusal_in(reply)
+    if refused:
+        return replace(asked, objection=Objection(reason="refused", detail=refused.reason, is_final=True))
+    text = without_thinking(reply.text).strip()
+    if not text:
+        cut = " (it was cut off at its length limit)" if reply.finish == "length" else ""
+        return replace(asked, objection=Objection(reason="empty", detail=f"it holds no words{cut}"))
+    if _DECLINES.match(text):
+        detail = f"it declines instead of describing: {text[:120]!r}"
+        return replace(asked, objection=Objection(reason="refused", detail=detail))
+    if reply.finish == "length":
+        detail = "it was cut off at its length limit; write less"
+        return replace(asked, objection=Objection(reason="cut-off", detail=detail))
+    found = asked.read(text)
+    if isinstance(found, Doubt):
+        return replace(asked, spare=found.made, objection=found.objection)
+    if isinstance(found, Objection):
+        # Whoever says that there is nothing to write takes back what was written before.
+        return replace(asked, objection=found, spare=None if found.is_final else asked.spare)
+    return replace(asked, objection=None, made=found)
+
+
+def tidy(text: str) -> str:
+    """A text on one line, without markup, a heading such as "Description:" and quotes around all of it.
+
+    >>> tidy('**Caption:** "A man walks."')
+    'A man walks.'
+    """
+    line = _LEAD.sub("", " ".join(plain(text).split()))
+    if len(line) > 1 and line[0] in _QUOTES and line[-1] in _QUOTES:
+        line = line[1:-1]
+    return line.strip()
+
+
+def n_sentences(text: str) -> int:
+    """How many sentences there are; a text without a full stop at its end is one.
+
+    >>> n_sentences("Mr. Ho waits. It rains")
+    2
+    """
+    rest = _SHORT_FORMS.sub(lambda found: found[0].replace(".", ""), text).strip()
+    ends = [found.end() for found in _ENDS.finditer(rest)]
+    return len(ends) + bool(rest and (not ends or ends[-1] < len(rest)))
+
+
+def misshapen(text: str, *, sentences: tuple[int, int], words: tuple[int, int]) -> Objection | None:
+    """What is wrong with the length of a text; None if nothing is.
+
+    Args:
+        text: made by `tidy`.
+        sentences: the fewest and the most.
+        words: the fewest and the most.
+    """
+    if not words_in(text):
+        return Objection(reason="empty", detail="it holds no words")
+    for name, number, (fewest, most) in (
+        ("sentence", n_sentences(text), sentences),
+        ("word", len(words_in(text)), words),
+    ):
+        if not fewest <= number <= most:
+            wanted = str(fewest) if fewest == most else f"{fewest} to {most}"
+            return Objection(
+                reason="wrong-length",
+                detail=f"it has {number} {name}{'s' * (number != 1)}; wanted are {wanted}",
+            )
+    return None
+
+
+def image(crop: Crop) -> ImagePart:
+    """A picture as part of a prompt."""
+    return ImagePart(
+        digest=crop.digest, width_px=crop.width_px, height_px=crop.height_px, media_type=crop.media_type
+    )

@@ -1,0 +1,100 @@
+"""The files of an audit: page, JSON, datasheet, and the list of suspicious questions."""
+
+import csv
+import io
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import StoreError
+from vidence.explain.audit.reasons import Suspect
+from vidence.report.datasheet import datasheet
+from vidence.report.diagnosed import said_of, settings
+from vidence.report.export import csv_cell, write_whole
+from vidence.report.item_card import Card
+from vidence.tables.rendering import render
+
+JSON_FORMAT = "vidence-item-audit/1"
+PAGE, JSON, DATASHEET = "audit.html", "audit.json", "datasheet.md"
+SUSPECTS_JSONL, SUSPECTS_CSV = "suspicious.jsonl", "suspicious.csv"
+
+
+def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...]:
+    """Write every file of an audit into a folder, which is made where it is not there.
+
+    Raises:
+        StoreError: the folder cannot be made, or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    contents = {
+        JSON: audit_json(card),
+        DATASHEET: datasheet(card).encode("utf-8", errors="backslashreplace"),
+        SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
+        SUSPECTS_CSV: suspects_csv(card.suspects).encode("utf-8", errors="backslashreplace"),
+    }
+    if with_page:
+        contents[PAGE] = audit_page(card).encode("utf-8")
+    for name, content in contents.items():
+        write_whole(folder / name, content)
+    return tuple(folder / name for name in contents)
+
+
+def audit_json(card: Card) -> bytes:
+    """The whole audit as one JSON object."""
+    whole = {
+        "format": JSON_FORMAT,
+        "name": card.name,
+        "n_items": len(card.audit.items),
+        "n_asked": card.n_asked,
+        "n_severe": card.n_severe,
+        "sentences": card.sentences(),
+        "problems": card.audit.problems,
+        "notes": card.audit.notes,
+        "statements": [
+            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in card.statements()
+        ],
+        "groups": card.audit.twins.groups,
+        "suspects": card.suspects,
+    }
+    return msgspec.json.encode(whole) + b"\n"
+
+
+def audit_page(card: Card) -> str:
+    """The audit as one HTML file that loads nothing from elsewhere."""
+    facts: list[tuple[str, tuple[tuple[str, str], ...]]] = [
+        ("Audit", (("set", card.name), ("level", f"{card.level:g}"))),
+    ]
+    if card.asked is not None:
+        for name, found in card.asked.found.items():
+            facts.append((name, settings(found.header)))
+        facts += [("Plan", settings(found.plan)) for found in list(card.asked.found.values())[:1]]
+    return render(
+        "audit.html.j2",
+        title=card.name,
+        sentences=card.sentences(),
+        said=[said_of(one) for one in card.statements()],
+        facts=tuple(facts),
+        drawing_of=lambda table: None,  # the figures here are those of the statements
+    )
+
+
+def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
+    """One line for each reason."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["item_id", "video_id", "severity", "kind", "reason", "others"])
+    for one in suspects:
+        for reason in one.reasons:
+            row = [
+                one.item_id,
+                one.video_id,
+                reason.severity,
+                reason.kind,
+                reason.says,
+                " ".join(reason.others),
+            ]
+            writer.writerow([csv_cell(text) for text in row])
+    return out.getvalue()

@@ -1,0 +1,262 @@
+"""A comparison in sentences that a reviewer can trust. Every number is one of its records."""
+
+import math
+from typing import Literal, TypeAlias
+
+from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.statistics.paired import Comparison
+from vidence.tables.cells import has_interval, interval_text, p_text, percent
+
+# Below so many videos a bootstrap over videos gives intervals that are too narrow.
+FEW_VIDEOS = 30
+# Below so many questions that tell two runs apart, a few answers decide.
+FEW_APART = 10
+MOST_SETTINGS = 4
+
+Verdict: TypeAlias = Literal["clear", "unclear", "undecided", "equal", "no interval"]
+
+
+def verdict(comparison: Comparison) -> Verdict:
+    """What a difference amounts to.
+
+    ``clear``: its interval leaves out 0 and the test by video agrees. ``unclear``: neither does.
+    ``undecided``: only one of them does. ``equal``: every question has the same mark in both runs.
+    ``no interval``: there is none, since all questions are on one video or all videos are alike.
+    """
+    difference = comparison.difference
+    if comparison.n_first_higher == comparison.n_second_higher == 0:
+        return "equal"
+    if not has_interval(difference):
+        return "no interval"
+    is_out = difference.low > 0 or difference.high < 0
+    is_found = comparison.p_value <= 1 - difference.level
+    if is_out == is_found:
+        return "clear" if is_out else "unclear"
+    return "undecided"
+
+
+def sentences(compared: Compared) -> tuple[str, ...]:
+    """What there is to say of two runs, the difference first."""
+    said = [
+        _main(compared),
+        *_cautions(compared),
+        *_other_average(compared),
+        *_agreement(compared),
+        *_detectable(compared),
+        *_failed(compared),
+        *compared.notes,
+        *_settings(compared.settings),
+    ]
+    return tuple(said)
+
+
+def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
+    """What there is to say of a ranking."""
+    ranking = ranked.ranking
+    n_clear = sum(pair.is_clear for pair in ranking.pairs)
+    average = f", means over {ranked.macro_tag}" if ranked.macro_tag else ""
+    best = next((group for group in ranking.groups if ranking.names[0] in group), ())
+    first = (
+        f"{ranking.names[0]} is first and is told apart from all others."
+        if len(best) == 1
+        else f"The first place is open between {_several(best)}."
+    )
+    return (
+        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on {ranked.n_videos:,} videos"
+        f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
+        f"{100 * ranking.level:g} % ({ranking.method}).",
+        first,
+        *_few_videos(ranked.n_videos, ranking.level),
+        *ranked.notes,
+        *_settings(ranked.settings),
+    )
+
+
+def _several(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _n(n: int, what: str) -> str:
+    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
+
+
+def _p(p_value: float) -> str:
+    text = p_text(p_value)
+    return f"p {text}" if text.startswith("<") else f"p = {text}"
+
+
+# --------------------------------------------------------------------------- the difference
+
+
+def _main(compared: Compared) -> str:
+    comparison = compared.headline
+    over = f", {_macro(compared)}" if compared.macro_tag else ""
+    inside = (
+        f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
+        f"{_interval(compared, comparison)}; {_tests(compared)}"
+    )
+    match verdict(comparison):
+        case "equal":
+            return (
+                f"{compared.second} and {compared.first} have the same marks on all "
+                f"{_n(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
+            )
+        case "clear":
+            return f"{_above(compared, comparison)} ({inside})."
+        case "unclear":
+            return f"{_above(compared, comparison)}, which cannot be told from zero ({inside})."
+        case "no interval":
+            return f"{_above(compared, comparison)}, and how sure that is cannot be said ({inside})."
+        case "undecided":
+            return (
+                f"{_above(compared, comparison)}, which is undecided: the interval and the test by video do "
+                f"not agree on whether it can be told from zero ({inside})."
+            )
+
+
+def _above(compared: Compared, comparison: Comparison) -> str:
+    value = comparison.difference.value
+    shown = f"{100 * abs(value):.1f}"
+    if float(shown) == 0:
+        return f"{compared.second} and {compared.first} score alike to a tenth of a point"
+    place = "above" if value > 0 else "below"
+    points = "point" if shown == "1.0" else "points"
+    return f"{compared.second} is {shown} {points} {place} {compared.first}"
+
+
+def _macro(compared: Compared) -> str:
+    return f"means over {compared.macro_tag}, each value alike"
+
+
+def _interval(compared: Compared, comparison: Comparison) -> str:
+    difference = comparison.difference
+    if not has_interval(difference):
+        why = "all questions are on one video" if compared.n_videos == 1 else "all videos differ alike"
+        return f"no interval, since {why}"
+    return (
+        f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
+        f"clustered by {_n(compared.n_videos, 'video')}"
+    )
+
+
+def _tests(compared: Compared) -> str:
+    """The test of the difference, and McNemar's on its questions."""
+    said = f"test by video {_p(compared.headline.p_value)}"
+    found = compared.over_items.mcnemar
+    n = _n(compared.over_items.difference.n, "question")
+    if found is None:
+        comparison = compared.over_items
+        return (
+            f"{said}, on {n}, {comparison.n_first_higher:,} better and {comparison.n_second_higher:,} worse"
+        )
+    return (
+        f"{said}; exact McNemar {_p(found.p_exact)} on {n}, {found.n_only_first:,} against "
+        f"{found.n_only_second:,} discordant"
+    )
+
+
+# --------------------------------------------------------------------------- what to know beside it
+
+
+def _cautions(compared: Compared) -> list[str]:
+    comparison, over_items = compared.headline, compared.over_items
+    said = []
+    found, level = over_items.mcnemar, compared.level
+    n_apart = over_items.n_first_higher + over_items.n_second_higher
+    is_found = over_items.p_value <= 1 - level
+    if found is not None and n_apart and (found.p_exact <= 1 - level) != is_found:
+        said.append(
+            "McNemar's test takes questions as independent, which questions about one video are not; where "
+            "it and the test by video differ, trust the latter."
+            if compared.n_videos < over_items.difference.n
+            else "McNemar's test and the test by video fall on different sides of the level: the difference "
+            "is at the edge of what can be told."
+        )
+    if 0 < n_apart < FEW_APART:
+        tell = "tells" if n_apart == 1 else "tell"
+        said.append(f"Only {_n(n_apart, 'question')} {tell} the two apart: a few answers decide.")
+    said += _few_videos(compared.n_videos, level)
+    analytic = comparison.analytic
+    if 1 < compared.n_videos < FEW_VIDEOS and has_interval(analytic):
+        said.append(
+            f"With the clustered error and Student's t the interval is {interval_text(analytic)} "
+            f"({_p(comparison.p_analytic)})."
+        )
+    return said
+
+
+def _few_videos(n_videos: int, level: float) -> list[str]:
+    if n_videos >= FEW_VIDEOS or n_videos < 2:
+        return []
+    least = 2.0 ** (1 - n_videos)
+    if least > 1 - level:
+        return [
+            f"{_n(n_videos, 'video')} are too few to find any difference: the test by video cannot give a "
+            f"p-value below {p_text(least)}."
+        ]
+    return [f"{_n(n_videos, 'video')} are few: the interval is likely too narrow."]
+
+
+def _other_average(compared: Compared) -> list[str]:
+    if not compared.macro_tag:
+        return []
+    comparison = compared.over_items
+    ending = {
+        "clear": "",
+        "unclear": ", not to be told from zero",
+        "undecided": ", undecided",
+        "equal": "",
+        "no interval": "",
+    }[verdict(comparison)]
+    return [
+        f"Over questions, each alike: {_above(compared, comparison)}{ending} "
+        f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
+        f"{_interval(compared, comparison)})."
+    ]
+
+
+def _agreement(compared: Compared) -> list[str]:
+    said = []
+    if (right := compared.right) is not None:
+        kappa = "" if math.isnan(right.kappa.value) else f", kappa {right.kappa.value:.2f}"
+        said.append(
+            f"Both are right or both wrong on {percent(right.same.value)} % of the questions{kappa}: both "
+            f"right on {right.n_both_right:,}, both wrong on {right.n_both_wrong:,}."
+        )
+    answers = compared.answers
+    if answers is not None and answers.same_when_both_wrong is not None:
+        wrong = answers.same_when_both_wrong
+        said.append(
+            f"Where both answered wrongly ({_n(wrong.n, 'question')}), they gave the same answer on "
+            f"{percent(wrong.value)} %."
+        )
+    return said
+
+
+def _detectable(compared: Compared) -> list[str]:
+    if compared.detectable is None:
+        return []
+    if math.isinf(compared.detectable):
+        return ["A comparison of this size would not find any difference reliably."]
+    return [
+        f"A comparison like this one finds a difference of {100 * compared.detectable:.1f} points over "
+        f"questions with a chance of {100 * POWER:g} %; smaller ones are mostly missed."
+    ]
+
+
+def _failed(compared: Compared) -> list[str]:
+    found = ((compared.first, compared.n_first_failed), (compared.second, compared.n_second_failed))
+    listed = "; ".join(f"{name}: {n:,}" for name, n in found if n)
+    return [f"Trials that failed count as wrong here ({listed}); resume asks them again."] if listed else []
+
+
+def _settings(settings: tuple[Setting, ...]) -> list[str]:
+    """A warning where the runs differ in more than their models; the table lists everything."""
+    if not settings:
+        return []
+    listed = "; ".join(
+        f"{setting.name} ({' / '.join(dict.fromkeys(setting.values))})"
+        for setting in settings[:MOST_SETTINGS]
+    )
+    more = f"; and {len(settings) - MOST_SETTINGS} more" if len(settings) > MOST_SETTINGS else ""
+    return [f"What differs besides the model: {listed}{more}."]

@@ -1,0 +1,324 @@
+"""Two runs, or more, on the same questions: what can be said of their difference."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Record
+from vidence.report.measured import NO_VALUE
+from vidence.report.pairing import Paired, own_answer
+from vidence.report.results import Run
+from vidence.report.tables import is_moderate, natural_order
+from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
+from vidence.statistics.paired import Comparison, Ranking, holm, rank
+from vidence.statistics.paired import compare as compare_values
+from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
+from vidence.statistics.resampling import Resampling
+
+POWER = 0.8
+# Of the plan, what makes two runs another comparison than that of their models; and of the facts.
+_ASKED = (
+    *("split", "protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
+    *("jpeg_quality", "sampling", "shuffle_choices", "retries", "repeats"),
+)
+_MARKED = ("reader", "text_reader", "judge", "judge_models")
+_MET = (
+    *("prompts_digest", "selector_version", "benchmark_version", "judge_version", "judge_prompts_digest"),
+    "vidence",
+)
+
+
+class TagDifference(Record, kw_only=True):
+    """The second run less the first on the questions with one value of a tag.
+
+    `p_holm` is the p-value adjusted for all values of all tags that are listed. `is_clear` says whether it
+    is small enough.
+    """
+
+    tag: str
+    value: str
+    comparison: Comparison
+    n_videos: int
+    p_holm: float
+    is_clear: bool
+
+
+class Setting(Record, kw_only=True):
+    """Something besides the model in which the runs differ, with what each has."""
+
+    name: str
+    values: tuple[str, ...]
+
+
+class Compared(Record, kw_only=True):
+    """Two runs on the same questions; every difference is the second less the first.
+
+    `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
+    questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
+    over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
+    inf where no difference would be found.
+    """
+
+    first: str
+    second: str
+    headline: Comparison
+    over_items: Comparison
+    macro_tag: str
+    n_videos: int
+    n_first_failed: int
+    n_second_failed: int
+    right: ItemAgreement | None
+    answers: AnswerAgreement | None
+    detectable: float | None
+    tags: tuple[TagDifference, ...]
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def level(self) -> float:
+        """Coverage of the intervals."""
+        return self.headline.difference.level
+
+
+class Ranked(Record, kw_only=True):
+    """Several runs on the same questions; `names` and `settings` have the order in which they were given."""
+
+    names: tuple[str, ...]
+    ranking: Ranking
+    macro_tag: str
+    n_items: int
+    n_videos: int
+    settings: tuple[Setting, ...]
+    notes: tuple[str, ...]
+
+
+def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Compared:
+    """Compare two runs.
+
+    Args:
+        paired: two runs on the same questions.
+        rng: where draws and swaps come from; the same state gives the same result.
+        settings: level and numbers of draws.
+
+    Raises:
+        UsageError: not two runs.
+    """
+    if len(paired.runs) != 2:
+        raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
+    tag, tag_notes = _macro_tag(paired)
+    over_items = _compare(paired, rng=rng, settings=settings)
+    headline = over_items
+    if tag:
+        headline = _compare(paired, groups=paired.groups(tag), rng=rng, settings=settings)
+    first, second = paired.runs
+    return Compared(
+        first=paired.names[0],
+        second=paired.names[1],
+        headline=headline,
+        over_items=over_items,
+        macro_tag=tag,
+        n_videos=paired.n_videos,
+        n_first_failed=_n_failed(first),
+        n_second_failed=_n_failed(second),
+        right=_right(paired, rng=rng, settings=settings),
+        answers=_answers(paired, rng=rng, settings=settings),
+        detectable=_detectable(paired, level=settings.level),
+        tags=tuple(_by_tag(paired, rng=rng, settings=settings)),
+        settings=differing_settings(paired.runs),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+    )
+
+
+def rank_runs(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Ranked:
+    """Rank two runs or more, with a test of every pair.
+
+    Raises:
+        UsageError: so few swaps for so many pairs that no two could ever be told apart.
+    """
+    tag, tag_notes = _macro_tag(paired)
+    ranking = rank(
+        {name: paired.values[:, i] for i, name in enumerate(paired.names)},
+        clusters=paired.clusters,
+        groups=paired.groups(tag) if tag else None,
+        rng=rng,
+        settings=settings,
+    )
+    return Ranked(
+        names=paired.names,
+        ranking=ranking,
+        macro_tag=tag,
+        n_items=len(paired.items),
+        n_videos=paired.n_videos,
+        settings=differing_settings(paired.runs),
+        notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
+    )
+
+
+def _compare(
+    paired: Paired,
+    *,
+    rng: np.random.Generator,
+    settings: Resampling,
+    groups: Sequence[str] | None = None,
+) -> Comparison:
+    return compare_values(
+        paired.values[:, 1],
+        paired.values[:, 0],
+        clusters=paired.clusters,
+        groups=groups,
+        rng=rng,
+        settings=settings,
+    )
+
+
+def _macro_tag(paired: Paired) -> tuple[str, list[str]]:
+    """The tag whose macro mean all plans ask for, or nothing; and what to say about other headlines."""
+    headlines = {run.plan.headline for run in paired.runs}
+    if headlines == {"micro"}:
+        return "", []
+    listed = " and ".join(sorted(headlines))
+    if len(headlines) > 1:
+        return "", [f"The plans ask for different averages ({listed}); means over questions are compared."]
+    kind, _, tag = headlines.pop().partition(":")
+    if kind != "macro":
+        return "", [
+            "The protocol leaves unreadable replies out of each score; here they count as wrong, since only "
+            "the same questions can be compared."
+        ]
+    if paired.groups(tag) is None:
+        return "", [f"Not every question has the tag {tag!r}; means over questions are compared."]
+    return tag, []
+
+
+def _n_failed(run: Run) -> int:
+    return sum(row.outcome == "failed" for row in run.rows)
+
+
+def _repeat_notes(paired: Paired) -> list[str]:
+    repeats = [run.plan.repeats for run in paired.runs]
+    if max(repeats) == 1:
+        return []
+    listed = ", ".join(f"{name}: {n}" for name, n in zip(paired.names, repeats, strict=True))
+    return [f"Repeats of a question count as one value, their mean ({listed})."]
+
+
+# --------------------------------------------------------------------------- agreement and power
+
+
+def _is_binary(values: NDArray[np.float64]) -> bool:
+    return bool(np.isin(values, (0, 1)).all())
+
+
+def _right(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> ItemAgreement | None:
+    if not _is_binary(paired.values):
+        return None
+    return item_agreement(
+        paired.values[:, 1], paired.values[:, 0], clusters=paired.clusters, rng=rng, settings=settings
+    )
+
+
+def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> AnswerAgreement | None:
+    """Agreement on the letters of the first repeat; None where no question has choices."""
+    items = [item for item in paired.items if item.answer_kind == "choice"]
+    if not items:
+        return None
+    said = [
+        {row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in reversed(paired.runs)
+    ]
+    return answer_agreement(
+        [said[0][item.item_id] for item in items],
+        [said[1][item.item_id] for item in items],
+        right=[item.answer for item in items],
+        clusters=[item.video_id for item in items],
+        rng=rng,
+        settings=settings,
+    )
+
+
+def _detectable(paired: Paired, *, level: float) -> float | None:
+    """The smallest difference that would be found; None where it cannot be said.
+
+    The mean square of the differences takes the place of the discordance, which it is for marks of 0 and 1.
+    """
+    differences = paired.values[:, 1] - paired.values[:, 0]
+    apart = float((differences**2).mean())
+    n, n_videos = len(differences), paired.n_videos
+    if apart == 0 or n_videos < 2 or 1 - level >= POWER:
+        return None
+    icc = 0.0
+    if n_videos < n and np.ptp(differences) > 0:
+        icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
+    design = Design(n_items=n, n_clusters=n_videos, icc=icc)
+    return paired_detectable(discordance=apart, design=design, power=POWER, level=level)
+
+
+# --------------------------------------------------------------------------- by tag
+
+
+def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> list[TagDifference]:
+    found: list[tuple[str, str, Paired, Comparison]] = []
+    for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
+        places: dict[str, list[int]] = {}
+        for i, item in enumerate(paired.items):
+            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        if not is_moderate(tuple(places)):
+            continue
+        for value in sorted(places, key=natural_order):
+            part = paired.part(places[value])
+            found.append((tag, value, part, _compare(part, rng=rng, settings=settings)))
+    adjusted = holm([comparison.p_value for *_, comparison in found]) if found else ()
+    return [
+        TagDifference(
+            tag=tag,
+            value=value,
+            comparison=comparison,
+            n_videos=part.n_videos,
+            p_holm=p_holm,
+            is_clear=p_holm <= 1 - settings.level,
+        )
+        for (tag, value, part, comparison), p_holm in zip(found, adjusted, strict=True)
+    ]
+
+
+# --------------------------------------------------------------------------- what else differs
+
+
+def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
+    """In what besides the model the runs differ: how they were asked, read and judged, and the versions."""
+    found = []
+    for name, values in _settings(runs).items():
+        if len(set(values)) > 1:
+            found.append(Setting(name=name, values=tuple(values)))
+    return tuple(found)
+
+
+def _settings(runs: Sequence[Run]) -> Mapping[str, list[str]]:
+    settings: dict[str, list[str]] = {}
+    for name in _ASKED:
+        settings[name] = [_words(getattr(run.plan, name)) for run in runs]
+    for name in _MARKED:
+        of = [run.reader if name == "reader" else getattr(run.plan, name) for run in runs]
+        settings[name] = [_words(value) for value in of]
+    if not any(run.plan.judge_models for run in runs):
+        settings.pop("judge")
+    for name in _MET:
+        settings[name] = [_words(getattr(run.facts, name))[:12] for run in runs]
+    return settings
+
+
+def _words(value: object) -> str:
+    match value:
+        case Record():
+            built: dict[str, object] = msgspec.to_builtins(value)
+            return ", ".join(f"{key} {_words(inner)}" for key, inner in built.items())
+        case tuple():
+            return ", ".join(str(v) for v in value) or "none"
+        case None | "":
+            return "none"
+        case True | False:
+            return "yes" if value else "no"
+        case _:
+            return str(value)

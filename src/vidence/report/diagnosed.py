@@ -1,0 +1,163 @@
+"""The findings of a diagnostic on a run, and what they say together."""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from markupsafe import Markup
+
+from vidence.contracts import Diagnostic, Examined
+from vidence.engine.findings import Header, findings_path, read_findings
+from vidence.engine.plan import Plan, read_plan
+from vidence.engine.store import TrialStore
+from vidence.errors import UsageError
+from vidence.records import Failed, Record
+from vidence.report.export import write_whole
+from vidence.tables.cells import Table
+from vidence.tables.curves import draw_statement
+from vidence.tables.findings import Sheet, Statement
+from vidence.tables.rendering import render
+from vidence.tables.statements import table_of
+
+JSON_FORMAT = "vidence-diagnosis/1"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosed:
+    """What a diagnostic has to say about a run; `sentences` are about how far it got."""
+
+    diagnostic: Diagnostic
+    path: Path
+    plan: Plan
+    header: Header
+    examined: tuple[Examined, ...]
+    statements: tuple[Statement, ...]
+    sentences: tuple[str, ...]
+
+
+def load_diagnosed(
+    diagnostic: Diagnostic, folder: Path, *, options: Mapping[str, str], seed: int, level: float
+) -> Diagnosed:
+    """Read the findings of a diagnostic and add them up.
+
+    Args:
+        diagnostic: made with `options`.
+        folder: the run.
+        options: those of the diagnostic.
+        seed: where the draws of the intervals come from.
+        level: coverage of the intervals.
+
+    Raises:
+        StoreError: no findings, or damaged ones.
+        UsageError: no question could be examined.
+    """
+    plan, _ = read_plan(folder)
+    path = findings_path(folder, diagnostic.name, options)
+    with TrialStore(folder) as store:
+        items = {item.item_id: item for item in store.items()}
+    header, found = read_findings(path, diagnostic, items)
+    examined = tuple(found[item_id] for item_id in items if item_id in found)
+    good = [one for one in examined if not isinstance(one.finding, Failed)]
+    failed = Counter(
+        f"{one.finding.error}: {one.finding.message}" for one in examined if isinstance(one.finding, Failed)
+    )
+    if not good:
+        reason = f"; the most frequent reason: {failed.most_common(1)[0][0]}" if failed else ""
+        raise UsageError(f"no question of {folder} could be examined with {diagnostic.name}{reason}")
+    sentences = [
+        f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {len(items):,} questions "
+        "examined."
+    ]
+    if failed:
+        error, n = failed.most_common(1)[0]
+        sentences.append(
+            f"{sum(failed.values()):,} failed and are in no number, {n:,} of them with: {error[:300]}"
+        )
+    rng = np.random.default_rng(seed)
+    return Diagnosed(
+        diagnostic=diagnostic,
+        path=path,
+        plan=plan,
+        header=header,
+        examined=examined,
+        statements=diagnostic.summarise(examined, rng=rng, level=level),
+        sentences=tuple(sentences),
+    )
+
+
+def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
+    """Write header, statements and the finding of every question as one JSON object.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "header": diagnosed.header,
+        "plan": diagnosed.plan,
+        "sentences": diagnosed.sentences,
+        "statements": [
+            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in diagnosed.statements
+        ],
+        "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
+    }
+    write_whole(path, msgspec.json.encode(whole) + b"\n")
+
+
+def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
+    """Write what was found as one HTML file that loads nothing from elsewhere.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    page = render(
+        "diagnosis.html.j2",
+        title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {diagnosed.plan.model}",
+        sentences=diagnosed.sentences,
+        said=[said_of(one) for one in diagnosed.statements],
+        facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
+        drawing_of=lambda table: None,  # the figures here are those of the statements
+    )
+    write_whole(path, page.encode("utf-8"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A drawing whose SVG the template may insert as it is."""
+
+    svg: Markup
+    legend: tuple[tuple[Markup, str], ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Said:
+    """One statement: its numbers, and its figure if it has one."""
+
+    table: Table
+    drawing: Drawn | None
+
+
+def said_of(statement: Statement) -> Said:
+    """A statement as a page shows it."""
+    return Said(table=table_of(statement), drawing=_drawing(statement))
+
+
+def _drawing(statement: Statement) -> Drawn | None:
+    if isinstance(statement, Sheet):
+        return None
+    drawing = draw_statement(statement)
+    # The figures escape every text that they write (see svg.py and its tests).
+    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
+    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+
+
+def settings(record: Record) -> tuple[tuple[str, str], ...]:
+    """The fields of a record as names and words."""
+    built: dict[str, object] = msgspec.to_builtins(record)
+    return tuple(
+        (key, msgspec.json.encode(value).decode() if isinstance(value, dict | list) else str(value))
+        for key, value in built.items()
+    )

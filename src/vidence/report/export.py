@@ -1,0 +1,151 @@
+"""Trials as CSV, everything as JSON, for other programs."""
+
+import contextlib
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from vidence.errors import StoreError
+from vidence.report.results import Row, Run
+from vidence.tables.cells import Table
+
+JSON_FORMAT = "vidence-report/1"
+FIXED = ("item_id", "model", "reader", "outcome", "read", "gold", "correct", "repeat")
+# A spreadsheet runs cells that start with one of these.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def columns(run: Run) -> tuple[str, ...]:
+    """The columns of the CSV file: the fixed ones, then the tags, and ``repeat`` where there are several.
+
+    A tag that has the name of a fixed column becomes ``tag_NAME``.
+    """
+    repeat = FIXED[-1:] if run.plan.repeats > 1 else ()
+    return (*FIXED[:-1], *_tag_columns(run).values(), *repeat)
+
+
+def _tag_columns(run: Run) -> dict[str, str]:
+    names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
+    taken = {*FIXED, *names}
+    found: dict[str, str] = {}
+    for name in names:
+        column = name
+        if name in FIXED:
+            column = f"tag_{name}"
+            while column in taken:
+                column = f"tag_{column}"
+            taken.add(column)
+        found[name] = column
+    return found
+
+
+def record(run: Run, row: Row) -> tuple[str | int | float | None, ...]:
+    """The fixed columns of one trial."""
+    return (
+        row.item.item_id,
+        run.plan.model,
+        row.score.scorer,
+        row.outcome,
+        row.read,
+        row.item.answer,
+        row.correct,
+        row.trial.repeat,
+    )
+
+
+def write_csv(run: Run, path: Path) -> None:
+    """Write one line per trial, in the order of the questions: UTF-8, comma, first line the names.
+
+    `correct` is 1 or 0 (or between, for partial marks), and empty where a judge is still to be asked.
+    A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    tags = _tag_columns(run)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    named = columns(run)
+    writer.writerow([csv_cell(name) for name in named])
+    for row in run.rows:
+        *first, repeat = record(run, row)
+        cells = [*first, *(row.item.tags.get(tag, "") for tag in tags), repeat]
+        writer.writerow([csv_cell(cell) for cell in cells[: len(named)]])
+    write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
+
+
+def csv_cell(value: str | int | float | None) -> str:
+    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return f"{value:g}"
+    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
+    """Write plan, facts, tables and trials as one JSON object.
+
+    Shares run from 0 to 1; a number that does not exist (NaN) is null.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "name": run.name,
+        "reader": run.reader,
+        "plan": run.plan,
+        "facts": run.facts,
+        "tables": [table_as_json(table) for table in tables],
+        "trials": [
+            {**dict(zip(FIXED, record(run, row), strict=True)), "tags": row.item.tags} for row in run.rows
+        ],
+    }
+    write_whole(path, msgspec.json.encode(whole) + b"\n")
+
+
+def table_as_json(table: Table) -> dict[str, object]:
+    """A table for JSON: each line by the keys of its columns."""
+    keys = [column.key for column in table.columns]
+    lines = [{"key": line.key, **dict(zip(keys, line.cells, strict=True))} for line in table.lines]
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "footnotes": table.footnotes,
+        "columns": table.columns,
+        "lines": lines,
+    }
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    if path.is_dir():
+        raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
+    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        temporary.write_bytes(content)
+        temporary.replace(path)
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
+        raise StoreError(
+            f"cannot write {path}: {error.strerror or error}; make room or choose another file"
+        ) from error

@@ -1,0 +1,283 @@
+"""By whom replies were marked: rules, judges, a panel; how far these agree, and what went wrong."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.records import Answered, Score, Verdict
+from vidence.report.results import WAITING, Row, Run, create_reader
+from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
+from vidence.statistics.resampling import Resampling
+from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, share, words
+
+# Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
+_DRAWS = Resampling(n_boot=500)
+JUDGE_TABLES = ("judges", "judges-members", "judges-pairs", "rules-judges")
+_RIGHT, _WRONG, _NONE = "right", "wrong", "nothing"
+
+
+def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
+    """What judges did in a run; nothing where none was asked.
+
+    Args:
+        run: the run.
+        rng: where the draws of the intervals of agreement come from.
+    """
+    judged = [row for row in run.rows if row.score.verdicts]
+    if not judged:
+        return ()
+    tables = [_marks(run), _members(judged)]
+    if len(_models(judged)) > 1:
+        tables.append(_pairs(judged, rng=rng))
+    against = _against_rules(run, judged)
+    return (*tables, against) if against.lines else tuple(tables)
+
+
+def marked_by(run: Run) -> str:
+    """The readers and judges that marked a run, the most frequent first, with the judges' models."""
+    found = Counter(row.score.scorer for row in run.rows)
+    by = " + ".join(name for name, _ in found.most_common())
+    models = _models([row for row in run.rows if row.score.verdicts])
+    return f"marked by {by} ({', '.join(models)})" if models else f"marked by {by}"
+
+
+def judge_sentence(run: Run) -> str:
+    """Which judge marked how much, by which models at which temperature; empty where none was asked."""
+    judged = [row for row in run.rows if row.score.verdicts]
+    if not judged:
+        return ""
+    drawn = dict.fromkeys((v.judge_model, v.temperature) for row in judged for v in row.score.verdicts)
+    models = ", ".join(f"{model or 'not named'} at {_temperature(t)}" for model, t in drawn)
+    n_errors = sum(row.is_judge_error for row in judged)
+    n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
+    names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
+    errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
+    return (
+        f"Judged by {names} ({models}): {len(judged) - n_errors:,} trials by verdict, {n_rules:,} by rules, "
+        f"{errors if n_errors else 'no judge error'}."
+    )
+
+
+def _temperature(temperature: float | None) -> str:
+    return "the server's temperature" if temperature is None else f"temperature {temperature:g}"
+
+
+def _models(judged: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(v.judge_model for row in judged for v in row.score.verdicts))
+
+
+# --------------------------------------------------------------------------- who marked what
+
+
+def _mark_line(key: str, title: str, rows: Sequence[Row], *, n_all: int) -> Line:
+    values = [row.correct for row in rows if row.correct is not None and not row.is_judge_error]
+    given = [row.score.points for row in rows if row.score.points is not None]
+    return Line(
+        key=key,
+        cells=(
+            words(title),
+            count(len(rows)),
+            share(len(rows) / n_all if n_all else None),
+            share(sum(values) / len(values) if values else None),
+            _points(given),
+        ),
+    )
+
+
+def _points(given: Sequence[float]) -> Cell:
+    if not given:
+        return Cell(text=DASH)
+    mean = sum(given) / len(given)
+    return Cell(text=f"{mean:.2f}", value=mean, detail=f"on {len(given):,}")
+
+
+def _marks(run: Run) -> Table:
+    groups: dict[tuple[str, str], list[Row]] = {}
+    for row in run.rows:
+        groups.setdefault(_kind(row), []).append(row)
+    order = ("rule", "judge", "error", "waiting")
+    lines = [
+        _mark_line(f"{kind}:{name}", _title(kind, name), rows, n_all=len(run.rows))
+        for (kind, name), rows in sorted(groups.items(), key=lambda pair: order.index(pair[0][0]))
+    ]
+    return Table(
+        name="judges",
+        title="Who marked the replies",
+        note="A judge error counts as wrong in the score; nothing is guessed.",
+        columns=(
+            Column(key="by", title="marked by", is_text=True),
+            Column(key="n", title="trials"),
+            Column(key="share", title="share, %"),
+            Column(key="right", title="right, %", note="of the trials in this line, judge errors left out"),
+            Column(key="points", title="mean points", note="on the scale of the judge"),
+        ),
+        lines=tuple(lines),
+    )
+
+
+def _kind(row: Row) -> tuple[str, str]:
+    score = row.score
+    if row.is_judge_error:
+        return "error", score.scorer
+    if score.verdicts:
+        return "judge", score.scorer
+    return ("waiting" if score.scorer == WAITING else "rule"), score.scorer
+
+
+def _title(kind: str, name: str) -> str:
+    return {
+        "rule": f"rules ({name})",
+        "judge": f"verdicts ({name})",
+        "error": f"judge errors ({name})",
+        "waiting": "nobody yet, or nothing to judge",
+    }[kind]
+
+
+def _members(judged: Sequence[Row]) -> Table:
+    lines = []
+    for model in _models(judged):
+        verdicts = [v for row in judged for v in row.score.verdicts if v.judge_model == model]
+        values = [v.value for v in verdicts if v.value is not None]
+        temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
+        cells = (
+            words(model or "not named", detail=", ".join(temperatures)),
+            count(len(verdicts)),
+            count(len(verdicts) - len(values)),
+            share(sum(values) / len(values) if values else None),
+            _points([v.points for v in verdicts if v.points is not None]),
+        )
+        lines.append(Line(key=model, cells=cells))
+    return Table(
+        name="judges-members",
+        title="Judges",
+        columns=(
+            Column(key="judge", title="model", is_text=True),
+            Column(key="n", title="asked"),
+            Column(key="errors", title="no verdict", note="no reply, or none that could be read"),
+            Column(key="right", title="found right, %", note="of its verdicts"),
+            Column(key="points", title="mean points"),
+        ),
+        lines=tuple(lines),
+    )
+
+
+# --------------------------------------------------------------------------- agreement
+
+
+def _by_model(judged: Sequence[Row]) -> list[dict[str, Verdict]]:
+    return [{v.judge_model: v for v in row.score.verdicts} for row in judged]
+
+
+def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
+    said, clusters = _by_model(judged), [row.item.video_id for row in judged]
+    lines = []
+    for one, other in combinations(_models(judged), 2):
+        both = [
+            (str(of[one].value), str(of[other].value), cluster)
+            for of, cluster in zip(said, clusters, strict=True)
+            if one in of and other in of and of[one].value is not None and of[other].value is not None
+        ]
+        kappa = Cell(text=DASH)
+        if both:
+            first, second, owners = ([row[k] for row in both] for k in range(3))
+            found = cohen_kappa(first, second, clusters=owners, rng=rng, settings=_DRAWS)
+            if not math.isnan(found.value):
+                kappa = Cell(
+                    text=f"{found.value:.2f}",
+                    detail=f"{found.low:.2f} to {found.high:.2f}" if found.high > found.low else "",
+                    value=found.value,
+                    estimate=found,
+                )
+        n_same = sum(a == b for a, b, _ in both)
+        same = share(n_same / len(both) if both else None)
+        lines.append(
+            Line(key=f"{one}|{other}", cells=(words(one, detail=other), count(len(both)), same, kappa))
+        )
+    return Table(
+        name="judges-pairs",
+        title="Agreement of the judges",
+        note=" ".join(_alphas(judged, said, rng=rng)),
+        columns=(
+            Column(key="pair", title="judges", is_text=True),
+            Column(key="n", title="both gave a verdict"),
+            Column(key="same", title="same verdict, %"),
+            Column(key="kappa", title="Cohen's kappa"),
+        ),
+        lines=tuple(lines),
+    )
+
+
+def _alphas(
+    judged: Sequence[Row], said: Sequence[dict[str, Verdict]], *, rng: np.random.Generator
+) -> list[str]:
+    models = _models(judged)
+    clusters = [row.item.video_id for row in judged]
+    notes = []
+    scales: tuple[tuple[str, Measurement], ...] = (("value", "nominal"), ("points", "ordinal"))
+    for what, measurement in scales:
+        ratings = _ratings(said, models, what)
+        if not ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
+            continue
+        found = krippendorff_alpha(
+            ratings,
+            measurement=measurement,
+            rng=rng,
+            clusters=clusters,
+            settings=_DRAWS,
+        )
+        of = "verdicts" if what == "value" else "points"
+        value = "does not exist, since all are the same" if math.isnan(found.value) else f"{found.value:.2f}"
+        notes.append(f"Krippendorff's alpha of the {of} ({measurement}): {value}.")
+    return notes
+
+
+def _ratings(said: Sequence[dict[str, Verdict]], models: Sequence[str], what: str) -> NDArray[np.float64]:
+    """Shape (n_trials, n_models), NaN where a judge gave none."""
+    found = [[getattr(of[model], what) if model in of else None for model in models] for of in said]
+    return np.array([[math.nan if v is None else v for v in row] for row in found], np.float64)
+
+
+# --------------------------------------------------------------------------- rules against judges
+
+
+def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
+    """What the rules alone make of the replies that a judge marked, where they say anything."""
+    counts: Counter[tuple[str, str]] = Counter()
+    readers = {"choice": run.plan.reader, "text": run.plan.text_reader}
+    scorers = {kind: create_reader(name) for kind, name in readers.items() if name != WAITING}
+    for row in judged:
+        scorer = scorers.get(row.item.answer_kind)
+        if scorer is None or row.trial.reply is None or row.is_judge_error:
+            continue
+        ruled = scorer.mark(row.item, scorer.read(row.item, row.trial.reply))
+        counts[_said_by_rules(ruled), _RIGHT if row.correct == 1 else _WRONG] += 1
+    lines = []
+    for says in (_RIGHT, _WRONG, _NONE):
+        n_right, n_wrong = counts[says, _RIGHT], counts[says, _WRONG]
+        if n_right + n_wrong:
+            cells = (words(says), count(n_right), count(n_wrong))
+            lines.append(Line(key=says, cells=cells))
+    n, n_apart = counts.total(), counts[_RIGHT, _WRONG] + counts[_WRONG, _RIGHT]
+    used = ", ".join(dict.fromkeys(name for kind, name in readers.items() if kind in scorers))
+    return Table(
+        name="rules-judges",
+        title="Rules against judges",
+        note=f"The rules ({used}) on the {n:,} replies that a judge marked: they contradict the judge on "
+        f"{n_apart:,}, and say nothing of {counts[_NONE, _RIGHT] + counts[_NONE, _WRONG]:,}.",
+        columns=(
+            Column(key="rule", title="the rules say", is_text=True),
+            Column(key="right", title="right", group="the judge says"),
+            Column(key="wrong", title="wrong", group="the judge says"),
+        ),
+        lines=tuple(lines),
+    )
+
+
+def _said_by_rules(ruled: Score) -> str:
+    if ruled.value is None or not isinstance(ruled.outcome, Answered):
+        return _NONE
+    return _RIGHT if ruled.value == 1 else _WRONG

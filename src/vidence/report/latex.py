@@ -1,0 +1,229 @@
+r"""Tables for a paper: LaTeX with booktabs, in plain ASCII, ready for ``\input``."""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from itertools import groupby
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from vidence.report.export import write_whole
+from vidence.tables.cells import DASH, Cell, Column, Line, Table
+from vidence.tables.visible import visible
+
+Intervals: TypeAlias = Literal["pm", "brackets", "none"]
+# With more columns than this a table spans both columns of a page; one with intervals counts for two.
+MOST_NARROW = 7
+OURS = ("run:", "ours:")  # keys of lines about runs: what is said beside their name becomes a comment
+_SIGNS = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "%": r"\%",
+    "_": r"\_",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "`": r"\textasciigrave{}",
+    # Behind the end of a line these would belong to it.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    "\n": " ",
+    "\t": " ",
+    "\N{NO-BREAK SPACE}": "~",
+    DASH: r"\textendash{}",
+    "\N{EM DASH}": r"\textemdash{}",
+    "\N{MINUS SIGN}": "$-$",
+    "\N{HORIZONTAL ELLIPSIS}": r"\ldots{}",
+    "\N{MULTIPLICATION SIGN}": r"$\times$",
+    "\N{PLUS-MINUS SIGN}": r"$\pm$",
+    "\N{MIDDLE DOT}": r"$\cdot$",
+    "\N{DEGREE SIGN}": r"$^{\circ}$",
+    "\N{DAGGER}": r"$\dagger$",
+    "\N{DOUBLE DAGGER}": r"$\ddagger$",
+    "\N{GREATER-THAN OR EQUAL TO}": r"$\geq$",
+    "\N{LESS-THAN OR EQUAL TO}": r"$\leq$",
+    "\N{LEFT SINGLE QUOTATION MARK}": r"\textquoteleft{}",
+    "\N{RIGHT SINGLE QUOTATION MARK}": r"\textquoteright{}",
+    "\N{LEFT DOUBLE QUOTATION MARK}": r"\textquotedblleft{}",
+    "\N{RIGHT DOUBLE QUOTATION MARK}": r"\textquotedblright{}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
+}
+_ACCENTS = {
+    "\u0300": r"\`",
+    "\u0301": r"\'",
+    "\u0302": r"\^",
+    "\u0303": r"\~",
+    "\u0304": r"\=",
+    "\u0306": r"\u",
+    "\u0307": r"\.",
+    "\u0308": r"\"",
+    "\u030a": r"\r",
+    "\u030b": r"\H",
+    "\u030c": r"\v",
+    "\u0327": r"\c",
+}
+# What would become a dash or a quotation mark when it stands twice.
+_LIGATURE = re.compile(r"-(?=-)|'(?=')|,(?=,)|[?!](?=\\textquoteleft)")
+_ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
+_NOTE_SIGNS = re.compile(r"[†*]\d+(?: [†*]\d+)*")
+
+
+def escaped(text: str) -> str:
+    r"""The text as LaTeX that prints it, in plain ASCII.
+
+    Letters with accents are built; a character that has no place in the fonts of plain LaTeX is printed as
+    its number.
+
+    >>> escaped("Qwen2.5_VL & 100 %")
+    'Qwen2.5\\_VL \\& 100 \\%'
+    """
+    return _LIGATURE.sub(r"\g<0>{}", "".join(map(_character, visible(text))))
+
+
+def _character(character: str) -> str:
+    if character in _SIGNS:
+        return _SIGNS[character]
+    if " " <= character <= "~":
+        return character
+    apart = unicodedata.normalize("NFD", character)
+    if len(apart) == 2 and apart[0].isascii() and apart[0].isalpha() and apart[1] in _ACCENTS:
+        return f"{_ACCENTS[apart[1]]}{{{apart[0]}}}"
+    return f"U+{ord(character):04X}"
+
+
+def latex(tables: Sequence[Table], *, intervals: Intervals = "pm") -> str:
+    r"""The tables as ``table`` environments, one below the other.
+
+    Args:
+        tables: the tables; how each run was asked becomes a comment.
+        intervals: ``pm`` gives half the width of each interval behind ``\pm``, ``brackets`` its ends.
+    """
+    head = (
+        "% Written by vidence; needs \\usepackage{booktabs} and \\usepackage[T1]{fontenc}.\n"
+        "% A file with this content can be read with \\input.\n"
+    )
+    return head + "\n".join(_environment(table, intervals) for table in tables)
+
+
+def write_latex(tables: Sequence[Table], path: Path, *, intervals: Intervals = "pm") -> None:
+    """Write the tables.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    write_whole(path, latex(tables, intervals=intervals).encode("ascii"))
+
+
+def _environment(table: Table, intervals: Intervals) -> str:
+    columns = table.columns
+    is_wide = len(columns) + _n_intervals(table, intervals) > MOST_NARROW
+    name = "table*" if is_wide else "table"
+    rows = [_row(line, intervals) for line in table.lines]
+    sides = "".join("l" if i == 0 or column.is_text else "r" for i, column in enumerate(columns))
+    lines = [
+        *_comments(table),
+        f"\\begin{{{name}}}[t]",
+        "\\centering",
+        "\\footnotesize" if is_wide else "\\small",
+        *(["\\setlength{\\tabcolsep}{3pt}"] if is_wide else []),
+        f"\\begin{{tabular}}{{{sides}}}",
+        "\\toprule",
+        *_group_lines(columns),
+        f"{' & '.join(escaped(column.title) for column in columns)} \\\\",
+        "\\midrule",
+    ]
+    for n, (line, row) in enumerate(zip(table.lines, rows, strict=True)):
+        if n and line.key.startswith("ours:") and not table.lines[n - 1].key.startswith("ours:"):
+            lines.append("\\midrule")
+        lines.append(f"{' & '.join(row)} \\\\")
+    caption = f"{escaped(table.title)}. {escaped(table.note)} {_meaning(table, intervals)}".strip()
+    label = re.sub(r"[^a-z0-9]+", "-", table.name.lower()).strip("-")
+    lines += ["\\bottomrule", "\\end{tabular}"]
+    if table.footnotes:
+        notes = "\\par\n".join(escaped(note) for note in table.footnotes)
+        lines += [f"\\par\\smallskip{{\\scriptsize\\raggedright {notes}\\par}}"]
+    return "\n".join([*lines, f"\\caption{{{caption}}}", f"\\label{{tab:{label}}}", f"\\end{{{name}}}", ""])
+
+
+def _comments(table: Table) -> list[str]:
+    """What is said beside the names of runs: it has no place in print."""
+    first = [line.cells[0] for line in table.lines if line.key.startswith(OURS)]
+    return [f"% {escaped(cell.text)}: {escaped(cell.detail)}" for cell in first if cell.detail]
+
+
+def _row(line: Line, intervals: Intervals) -> list[str]:
+    first, *others = line.cells
+    name = escaped(first.text) if line.key.startswith(OURS) else _cell(first, intervals)
+    return [name, *(_cell(cell, intervals) for cell in others)]
+
+
+def _n_intervals(table: Table, intervals: Intervals) -> int:
+    """How many columns have intervals to print."""
+    if intervals == "none":
+        return 0
+    columns = zip(*(line.cells for line in table.lines), strict=True)
+    return sum(any(c.estimate and _ENDS.fullmatch(c.detail) for c in cells) for cells in columns)
+
+
+def _meaning(table: Table, intervals: Intervals) -> str:
+    if not _n_intervals(table, intervals):
+        return ""
+    if intervals == "pm":
+        return "Behind $\\pm$: half the width of the interval."
+    return "In brackets: the interval."
+
+
+def _group_lines(columns: Sequence[Column]) -> list[str]:
+    """The headings over neighbouring columns, and the rules below them."""
+    if not any(column.group for column in columns):
+        return []
+    cells, rules, at = [], [], 1
+    for group, members in groupby(columns, key=lambda c: c.group):
+        n = len(list(members))
+        cells.append(f"\\multicolumn{{{n}}}{{c}}{{{escaped(group)}}}")
+        if group:
+            rules.append(f"\\cmidrule(lr){{{at}-{at + n - 1}}}")
+        at += n
+    return [f"{' & '.join(cells)} \\\\", "".join(rules)]
+
+
+def _cell(cell: Cell, intervals: Intervals) -> str:
+    text = escaped(cell.text)
+    if re.fullmatch(r"-[\d.,]+", cell.text):
+        text = f"$-${escaped(cell.text[1:])}"
+    if cell.mark:
+        text = f"\\textbf{{{text}}}"
+    if not cell.detail:
+        return text
+    if cell.estimate is not None:
+        return text + _interval(cell.detail, intervals)
+    if _NOTE_SIGNS.fullmatch(cell.detail):
+        return f"{text}\\textsuperscript{{{escaped(cell.detail)}}}"
+    return f"{text} {{\\scriptsize {escaped(cell.detail)}}}"
+
+
+def _interval(detail: str, intervals: Intervals) -> str:
+    """The interval as it is shown elsewhere, in the form that is wished for."""
+    ends = _ENDS.fullmatch(detail)
+    if ends is None or intervals == "none":
+        return ""
+    if intervals == "brackets":
+        low, high = (end.replace("-", "$-$") for end in ends.groups())
+        return f" {{\\scriptsize {{[}}{low}, {high}{{]}}}}"
+    digits = len(ends[1].partition(".")[2])
+    half = (float(ends[2]) - float(ends[1])) / 2
+    return f" {{\\scriptsize $\\pm$ {half:.{digits}f}}}"

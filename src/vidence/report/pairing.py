@@ -1,0 +1,231 @@
+"""Put runs beside each other question by question, or say why that cannot be done."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.records import Item
+from vidence.report.marked import Marked
+from vidence.report.results import Row, Run
+from vidence.report.side_by_side import run_names
+
+MOST_NAMED = 5  # of the questions that differ
+_CONTENT: Mapping[str, Callable[[Item], object]] = {
+    "question": lambda item: item.question,
+    "choices": lambda item: item.choices,
+    "answer": lambda item: (item.answer_kind, item.answer),
+    "media": lambda item: item.media,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Paired:
+    """Two runs or more on the same questions, in one order.
+
+    Shapes: `values` (n_items, n_runs): the mean of the marks of each question over its repeats, 0 to 1.
+    `items` have their choices in their own order. `notes` say what is not compared.
+    """
+
+    runs: tuple[Run, ...]
+    names: tuple[str, ...]
+    items: tuple[Item, ...]
+    values: NDArray[np.float64]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def clusters(self) -> tuple[str, ...]:
+        """The video of each question."""
+        return tuple(item.video_id for item in self.items)
+
+    @property
+    def n_videos(self) -> int:
+        """How many videos the questions are about."""
+        return len(set(self.clusters))
+
+    def groups(self, tag: str) -> tuple[str, ...] | None:
+        """The value of a tag for each question; None where a question lacks it."""
+        found = [item.tags.get(tag) for item in self.items]
+        return tuple(v for v in found if v is not None) if None not in found else None
+
+    def part(self, positions: Sequence[int]) -> "Paired":
+        """Some of the questions, by their positions."""
+        return Paired(
+            runs=self.runs,
+            names=self.names,
+            items=tuple(self.items[i] for i in positions),
+            values=self.values[list(positions)],
+        )
+
+
+def own_item(row: Row) -> Item:
+    """The question of a trial with its choices in their own order, however they were shown."""
+    order = row.trial.choice_order
+    return row.item.with_order(tuple(int(i) for i in np.argsort(order)))
+
+
+def own_answer(row: Row) -> str | None:
+    """What was read: for choices the letter in their own order; None where nothing was read."""
+    order = row.trial.choice_order
+    if not row.read or not order:
+        return row.read or None
+    place = ord(row.read) - ord("A")
+    return chr(ord("A") + order[place]) if 0 <= place < len(order) else row.read
+
+
+def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
+    """The questions that all runs have a mark for.
+
+    Args:
+        runs: two runs or more.
+        shared: compare what the runs share where they were put different questions of one revision.
+
+    Raises:
+        UsageError: fewer than two runs, one of them twice, a run without trials, runs of different
+            benchmarks or revisions, different questions without `shared`, or nothing in common.
+    """
+    _check_folders(runs)
+    names = run_names(runs)
+    marked = [Marked.of(run.rows) for run in runs]
+    own = [{row.item.item_id: own_item(row) for row in run.rows} for run in runs]
+    _check_data(runs, names, own, shared=shared)
+    if not shared:
+        _check_questions(runs, names, marked=marked, own=own)
+    values = [dict(zip((i.item_id for i in m.items), m.values.tolist(), strict=True)) for m in marked]
+    kept = [item_id for item_id in own[0] if all(item_id in found for found in values)]
+    if not kept:
+        raise UsageError(f"{_all(names)} share no question that is marked; there is nothing to compare")
+    return Paired(
+        runs=tuple(runs),
+        names=names,
+        items=tuple(own[0][item_id] for item_id in kept),
+        values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
+        notes=tuple(_notes(names, own, n_kept=len(kept))),
+    )
+
+
+def pair_where_possible(runs: Sequence[Run]) -> Paired | None:
+    """As `pair`, or None for runs that cannot be compared question by question."""
+    try:
+        return pair(runs)
+    except UsageError:
+        return None
+
+
+def _all(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) == 2 else f"the {len(names)} runs"
+
+
+def _check_folders(runs: Sequence[Run]) -> None:
+    if len(runs) < 2:
+        raise UsageError(f"{len(runs)} run to compare; expected two run folders or more")
+    seen = set()
+    for run in runs:
+        if run.folder.resolve() in seen:
+            raise UsageError(f"{run.folder} is named twice; a run cannot be compared with itself")
+        seen.add(run.folder.resolve())
+        if not run.rows:
+            raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
+
+
+def _check_data(
+    runs: Sequence[Run], names: Sequence[str], own: Sequence[Mapping[str, Item]], *, shared: bool
+) -> None:
+    """Refuse runs whose questions come from different data."""
+    wrong: list[str] = []
+    data = {
+        "benchmark": [run.plan.benchmark for run in runs],
+        "revision": [run.facts.benchmark_revision or "none named" for run in runs],
+        "content hash": [run.facts.content_hash[:12] for run in runs],
+    }
+    for what, found in data.items():
+        if len(set(found)) == 1:
+            continue
+        is_part = what == "content hash" and shared and bool(runs[0].facts.benchmark_revision)
+        if not is_part or wrong:
+            wrong.append(f"  {what}: {_each(names, found)}")
+    wrong += [f"  {line}" for line in _changed(own)]
+    if wrong:
+        wrong += [f"  {line}" for line in _missing(names, own)]
+        raise UsageError(
+            f"{_all(names)} were not asked about the same data:\n" + "\n".join(wrong) + "\n"
+            "Compare runs on one release of one benchmark; run the other one again"
+        )
+
+
+def _each(names: Sequence[str], found: Sequence[str]) -> str:
+    return "; ".join(f"{name}: {value}" for name, value in zip(names, found, strict=True))
+
+
+def _changed(own: Sequence[Mapping[str, Item]]) -> list[str]:
+    """What differs in questions that have the same id."""
+    lines = []
+    common = [i for i in own[0] if all(i in found for found in own)]
+    for what, of in _CONTENT.items():
+        ids = [i for i in common if any(of(one[i]) != of(other[i]) for one, other in pairwise(own))]
+        if ids:
+            lines.append(f"another {what} under the same id: {len(ids):,} ({_named(ids)})")
+    return lines
+
+
+def _named(ids: Sequence[str]) -> str:
+    more = f", and {len(ids) - MOST_NAMED:,} more" if len(ids) > MOST_NAMED else ""
+    return ", ".join(ids[:MOST_NAMED]) + more
+
+
+def _missing(names: Sequence[str], own: Sequence[Mapping[str, Item]]) -> list[str]:
+    """Which questions are not in every run."""
+    common = set.intersection(*(set(found) for found in own))
+    lines = []
+    for name, found in zip(names, own, strict=True):
+        ids = [item_id for item_id in found if item_id not in common]
+        if ids:
+            lines.append(f"{name}: {len(ids):,} of its {len(found):,} not in all ({_named(ids)})")
+    return lines and [f"{len(common):,} questions are in all runs", *lines]
+
+
+def _check_questions(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    *,
+    marked: Sequence[Marked],
+    own: Sequence[Mapping[str, Item]],
+) -> None:
+    """Refuse runs of which one was asked, or has marks for, other questions."""
+    lines = _missing(names, own)
+    waiting = [set(found) - {i.item_id for i in m.items} for found, m in zip(own, marked, strict=True)]
+    if len({frozenset(ids) for ids in waiting}) > 1:
+        lines += [
+            f"{name}: {len(ids):,} wait for a judge ({_named(sorted(ids))})"
+            for name, ids in zip(names, waiting, strict=True)
+            if ids
+        ]
+    if not lines:
+        return
+    for name, run in zip(names, runs, strict=True):
+        if run.n_missing:
+            lines.append(f"{name} is not complete; `vidence resume {run.folder}` asks the rest")
+    listed = "\n  ".join(lines)
+    raise UsageError(
+        f"{_all(names)} do not have marks for the same questions:\n  {listed}\n"
+        "Compare what they share with --shared, or complete them"
+    )
+
+
+def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, n_kept: int) -> list[str]:
+    """What is left out of the comparison."""
+    everything = {item_id for found in own for item_id in found}
+    common = set.intersection(*(set(found) for found in own))
+    notes = []
+    if len(common) < len(everything):
+        notes.append(
+            f"Only the {len(common):,} questions that {_all(names)} share are compared, of "
+            f"{len(everything):,}: this need not hold for the others."
+        )
+    if n_kept < len(common):
+        n = len(common) - n_kept
+        notes.append(f"Not compared, since they wait for a judge: {n:,} of the questions.")
+    return notes

@@ -1,0 +1,140 @@
+"""What other readers make of the same replies; nobody is asked again."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from vidence import catalog
+from vidence.records import Answered
+from vidence.report.results import WAITING, Row, Run, create_reader, read_again
+from vidence.tables.cells import DASH, Column, Line, Table, count, share, words
+
+MOST_CHANGED = 200
+# It looks at what a reply describes and not at the letter that it gives.
+DESCRIPTIONS = "description-match"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Readings:
+    """Every reply to a question with choices, as each reader reads it.
+
+    `letters` and `marks` hold for each reader one entry per row: the letter read (or nothing), and
+    the mark. `base` is the reader that the run's scores come from.
+    """
+
+    base: str
+    rows: tuple[Row, ...]
+    letters: dict[str, tuple[str, ...]]
+    marks: dict[str, tuple[float, ...]]
+
+
+def letter_readers(run: Run) -> tuple[str, ...]:
+    """The run's own reader, then all others of the catalog that read letters."""
+    others = [name for name in catalog.names("reader") if name not in {WAITING, DESCRIPTIONS, run.reader}]
+    return (run.reader, *others)
+
+
+def read_all(run: Run, readers: Sequence[str]) -> Readings:
+    """Read every reply to a question with choices by each of the readers.
+
+    Raises:
+        UnknownNameError: no reader has that name.
+    """
+    rows = tuple(row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None)
+    letters = {run.reader: tuple(row.read for row in rows)}
+    marks = {run.reader: tuple(row.correct or 0.0 for row in rows)}
+    for name in readers:
+        if name == run.reader:
+            continue
+        scorer = create_reader(name)
+        scores = [read_again(row.item, row.trial, scorer) for row in rows]
+        letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
+        marks[name] = tuple(s.value or 0.0 for s in scores)
+    return Readings(base=run.reader, rows=rows, letters=letters, marks=marks)
+
+
+def reader_table(run: Run, readers: Sequence[str]) -> Table:
+    """How many trials change their letter, and the accuracy, under each reader; and pair by pair.
+
+    Raises:
+        UnknownNameError: no reader has that name.
+    """
+    return table_of_readings(read_all(run, readers))
+
+
+def table_of_readings(readings: Readings) -> Table:
+    """The table of `reader_table` from replies that are read already."""
+    names = tuple(readings.letters)
+    n = len(readings.rows)
+    base = _accuracy(readings, readings.base)
+    lines: list[Line] = []
+    for name in names:
+        accuracy = _accuracy(readings, name)
+        gain = "" if name == readings.base or not n else f"{100 * (accuracy - base):+.1f}"
+        cells = [
+            words(name, detail="this report" if name == readings.base else ""),
+            count(sum(map(bool, readings.letters[name]))),
+            count(_n_different(readings, name, readings.base)),
+            share(accuracy if n else None, detail=gain),
+        ]
+        cells += [
+            words("·") if other == name else count(_n_different(readings, name, other)) for other in names
+        ]
+        lines.append(Line(key=name, cells=tuple(cells)))
+    return Table(
+        name="readers",
+        title="Readers",
+        note=f"{n:,} replies to questions with choices, each read again by every reader; nobody was asked. "
+        "Accuracy is over these replies.",
+        columns=(
+            Column(key="reader", title="reader", is_text=True),
+            Column(key="read", title="letters read"),
+            Column(key="changed", title="changed", note="replies read differently than in this report"),
+            Column(key="accuracy", title="accuracy, %", note="and its change in points"),
+            *(
+                Column(key=f"against:{name}", title=name, group="replies read differently from")
+                for name in names
+            ),
+        ),
+        lines=tuple(lines),
+    )
+
+
+def _accuracy(readings: Readings, name: str) -> float:
+    return float(np.mean(readings.marks[name])) if readings.rows else float("nan")
+
+
+def _n_different(readings: Readings, one: str, other: str) -> int:
+    pairs = zip(readings.letters[one], readings.letters[other], strict=True)
+    return sum(a != b for a, b in pairs)
+
+
+def changed_table(readings: Readings, *, most: int = MOST_CHANGED) -> Table:
+    """The replies on which readers disagree, with the letter that each one reads.
+
+    Args:
+        readings: replies as each reader reads them.
+        most: how many are listed; the note says how many there are.
+    """
+    names = tuple(readings.letters)
+    changed = [i for i in range(len(readings.rows)) if len({readings.letters[name][i] for name in names}) > 1]
+    lines: list[Line] = []
+    for i in changed[:most]:
+        row = readings.rows[i]
+        read = [words(readings.letters[name][i] or DASH) for name in names]
+        item_id = words(row.item.item_id, detail=f"repeat {row.trial.repeat}" if row.trial.repeat else "")
+        key = f"{row.item.item_id}#{row.trial.repeat}"
+        lines.append(Line(key=key, cells=(item_id, words(row.item.answer), *read)))
+    listed = f", {most:,} of them listed" if len(changed) > most else ""
+    return Table(
+        name="readers-changed",
+        title="Replies on which readers disagree",
+        note=f"{len(changed):,} of {len(readings.rows):,} replies{listed}. A dash: no letter was read.",
+        columns=(
+            Column(key="item", title="question", is_text=True),
+            Column(key="gold", title="right"),
+            *(Column(key=f"read:{name}", title=name, group="letter read by") for name in names),
+        ),
+        lines=tuple(lines),
+    )

@@ -1,0 +1,179 @@
+"""The trials of a run folder, ready to be counted: each with its question and the score that counts."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias, assert_never, cast
+
+from vidence.catalog import create
+from vidence.contracts import Scorer
+from vidence.engine.marking import marked
+from vidence.engine.plan import Facts, Plan, read_plan
+from vidence.engine.store import TrialStore
+from vidence.records import Answered, Failed, Item, Outcome, Refused, Score, Trial, Unreadable
+
+OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
+# The scorer that leaves free answers to a judge.
+WAITING = "needs-judge"
+OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
+Fate: TypeAlias = Literal[
+    "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "unmarked"
+]
+# What becomes of a trial, and how to say it.
+FATES: dict[Fate, str] = {
+    "right": "right",
+    "partly": "partly right",
+    "wrong": "wrong",
+    "unreadable": "unreadable",
+    "refused": "refused",
+    "failed": "failed",
+    "unjudged": "judge error",
+    "unmarked": "waits for a judge",
+}
+
+
+def outcome_name(outcome: Outcome) -> OutcomeName:
+    """The outcome in one word."""
+    match outcome:
+        case Answered():
+            return "answered"
+        case Unreadable():
+            return "unreadable"
+        case Refused():
+            return "refused"
+        case Failed():
+            return "failed"
+        case _:
+            assert_never(outcome)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One trial beside its question, whose choices stand in the order in which they were shown.
+
+    `score` is the score as the chosen reader gives it.
+    """
+
+    item: Item
+    trial: Trial
+    score: Score
+
+    @property
+    def correct(self) -> float | None:
+        """1.0 for right, 0.0 for wrong, None where a judge is still to be asked.
+
+        While a free answer waits for its judge, a free question without an answer waits too: a mean
+        over the bad ones alone would say nothing.
+        """
+        return None if self.score.scorer == WAITING else self.score.value
+
+    @property
+    def read(self) -> str:
+        """The letter (or the text) that was read, or nothing."""
+        outcome = self.score.outcome
+        return outcome.answer if isinstance(outcome, Answered) else ""
+
+    @property
+    def outcome(self) -> OutcomeName:
+        """Answered, unreadable, refused or failed."""
+        return outcome_name(self.score.outcome)
+
+    @property
+    def is_judge_error(self) -> bool:
+        """Whether judges were asked and no verdict came of it."""
+        return bool(self.score.verdicts) and isinstance(self.score.outcome, Failed)
+
+    @property
+    def fate(self) -> Fate:
+        """The outcome, judge errors apart from other failures, and for answers the mark."""
+        if self.is_judge_error:
+            return "unjudged"
+        if self.outcome != "answered":
+            return self.outcome
+        match self.correct:
+            case None:
+                return "unmarked"
+            case 1.0:
+                return "right"
+            case 0.0:
+                return "wrong"
+            case _:
+                return "partly"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """One run folder as read with one reader; `rows` are in the order of the questions."""
+
+    folder: Path
+    name: str
+    plan: Plan
+    facts: Facts
+    rows: tuple[Row, ...]
+    reader: str
+
+    @property
+    def n_missing(self) -> int:
+        """How many planned trials are not there (the run was stopped, or is still going on)."""
+        return max(0, self.facts.n_planned - len(self.rows))
+
+
+def create_reader(name: str) -> Scorer:
+    """The reader of that name.
+
+    Raises:
+        UnknownNameError: there is none.
+    """
+    # A module found by name is not typed; that its create() gives a Scorer is checked in tests/conformance.
+    return cast("Scorer", create("reader", name))
+
+
+def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
+    """The score of a stored trial under another reader; nobody is asked.
+
+    A trial without a reply stays as it is; one whose first reader or judge broke is read again. One on
+    which this reader breaks has failed. Answers that are texts and not letters keep their stored score.
+
+    Args:
+        item: the question with its choices in the order in which they were shown.
+        trial: the trial.
+        scorer: the reader.
+    """
+    stored = trial.score
+    if item.answer_kind == "text":
+        return stored
+    if trial.reply is None:
+        return scorer.mark(item, stored.outcome)
+    return marked(item, trial.reply, scorer)
+
+
+def load_run(folder: Path, *, reader: str | None = None) -> Run:
+    """Read a run folder.
+
+    Args:
+        folder: the folder that ``vidence run`` wrote.
+        reader: None takes the scores as they were stored. A name reads every stored reply again
+            with the reader of that name.
+
+    Raises:
+        StoreError: not a run folder, damaged, or of another format.
+        UnknownNameError: no reader has that name.
+    """
+    plan, facts = read_plan(folder)
+    scorer = None if reader is None else create_reader(reader)
+    with TrialStore(folder) as store:
+        items = {item.item_id: item for item in store.items()}
+        rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())
+    return Run(
+        folder=folder,
+        name=folder.resolve().name,
+        plan=plan,
+        facts=facts,
+        rows=rows,
+        reader=plan.reader if reader is None else reader,
+    )
+
+
+def _row(item: Item, trial: Trial, scorer: Scorer | None) -> Row:
+    shown = item.with_order(trial.choice_order)
+    score = trial.score if scorer is None else read_again(shown, trial, scorer)
+    return Row(item=shown, trial=trial, score=score)

@@ -1,0 +1,27 @@
+"""Parts of a report that a caller adds."""
+
+from dataclasses import dataclass
+
+from vidence.report.figures import Figure
+from vidence.report.thumbnails import Sheet
+from vidence.tables.cells import Table
+
+
+@dataclass(frozen=True, kw_only=True)
+class Picture:
+    """A picture under a heading of its own, and lines of plain text below it."""
+
+    title: str
+    sheet: Sheet
+    lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Section:
+    """A part of the page that the caller adds: paragraphs, tables, figures, pictures; all plain text."""
+
+    title: str
+    paragraphs: tuple[str, ...] = ()
+    figures: tuple[Figure, ...] = ()
+    tables: tuple[Table, ...] = ()
+    pictures: tuple[Picture, ...] = ()

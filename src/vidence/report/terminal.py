@@ -1,0 +1,124 @@
+"""A run in the terminal: the score, what became of the trials, and the scores by tag."""
+
+from collections.abc import Mapping, Sequence
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from vidence.report.headline import asked, headline
+from vidence.report.repeated import REPEATS
+from vidence.report.results import OUTCOMES, Run
+from vidence.report.sections import Section
+from vidence.tables.cells import Table
+from vidence.tables.grids import new_grid, plain, print_table, shortened
+
+# What fits into 80 columns beside a name of some length.
+_SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
+_AGGREGATE_COLUMNS = ("items", "accuracy")
+_GRIDS = {
+    "outcomes": ("name", "n", "share"),
+    "readers": ("reader", "read", "changed", "accuracy"),
+    "positions": ("letter", "gold", "read", "accuracy"),
+}
+_MOST_REASONS = 3  # of each outcome
+
+
+def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
+    """Print a run: headline, outcomes, what other readers change, and a table for each tag.
+
+    Args:
+        run: the run.
+        tables: its tables, those of `all_tables` or some of them.
+        console: where to; 80 columns are enough.
+    """
+    by_name = {table.name: table for table in tables}
+    console.print(plain(f"{run.plan.benchmark} · {run.plan.model}", style="bold"))
+    console.print(plain(asked(run), style="dim"))
+    if "score" in by_name:
+        console.print()
+        for sentence in headline(run, by_name["score"]):
+            console.print(plain(sentence))
+    for table in tables:
+        if table.kind == "scores":
+            console.print()
+            console.print(_score_grid(table, is_first=table.name == "score"))
+    if any(table.kind == "scores" and table.name != "score" for table in tables):
+        console.print(plain("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
+    if REPEATS in by_name:
+        print_table(by_name[REPEATS], console)
+    for name, columns in _GRIDS.items():
+        if name in by_name:
+            console.print()
+            console.print(_grid(by_name[name], columns))
+            for text in _below(name, by_name):
+                console.print(text)
+
+
+def draw_section(section: Section, console: Console) -> None:
+    """Print a part of a page: its sentences, then its tables."""
+    console.print(plain(section.title, style="bold"))
+    for paragraph in section.paragraphs:
+        console.print(plain(paragraph))
+    for table in section.tables:
+        print_table(table, console)
+
+
+def _below(name: str, by_name: Mapping[str, Table]) -> list[Text]:
+    """What stands under a table."""
+    if name == "outcomes":
+        return [plain(reason) for reason in _reasons(by_name["reasons"])] if "reasons" in by_name else []
+    noted = "readers-changed" if name == "readers" else name
+    return [plain(by_name[noted].note, style="dim")] if noted in by_name else []
+
+
+def _reasons(table: Table) -> list[str]:
+    """Why there are answers that do not count, most frequent first; the page lists more."""
+    said = []
+    for outcome in OUTCOMES[1:]:
+        lines = [line for line in table.lines if table.cell(line.key, "outcome").text == outcome]
+        for line in lines[:_MOST_REASONS]:
+            reason = table.cell(line.key, "reason")
+            example = f"; {reason.detail}" if reason.detail else ""
+            said.append(f"{table.cell(line.key, 'n').text} {outcome}: {reason.text}{example}")
+        if len(lines) > _MOST_REASONS:
+            said.append(f"and {len(lines) - _MOST_REASONS} more reasons for {outcome}")
+    return said
+
+
+def _score_grid(table: Table, *, is_first: bool) -> Grid:
+    grid = new_grid(table.title)
+    titles = {column.key: column.title for column in table.columns}
+    columns = _AGGREGATE_COLUMNS if is_first else _SCORE_COLUMNS
+    grid.add_column(plain(table.columns[0].title, style="dim"))
+    for key in columns:
+        grid.add_column(plain(titles[key], style="dim"), justify="right")
+        if key == "accuracy":
+            grid.add_column(plain("interval", style="dim"), justify="right", no_wrap=True)
+    if not is_first:
+        grid.add_column(plain("a/u/r/f", style="dim"), justify="right")
+    for line in table.lines:
+        label = plain(shortened(line.cells[0]))
+        cells = [label.append(f" {line.cells[0].detail}", style="dim") if is_first else label]
+        for key in columns:
+            cell = table.cell(line.key, key)
+            cells.append(plain(cell.text))
+            if key == "accuracy":
+                cells.append(plain(cell.detail, style="dim"))
+        if not is_first:
+            cells.append(plain("/".join(table.cell(line.key, name).text for name in OUTCOMES)))
+        grid.add_row(*cells)
+    return grid
+
+
+def _grid(table: Table, keys: Sequence[str]) -> Grid:
+    grid = new_grid(table.title)
+    chosen = [column for column in table.columns if column.key in keys]
+    for column in chosen:
+        grid.add_column(plain(column.title, style="dim"), justify="left" if column.is_text else "right")
+    for line in table.lines:
+        cells = [table.cell(line.key, column.key) for column in chosen]
+        grid.add_row(
+            *(plain(f"{shortened(c)}  {c.detail}".rstrip() if c.detail else shortened(c)) for c in cells)
+        )
+    return grid

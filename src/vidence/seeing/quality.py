@@ -1,0 +1,162 @@
+"""How good tracks are, measured against ground truth: MOTA, IDF1, HOTA."""
+
+import importlib.metadata
+import importlib.util
+from typing import TYPE_CHECKING, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError, UsageError
+from vidence.records import Record
+from vidence.seeing.mot import MotRows
+from vidence.seeing.overlap import iou
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+INSTALL: Final = (
+    "pip install 'vidence[build,trackers]' && pip install --no-deps 'trackers>=2.6,<2.7' "
+    "(--no-deps, because that package asks for an OpenCV with windows, which replaces the one without)"
+)
+_PEDESTRIAN: Final = 1
+# Classes of MOT16 that look like people: who finds them is neither right nor wrong.
+_DISTRACTORS: Final = (2, 7, 8, 12)
+_SAME: Final = 0.5
+
+
+class Quality(Record, kw_only=True):
+    """Tracks against ground truth; shares are 0 to 1 (`mota` may be negative), a match is an IoU of 0.5.
+
+    `mota` = 1 - (missed + false + switches) / true boxes. `idf1` is the F1 score of boxes under the best
+    one-to-one pairing of tracks. `hota` is the mean over IoU thresholds 0.05 to 0.95 of the geometric mean
+    of detection accuracy (`det_a`) and association accuracy (`ass_a`). `library` computed the numbers.
+    """
+
+    mota: float
+    idf1: float
+    hota: float
+    det_a: float
+    ass_a: float
+    motp: float
+    precision: float
+    recall: float
+    n_switches: int
+    n_fragmentations: int
+    n_missed: int
+    n_false: int
+    n_true_boxes: int
+    n_true_tracks: int
+    n_mostly_tracked: int
+    n_mostly_lost: int
+    n_frames: int
+    library: str
+
+
+def measure(truth: MotRows, result: MotRows) -> Quality:
+    """Hold tracks against ground truth.
+
+    Ground truth with classes (since MOT16) is prepared as the benchmark does: only pedestrians that are to
+    be considered count, and boxes of the result on something that looks like a pedestrian and is none
+    (a reflection, a person on a vehicle) are taken out first. Without classes, true boxes whose seventh
+    column is 0 are left out.
+
+    Raises:
+        DataError: a track has two boxes in one frame, or the ground truth is empty.
+        UsageError: the library of metrics is not installed.
+
+    Source: Bernardin and Stiefelhagen 2008 (MOTA), Ristani et al. 2016 (IDF1), Luiten et al. 2021 (HOTA),
+    as in the library ``trackers``; Milan et al. 2016 (MOT16), section 4 (what is taken out).
+    Departs: no.
+    """
+    library = _library()
+    check_once(truth.part(_counts(truth)), what="the ground truth")
+    check_once(result, what="the result")
+    frames = sorted({*truth.frame_indices.tolist(), *result.frame_indices.tolist()})
+    true_ids, ids, overlaps = [], [], []
+    for frame in range(frames[-1] + 1 if frames else 0):
+        there = truth.part(truth.frame_indices == frame)
+        found = result.part(result.frame_indices == frame)
+        if truth.has_classes:
+            found = found.part(~_on_distractor(there, found))
+        there = there.part(_counts(there))
+        true_ids.append(there.ids)
+        ids.append(found.ids)
+        overlaps.append(iou(there.boxes_px[:, None], found.boxes_px[None]))
+    n_true = sum(map(len, true_ids))
+    if not n_true:
+        raise DataError("the ground truth has no box that counts; expected lines with a 1 in column seven")
+    clear = library.compute_clear_metrics(true_ids, ids, overlaps, threshold=_SAME)
+    identity = library.compute_identity_metrics(true_ids, ids, overlaps, threshold=_SAME)
+    hota = library.compute_hota_metrics(true_ids, ids, overlaps)
+    return Quality(
+        mota=float(clear["MOTA"]),
+        idf1=float(identity["IDF1"]),
+        hota=float(hota["HOTA"]),
+        det_a=float(hota["DetA"]),
+        ass_a=float(hota["AssA"]),
+        motp=float(clear["MOTP"]),
+        precision=float(clear["CLR_Pr"]),
+        recall=float(clear["CLR_Re"]),
+        n_switches=int(clear["IDSW"]),
+        n_fragmentations=int(clear["Frag"]),
+        n_missed=int(clear["CLR_FN"]),
+        n_false=int(clear["CLR_FP"]),
+        n_true_boxes=n_true,
+        n_true_tracks=len(np.unique(np.concatenate(true_ids))),
+        n_mostly_tracked=int(clear["MT"]),
+        n_mostly_lost=int(clear["ML"]),
+        n_frames=len(true_ids),
+        library=f"trackers {importlib.metadata.version('trackers')}",
+    )
+
+
+def _counts(truth: MotRows) -> NDArray[np.bool_]:
+    """Which true boxes count."""
+    counts: NDArray[np.bool_] = truth.marks != 0
+    return counts & (truth.class_ids == _PEDESTRIAN) if truth.has_classes else counts
+
+
+def _on_distractor(there: MotRows, found: MotRows) -> NDArray[np.bool_]:
+    """Which boxes of a result belong to something that looks like a pedestrian and is none."""
+    from scipy.optimize import linear_sum_assignment
+
+    overlaps = iou(there.boxes_px[:, None], found.boxes_px[None])
+    pairs = linear_sum_assignment(-np.where(overlaps >= _SAME, overlaps, 0.0))
+    is_on = np.zeros(len(found.ids), np.bool_)
+    for i, j in zip(*pairs, strict=True):
+        is_on[j] = overlaps[i, j] >= _SAME and there.class_ids[i] in _DISTRACTORS
+    return is_on
+
+
+def check_once(rows: MotRows, *, what: str) -> None:
+    """Refuse tracks that are twice in one frame.
+
+    Raises:
+        DataError: one is; the message names it.
+    """
+    pairs, counts = np.unique(np.stack([rows.frame_indices, rows.ids]), axis=1, return_counts=True)
+    if np.any(counts > 1):
+        frame, name = pairs[:, np.argmax(counts > 1)]
+        raise DataError(
+            f"{what} has the id {name} more than once in frame {frame + 1} (counted from 1); expected "
+            "tracks, with an id of its own for every person"
+        )
+
+
+def check_installed() -> None:
+    """Say early that metrics cannot be computed.
+
+    Raises:
+        UsageError: the library is not installed.
+    """
+    if importlib.util.find_spec("trackers") is None:
+        raise UsageError(f"measuring tracks (--gt) needs the library 'trackers'; run: {INSTALL}")
+
+
+def _library() -> "ModuleType":
+    check_installed()
+    import trackers.eval
+
+    module: ModuleType = trackers.eval
+    return module

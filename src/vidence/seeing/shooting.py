@@ -1,0 +1,210 @@
+"""Cut a video into shots: what a shot detector is, and one pass over the pictures for all of them."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError
+from vidence.media.pixels import resize
+from vidence.media.sizes import Size
+from vidence.media.video import FrameProblem, Video
+from vidence.records import Record
+from vidence.seeing.tracks import ShotFrames
+
+# Pictures that are in memory at the same time take about so many bytes at most.
+MOST_BYTES: Final = 64_000_000
+
+
+class Shot(Record, kw_only=True):
+    """Frames ``first_frame`` to ``last_frame``, both included, between two cuts; times in seconds.
+
+    The first ``n_mixed`` frames still show the shot before it, or come up from black.
+    """
+
+    shot_id: str
+    first_frame: int
+    last_frame: int
+    start_s: float
+    end_s: float
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but this shot."""
+        return self.first_frame + self.n_mixed
+
+    @property
+    def frames(self) -> ShotFrames:
+        """Its frames, as tracks know them."""
+        return ShotFrames(
+            first_frame=self.first_frame, clear_frame=self.clear_frame, last_frame=self.last_frame
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """Frames `first_frame` to `last_frame` of one shot, both included.
+
+    The first `n_mixed` of them still show the shot before it, or come up from black.
+    """
+
+    first_frame: int
+    last_frame: int
+    n_mixed: int = 0
+
+
+class ShotWatch(Protocol):
+    """One detector looking at one video, picture after picture."""
+
+    def see(self, picture: NDArray[np.uint8]) -> None:
+        """Look at the next frame: RGB, shape (height, width, 3), at most the detector's `size`."""
+
+    def spans(self) -> tuple[Span, ...]:
+        """The shots of all that was seen, in order. Frames of a gradual transition may be in none."""
+
+
+class ShotDetector(Protocol):
+    """Finds the cuts of a video; made by ``create(options)``, one file in ``construction/shots/``.
+
+    `identity` is what the shots depend on: name, version, weights, options. `size` limits the pictures
+    that it wants to see.
+    """
+
+    identity: str
+    size: Size
+
+    def watch(self) -> ShotWatch:
+        """Begin with a new video."""
+
+
+def find_shots(video: Video, detector: ShotDetector) -> tuple[Shot, ...]:
+    """The shots of a video, in order, with the exact times of their frames.
+
+    The video is decoded once, from its beginning to its end. A frame that is damaged counts as the one
+    before it.
+
+    Raises:
+        MediaError: the file cannot be opened any more, or no frame of it can be decoded.
+    """
+    watch = detector.watch()
+    for picture in pictures_in_order(video, size=detector.size):
+        watch.see(picture)
+    return timed(watch.spans(), video.times_s)
+
+
+def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ...]:
+    """Spans as shots ``shot-0001``, ``shot-0002``, ... that end when the next frame would begin.
+
+    Shapes: `times_s` (n_frames,), in seconds. The last frame of a video is taken to last as long as the
+    frame before it.
+    """
+    ends_s = np.append(times_s[1:], times_s[-1] + (times_s[-1] - times_s[-2] if len(times_s) > 1 else 0.0))
+    return tuple(
+        Shot(
+            shot_id=f"shot-{number:04d}",
+            first_frame=span.first_frame,
+            last_frame=span.last_frame,
+            n_mixed=span.n_mixed,
+            start_s=float(times_s[span.first_frame]),
+            end_s=float(ends_s[span.last_frame]),
+        )
+        for number, span in enumerate(spans, start=1)
+    )
+
+
+@dataclass(frozen=True, kw_only=True, order=True)
+class Gap:
+    """Where one shot gives way to the next: its last frame, and the first in which the next one is seen.
+
+    Frames between them are in no shot. The first `n_mixed` frames of the next one still show the shot before
+    it, or come up from black. -1 and the number of frames stand for before and behind the video.
+    """
+
+    last_frame: int
+    first_frame: int
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but the next shot."""
+        return self.first_frame + self.n_mixed
+
+    def is_near(self, other: "Gap", *, reach: int = 1) -> bool:
+        """Whether two gaps overlap with their mixed frames, or come within so many frames of each other."""
+        return self.last_frame - reach <= other.clear_frame and other.last_frame <= self.clear_frame + reach
+
+
+def spans_between(gaps: Sequence[Gap], *, n_frames: int) -> tuple[Span, ...]:
+    """The shots between gaps, in order. Of a shot that is mixed to its end, the last frame counts as clear.
+
+    >>> spans_between([Gap(last_frame=2, first_frame=4)], n_frames=6)
+    (Span(first_frame=0, last_frame=2, n_mixed=0), Span(first_frame=4, last_frame=5, n_mixed=0))
+    """
+    spans: list[Span] = []
+    start = clear = 0
+    for gap in [*sorted(gaps), Gap(last_frame=n_frames - 1, first_frame=n_frames)]:
+        if start <= gap.last_frame:
+            n_mixed = min(max(clear - start, 0), gap.last_frame - start)
+            spans.append(Span(first_frame=start, last_frame=gap.last_frame, n_mixed=n_mixed))
+        start, clear = max(start, gap.first_frame), max(clear, gap.clear_frame)
+    return tuple(spans)
+
+
+def cuts_to_spans(first_frames: Sequence[int], *, n_frames: int) -> tuple[Span, ...]:
+    """The shots between hard cuts; `first_frames` are the first frames of new shots.
+
+    >>> cuts_to_spans([3], n_frames=5)
+    (Span(first_frame=0, last_frame=2, n_mixed=0), Span(first_frame=3, last_frame=4, n_mixed=0))
+    """
+    return spans_between([Gap(last_frame=i - 1, first_frame=i) for i in first_frames], n_frames=n_frames)
+
+
+def pictures_in_order(
+    video: Video, *, size: Size, most_bytes: int = MOST_BYTES
+) -> Iterator[NDArray[np.uint8]]:
+    """Every frame of a video in order, the one before it in place of a frame that is damaged.
+
+    It is read in stretches that begin at keyframes, so that each packet is decoded once and only one
+    stretch is in memory. A stretch between keyframes that is too long for that is read in parts.
+
+    Raises:
+        MediaError: the file cannot be opened any more, or no frame of it can be decoded.
+    """
+    width_px, height_px = size.fit(video.probe.width_px, video.probe.height_px)
+    most = max(most_bytes // (3 * width_px * height_px), 1)
+    shown: NDArray[np.uint8] | None = None
+    n_early, problem = 0, "it holds no frame"
+    for stretch in _stretches(video, most=most):
+        for frame in video.frames(stretch, size=size):
+            if isinstance(frame, FrameProblem):
+                problem = frame.message
+                if shown is None:
+                    n_early += 1
+                    continue
+            else:
+                # Some files change their size on the way; what compares pictures needs one size.
+                shown = resize(frame, size=(width_px, height_px))
+                while n_early:
+                    n_early -= 1
+                    yield shown
+            if shown is not None:
+                yield shown
+    if shown is None:
+        raise MediaError(f"{video.probe.path}: no frame can be decoded, so that it has no shots: {problem}")
+
+
+def _stretches(video: Video, *, most: int) -> Iterator[range]:
+    """Runs of frames, each at most `most` long, that end before a keyframe where there is one."""
+    table, n_frames = video.scan.table, video.n_frames
+    keys = np.zeros(0, np.int64) if table is None else np.flatnonzero(table.is_key[table.packet_of_frame])
+    start = 0
+    while start < n_frames:
+        end = min(start + most, n_frames)
+        inside = keys[(keys > start) & (keys <= end)]
+        if end < n_frames and len(inside):
+            end = int(inside[-1])
+        yield range(start, end)
+        start = end

@@ -1,0 +1,168 @@
+"""One reading of a video for all who want to look at it: a detector, and those who see its boxes."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import MediaError
+from vidence.media.pixels import resize
+from vidence.media.video import FrameProblem, Video
+from vidence.seeing.tracks import Detections, Detector
+
+Image = NDArray[np.uint8]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Found:
+    """What was found in one picture.
+
+    Shapes: `boxes_px` (n, 4), left, top, right, bottom in pixels; `confidences`, `class_ids` (n,).
+    `class_names` names the class ids.
+    """
+
+    boxes_px: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    class_ids: NDArray[np.int64]
+    class_names: Mapping[int, str]
+
+    def __post_init__(self) -> None:
+        n = len(self.boxes_px)
+        if self.boxes_px.shape != (n, 4) or not self.confidences.shape == self.class_ids.shape == (n,):
+            raise ValueError(
+                f"boxes {self.boxes_px.shape}, confidences {self.confidences.shape} and classes "
+                f"{self.class_ids.shape} do not belong together"
+            )
+
+
+@runtime_checkable
+class Finder(Protocol):
+    """A detector that can be shown pictures, so that a video need not be read for it alone.
+
+    `n_together` is how many pictures it wants at once.
+    """
+
+    n_together: int
+
+    def find(self, images: Sequence[Image]) -> Sequence[Found]:
+        """What is in each picture; pictures are RGB, shape (height, width, 3)."""
+
+
+class Onlooker(Protocol):
+    """Who sees every frame with the boxes found in it: for vectors, crops, small pictures for shots."""
+
+    def see(self, frame_index: int, image: Image, found: Found) -> None:
+        """Look at one frame. Frames mostly come in order; one that had to be read again comes later."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Watched:
+    """The boxes of a video, and the frames that could not be shown."""
+
+    detections: Detections
+    problems: tuple[FrameProblem, ...] = ()
+
+
+def watch(
+    video: Video,
+    frame_indices: Sequence[int],
+    *,
+    detector: Detector,
+    onlookers: Sequence[Onlooker] = (),
+) -> Watched:
+    """Read frames once, find boxes in them, and show both to the onlookers.
+
+    A detector that does not look is asked for its boxes first; then the frames are read only where there
+    are onlookers. A detector that looks but is no `Finder` reads the video by itself.
+
+    Raises:
+        MediaError: not one of the frames can be read.
+        DataError: a file of boxes cannot be used.
+    """
+    wanted = sorted({int(index) for index in frame_indices})
+    if detector.looks and isinstance(detector, Finder):
+        return _find(video, wanted, finder=detector, onlookers=onlookers)
+    detections = detector.detect(video, wanted)
+    if not onlookers:
+        return Watched(detections=detections)
+    shown: set[int] = set()
+
+    def show(index: int, image: Image) -> None:
+        if index not in shown:
+            shown.add(index)
+            for onlooker in onlookers:
+                onlooker.see(index, image, of_frame(detections, index))
+
+    made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
+    return Watched(detections=detections, problems=_problems(video, made))
+
+
+def in_size(image: Image, video: Video) -> Image:
+    """A frame in the size that its video is said to have: some files change their size on the way."""
+    size_px = (video.probe.width_px, video.probe.height_px)
+    return image if (image.shape[1], image.shape[0]) == size_px else resize(image, size=size_px)
+
+
+def _find(video: Video, wanted: list[int], *, finder: Finder, onlookers: Sequence[Onlooker]) -> Watched:
+    waiting: dict[int, Image] = {}
+    found: dict[int, Found] = {}
+
+    def look() -> None:
+        results = finder.find(list(waiting.values()))
+        for (index, image), result in zip(waiting.items(), results, strict=True):
+            if index not in found:
+                found[index] = result
+                for onlooker in onlookers:
+                    onlooker.see(index, image, result)
+        waiting.clear()
+
+    def take(index: int, image: Image) -> None:
+        waiting[index] = image
+        if len(waiting) >= finder.n_together:
+            look()
+
+    made = video.read(wanted, lambda index, image: take(index, in_size(image, video)))
+    if waiting:
+        look()
+    problems = _problems(video, made)
+    return Watched(detections=gather(found), problems=problems)
+
+
+def _problems(video: Video, made: Mapping[int, object]) -> tuple[FrameProblem, ...]:
+    problems = tuple(value for _, value in sorted(made.items()) if isinstance(value, FrameProblem))
+    if made and len(problems) == len(made):
+        raise MediaError(
+            f"{video.probe.path}: none of the {len(made)} frames can be read: {problems[0].message}; "
+            "look at the file with `vidence probe`"
+        )
+    return problems
+
+
+def of_frame(detections: Detections, frame_index: int) -> Found:
+    """The boxes in one frame."""
+    first, last = np.searchsorted(detections.frame_indices, [frame_index, frame_index + 1])
+    return Found(
+        boxes_px=detections.boxes_px[first:last],
+        confidences=detections.confidences[first:last],
+        class_ids=detections.class_ids[first:last],
+        class_names=detections.class_names,
+    )
+
+
+def gather(found: Mapping[int, Found]) -> Detections:
+    """The boxes of all frames in one, in the order of the frames."""
+    ordered = sorted(found.items())
+    parts = [result for _, result in ordered]
+    names = {i: name for part in parts for i, name in part.class_names.items()}
+    class_ids = np.concatenate([np.zeros(0, np.int64), *(part.class_ids for part in parts)])
+    return Detections(
+        frame_indices=np.repeat(
+            np.array([index for index, _ in ordered], np.int64), [len(part.boxes_px) for part in parts]
+        ),
+        boxes_px=np.concatenate([np.zeros((0, 4)), *(part.boxes_px for part in parts)]),
+        confidences=np.concatenate([np.zeros(0), *(part.confidences for part in parts)]),
+        class_ids=class_ids,
+        class_names={i: names.get(i, f"class {i}") for i in sorted({*map(int, class_ids)})},
+    )

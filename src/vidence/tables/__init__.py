@@ -1,0 +1,1 @@
+"""The table that everything said is, and how it is drawn."""

@@ -1,0 +1,374 @@
+"""HERBench in the shape of its release, on a sample written by hand."""
+
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from vidence.ask.benchmarks import herbench
+from vidence.contracts import Loaded
+from vidence.errors import DataError, UsageError
+from vidence.media.locate import missing
+from vidence.records import Evidence
+
+SAMPLE = Path(__file__).parents[3] / "golden" / "herbench"
+ORDER = "temporal_shot_ordering.json"
+Entry = dict[str, object]
+
+
+def load(data: Path, *, strict: bool = False) -> Loaded:
+    return herbench.create().load(data, split="all", strict=strict)
+
+
+def entries(name: str = ORDER) -> list[Entry]:
+    return cast("list[Entry]", json.loads((SAMPLE / "tasks" / name).read_text(encoding="utf-8")))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A copy of the sample that a test may change."""
+    shutil.copytree(SAMPLE, tmp_path / "data")
+    return tmp_path / "data"
+
+
+def rewrite(folder: Path, rows: list[Entry], name: str = ORDER) -> Path:
+    path = folder / "tasks" / name
+    path.write_text(json.dumps(rows, indent=1), encoding="utf-8")
+    return path
+
+
+def change(folder: Path, **changes: object) -> Loaded:
+    """The sample with the second question of the shot ordering changed; None takes a field away."""
+    rows = entries()
+    rows[1] = {name: value for name, value in (rows[1] | changes).items() if value is not None}
+    rewrite(folder, rows)
+    return load(folder)
+
+
+def test_questions_come_in_the_order_of_the_files_with_bare_choices() -> None:
+    found = load(SAMPLE)
+    assert [item.item_id for item in found.items] == [
+        "AC_0000",
+        "MEGL_0000",
+        "SVA_0000",
+        "TSO_0000",
+        "TSO_0001",
+    ]
+    order = found.items[3]
+    assert order.choices[0] == "1->2->3->4"
+    assert order.choices[2] == "At least two of these are not in the video."
+    assert order.answer == "B"
+    assert order.media[0].path == "videos/trailers/shots.mp4"
+    assert order.tags == {"task": "TSO", "family": "TR&C", "n_evidence": "4", "source": "trailers"}
+    assert {item.tags["family"] for item in found.items} == {"TR&C", "GC&V", "MEA&N"}
+
+
+def test_the_media_of_the_sample_are_there() -> None:
+    found = load(SAMPLE)
+    assert found.media_root == SAMPLE
+    assert missing(found.media_root, found.items) == ()
+
+
+def test_time_stamps_become_oracle_evidence() -> None:
+    counting = load(SAMPLE).items[0]
+    assert counting.evidence == (
+        Evidence(kind="oracle", start_s=0.5, end_s=0.7),
+        Evidence(kind="oracle", start_s=1.5, end_s=1.7),
+        Evidence(kind="oracle", start_s=3.0, end_s=3.2),
+    )
+
+
+def test_there_are_12_tasks_in_4_families_of_3() -> None:
+    assert {family: len(tasks) for family, tasks in herbench.FAMILIES.items()} == {
+        "TR&C": 3,
+        "R&T": 3,
+        "GC&V": 3,
+        "MEA&N": 3,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("Action Sequence Integrity & Identification", "ASII"),
+        ("Action Sequence Integrity Identification", "ASII"),
+        ("appearance_grounded_behavior_and_interactions", "AGBI"),
+        ("Appearance-Grounded Attribute Recognition", "AGAR"),
+        ("Appearance-Grounded Localization & Trajectory", "AGLT"),
+        ("MULTI-PERSON DURATION REASONING", "MPDR"),
+        ("False Action Memory", "FAM"),
+        ("False Object Memory", "FOM"),
+        ("Region-Localized People Counting", "RLPC"),
+        ("Region Localized People Counting", "RLPC"),
+        ("sva", "SVA"),
+    ],
+)
+def test_a_task_is_known_in_every_spelling(folder: Path, name: str, code: str) -> None:
+    assert change(folder, task_type=name).items[4].tags["task"] == code
+
+
+def test_without_a_task_type_the_name_of_the_file_counts(folder: Path) -> None:
+    assert change(folder, task_type=None).items[4].tags["task"] == "TSO"
+
+
+# --------------------------------------------------------------------------- what is refused
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"answer_choice": None}, "answer_choice: absent; expected one of A, B, C, D, E"),
+        ({"answer_choice": ""}, "answer_choice: '' found; expected one of A, B, C, D, E"),
+        ({"answer_choice": "F"}, "answer_choice: 'F' found"),
+        ({"answer_choice": "b"}, "answer_choice: 'b' found"),
+        ({"task_type": "Temporal Shoot Ordering"}, "did you mean Temporal Shot Ordering (TSO)?"),
+        ({"task_type": "Cooking"}, "task_type: 'Cooking' found; expected one of TSO, MPDR, ASII"),
+        ({"video_path": None}, "video_path: absent; this field is required"),
+        ({"candidates": ["A. x", "C. y", "B. z"]}, "candidates[1]: 'C. y' found"),
+        ({"candidates": ["A. x", "y", "C. z"]}, "candidates[1]: 'y' found among choices with letters"),
+        ({"candidates": ["B. x", "A. y", "C. z"]}, "candidates[0]: 'B. x' found"),
+        ({"candidates": ["A. x", "B. ", "C. z"]}, "choices[1]: empty"),
+        ({"candidates": ["A. x"], "answer_choice": "A"}, "choices: 1 found"),
+        ({"question": " "}, "question: empty"),
+    ],
+)
+def test_a_bad_question_is_left_out_and_named_with_file_and_id(
+    folder: Path, changes: dict[str, object], said: str
+) -> None:
+    found = change(folder, **changes)
+    assert [item.item_id for item in found.items] == ["AC_0000", "MEGL_0000", "SVA_0000", "TSO_0000"]
+    (problem,) = found.problems
+    assert problem.startswith(f"{ORDER}:")
+    assert said in problem
+    assert problem.endswith("(question 'TSO_0001')")
+    with pytest.raises(DataError, match=r"temporal_shot_ordering\.json.*TSO_0001.*strict"):
+        load(folder, strict=True)
+
+
+def test_a_question_without_its_letter_is_never_an_a(folder: Path) -> None:
+    rows = [{name: v for name, v in row.items() if name != "answer_choice"} for row in entries()]
+    rewrite(folder, rows)
+    shutil.rmtree(folder / "videos")
+    for path in (folder / "tasks").glob("*.json"):
+        if path.name != ORDER:
+            path.unlink()
+    with pytest.raises(DataError, match=r"answer_choice: absent.*TSO_0000") as caught:
+        load(folder)
+    assert "docs/benchmarks/herbench.md" in str(caught.value)
+
+
+def test_an_unknown_file_without_task_types_is_refused(folder: Path) -> None:
+    rows = [{name: v for name, v in row.items() if name != "task_type"} for row in entries()]
+    (folder / "tasks" / ORDER).unlink()
+    rewrite(folder, rows, "temporal_shots.json")
+    found = load(folder)
+    assert len(found.items) == 3
+    assert len(found.problems) == 2
+    assert (
+        "file name: 'temporal_shots' found; did you mean Temporal Shot Ordering (TSO)?" in found.problems[0]
+    )
+
+
+def test_an_id_that_another_file_has_is_refused_with_both_places(folder: Path) -> None:
+    rows = entries("action_counting.json")
+    rewrite(folder, [*entries(), rows[0]])
+    found = load(folder)
+    (problem,) = found.problems
+    assert problem.startswith(f"{ORDER}:")
+    assert "'AC_0000' was used in action_counting.json:2 before" in problem
+    assert len(found.items) == 5
+
+
+def test_an_id_that_the_same_file_has_is_refused_too(folder: Path) -> None:
+    rewrite(folder, [*entries(), entries()[0]])
+    (problem,) = load(folder).problems
+    assert f"'TSO_0000' was used in {ORDER}:" in problem
+
+
+def test_a_task_file_that_is_no_list_is_refused(folder: Path) -> None:
+    (folder / "tasks" / ORDER).write_text('{"questions": []}', encoding="utf-8")
+    with pytest.raises(DataError, match=r"temporal_shot_ordering\.json is not a list"):
+        load(folder)
+
+
+def test_parquet_is_not_read_and_says_so(tmp_path: Path) -> None:
+    (tmp_path / "lite").mkdir()
+    (tmp_path / "lite" / "test-00000-of-00001.parquet").write_bytes(b"PAR1")
+    with pytest.raises(DataError, match=r"parquet files, which are not read; expected .*tasks"):
+        load(tmp_path)
+
+
+def test_there_is_one_split() -> None:
+    with pytest.raises(UsageError, match="lite"):
+        herbench.create().load(SAMPLE, split="lite")
+
+
+# --------------------------------------------------------------------------- what is noted
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer_index": 0},
+        {"answer_text": "1->2->3->4"},
+        {"answer_index": 4, "answer_text": "something else"},
+    ],
+)
+def test_the_letter_decides_where_the_answers_differ(folder: Path, changes: dict[str, object]) -> None:
+    found = change(folder, **changes)
+    assert found.items[4].answer == "C"
+    assert found.problems == ()
+    assert any("answer_index or answer_text" in n and n.endswith(": TSO_0001") for n in found.notes)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"answer_index": None, "answer_text": None},
+        {"answer_text": "C. At least two of these are not in the video."},
+        {"answer_text": " At least two of these are not in the video. "},
+    ],
+)
+def test_answers_that_agree_are_not_noted(folder: Path, changes: dict[str, object]) -> None:
+    assert not any("answer_index" in note for note in change(folder, **changes).notes)
+
+
+@pytest.mark.parametrize("stamps", [["soon"], "00:01.0-00:02.0", [3], ["00:05.0-00:04.0"], {"a": 1}])
+def test_time_stamps_that_cannot_be_read_cost_the_evidence_only(folder: Path, stamps: object) -> None:
+    found = change(folder, metadata={"timestamps": stamps})
+    assert found.items[4].evidence == ()
+    assert found.items[4].tags["n_evidence"] == "0"
+    assert "source" not in found.items[4].tags
+    assert any("time stamps" in note and note.endswith(": TSO_0001") for note in found.notes)
+
+
+def test_a_question_without_metadata_is_usable(folder: Path) -> None:
+    found = change(folder, metadata=None)
+    assert found.items[4].evidence == ()
+    assert not any("time stamps" in note for note in found.notes)
+
+
+def test_a_question_in_the_file_of_another_task_is_noted(folder: Path) -> None:
+    found = change(folder, task_type="Action Counting")
+    assert found.items[4].tags["task"] == "AC"
+    assert any("in the file of another task" in note for note in found.notes)
+
+
+def test_a_file_that_is_named_after_no_task_is_noted(folder: Path) -> None:
+    (folder / "tasks" / ORDER).rename(folder / "tasks" / "shots.json")
+    found = load(folder)
+    assert len(found.items) == 5
+    assert any(note.startswith("shots.json has the name of no task") for note in found.notes)
+
+
+def test_choices_without_letters_stay_as_they_are_and_other_numbers_of_them_are_noted(folder: Path) -> None:
+    found = change(folder, candidates=["An apple", "Bread", "Cheese"], answer_text="Cheese", answer_index=2)
+    assert found.items[4].choices == ("An apple", "Bread", "Cheese")
+    assert any("another number of choices than 5" in note for note in found.notes)
+
+
+def test_tasks_that_are_not_there_are_noted() -> None:
+    notes = load(SAMPLE).notes
+    assert any(note.startswith("8 of the 12 tasks are not there (MPDR, ASII, AGBI") for note in notes)
+
+
+def test_all_12_tasks_are_not_noted(folder: Path) -> None:
+    row = entries()[0]
+    codes = [code for tasks in herbench.FAMILIES.values() for code in tasks]
+    rewrite(folder, [row | {"question_id": f"Q{i}", "task_type": code} for i, code in enumerate(codes)])
+    assert not any("tasks are not there" in note for note in load(folder).notes)
+
+
+# --------------------------------------------------------------------------- which release
+
+
+@pytest.mark.parametrize(
+    ("name", "revision"),
+    [
+        ("lite", "lite (5 questions)"),
+        ("HERBench-lite-v2", "lite_v2 (5 questions)"),
+        ("full", "full (5 questions)"),
+        ("mine", "unknown (5 questions)"),
+    ],
+)
+def test_the_configuration_is_told_by_the_folder(tmp_path: Path, name: str, revision: str) -> None:
+    shutil.copytree(SAMPLE, tmp_path / name)
+    found = load(tmp_path / name)
+    assert found.revision == revision
+    assert {item.provenance.revision for item in found.items if item.provenance} == {revision}
+    assert any("none of the known configurations" in note for note in found.notes) is (name == "mine")
+
+
+def test_the_configuration_is_told_by_the_number_of_questions(tmp_path: Path) -> None:
+    row = entries()[0]
+    (tmp_path / "tasks").mkdir()
+    path = tmp_path / "tasks" / ORDER
+    path.write_text(
+        json.dumps([row | {"question_id": f"TSO_{i:05}"} for i in range(1_971)]), encoding="utf-8"
+    )
+    found = load(tmp_path)
+    assert len(found.items) == 1_971
+    assert found.revision == "lite_v2 (1,971 questions)"
+    # The same of the larger ones, whose questions need not be read for it.
+    for n, config in ((26_806, "full, as in the paper"), (27_936, "full, later release")):
+        assert herbench._revision(n, tmp_path, tmp_path / "tasks") == f"{config} ({n:,} questions)"
+
+
+# --------------------------------------------------------------------------- where things are
+
+
+@pytest.mark.parametrize("place", [".", "data"])
+def test_the_tasks_are_found_under_a_clone_or_its_data(tmp_path: Path, place: str) -> None:
+    shutil.copytree(SAMPLE, tmp_path / place, dirs_exist_ok=True)
+    found = load(tmp_path)
+    assert len(found.items) == 5
+    assert missing(found.media_root, found.items) == ()
+
+
+def test_the_folder_of_tasks_and_one_task_file_are_enough(folder: Path) -> None:
+    assert load(folder / "tasks").media_root == folder
+    one = load(folder / "tasks" / ORDER)
+    assert [item.item_id for item in one.items] == ["TSO_0000", "TSO_0001"]
+    assert one.media_root == folder
+
+
+def test_a_folder_of_task_files_without_more_is_its_own_root(tmp_path: Path) -> None:
+    for path in (SAMPLE / "tasks").iterdir():
+        shutil.copy(path, tmp_path)
+    (tmp_path / "._action_counting.json").write_bytes(b"\0")
+    found = load(tmp_path)
+    assert len(found.items) == 5
+    assert found.media_root == tmp_path
+
+
+def test_videos_inside_the_folder_of_tasks_are_found(folder: Path) -> None:
+    (folder / "videos").rename(folder / "tasks" / "videos")
+    assert load(folder).media_root == folder / "tasks"
+
+
+def test_the_hash_is_that_of_all_files_gzipped_or_not(folder: Path) -> None:
+    before = load(folder).content_hash
+    path = folder / "tasks" / ORDER
+    (folder / "tasks" / f"{ORDER}.gz").write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert load(folder).content_hash == before
+    rewrite(folder, entries("action_counting.json"), "action_counting.json")
+    assert load(folder).content_hash != before
+
+
+# --------------------------------------------------------------------------- how it is asked
+
+
+def test_the_protocols_are_the_papers_and_the_released_code() -> None:
+    protocols = herbench.create().protocols
+    assert list(protocols) == ["paper", "official", "oracle", "oracle-only"]
+    paper = protocols["paper"]
+    assert (paper.selector, paper.n_frames, paper.style) == ("herbench-uniform", 16, "direct")
+    assert (paper.sampling.temperature, paper.sampling.max_tokens) == (0.0, 50)
+    assert (paper.reader, paper.headline) == ("robust", "macro:task")
+    assert (protocols["official"].reader, protocols["official"].headline) == ("herbench-official", "answered")
+    assert protocols["oracle"].selector == "evidence"
+    assert protocols["oracle-only"].selector == "evidence:only"

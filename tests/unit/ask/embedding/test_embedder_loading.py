@@ -1,0 +1,373 @@
+"""The embedders with weights from their names to their numbers, and what happens when something breaks."""
+
+import importlib.util
+import json
+import logging
+import shutil
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+from servers import tiny_embedders
+from vidence import catalog
+from vidence.ask import checkpoints
+from vidence.ask.embedding import _checkpoint, _local
+from vidence.errors import AccessError, UsageError
+
+torch = pytest.importorskip("torch", reason="needs the extra 'select'")
+pytest.importorskip("transformers", reason="needs the extra 'select'")
+pytestmark = pytest.mark.torch
+
+NAMES = ("blip-itc", "blip-itm", "clip", "siglip")
+KINDS = {"blip-itc": "blip", "blip-itm": "blip", "clip": "clip", "siglip": "siglip2"}
+
+
+def make(name, folder, **options):
+    return catalog.find("embedder", name).create(str(folder), {"device": "cpu", **options})
+
+
+@pytest.fixture
+def copy(weights, tmp_path):
+    """A checkpoint of CLIP to spoil."""
+    return shutil.copytree(weights("clip"), tmp_path / "clip")
+
+
+@pytest.mark.parametrize("name", NAMES)
+class TestName:
+    def test_nothing_heavy_is_imported_before_the_first_frame(self, weights, name):
+        folder = weights(KINDS[name])
+        code = (
+            "import sys; from vidence import catalog\n"
+            f"assert catalog.find('embedder', {name!r}).create({str(folder)!r}, {{}}).identity\n"
+            "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
+        )
+        subprocess.run([sys.executable, "-c", code], check=True)
+
+    def test_no_name(self, name):
+        with pytest.raises(UsageError, match=f"{name}: needs a folder or a name on the hub"):
+            make(name, "")
+
+    @pytest.mark.parametrize("missing", ["torch", "transformers"])
+    def test_a_missing_library_names_the_extra(self, weights, monkeypatch, name, missing):
+        folder, find = weights(KINDS[name]), importlib.util.find_spec
+        monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == missing else find(n))
+        with pytest.raises(
+            UsageError, match=rf"{name}: needs {missing}; run: pip install 'vidence\[select\]'"
+        ):
+            _checkpoint.find_checkpoint(name, str(folder), types={})
+
+    @pytest.mark.parametrize(
+        ("options", "message"),
+        [
+            ({"batchsize": "4"}, "Did you mean 'batch'"),
+            ({"batch": "0"}, "1 or above"),
+            ({"device": "gpu"}, "cuda:NUMBER"),
+            ({"dtype": "int8"}, "bfloat16"),
+            ({"max_tokens": "-1"}, "0 or above"),
+            ({"size": "huge"}, "short:PIXELS"),
+            ({"local_only": "perhaps"}, "yes or no"),
+            ({"revision": "main"}, "makes no sense for the folder"),
+        ],
+    )
+    def test_bad_options(self, weights, name, options, message):
+        with pytest.raises(UsageError, match=message):
+            make(name, weights(KINDS[name]), **options)
+
+    def test_frames_are_wanted_as_large_as_the_model_sees_them(self, weights, name):
+        assert make(name, weights(KINDS[name])).size == {"siglip": "short:256"}.get(name, "short:32")
+        assert make(name, weights(KINDS[name]), size="native").size == "native"
+        assert make(name, weights(KINDS[name]), size="long:448").size == "long:448"
+
+    def test_the_usual_size_where_the_configuration_says_nothing(self, weights, tmp_path, name):
+        folder = shutil.copytree(weights(KINDS[name]), tmp_path / "copy")
+        config = json.loads((folder / "config.json").read_text())
+        (folder / "config.json").write_text(json.dumps({**config, "vision_config": None}))
+        usual = {"blip-itc": 384, "blip-itm": 384, "clip": 224, "siglip": 256}[name]
+        assert make(name, folder).size == f"short:{usual}"
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("clip", {"logit_scale": "perhaps"}),
+        ("siglip", {"score": "softmax"}),
+        ("blip-itm", {"text": "avis"}),
+        ("blip-itc", {"text": "avis"}),
+    ],
+)
+def test_bad_options_of_one_embedder(weights, name, options):
+    with pytest.raises(UsageError, match="expected"):
+        make(name, weights(KINDS[name]), **options)
+
+
+@pytest.mark.parametrize("missing", ["sentencepiece", "google", "google.protobuf"])
+def test_siglip_needs_a_tokenizer_of_its_own(weights, monkeypatch, missing):
+    folder, find = weights("siglip"), importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == missing else find(n))
+    with pytest.raises(UsageError, match=r"siglip: needs .*; run: pip install 'vidence\[select\]'"):
+        make("siglip", folder)
+    make("siglip", weights("siglip2"))
+
+
+class TestPlace:
+    @pytest.mark.parametrize("name", ["/no/such/place", "./nowhere", "~/nowhere-at-all", "a/b/c", "a\\b"])
+    def test_a_folder_that_is_not_there(self, name):
+        with pytest.raises(UsageError, match="there is no folder"):
+            make("clip", name)
+
+    def test_a_folder_without_configuration(self, tmp_path):
+        with pytest.raises(UsageError, match=r"has no config.json; expected a folder with config.json"):
+            make("clip", tmp_path)
+
+    @pytest.mark.parametrize(
+        ("text", "message"), [("{", "is not JSON"), ("[]", "holds a list; expected a JSON")]
+    )
+    def test_a_broken_configuration(self, copy, text, message):
+        (copy / "config.json").write_text(text)
+        with pytest.raises(UsageError, match=message):
+            make("clip", copy)
+
+    def test_a_folder_without_weights(self, copy):
+        (copy / "model.safetensors").unlink()
+        with pytest.raises(
+            UsageError, match=r"holds no weights; expected \*.safetensors or \*.bin, found config"
+        ):
+            make("clip", copy)
+
+    def test_no_possible_name(self):
+        with pytest.raises(UsageError, match="cannot be a repository on the hub"):
+            make("clip", "what is this", local_only="yes")
+
+    def test_a_repository_that_is_not_in_the_cache(self):
+        with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
+            make("clip", "vidence/none", local_only="yes", revision="v1")
+
+    def test_a_repository_in_the_cache_is_pinned_to_its_commit(self, weights, frames, tmp_path, monkeypatch):
+        commit = "0123456789abcdef0123456789abcdef01234567"
+        repository = tmp_path / "models--vidence--tiny"
+        shutil.copytree(weights("clip"), repository / "snapshots" / commit)
+        (repository / "refs").mkdir()
+        (repository / "refs" / "main").write_text(commit)
+        for module in ("constants", "file_download"):
+            monkeypatch.setattr(f"huggingface_hub.{module}.HF_HUB_CACHE", str(tmp_path), raising=False)
+        embedder = make("clip", "vidence/tiny", local_only="yes")
+        assert embedder.identity == f"clip:vidence/tiny@{commit}?dtype=float32 v1"
+
+
+class TestType:
+    @pytest.mark.parametrize(
+        ("name", "kind", "message"),
+        [
+            (
+                "clip",
+                "blip",
+                "holds a BlipForImageTextRetrieval of type 'blip'; clip: needs CLIPModel; use blip-itm or",
+            ),
+            ("blip-itm", "clip", "type 'clip'; blip-itm: needs BlipForImageTextRetrieval; use clip for it"),
+            ("blip-itc", "siglip2", "blip-itc: needs BlipForImageTextRetrieval; use siglip for it"),
+            ("siglip", "clip", "siglip: needs SiglipModel or Siglip2Model; use clip for it"),
+        ],
+    )
+    def test_weights_of_another_embedder(self, weights, name, kind, message):
+        with pytest.raises(UsageError, match=message):
+            make(name, weights(kind))
+
+    def test_a_model_that_writes_captions(self, tmp_path):
+        folder = tiny_embedders.build_blip(tmp_path / "blip", kind="BlipForConditionalGeneration")
+        with pytest.raises(UsageError, match=r"BlipForConditionalGeneration of type 'blip'.*lacks the parts"):
+            make("blip-itm", folder)
+
+    def test_a_model_of_an_unknown_type(self, copy):
+        (copy / "config.json").write_text('{"model_type": "llava"}')
+        with pytest.raises(
+            UsageError, match=r"holds a model of type 'llava'; clip: needs .*; no embedder can use it"
+        ):
+            make("clip", copy)
+        (copy / "config.json").write_text("{}")
+        with pytest.raises(UsageError, match="of type 'no type'"):
+            make("clip", copy)
+
+    def test_weights_without_a_class(self, copy, frames):
+        config = json.loads((copy / "config.json").read_text())
+        del config["architectures"]
+        (copy / "config.json").write_text(json.dumps(config))
+        assert make("clip", copy).match(frames, ["dogs"]).shape == (7, 1)
+
+
+class TestIdentity:
+    def test_other_weights_are_another_embedder(self, weights, copy):
+        before = make("clip", weights("clip")).identity
+        assert make("clip", copy).identity == before
+        stored = (copy / "model.safetensors").read_bytes()
+        (copy / "model.safetensors").write_bytes(stored[:-1] + bytes([stored[-1] ^ 1]))
+        assert make("clip", copy).identity != before
+
+    @pytest.mark.parametrize("file", ["config.json", "preprocessor_config.json", "tokenizer.json"])
+    def test_other_settings_are_another_embedder(self, weights, copy, file):
+        (copy / file).write_text((copy / file).read_text() + "\n")
+        assert make("clip", copy).identity != make("clip", weights("clip")).identity
+
+    def test_a_model_card_is_no_part_of_it(self, weights, copy):
+        (copy / "README.md").write_text("# tiny")
+        assert make("clip", copy).identity == make("clip", weights("clip")).identity
+
+    def test_large_files_enter_in_part(self, copy, monkeypatch):
+        monkeypatch.setattr(checkpoints, "WHOLE_BYTES", 100_000)
+        monkeypatch.setattr(checkpoints, "HEAD_BYTES", 1000)
+        before = make("clip", copy).identity
+        stored = bytearray((copy / "model.safetensors").read_bytes())
+        stored[1000 + 64] ^= 1
+        (copy / "model.safetensors").write_bytes(stored)
+        assert make("clip", copy).identity != before
+
+    def test_what_changes_the_numbers_changes_it_and_nothing_else_does(self, weights):
+        plain = make("clip", weights("clip"))
+        for option in ({"dtype": "float16"}, {"max_tokens": "8"}, {"logit_scale": "yes"}):
+            assert make("clip", weights("clip"), **option).identity != plain.identity
+        for option in ({"batch": "1"}, {"size": "native"}, {"logit_scale": "no"}, {"max_tokens": "0"}):
+            assert make("clip", weights("clip"), **option).identity == plain.identity
+
+    def test_features_are_the_same_however_texts_are_cut_and_scores_scaled(self, weights):
+        plain = make("clip", weights("clip"))
+        for option in ({"max_tokens": "8"}, {"logit_scale": "yes"}):
+            assert make("clip", weights("clip"), **option).features_identity == plain.features_identity
+        assert make("clip", weights("clip"), dtype="float16").features_identity != plain.features_identity
+
+    def test_lavis_names_its_limit(self, weights):
+        assert "max_tokens=35&text=lavis" in make("blip-itm", weights("blip"), text="lavis").identity
+
+
+class TestLoading:
+    def test_a_device_that_is_not_there(self, weights, frames, monkeypatch):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        with pytest.raises(UsageError, match=r"device=cuda:1: torch .* sees no such device"):
+            make("clip", weights("clip"), device="cuda:1").features(frames)
+
+    def test_the_cpu_where_there_is_no_gpu(self, weights, frames, monkeypatch, caplog):
+        monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+        with caplog.at_level(logging.INFO, logger="vidence.ask.embedding"):
+            make("clip", weights("clip"), device="auto").features(frames)
+        assert "on cpu as torch.float32" in caplog.text
+
+    def test_more_tokens_than_the_model_takes(self, weights, frames):
+        with pytest.raises(UsageError, match=r"max_tokens=78, but .* takes 77 at most"):
+            make("clip", weights("clip"), max_tokens="78").match(frames, ["dogs"])
+
+    def test_files_that_cannot_be_loaded(self, copy, frames):
+        (copy / "model.safetensors").write_bytes(b"nothing of the kind")
+        with pytest.raises(AccessError, match="cannot be loaded as a CLIPModel: SafetensorError"):
+            make("clip", copy).features(frames)
+
+    def test_weights_that_lack_a_tower(self, copy, frames):
+        from safetensors.torch import load_file, save_file
+
+        stored = load_file(copy / "model.safetensors")
+        kept = {k: v for k, v in stored.items() if not k.startswith("text_model")}
+        save_file(kept, copy / "model.safetensors", metadata={"format": "pt"})
+        with pytest.raises(AccessError, match=r"lack .* of the model's tensors"):
+            make("clip", copy).features(frames)
+
+    def test_a_tokenizer_that_cannot_pad(self, weights, frames, monkeypatch):
+        from transformers import AutoTokenizer
+
+        embedder = make("clip", weights("clip"))
+        tokenizer = AutoTokenizer.from_pretrained(weights("clip"))
+        tokenizer.pad_token = None
+        monkeypatch.setattr(AutoTokenizer, "from_pretrained", lambda *_, **__: tokenizer)
+        with pytest.raises(AccessError, match="no token to pad with"):
+            embedder.features(frames)
+
+    def test_a_vocabulary_without_the_token_of_lavis(self, weights, frames, tmp_path):
+        folder = shutil.copytree(weights("blip"), tmp_path / "blip")
+        tokenizer = json.loads((folder / "tokenizer.json").read_text())
+        for i in range(2):
+            tokenizer["model"]["vocab"][f"more{i}"] = len(tokenizer["model"]["vocab"])
+        (folder / "tokenizer.json").write_text(json.dumps(tokenizer))
+        with pytest.raises(UsageError, match=r"text=lavis needs a vocabulary that ends with \[ENC\]"):
+            make("blip-itm", folder, text="lavis").match(frames, ["dogs"])
+
+    def test_memory_that_is_too_small_says_what_to_do(self, weights, frames, monkeypatch):
+        embedder = make("clip", weights("clip"), batch="5")
+        embedder.features(frames[:1])
+
+        def too_much(**_):
+            raise torch.OutOfMemoryError("CUDA out of memory")
+
+        monkeypatch.setattr(embedder._weights.model, "get_image_features", too_much)
+        with pytest.raises(UsageError, match=r"a batch of 5 does not fit .* say batch=2"):
+            embedder.features(frames)
+
+    def test_progress_bars_stay_as_they_were(self, weights, frames, capfd):
+        from transformers.utils import logging as library_logging
+
+        was_on = library_logging.is_progress_bar_enabled()
+        try:
+            for switch in (library_logging.enable_progress_bar, library_logging.disable_progress_bar):
+                switch()
+                before = library_logging.is_progress_bar_enabled()
+                make("clip", weights("clip")).features(frames[:1])
+                assert library_logging.is_progress_bar_enabled() is before
+        finally:
+            (library_logging.enable_progress_bar if was_on else library_logging.disable_progress_bar)()
+        assert "%" not in capfd.readouterr().err
+
+    def test_several_threads_load_it_once(self, weights, frames, monkeypatch):
+        loaded = []
+
+        class Counted(_local.Weights):
+            def __init__(self, *arguments, **options):
+                loaded.append(1)
+                super().__init__(*arguments, **options)
+
+        monkeypatch.setattr(_local, "Weights", Counted)
+        embedder = make("clip", weights("clip"))
+        found = {}
+
+        def work(number):
+            found[number] = embedder.match(frames, ["dogs", "red card"])
+
+        threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert loaded == [1]
+        assert len(found) == 4
+        for scores in found.values():
+            np.testing.assert_array_equal(scores, found[0])
+
+
+class TestWhatIsAsked:
+    def test_features_of_another_embedder(self, weights, frames):
+        clip, siglip = make("clip", weights("clip")), make("siglip", weights("siglip2"))
+        with pytest.raises(
+            UsageError, match=r"shape \(7, 16\) do not belong to siglip; expected \(n_frames, 32\)"
+        ):
+            siglip.compare(clip.features(frames), ["dogs"])
+        with pytest.raises(UsageError, match=r"shape \(16,\)"):
+            clip.compare(clip.features(frames)[0], ["dogs"])
+
+    def test_blip_itm_has_no_features(self, weights, frames):
+        embedder = make("blip-itm", weights("blip"))
+        with pytest.raises(UsageError, match=r"no features for 7 frames alone; use match\(\)"):
+            embedder.features(frames)
+        with pytest.raises(
+            UsageError, match=r"cannot compare features of shape \(2, 3\) with 1 texts; use match"
+        ):
+            embedder.compare(np.zeros((2, 3), np.float32), ["dogs"])
+
+    def test_texts_read_lately_are_not_read_again(self, weights, frames, monkeypatch):
+        monkeypatch.setattr(_local, "_REMEMBERED_TEXTS", 2)
+        embedder = make("clip", weights("clip"))
+        asked = []
+        understand = embedder._understand
+        monkeypatch.setattr(embedder, "_understand", lambda w, t: asked.append(list(t)) or understand(w, t))
+        first = embedder.match(frames, ["red", "blue", "red"])
+        np.testing.assert_array_equal(first[:, 0], first[:, 2])
+        np.testing.assert_array_equal(embedder.match(frames, ["blue", "red"]), first[:, [1, 0]])
+        embedder.match(frames, ["blue", "green"])
+        embedder.match(frames, ["red"])
+        assert asked == [["red", "blue"], ["green"], ["red"]]

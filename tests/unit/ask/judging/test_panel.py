@@ -1,0 +1,102 @@
+"""Several judges on one reply."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from vidence.ask.judging.panel import combine
+from vidence.records import Answered, Failed, Score, Verdict
+
+
+def score(value, *, points=None, extracted="", model="m"):
+    """The score of one member; None is a judge error."""
+    verdict = Verdict(judge_model=model, value=value, points=points, extracted=extracted)
+    if value is None:
+        outcome = Failed(stage="scoring", error="JudgeError", message="?")
+        return Score(outcome=outcome, value=0.0, scorer="j", scorer_version=2, verdicts=(verdict,))
+    return Score(
+        outcome=Answered(answer=extracted),
+        value=value,
+        scorer="j",
+        scorer_version=2,
+        points=points,
+        verdicts=(verdict,),
+    )
+
+
+def ruled(value):
+    return Score(outcome=Answered(answer="A"), value=value, scorer="rules", scorer_version=1)
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        ([1.0], 1.0),
+        ([1.0, 1.0, 0.0], 1.0),
+        ([0.0, 1.0, 0.0], 0.0),
+        ([1.0, 1.0], 1.0),
+        ([1.0, None], 1.0),
+        ([1.0, 1.0, None, None], 1.0),
+        ([0.0, 0.0, None], 0.0),
+        ([1.0, 0.0], None),
+        ([1.0, 0.0, None], None),
+        ([1.0, 1.0, 0.0, 0.0], None),
+        ([1.0, None, None], None),
+        ([None], None),
+        ([None, None], None),
+        ([1.0, 1.0, None, None, None], None),
+    ],
+)
+def test_most_of_the_given_verdicts_decide(values, expected):
+    combined = combine([score(v) for v in values])
+    is_error = isinstance(combined.outcome, Failed)
+    assert is_error is (expected is None)
+    assert combined.value == (0.0 if expected is None else expected)
+    assert [v.value for v in combined.verdicts] == values
+    assert (combined.scorer, combined.scorer_version) == ("j", 2)
+
+
+def test_the_answer_is_that_of_the_first_in_the_majority():
+    combined = combine([score(0.0, extracted="x"), score(1.0, extracted="y"), score(1.0, extracted="z")])
+    assert combined.outcome == Answered(answer="y")
+
+
+def test_points_are_the_mean_of_those_given():
+    members = [score(1.0, points=4.0), score(1.0, points=3.0), score(0.0, points=2.0), score(None)]
+    assert combine(members).points == 3.0
+    assert combine([score(1.0), score(1.0)]).points is None
+
+
+def test_an_undecided_panel_gives_no_points_and_says_why():
+    tie = combine([score(1.0, points=4.0), score(0.0, points=0.0)])
+    assert tie.points is None
+    assert tie.outcome == Failed(
+        stage="scoring", error="JudgeError", message="the judges are tied: 1 for 1, 1 for 0"
+    )
+    few = combine([score(1.0), score(None), score(None)])
+    assert few.outcome.message == "1 of 3 judges gave a verdict"
+
+
+def test_what_the_rules_decided_stays():
+    assert combine([ruled(1.0), ruled(1.0)]) == ruled(1.0)
+
+
+def test_one_member_is_its_own_panel():
+    assert combine([score(1.0, points=4.0)]) == score(1.0, points=4.0)
+
+
+def test_nobody_is_no_panel():
+    with pytest.raises(ValueError, match="at least one score"):
+        combine([])
+
+
+@given(st.lists(st.sampled_from([1.0, 0.0, None]), min_size=2, max_size=5))
+def test_the_order_of_the_members_does_not_matter(values):
+    found = {
+        (c.value, type(c.outcome))
+        for order in itertools.islice(itertools.permutations(values), 40)
+        for c in [combine([score(v) for v in order])]
+    }
+    assert len(found) == 1

@@ -1,0 +1,287 @@
+"""`anthropic:` through the official SDK against a server that speaks the API: what is sent."""
+
+import base64
+import json
+from pathlib import Path
+
+import anyio
+import pytest
+
+pytest.importorskip("anthropic", reason="anthropic is not installed (extra 'anthropic')")
+
+from servers.anthropic_stub import FIXED_SAMPLING, AnthropicStub
+from servers.sdk_asks import SCHEMA, ask, asking, image_part
+from vidence.ask.models.anthropic import AnthropicModel, create
+from vidence.catalog import parse_spec
+from vidence.errors import AccessError, RejectedRequestError, UsageError
+from vidence.records import TextPart, Usage, VideoPart
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def model_for(server: AnthropicStub, options: str = "", name: str = "claude") -> AnthropicModel:
+    spec = parse_spec(f"anthropic:{name}?base_url={server.base_url}&timeout_s=10&{options}")
+    return create(spec.argument, spec.options)
+
+
+# ------------------------------------------------------------------------------------ what is sent
+
+
+def test_words_are_sent_and_read():
+    with AnthropicStub(answer="B") as server:
+        [reply] = ask(model_for(server), asking())
+    assert (reply.text, reply.reasoning, reply.finish, reply.model) == ("B", "", "stop", "claude")
+    assert reply.usage == Usage(input_tokens=7, output_tokens=1)
+    assert reply.latency_s > 0
+    [seen] = server.requests
+    assert (seen.method, seen.path) == ("POST", "/v1/messages")
+    assert "anthropic-version" in seen.headers
+    assert seen.body == {
+        "model": "claude",
+        "max_tokens": 1024,
+        "messages": [{"role": "user", "content": [{"type": "text", "text": "Which?"}]}],
+        "temperature": 0.0,
+    }
+
+
+def test_parts_keep_their_order_and_images_their_bytes():
+    parts = (TextPart(text="first"), image_part("d1"), TextPart(text="then"), image_part("d2", "image/png"))
+    images = {"d1": b"\xff\xd8one", "d2": bytes(range(256))}
+    with AnthropicStub() as server:
+        ask(model_for(server), asking(*parts, images=images, system="Be brief."))
+    body = server.requests[0].body
+    assert body["system"] == "Be brief."
+    content = body["messages"][0]["content"]
+    assert [block["type"] for block in content] == ["text", "image", "text", "image"]
+    assert [block["text"] for block in content[::2]] == ["first", "then"]
+    sources = [block["source"] for block in content[1::2]]
+    assert [source["media_type"] for source in sources] == ["image/jpeg", "image/png"]
+    assert [base64.b64decode(source["data"], validate=True) for source in sources] == list(images.values())
+
+
+def test_parts_of_blanks_are_left_out():
+    with AnthropicStub() as server:
+        ask(model_for(server), asking(TextPart(text=" \n"), TextPart(text="Which?")))
+    assert server.requests[0].body["messages"][0]["content"] == [{"type": "text", "text": "Which?"}]
+
+
+def test_an_image_without_bytes_is_a_mistake_of_the_caller():
+    with AnthropicStub() as server, pytest.raises(UsageError, match="image d9"):
+        ask(model_for(server), asking(image_part("d9")))
+    assert server.n_requests == 0
+
+
+def test_a_whole_video_is_not_taken(tmp_path: Path):
+    part = VideoPart(path=str(tmp_path / "clip.mp4"), digest="v1")
+    with AnthropicStub() as server, pytest.raises(RejectedRequestError, match=r"clip\.mp4.*--layout images"):
+        ask(model_for(server), asking(part))
+    assert server.n_requests == 0
+
+
+def test_a_number_of_tokens_is_always_sent():
+    with AnthropicStub() as server:
+        ask(model_for(server), asking(max_tokens=None))
+    assert server.requests[0].body["max_tokens"] == 4096
+
+
+def test_the_reply_is_cut_at_max_tokens():
+    with AnthropicStub(answer="one two three") as server:
+        [reply] = ask(model_for(server), asking(max_tokens=2))
+    assert (reply.text, reply.finish, reply.usage.output_tokens) == ("one two", "length", 2)
+
+
+def test_settings_that_the_api_does_by_itself_are_not_sent():
+    with AnthropicStub() as server:
+        ask(model_for(server), asking(temperature=None), asking(temperature=1.0), asking(top_p=0.5))
+    assert [s.body.get("temperature") for s in server.requests] == [None, None, 0.0]
+    assert [s.body.get("top_p") for s in server.requests] == [None, None, 0.5]
+
+
+def test_a_seed_is_refused_because_the_api_has_none():
+    with AnthropicStub() as server, pytest.raises(UsageError, match=r"takes no seed \(got 7\)"):
+        ask(model_for(server), asking(seed=7))
+
+
+def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
+    with AnthropicStub(answer="B") as server:
+        model = model_for(server, name=FIXED_SAMPLING)
+        with pytest.raises(AccessError, match=r"`temperature` is deprecated.*fixed_sampling=yes"):
+            ask(model, asking(temperature=0.0))
+        assert ask(model, asking(temperature=1.0))[0].text == "B"
+        with pytest.raises(AccessError, match=r"`top_p` is deprecated.*fixed_sampling=yes"):
+            ask(model, asking(temperature=1.0, top_p=0.5))
+        fixed = model_for(server, "fixed_sampling=yes", name=FIXED_SAMPLING)
+        assert ask(fixed, asking(temperature=0.0, top_p=0.5))[0].text == "B"
+
+
+def test_extra_fields_are_added():
+    with AnthropicStub() as server:
+        ask(model_for(server, 'extra={"top_k": 5}'), asking())
+    assert server.requests[0].body["top_k"] == 5
+
+
+# ---------------------------------------------------------------------------------------- thinking
+
+
+def test_a_budget_of_thinking_comes_on_top_of_the_room_for_the_reply():
+    with AnthropicStub(answer="B", thought="Because of the hat.") as server:
+        model = model_for(server, "thinking_budget=4096")
+        [reply] = ask(model, asking(temperature=1.0, max_tokens=100, top_p=0.95))
+    assert (reply.text, reply.reasoning) == ("B", "Because of the hat.")
+    body = server.requests[0].body
+    assert body["thinking"] == {"type": "enabled", "budget_tokens": 4096}
+    assert body["max_tokens"] == 4196
+    assert "temperature" not in body
+    assert body["top_p"] == 0.95
+
+
+def test_the_model_may_decide_how_much_it_thinks():
+    with AnthropicStub(answer="B", thought="hm") as server:
+        model = model_for(server, "thinking=adaptive&effort=low")
+        [reply] = ask(model, asking(temperature=None, max_tokens=100))
+        ask(model_for(server, "thinking=off"), asking())
+    assert reply.reasoning == "hm"
+    first, second = (s.body for s in server.requests)
+    assert first["thinking"] == {"type": "adaptive", "display": "summarized"}
+    assert first["output_config"] == {"effort": "low"}
+    assert first["max_tokens"] == 100
+    assert second["thinking"] == {"type": "disabled"}
+    assert second["temperature"] == 0.0
+
+
+@pytest.mark.parametrize("options", ["thinking_budget=1024", "thinking=adaptive"])
+def test_thinking_is_refused_at_a_temperature_that_the_api_refuses(options: str):
+    with AnthropicStub() as server:
+        with pytest.raises(UsageError, match=r"cannot think at temperature 0: .*--temperature 1"):
+            ask(model_for(server, options), asking())
+        fixed = model_for(server, options + "&fixed_sampling=yes")
+        assert ask(fixed, asking(temperature=0.0, top_p=0.9))[0].text == "A"
+        with pytest.raises(UsageError, match=r"cannot think with top_p 0\.9: .*0\.95 to 1"):
+            ask(model_for(server, options), asking(temperature=1.0, top_p=0.9))
+    assert server.n_requests == 1
+
+
+def test_a_model_without_budgets_says_what_to_do():
+    with AnthropicStub() as server, pytest.raises(AccessError, match=r"not supported.*thinking=adaptive"):
+        ask(model_for(server, "thinking_budget=2000", name=FIXED_SAMPLING), asking(temperature=1.0))
+
+
+# ----------------------------------------------------------------------------------- structured output
+
+
+def test_a_schema_is_sent_as_the_format_of_the_output():
+    with AnthropicStub(answer='{"right": true, "points": 2}') as server:
+        plain, held = ask(model_for(server, "effort=high"), asking(), asking(schema=SCHEMA))
+    assert server.requests[0].body["output_config"] == {"effort": "high"}
+    config = server.requests[1].body["output_config"]
+    assert config["effort"] == "high"
+    assert config["format"]["type"] == "json_schema"
+    sent = config["format"]["schema"]
+    assert sent["required"] == ["right", "points"]
+    assert sent["properties"]["points"]["enum"] == [0, 1, 2]
+    assert sent["additionalProperties"] is False
+    assert json.loads(held.text) == {"right": True, "points": 2}
+    assert plain.finish == held.finish == "stop"
+
+
+def test_a_schema_may_be_the_form_of_a_forced_tool():
+    with AnthropicStub(answer='{"right": true, "points": 2}') as server:
+        [reply] = ask(model_for(server, "structured=tool"), asking(schema=SCHEMA))
+    body = server.requests[0].body
+    [tool] = body["tools"]
+    assert tool["input_schema"] == SCHEMA
+    assert body["tool_choice"] == {"type": "tool", "name": tool["name"]}
+    assert json.loads(reply.text) == {"right": True, "points": 2}
+    assert reply.finish == "stop"
+
+
+def test_a_schema_may_be_left_away():
+    with AnthropicStub() as server:
+        ask(model_for(server, "structured=off"), asking(schema=SCHEMA))
+    assert server.requests[0].body.keys() == {"model", "max_tokens", "messages", "temperature"}
+
+
+def test_a_schema_goes_with_thinking():
+    with AnthropicStub(answer='{"right": true}') as server:
+        model = model_for(server, "thinking_budget=1024")
+        [reply] = ask(model, asking(schema=SCHEMA, temperature=1.0))
+    assert server.requests[0].body["output_config"]["format"]["type"] == "json_schema"
+    assert (reply.text, reply.reasoning) == ('{"right": true}', "hm")
+
+
+# ------------------------------------------------------------------------------------- the options
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nframes": "16"}, "no option 'nframes'.*Known options: .*thinking_budget"),
+        ({"thinking_budget": "1000"}, "thinking_budget='1000'.*1024 or more"),
+        ({"thinking": "much"}, "expected one of adaptive, off"),
+        ({"thinking": "off", "thinking_budget": "2000"}, "exclude each other"),
+        ({"structured": "tool", "thinking_budget": "2000"}, "forces no tool"),
+        ({"structured": "tool", "thinking": "adaptive"}, "forces no tool"),
+        ({"effort": "huge"}, "expected one of low, medium, high, xhigh, max"),
+        ({"timeout_s": "0"}, "above 0"),
+        ({"max_in_flight": "0"}, "above 0"),
+        ({"extra": '{"temperature": 1, "tools": []}'}, "must not set temperature, tools"),
+        ({"base_url": "localhost:8000"}, "is not an address"),
+        ({"base_url": "http://h/v1"}, "must stop before /v1"),
+        ({"base_url": "http://h/v1/messages"}, "must stop before /v1/messages"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, str], words: str):
+    with pytest.raises(UsageError, match=words):
+        create("claude", options)
+
+
+def test_a_name_is_needed():
+    with pytest.raises(UsageError, match="name of a model"):
+        create("", {})
+
+
+def test_identity_holds_what_changes_the_reply_and_nothing_else():
+    def identity(**options: str) -> str:
+        return create("claude", {"base_url": "http://h", **options}).identity
+
+    same = identity()
+    assert same == identity(timeout_s="3") == identity(max_in_flight="2") == identity(base_url="http://h/")
+    others = [
+        identity(base_url="http://h2"),
+        identity(thinking_budget="2000"),
+        identity(thinking="adaptive"),
+        identity(effort="low"),
+        identity(structured="off"),
+        identity(fixed_sampling="yes"),
+        identity(extra='{"top_k": 5}'),
+        create("claude2", {"base_url": "http://h"}).identity,
+    ]
+    assert len({same, *others}) == 9
+    assert identity(extra='{"a": 1, "b": 2}') == identity(extra='{"b": 2, "a": 1}')
+
+
+def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    with AnthropicStub() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.base_url + "/")
+        assert ask(create("claude", {}), asking())[0].text == "A"
+
+
+def test_requests_run_together_and_a_closed_model_can_be_asked_again():
+    async def many(model: AnthropicModel) -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(model.reply, asking())
+        await model.close()
+        await model.reply(asking())
+        await model.close()
+
+    with AnthropicStub(latency_s=0.3) as server:
+        model = model_for(server)
+        anyio.run(many, model)
+        assert ask(model, asking())[0].text == "A"
+    assert server.most_in_flight == 6
+    assert server.n_requests == 8

@@ -1,0 +1,92 @@
+"""The baselines answer by their rules, and say nothing where a rule does not apply."""
+
+from collections import Counter
+
+import anyio
+import pytest
+
+from vidence.ask.models.baseline import create
+from vidence.contracts import Request
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Prompt, Reply, Sampling
+
+
+def say(
+    spec: str, choices: tuple[str, ...], *, item_id: str = "q", sample: int = 0, seed: int | None = None
+) -> Reply:
+    name, _, query = spec.partition("?")
+    options = dict(pair.split("=") for pair in query.split("&") if pair)
+    request = Request(
+        item_id=item_id,
+        prompt=Prompt(parts=(), choices=choices),
+        sampling=Sampling(seed=seed),
+        sample=sample,
+    )
+    return anyio.run(create(name, options).reply, request)
+
+
+FOUR = ("10", "2", "7 men", "300")
+
+
+def test_rules():
+    assert say("constant?letter=c", FOUR).text == "C"
+    assert say("constant", FOUR).text == "A"
+    assert say("longest", FOUR).text == "C"
+    assert say("median", ("9", "1", "4")).text == "C"
+
+
+def test_a_rule_that_does_not_apply_says_nothing_and_why():
+    reply = say("median", ("red", "blue"))
+    assert (reply.text, reply.finish) == ("", "stop")
+    assert reply.reasoning == "baseline:median does not apply: not every choice holds exactly one number"
+    for name in ("random", "constant", "longest", "median"):
+        reply = say(name, ())
+        assert reply.text == ""
+        assert "no choices" in reply.reasoning
+
+
+def test_random_depends_on_seed_item_and_sample_alone():
+    letters = [say("random", FOUR, item_id=str(n)).text for n in range(400)]
+    assert letters == [say("random", FOUR, item_id=str(n)).text for n in range(400)]
+    assert letters == [say("random", FOUR, item_id=str(n), seed=0).text for n in range(400)]
+    for other in ({"seed": 1}, {"sample": 1}):
+        assert letters != [say("random", FOUR, item_id=str(n), **other).text for n in range(400)]
+    counts = Counter(letters)
+    assert set(counts) == set("ABCD")
+    assert all(60 <= count <= 140 for count in counts.values())  # 100 expected, 4.6 standard deviations
+
+
+def test_the_seed_of_the_spec_goes_before_the_seed_of_the_run():
+    texts = [say("random?seed=3", FOUR, item_id=str(n), seed=9).text for n in range(50)]
+    assert texts == [say("random", FOUR, item_id=str(n), seed=3).text for n in range(50)]
+
+
+def test_baselines_look_at_nothing_and_believe_nothing():
+    model = create("random", {})
+    assert (model.looks, model.by_item, model.max_in_flight) == (False, True, None)
+    assert say("random", FOUR).choice_logps is None
+
+
+def test_identity_tells_baselines_apart():
+    made = [
+        create("random", {}),
+        create("random", {"seed": "1"}),
+        create("constant", {}),
+        create("constant", {"letter": "B"}),
+        create("longest", {}),
+    ]
+    assert len({model.identity for model in made}) == 5
+
+
+def test_bad_uses_are_refused():
+    with pytest.raises(UnknownNameError, match=r"no baseline named 'longst'.*Did you mean 'longest'"):
+        create("longst", {})
+    for name, options in [
+        ("constant", {"letter": "AB"}),
+        ("constant", {"letter": "1"}),
+        ("random", {"seed": "x"}),
+        ("random", {"letter": "A"}),
+        ("median", {"seed": "1"}),
+    ]:
+        with pytest.raises(UsageError):
+            create(name, options)

@@ -1,0 +1,335 @@
+"""`gemini:` through the official SDK: what is made of the API's answers."""
+
+import importlib.util
+from importlib.machinery import ModuleSpec
+
+import pytest
+
+pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
+
+from servers.gemini_stub import GeminiStub, content, refusal
+from servers.openai_stub import Canned
+from servers.sdk_asks import ask, asking
+from vidence.ask.models.gemini import GeminiModel, create
+from vidence.catalog import parse_spec
+from vidence.contracts import Request
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Reply, Usage
+
+SECRET = "AIza-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("GEMINI_API_KEY", "GOOGLE_API_KEY", "GOOGLE_GENAI_API_VERSION"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def model_for(server: GeminiStub, options: str = "") -> GeminiModel:
+    spec = parse_spec(f"gemini:tiny?base_url={server.base_url}&timeout_s=10&{options}")
+    return create(spec.argument, spec.options)
+
+
+def ask_stub(canned: Canned, request: Request | None = None) -> Reply:
+    with GeminiStub() as server:
+        server.canned.append(canned)
+        reply = ask(model_for(server), request or asking())[0]
+        assert server.n_requests == 1
+        return reply
+
+
+# ------------------------------------------------------------------------------------ what is read
+
+B = {"text": "B"}
+THOUGHT = {"text": "First. ", "thought": True}
+STOPPED = ("SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "IMAGE_SAFETY")
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        (content(B), Reply(text="B")),
+        (content({"text": "Answer: "}, B), Reply(text="Answer: B")),
+        (content(THOUGHT, {"text": "Then.", "thought": True}, B), Reply(text="B", reasoning="First. Then.")),
+        (content(THOUGHT, finishReason="MAX_TOKENS"), Reply(text="", reasoning="First. ", finish="length")),
+        (content(B, finishReason="MAX_TOKENS"), Reply(text="B", finish="length")),
+        (content(finishReason="STOP"), Reply(text="")),
+        (content(content={}, finishReason="MAX_TOKENS"), Reply(text="", finish="length")),
+        (content(content=None), Reply(text="")),
+        (content(B, finishReason="OTHER"), Reply(text="B", finish="other")),
+        (content(B, finishReason="LANGUAGE"), Reply(text="B", finish="other")),
+        (content(B, finishReason="A_WORD_OF_NEXT_YEAR"), Reply(text="B", finish="other")),
+        (content(B, finishReason=None), Reply(text="B", finish="other")),
+        (content({"executableCode": {"code": "1"}}, B), Reply(text="B")),
+        (
+            content(B, finishReason="SAFETY", finishMessage="Not that."),
+            Reply(text="B", finish="refusal", refusal="the reply was stopped: SAFETY (Not that.)"),
+        ),
+        (
+            b'{"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}, "usageMetadata": {}}',
+            Reply(text="", finish="refusal", refusal="the prompt was blocked: PROHIBITED_CONTENT"),
+        ),
+        (
+            b'{"candidates": [], "promptFeedback": {"blockReason": "OTHER", "blockReasonMessage": "m"}}',
+            Reply(text="", finish="refusal", refusal="the prompt was blocked: OTHER (m)"),
+        ),
+    ],
+)
+def test_replies_of_every_shape_are_read(body: bytes, expected: Reply):
+    reply = ask_stub(Canned(status=200, body=body))
+    assert (reply.text, reply.reasoning, reply.finish, reply.refusal) == (
+        expected.text,
+        expected.reasoning,
+        expected.finish,
+        expected.refusal,
+    )
+
+
+@pytest.mark.parametrize("reason", STOPPED)
+def test_what_was_stopped_is_a_refusal(reason: str):
+    reply = ask_stub(Canned(status=200, body=content(finishReason=reason)))
+    assert (reply.finish, reply.refusal) == ("refusal", f"the reply was stopped: {reason}")
+
+
+@pytest.mark.parametrize(
+    ("counts", "expected"),
+    [
+        (b'{"promptTokenCount": 9, "candidatesTokenCount": 2, "thoughtsTokenCount": 30}', (9, 32)),
+        (b'{"promptTokenCount": 9, "thoughtsTokenCount": 30}', (9, 30)),
+        (b'{"promptTokenCount": 9, "candidatesTokenCount": 2, "totalTokenCount": 11}', (9, 2)),
+        (b'{"promptTokenCount": 9}', (9, None)),
+        (b"{}", (None, None)),
+        (b"null", (None, None)),
+    ],
+)
+def test_thoughts_are_output(counts: bytes, expected: tuple[int | None, int | None]):
+    body = content(B)[:-1] + b', "usageMetadata": ' + counts + b"}"
+    n_input, n_output = expected
+    assert ask_stub(Canned(status=200, body=body)).usage == Usage(
+        input_tokens=n_input, output_tokens=n_output
+    )
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        {},
+        {"chosenCandidates": [], "topCandidates": []},
+        {"chosenCandidates": [{"token": " "}], "topCandidates": [{"candidates": []}]},
+        {"chosenCandidates": [{"token": "B", "logProbability": -0.1}]},
+    ],
+)
+def test_log_probabilities_that_are_not_there_are_none(result: object):
+    body = content(B, logprobsResult=result)
+    assert ask_stub(Canned(status=200, body=body), asking(want_choice_logps=True)).choice_logps is None
+
+
+def test_letters_without_a_log_probability_are_left_out():
+    top = [{"token": "A"}, {"token": " B", "logProbability": -0.5}, {"token": "b", "logProbability": -0.1}]
+    result = {
+        "chosenCandidates": [{"token": "C", "logProbability": -2.0}],
+        "topCandidates": [{"candidates": top}],
+    }
+    reply = ask_stub(
+        Canned(status=200, body=content(B, logprobsResult=result)), asking(want_choice_logps=True)
+    )
+    assert reply.choice_logps == {"B": -0.5, "C": -2.0}
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"<html>welcome</html>", "not JSON.*welcome.*is .* the address of a Gemini API"),
+        (b"", "not JSON"),
+        (content({"text": "caf"}).replace(b"caf", b"caf\xe9"), "not UTF-8"),
+        (content(B)[:-20], "not JSON"),
+        (b"{}", "without candidates"),
+        (b'{"candidates": []}', "without candidates"),
+        (b'{"promptFeedback": {}}', "without candidates"),
+        (b"[1]", "no reply"),
+        (content({"text": 5}), "no reply.*text"),
+        (refusal(503, "UNAVAILABLE", "too busy"), "without candidates.*too busy"),
+    ],
+)
+def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str):
+    with pytest.raises(TransientModelError, match=f"(?s){words}"):
+        ask_stub(Canned(status=200, body=body))
+
+
+# ---------------------------------------------------------------------------------- what is raised
+
+WAIT = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "34.5s"}
+QUOTA = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [{"quotaId": "PerMinute"}]}
+
+
+@pytest.mark.parametrize(
+    ("canned", "wait_s", "is_overload"),
+    [
+        (Canned(status=429, headers={"retry-after": "2"}), 2.0, True),
+        (Canned(status=429, body=refusal(429, "RESOURCE_EXHAUSTED", "slow", QUOTA, WAIT)), 34.5, True),
+        (
+            Canned(status=429, headers={"retry-after": "2"}, body=refusal(429, "R", "slow", WAIT)),
+            2.0,
+            True,
+        ),
+        (Canned(status=429, body=refusal(429, "R", "slow", {"retryDelay": "soon"})), None, True),
+        (Canned(status=429, body=b"[]"), None, True),
+        (Canned(status=503, body=refusal(503, "UNAVAILABLE", "The model is overloaded.")), None, True),
+        (Canned(status=500, body=refusal(500, "INTERNAL", "An internal error")), None, False),
+        (Canned(status=504), None, False),
+        (Canned(status=502, body=b"<html>\xff Bad gateway</html>"), None, False),
+    ],
+)
+def test_troubles_that_pass_are_not_retried_by_the_sdk(
+    canned: Canned, wait_s: float | None, *, is_overload: bool
+):
+    with GeminiStub() as server:
+        server.canned.append(canned)
+        with pytest.raises(TransientModelError, match=str(canned.status)) as caught:
+            ask(model_for(server), asking())
+    assert server.n_requests == 1
+    assert caught.value.retry_after_s == wait_s
+    assert caught.value.is_overload is is_overload
+
+
+def invalid(words: str, *details: dict[str, object], status: str = "INVALID_ARGUMENT") -> bytes:
+    return refusal(400, status, words, *details)
+
+
+@pytest.mark.parametrize(
+    ("canned", "kind", "words"),
+    [
+        (Canned(status=401), AccessError, "401.*GEMINI_API_KEY is not set"),
+        (Canned(status=403, body=refusal(403, "PERMISSION_DENIED", "no")), AccessError, "403: no"),
+        (
+            Canned(status=404, body=refusal(404, "NOT_FOUND", "models/tiny is not found")),
+            AccessError,
+            "models/tiny is not found.*name right.*before the version",
+        ),
+        (Canned(status=307, headers={"location": "/v2"}), AccessError, "address moved"),
+        (
+            Canned(status=400, body=invalid("API key not valid.", {"reason": "API_KEY_INVALID"})),
+            AccessError,
+            "not valid.*GEMINI_API_KEY",
+        ),
+        (
+            Canned(
+                status=400,
+                body=invalid("User location is not supported for the API use.", status="FAILED_PRECONDITION"),
+            ),
+            AccessError,
+            "not offered where",
+        ),
+        (Canned(status=400, body=invalid("Thinking level is not supported")), AccessError, "thinking_level="),
+        (Canned(status=400, body=invalid("too many images")), RejectedRequestError, "too many images"),
+        (Canned(status=413, body=b"too large \xff"), RejectedRequestError, "413: too large"),
+        (Canned(status=400, body=b""), RejectedRequestError, "no message"),
+        (Canned(status=400, body=invalid("Logprobs is not enabled")), RejectedRequestError, "Logprobs"),
+    ],
+)
+def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
+    with pytest.raises(kind, match=f"(?s){words}"):
+        ask_stub(canned)
+
+
+def test_nobody_listening_is_said_with_the_address():
+    with GeminiStub() as server:
+        model = model_for(server)
+    with pytest.raises(
+        TransientModelError, match=f"no connection to {server.base_url}.*is the server running"
+    ):
+        ask(model, asking())
+
+
+def test_a_connection_that_breaks_off_is_worth_another_try():
+    with pytest.raises(TransientModelError, match=r"connection to .* broke"):
+        ask_stub(Canned(status=200, body=content(B), drop=True))
+
+
+def test_a_server_that_takes_too_long_is_given_up():
+    with GeminiStub(latency_s=5) as server:
+        model = create("tiny", {"base_url": server.base_url, "timeout_s": "0.2"})
+        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s.*timeout_s=SECONDS"):
+            ask(model, asking())
+
+
+def test_an_address_that_no_machine_can_have_is_no_access():
+    with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
+        ask(create("tiny", {"base_url": "http://\u0378.x"}), asking())
+
+
+# ---------------------------------------------------------------------------------------- the key
+
+
+def test_google_itself_needs_a_key():
+    with pytest.raises(AccessError, match=r"googleapis\.com.*GEMINI_API_KEY is not set"):
+        ask(create("tiny", {}), asking())
+
+
+@pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY", "MY_KEY"])
+def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch, variable: str):
+    monkeypatch.setenv(variable, "AIza-mine\n")
+    options = "api_key_env=MY_KEY" if variable == "MY_KEY" else ""
+    with GeminiStub(key="AIza-mine") as server:
+        assert ask(model_for(server, options), asking())[0].text == "A"
+
+
+def test_our_own_variable_goes_first(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("GEMINI_API_KEY", "AIza-mine")
+    monkeypatch.setenv("GOOGLE_API_KEY", SECRET)
+    monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
+    with GeminiStub(key="AIza-mine") as server:
+        assert ask(model_for(server), asking())[0].text == "A"
+
+
+def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setenv("GEMINI_API_KEY", SECRET)
+    caplog.set_level("DEBUG")
+    with GeminiStub(key="another") as server:
+        model = model_for(server)
+        with pytest.raises(AccessError, match=r"\[key\].*GEMINI_API_KEY") as caught:
+            ask(model, asking())
+        server.canned.append(Canned(status=200, body=f"debug page: {SECRET}".encode()))
+        with pytest.raises(TransientModelError) as second:
+            ask(model, asking())
+    shown = [
+        str(caught.value),
+        str(second.value),
+        model.identity,
+        repr(model),
+        repr(vars(model)),
+        caplog.text,
+    ]
+    assert not [words for words in shown if SECRET in words]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"api_key_env": SECRET},
+        {"api_key": SECRET},
+        {"base_url": f"http://me:{SECRET}@localhost:1"},
+        {"base_url": f"http://localhost:1?key={SECRET}"},
+    ],
+)
+def test_a_key_in_the_wrong_place_is_refused_without_showing_it(options: dict[str, str]):
+    with pytest.raises(UsageError) as caught:
+        create("tiny", options)
+    assert SECRET not in str(caught.value)
+
+
+@pytest.mark.parametrize("is_google_there", [True, False])
+def test_a_missing_sdk_is_said_with_the_extra(monkeypatch: pytest.MonkeyPatch, *, is_google_there: bool):
+    real = importlib.util.find_spec
+
+    def without(name: str, package: str | None = None) -> ModuleSpec | None:
+        if name != "google.genai":
+            return real(name, package)
+        if is_google_there:
+            return None
+        raise ModuleNotFoundError("No module named 'google'")
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
+    with pytest.raises(UsageError, match=r"gemini:tiny needs .*pip install 'vidence\[gemini\]'"):
+        create("tiny", {})

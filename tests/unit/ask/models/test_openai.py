@@ -1,0 +1,265 @@
+"""`openai:` against a server that speaks the protocol: what is sent, and how it is set up."""
+
+import base64
+from pathlib import Path
+
+import anyio
+import pytest
+
+from servers.openai_asks import ask, ask_stub, model_for, text_request
+from servers.openai_stub import Canned, OpenAIStub, completion
+from vidence.ask.models.openai import OpenAIModel, create
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, UsageError
+from vidence.records import ImagePart, Prompt, Sampling, TextPart, Usage, VideoPart
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+def image_part(digest: str) -> ImagePart:
+    return ImagePart(digest=digest, width_px=8, height_px=8)
+
+
+# ------------------------------------------------------------------------------------ what is sent
+
+
+def test_a_prompt_of_words_is_sent_as_a_plain_string():
+    with OpenAIStub(answer="B") as server:
+        [reply] = ask(model_for(server), text_request())
+    assert reply.text == "B"
+    assert reply.finish == "stop"
+    assert reply.model == "tiny"
+    assert reply.usage == Usage(input_tokens=7, output_tokens=1)
+    assert reply.latency_s > 0
+    assert server.requests[0].body == {
+        "model": "tiny",
+        "messages": [{"role": "user", "content": "Which?"}],
+        "temperature": 0.0,
+        "max_tokens": 1024,
+    }
+
+
+def test_parts_keep_their_order_and_images_their_bytes():
+    parts = (
+        TextPart(text="first"),
+        image_part("d1"),
+        TextPart(text="then"),
+        image_part("d2"),
+    )
+    images = {"d1": b"\xff\xd8one", "d2": bytes(range(256))}
+    prompt = Prompt(parts=parts, system="Be brief.")
+    request = Request(item_id="q1", prompt=prompt, sampling=Sampling(), images=images)
+    with OpenAIStub() as server:
+        ask(model_for(server, "image_detail=low"), request)
+    system, user = server.requests[0].body["messages"]
+    assert system == {"role": "system", "content": "Be brief."}
+    assert [part["type"] for part in user["content"]] == ["text", "image_url", "text", "image_url"]
+    assert user["content"][2]["text"] == "then"
+    for part, expected in zip(user["content"][1::2], images.values(), strict=True):
+        start, _, data = part["image_url"]["url"].partition(",")
+        assert start == "data:image/jpeg;base64"
+        assert base64.b64decode(data) == expected
+        assert part["image_url"]["detail"] == "low"
+
+
+@pytest.mark.parametrize("api", ["chat", "responses"])
+def test_a_large_body_arrives_whole_with_its_length_and_what_marks_a_place_in_it(api: str):
+    images = {f"d{n}": bytes([n]) * 90_000 for n in range(9)}  # a megabyte, sent in several pieces
+    words = "a mark \x00 and its \\u0000 in words"
+    prompt = Prompt(
+        parts=(*map(image_part, images), TextPart(text=words), image_part("d0")), system="also \x00"
+    )
+    request = Request(item_id="q1", prompt=prompt, sampling=Sampling(), images=images)
+    with OpenAIStub() as server:
+        ask(model_for(server, f"api={api}"), request, request)
+    first, again = server.requests
+    assert first.raw == again.raw
+    assert first.headers["content-length"] == str(len(first.raw))
+    assert "transfer-encoding" not in first.headers
+    assert len(first.raw) > 10 * 120_000
+    content = (first.body["messages"][-1] if api == "chat" else first.body["input"][0])["content"]
+    urls = [part.get("image_url") for part in content]
+    sent = [url["url"] if isinstance(url, dict) else url for url in urls]
+    assert [url and base64.b64decode(url.split(",")[1]) for url in sent] == [
+        *images.values(),
+        None,
+        images["d0"],
+    ]
+    assert content[9]["text"] == words
+
+
+def test_a_whole_video_is_sent_as_video_url(tmp_path: Path):
+    path = tmp_path / "clip.mp4"
+    path.write_bytes(b"a whole video")
+    prompt = Prompt(parts=(VideoPart(path=str(path), digest="v1"), TextPart(text="Which?")))
+    request = Request(item_id="q1", prompt=prompt, sampling=Sampling())
+    with OpenAIStub() as server:
+        ask(model_for(server), request, request)
+    for seen in server.requests:
+        url = seen.body["messages"][0]["content"][0]["video_url"]["url"]
+        assert url == "data:video/mp4;base64," + base64.b64encode(b"a whole video").decode()
+
+
+def test_a_video_that_is_not_there_is_a_rejected_request(tmp_path: Path):
+    prompt = Prompt(parts=(VideoPart(path=str(tmp_path / "gone.mp4"), digest="v1"),))
+    request = Request(item_id="q1", prompt=prompt, sampling=Sampling())
+    with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"gone\.mp4 cannot be read"):
+        ask(model_for(server), request)
+    assert server.n_requests == 0
+
+
+def test_an_image_without_bytes_is_a_mistake_of_the_caller():
+    request = Request(item_id="q1", prompt=Prompt(parts=(image_part("d9"),)), sampling=Sampling())
+    with OpenAIStub() as server, pytest.raises(UsageError, match="image d9"):
+        ask(model_for(server), request)
+
+
+def test_settings_left_to_the_server_are_not_sent_and_extra_ones_are():
+    request = text_request(temperature=None, max_tokens=None, top_p=0.5, seed=7)
+    later = Request(item_id="q1", prompt=request.prompt, sampling=request.sampling, sample=2)
+    with OpenAIStub() as server:
+        ask(model_for(server, 'extra={"top_k": 5}'), request, later)
+    first, second = (seen.body for seen in server.requests)
+    assert first.keys() == {"model", "messages", "top_p", "seed", "top_k"}
+    assert (first["top_p"], first["seed"], first["top_k"]) == (0.5, 7, 5)
+    assert second["seed"] == 9
+
+
+def test_the_reply_is_cut_at_max_tokens_under_either_name():
+    with OpenAIStub(answer="one two three") as server:
+        for field in ("max_tokens", "max_completion_tokens"):
+            [reply] = ask(model_for(server, f"max_tokens_field={field}"), text_request(max_tokens=2))
+            assert (reply.text, reply.finish) == ("one two", "length")
+    assert [("max_tokens" in s.body) for s in server.requests] == [True, False]
+
+
+def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("MY_KEY", "sk-mine\n")
+    with OpenAIStub(key="sk-mine") as server:
+        assert ask(model_for(server, "api_key_env=MY_KEY"), text_request())[0].text == "A"
+
+
+def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
+    with OpenAIStub() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url + "/")
+        assert ask(create("tiny", {}), text_request())[0].text == "A"
+
+
+# --------------------------------------------------------------------------- log-probabilities
+
+
+def test_choice_logps_are_read_where_they_are_reported():
+    with OpenAIStub(letter_logps={"B": -0.1, "A": -2.5, "Z": -3.0}) as server:
+        [reply] = ask(model_for(server, "top_logprobs=5"), text_request(want_choice_logps=True))
+    assert reply.choice_logps == {"B": -0.1, "A": -2.5}
+    assert server.requests[0].body["logprobs"] is True
+    assert server.requests[0].body["top_logprobs"] == 5
+
+
+def test_choice_logps_are_none_where_the_server_ignores_the_wish():
+    with OpenAIStub(letter_logps=None) as server:
+        [reply] = ask(model_for(server), text_request(want_choice_logps=True))
+    assert reply.choice_logps is None
+    assert server.requests[0].body["logprobs"] is True
+
+
+def test_choice_logps_are_neither_asked_for_nor_read_unasked():
+    with OpenAIStub(letter_logps={"A": -0.1}) as server:
+        [reply] = ask(model_for(server), text_request())
+    assert reply.choice_logps is None
+    assert "logprobs" not in server.requests[0].body
+
+
+def test_the_likeliest_way_to_write_a_letter_counts_at_the_first_token_that_is_not_blank():
+    def position(token: str, **others: float) -> dict[str, object]:
+        top = [{"token": t, "logprob": v} for t, v in others.items()]
+        return {"token": token, "logprob": -0.9, "top_logprobs": top}
+
+    first = position(" ", A=-0.01)
+    second = position("C", **{" A": -1.5, "A": -4.0, "\u0120B": -2.0, "b": -0.2, "AB": -0.3})
+    third = position("x", A=-0.02)
+    body = completion({"content": " C"}, logprobs={"content": [first, second, third]})
+    reply = ask_stub(Canned(status=200, body=body), text_request(want_choice_logps=True))
+    assert reply.choice_logps == {"A": -1.5, "B": -2.0, "C": -0.9}
+
+
+# ------------------------------------------------------------------------------------- the options
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"nframes": "16"}, "no option 'nframes'.*Known options: .*base_url"),
+        ({"timeout_s": "0"}, "timeout_s='0'.*above 0"),
+        ({"max_in_flight": "two"}, "max_in_flight='two'"),
+        ({"max_in_flight": "0"}, "max_in_flight='0'.*above 0"),
+        ({"image_detail": "huge"}, "expected one of low, high, auto"),
+        ({"extra": "[1]"}, "expected a JSON object"),
+        ({"extra": "{"}, "expected a JSON object"),
+        ({"extra": '{"temperature": 1, "model": "x"}'}, "must not set model, temperature"),
+        ({"base_url": "localhost:8000"}, "is not an address"),
+        ({"base_url": "http://"}, "is not an address"),
+        ({"base_url": "http://h:99999/v1"}, "99999"),
+        ({"base_url": "http://h/v1/chat/completions"}, "stop before"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, str], words: str):
+    with pytest.raises(UsageError, match=words):
+        create("tiny", options)
+
+
+def test_a_name_is_needed():
+    with pytest.raises(UsageError, match="name of a model"):
+        create("", {})
+
+
+def test_identity_holds_what_changes_the_reply_and_nothing_else():
+    def identity(**options: str) -> str:
+        return create("tiny", {"base_url": "http://h/v1", **options}).identity
+
+    same = identity()
+    assert same == identity(timeout_s="3") == identity(max_in_flight="2") == identity(base_url="http://h/v1/")
+    others = [
+        identity(base_url="http://h2/v1"),
+        identity(extra='{"top_k": 5}'),
+        identity(image_detail="low"),
+        identity(top_logprobs="5"),
+        create("tiny2", {"base_url": "http://h/v1"}).identity,
+    ]
+    assert len({same, *others}) == 6
+    assert identity(extra='{"a": 1, "b": 2}') == identity(extra='{"b": 2, "a": 1}')
+
+
+def test_requests_share_connections_and_run_together():
+    async def many(model: OpenAIModel) -> None:
+        async with anyio.create_task_group() as group:
+            for _ in range(6):
+                group.start_soon(model.reply, text_request())
+        await model.reply(text_request())
+        await model.close()
+        await model.close()
+
+    with OpenAIStub(latency_s=0.3) as server:
+        anyio.run(many, model_for(server))
+    assert server.most_in_flight == 6
+    assert server.n_requests == 7
+    assert server.n_connections == 6
+
+
+def test_a_model_can_be_asked_again_after_it_was_closed():
+    with OpenAIStub() as server:
+        model = model_for(server)
+        assert [ask(model, text_request())[0].text for _ in range(2)] == ["A", "A"]
+
+
+def test_replies_are_independent_of_what_was_asked_before():
+    with OpenAIStub(answer=lambda body: body["messages"][0]["content"][-1]) as server:
+        requests = [
+            Request(item_id=str(n), prompt=Prompt(parts=(TextPart(text=f"say {n}"),)), sampling=Sampling())
+            for n in range(3)
+        ]
+        assert [r.text for r in ask(model_for(server), *requests)] == ["0", "1", "2"]

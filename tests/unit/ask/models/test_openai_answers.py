@@ -1,0 +1,241 @@
+"""`openai:` against a server that speaks the protocol: what is made of its answers."""
+
+import json
+
+import pytest
+
+from servers.openai_asks import ask, ask_stub, model_for, text_request
+from servers.openai_stub import Canned, OpenAIStub, completion
+from vidence.ask.models.openai import create
+from vidence.errors import (
+    AccessError,
+    ModelError,
+    RejectedRequestError,
+    TransientModelError,
+    UsageError,
+)
+from vidence.records import Reply
+
+SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+
+@pytest.fixture(autouse=True)
+def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+
+
+# ------------------------------------------------------------------------------------ what is read
+
+
+@pytest.mark.parametrize(
+    ("message", "choice", "expected"),
+    [
+        ({"content": None}, {"finish_reason": "stop"}, Reply(text="")),
+        ({}, {"finish_reason": "length"}, Reply(text="", finish="length")),
+        ({"content": "B", "tool_calls": []}, {}, Reply(text="B", finish="other")),
+        ({"content": "B"}, {"finish_reason": "content_filter"}, Reply(text="B", finish="refusal")),
+        ({"content": "B"}, {"finish_reason": "strange"}, Reply(text="B", finish="other")),
+        (
+            {"content": None, "refusal": "I can't."},
+            {"finish_reason": "stop"},
+            Reply(text="", finish="refusal", refusal="I can't."),
+        ),
+        (
+            {"content": [{"type": "text", "text": "Answer: "}, {"type": "text", "text": "B"}]},
+            {"finish_reason": "stop"},
+            Reply(text="Answer: B"),
+        ),
+        (
+            {"content": [{"type": "refusal", "refusal": "No."}]},
+            {"finish_reason": "stop"},
+            Reply(text="", finish="refusal", refusal="No."),
+        ),
+        (
+            {"content": [{"type": "thinking", "thinking": [{"text": "hm"}]}, {"type": "text", "text": "B"}]},
+            {"finish_reason": "stop"},
+            Reply(text="B"),
+        ),
+        (
+            {"content": "B", "reasoning_content": "because"},
+            {"finish_reason": "stop"},
+            Reply(text="B", reasoning="because"),
+        ),
+        (
+            {"content": "B", "reasoning": "because"},
+            {"finish_reason": "stop"},
+            Reply(text="B", reasoning="because"),
+        ),
+    ],
+)
+def test_replies_of_every_shape_are_read(message: object, choice: dict[str, object], expected: Reply):
+    reply = ask_stub(Canned(status=200, body=completion(message, **choice)))
+    assert (reply.text, reply.finish, reply.refusal, reply.reasoning) == (
+        expected.text,
+        expected.finish,
+        expected.refusal,
+        expected.reasoning,
+    )
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b"<html>welcome</html>", "not JSON.*welcome.*is .* the address"),
+        (b"", "not JSON"),
+        (completion({"content": "caf"}).replace(b"caf", b"caf\xe9"), "not UTF-8"),
+        (b'{"choices": []}', "without choices"),
+        (b"{}", "without choices"),
+        (b'{"error": "out of memory"}', "without choices.*out of memory"),
+        (b'{"error": {"message": "m", "code": 7}}', "without choices.*: m"),
+        (b"[1]", "no chat completion"),
+        (completion({"content": 5}), r"no chat completion.*content"),
+        (completion({"content": "B"}, finish_reason="error"), "broke off"),
+        (b'{"error": {"message": "slow down", "code": 429}}', "answered 429: slow down"),
+    ],
+)
+def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str):
+    with pytest.raises(TransientModelError, match=f"(?s){words}"):
+        ask_stub(Canned(status=200, body=body))
+
+
+# ---------------------------------------------------------------------------------- what is raised
+
+
+@pytest.mark.parametrize(
+    ("canned", "wait_s", "is_overload"),
+    [
+        (Canned(status=429, headers={"retry-after": "2.5"}), 2.5, True),
+        (Canned(status=429, headers={"retry-after-ms": "250", "retry-after": "9"}), 0.25, True),
+        (Canned(status=429, headers={"retry-after": "-3"}), 0.0, True),
+        (Canned(status=429, headers={"retry-after": "soon"}), None, True),
+        (Canned(status=429, headers={"retry-after": "inf"}), None, True),
+        (Canned(status=429, headers={"retry-after": "Wed, 21 Oct 2015 07:28:00 GMT"}), 0.0, True),
+        (Canned(status=503), None, True),
+        (Canned(status=500), None, False),
+        (Canned(status=502, body=b"<html>Bad gateway</html>"), None, False),
+        (Canned(status=408), None, False),
+        (Canned(status=409), None, False),
+    ],
+)
+def test_troubles_that_pass(canned: Canned, wait_s: float | None, is_overload: bool):
+    with pytest.raises(TransientModelError, match=str(canned.status)) as caught:
+        ask_stub(canned)
+    assert caught.value.retry_after_s == wait_s
+    assert caught.value.is_overload is is_overload
+    assert caught.value.is_server_error is (canned.status >= 500)
+
+
+def _says(**error: object) -> bytes:
+    return json.dumps({"error": error}).encode()
+
+
+@pytest.mark.parametrize(
+    ("canned", "kind", "words"),
+    [
+        (Canned(status=401), AccessError, "401.*OPENAI_API_KEY is not set"),
+        (Canned(status=402), AccessError, "402"),
+        (Canned(status=403), AccessError, "403"),
+        (
+            Canned(status=404, body=_says(message="no model tiny")),
+            AccessError,
+            "no model tiny.*name right",
+        ),
+        (Canned(status=307, headers={"location": "/v2"}), AccessError, "address moved"),
+        (Canned(status=429, body=_says(message="m", code="insufficient_quota")), AccessError, "429: m"),
+        (Canned(status=429, body=_says(message="m", type="insufficient_quota")), AccessError, "429: m"),
+        (Canned(status=400, body=_says(message="m", code="model_not_found")), AccessError, "400: m"),
+        (Canned(status=400, body=_says(message="too many images")), RejectedRequestError, "too many"),
+        (Canned(status=422, body=b'{"detail": "bad field"}'), RejectedRequestError, "422: bad field"),
+        (Canned(status=400, body=b'{"message": "old style"}'), RejectedRequestError, "400: old style"),
+        (Canned(status=413, body=b"too large \xff"), RejectedRequestError, "413: too large"),
+        (Canned(status=400, body=b""), RejectedRequestError, "no message"),
+    ],
+)
+def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
+    with pytest.raises(kind, match=f"(?s){words}"):
+        ask_stub(canned)
+
+
+def test_a_long_message_of_the_server_is_trimmed():
+    with pytest.raises(RejectedRequestError) as caught:
+        ask_stub(Canned(status=400, body=_says(message="word " * 5000)))
+    assert len(str(caught.value)) < 600
+
+
+def test_nobody_listening_is_said_with_the_address():
+    with OpenAIStub() as server:
+        model = model_for(server)
+    with pytest.raises(TransientModelError, match=f"{server.base_url}.*is the server running"):
+        ask(model, text_request())
+
+
+def test_a_connection_that_breaks_off_is_worth_another_try():
+    with pytest.raises(TransientModelError, match=r"connection to .* broke"):
+        ask_stub(Canned(status=200, body=completion({"content": "B"}), drop=True))
+
+
+def test_a_server_that_takes_too_long_is_given_up():
+    with OpenAIStub(latency_s=5) as server:
+        model = create("tiny", {"base_url": server.base_url, "timeout_s": "0.2"})
+        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s"):
+            ask(model, text_request())
+
+
+def test_openai_itself_needs_a_key():
+    with pytest.raises(AccessError, match=r"api\.openai\.com.*OPENAI_API_KEY is not set"):
+        ask(create("gpt-4.1", {}), text_request())
+
+
+# -------------------------------------------------------------------------------------- the secret
+
+
+def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
+    monkeypatch.setenv("OPENAI_API_KEY", SECRET)
+    caplog.set_level("DEBUG")
+    with OpenAIStub(key="another") as server:
+        model = model_for(server)
+        with pytest.raises(AccessError, match=r"\[key\].*OPENAI_API_KEY; is it the right one") as caught:
+            ask(model, text_request())
+        server.canned.append(Canned(status=200, body=f"debug page: {SECRET}".encode()))
+        with pytest.raises(TransientModelError) as second:
+            ask(model, text_request())
+    shown = [
+        str(caught.value),
+        str(second.value),
+        model.identity,
+        repr(model),
+        repr(vars(model)),
+        caplog.text,
+    ]
+    assert not [text for text in shown if SECRET in text]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"api_key_env": SECRET},
+        {"api_key": SECRET},
+        {"base_url": f"http://me:{SECRET}@localhost:1/v1"},
+        {"base_url": f"http://localhost:1/v1?key={SECRET}"},
+    ],
+)
+def test_a_key_in_the_wrong_place_is_refused_without_showing_it(options: dict[str, str]):
+    with pytest.raises(UsageError) as caught:
+        create("tiny", options)
+    assert SECRET not in str(caught.value)
+
+
+def test_a_key_with_blanks_inside_is_refused(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "sk one two")
+    with pytest.raises(UsageError, match="OPENAI_API_KEY holds blanks"):
+        create("tiny", {"base_url": "http://localhost:1/v1"})
+
+
+def test_an_address_that_no_machine_can_have_is_no_access():
+    with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
+        ask(create("tiny", {"base_url": "http://\u0378.x/v1"}), text_request())
+
+
+def test_a_reply_with_another_good_status_is_a_reply():
+    assert ask_stub(Canned(status=201, body=completion({"content": "B"}))).text == "B"

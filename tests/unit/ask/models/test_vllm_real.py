@@ -1,0 +1,176 @@
+"""`vllm:` and the stand-in against the real library, where it is installed; a tiny LLaVA in a real engine.
+
+Runs on a GPU, and on builds of vLLM for the CPU. The engine is loaded once, which takes a minute or two.
+"""
+
+import importlib.util
+import inspect
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+
+from servers import vllm_standin
+from servers.tiny_requests import GREEDY, ask_together, make_request
+from vidence.ask.models._transformers_files import Source
+from vidence.ask.models._vllm_engine import EngineRules, engine_arguments
+from vidence.ask.models.transformers import create as create_transformers
+from vidence.ask.models.vllm import VLLMModel, create
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, VidenceError
+from vidence.records import ImagePart, Reply, Sampling
+
+pytestmark = [
+    pytest.mark.skipif(
+        importlib.util.find_spec("vllm") is None, reason="vllm is not installed (extra 'vllm', needs a GPU)"
+    ),
+    pytest.mark.filterwarnings("ignore"),  # those of vLLM and of what it imports
+]
+LOAD_S = 600
+SCHEMA = {"enum": ["no", "yes"]}
+
+
+# ----------------------------------------------------------- the stand-in is like the real library
+
+
+def test_names_parameters_and_fields_are_those_of_the_library():
+    import vllm
+    from vllm.engine.arg_utils import EngineArgs
+    from vllm.exceptions import VLLMClientError, VLLMError, VLLMValidationError
+    from vllm.logprobs import Logprob
+    from vllm.platforms import current_platform
+    from vllm.sampling_params import StructuredOutputsParams
+    from vllm.v1.engine.exceptions import EngineDeadError
+
+    def parameters(function: object) -> set[str]:
+        return set(inspect.signature(function).parameters)
+
+    assert parameters(vllm_standin.LLM.chat) <= parameters(vllm.LLM.chat)
+    names = {field.name for field in fields(vllm_standin.SamplingParams)}
+    assert names <= set(vllm.SamplingParams.__struct_fields__)
+    assert "json" in parameters(StructuredOutputsParams)
+    for ours, theirs in (
+        (vllm_standin.Logprob, Logprob),
+        (vllm_standin.CompletionOutput, vllm.CompletionOutput),
+    ):
+        assert {field.name for field in fields(ours)} <= {field.name for field in fields(theirs)}
+    assert {"prompt_token_ids", "outputs", "finished"} <= parameters(vllm.RequestOutput)
+    assert issubclass(VLLMValidationError, VLLMClientError)
+    assert issubclass(VLLMClientError, VLLMError)
+    assert issubclass(EngineDeadError, VLLMError)
+    assert isinstance(current_platform.device_type, str)
+    every = EngineRules(max_model_len=9, gpu_memory_utilization=0.5, limit_mm_per_prompt=3)
+    source = Source(place="p", name="n", revision="r", content="c")
+    assert engine_arguments(source, every).keys() <= parameters(vllm.LLM) | parameters(EngineArgs)
+
+
+# ------------------------------------------------------------------------------------ a real engine
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    from servers.tiny_vllm import build
+
+    return build(tmp_path_factory.mktemp("tiny") / "vlm")
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> Iterator[VLLMModel]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB, read by builds for the CPU
+        options = {"dtype": "float32", "max_model_len": "2048", "engine": '{"enforce_eager": true}'}
+        made = create(str(folder), {**options, "limit_mm_per_prompt": "16"})
+        yield made
+        anyio.run(made.close)
+
+
+def outcomes(model: VLLMModel, *requests: Request) -> list[Reply | VidenceError]:
+    return ask_together(model, requests, timeout_s=LOAD_S)
+
+
+def replies(model: VLLMModel, *requests: Request) -> list[Reply]:
+    got = outcomes(model, *requests)
+    assert [o for o in got if not isinstance(o, Reply)] == []
+    return got
+
+
+MIXED = [
+    make_request(text="?"),
+    make_request([1]),
+    make_request([1, 2, 3]),
+    make_request([3, 2, 1]),
+    make_request(range(8)),
+    make_request([4], system="You are brief."),
+]
+
+
+def test_it_says_what_transformers_says_of_the_same_weights(model: VLLMModel, folder: Path):
+    logps = msgspec.structs.replace(GREEDY, want_choice_logps=True)
+    requests = [Request(item_id=r.item_id, prompt=r.prompt, sampling=logps, images=r.images) for r in MIXED]
+    ours = replies(model, *requests)
+    reference = ask_together(create_transformers(str(folder), {"device": "cpu"}), requests)
+    assert [r.text for r in ours] == [r.text for r in reference]
+    assert [r.usage for r in ours] == [r.usage for r in reference]
+    assert [r.finish for r in ours] == [r.finish for r in reference]
+    assert len({r.text for r in ours}) > 3
+    for one, other in zip(ours, reference, strict=True):
+        assert one.choice_logps == pytest.approx(other.choice_logps, abs=1e-3)
+
+
+def test_what_is_said_does_not_depend_on_the_batch(model: VLLMModel):
+    together = replies(model, *MIXED)
+    alone = [replies(model, request)[0] for request in MIXED]
+    assert [r.text for r in together] == [r.text for r in alone]
+
+
+def test_a_seed_gives_the_same_reply_and_samples_differ(model: VLLMModel):
+    drawn = Sampling(temperature=2.0, seed=3, max_tokens=12)
+    first = [make_request(range(8), drawn, sample=n) for n in range(6)]
+    once, again = replies(model, *first), replies(model, *reversed(first))[::-1]
+    assert [r.text for r in once] == [r.text for r in again]
+    assert len({r.text for r in once}) > 1
+
+
+def test_the_reply_is_cut_at_max_tokens(model: VLLMModel):
+    [reply] = replies(model, make_request([1], Sampling(max_tokens=2)))
+    assert (reply.finish, reply.usage.output_tokens) == ("length", 2)
+
+
+def test_a_reply_keeps_to_its_schema(model: VLLMModel):
+    plain = make_request([1])
+    prompt = msgspec.structs.replace(plain.prompt, reply_schema=SCHEMA)
+    held = Request(item_id="held", prompt=prompt, sampling=plain.sampling, images=plain.images)
+    [one, other] = replies(model, held, plain)
+    assert msgspec.json.decode(one.text.strip()) in SCHEMA["enum"]
+    assert other.text == replies(model, plain)[0].text != one.text
+
+
+def test_a_schema_that_cannot_be_compiled_is_left_out(
+    model: VLLMModel, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+):
+    plain = make_request([1])
+    [expected] = replies(model, plain)
+    monkeypatch.setattr(model._checkpoint, "_takes_schemas", True)  # and put back for the other tests
+    prompt = msgspec.structs.replace(plain.prompt, reply_schema={"type": "no such type"})
+    broken = Request(item_id="broken", prompt=prompt, sampling=plain.sampling, images=plain.images)
+    assert [r.text for r in replies(model, broken)] == [expected.text]
+    assert "does not take the schema" in caplog.text
+
+
+def test_requests_that_cannot_be_taken_do_not_take_the_others_along(model: VLLMModel):
+    good = make_request([1])
+    long = make_request([2], text="word " * 3000)
+    many = make_request(range(17))
+    part = ImagePart(digest="d", width_px=8, height_px=8)
+    broken = Request(
+        item_id="broken",
+        prompt=msgspec.structs.replace(good.prompt, parts=(part,)),
+        sampling=GREEDY,
+        images={"d": b"no image"},
+    )
+    got = outcomes(model, good, long, many, broken, make_request([3]))
+    assert [type(o) for o in got] == [Reply, *[RejectedRequestError] * 3, Reply]
+    assert got[0].text == replies(model, good)[0].text

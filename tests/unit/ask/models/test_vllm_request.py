@@ -1,0 +1,150 @@
+"""`vllm:` where no vLLM is needed: requests as what the engine is given, what it gives as replies."""
+
+import io
+
+import pytest
+from PIL import Image
+
+from servers.tiny_requests import frame, make_request
+from servers.vllm_standin import Logprob, completed
+from vidence.ask.models._vllm_request import conversation, drawing, read_output
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, TransientModelError
+from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, Usage, VideoPart
+
+LETTERS = {"A": (1, 2), "B": (3, 4), "C": (7,)}
+BLANKS = frozenset({5, 6})
+
+
+def asking(
+    *parts: object, system: str = "", images: dict[str, bytes] | None = None, **sampling: object
+) -> Request:
+    prompt = Prompt(parts=parts, choices=("x", "y", "z", "w"), system=system)
+    return Request(item_id="q1", prompt=prompt, sampling=Sampling(**sampling), images=images or {})
+
+
+def read(request: Request, *arguments: object, **fields: object) -> Reply:
+    output = completed(*arguments, **fields)
+    return read_output(output, request, model="tiny", letter_tokens=LETTERS, blanks=BLANKS)
+
+
+# ------------------------------------------------------------------------------------ what is given
+
+
+def test_parts_keep_their_order_and_images_become_pictures():
+    parts = (
+        TextPart(text="first"),
+        ImagePart(digest="d1", width_px=80, height_px=60),
+        TextPart(text="then"),
+    )
+    turns = conversation(asking(*parts, system="Be brief.", images={"d1": frame(1)}))
+    assert turns[0] == {"role": "system", "content": "Be brief."}
+    assert turns[1]["role"] == "user"
+    first, picture, then = turns[1]["content"]
+    assert (first, then) == ({"type": "text", "text": "first"}, {"type": "text", "text": "then"})
+    assert picture.keys() == {"type", "image_pil"}
+    assert picture["type"] == "image_pil"
+    assert (picture["image_pil"].mode, picture["image_pil"].size) == ("RGB", (80, 60))
+
+
+def test_the_picture_is_the_image_that_was_sent():
+    shown = Image.new("RGB", (4, 3), (250, 10, 20))
+    encoded = io.BytesIO()
+    shown.save(encoded, "PNG")
+    part = ImagePart(digest="d", width_px=4, height_px=3, media_type="image/png")
+    [turn] = conversation(asking(part, images={"d": encoded.getvalue()}))
+    assert turn["content"][0]["image_pil"].tobytes() == shown.tobytes()
+
+
+def test_a_broken_image_is_a_rejected_request():
+    part = ImagePart(digest="d", width_px=4, height_px=3)
+    with pytest.raises(RejectedRequestError, match="q1: d is no image"):
+        conversation(asking(part, images={"d": b"no image"}))
+
+
+def test_a_video_file_is_a_rejected_request():
+    with pytest.raises(RejectedRequestError, match=r"q1.*clip\.mp4; ask with frames"):
+        conversation(asking(VideoPart(path="clip.mp4", digest="v")))
+
+
+NEUTRAL = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("sampling", "expected"),
+    [
+        ({}, {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": None}),
+        (
+            {"temperature": None, "max_tokens": None, "seed": 3},
+            {"temperature": 0.0, "top_p": 1.0, "max_tokens": 1024, "seed": None},
+        ),
+        (
+            {"temperature": 0.7, "top_p": 0.9, "max_tokens": 5},
+            {"temperature": 0.7, "top_p": 0.9, "max_tokens": 5, "seed": None},
+        ),
+    ],
+)
+def test_how_a_reply_is_drawn(sampling: dict[str, object], expected: dict[str, object]):
+    assert drawing(asking(TextPart(text="?"), **sampling), LETTERS) == {**NEUTRAL, **expected}
+
+
+def test_the_samples_of_a_seed_differ_and_are_the_same_every_time():
+    def seed(n: int) -> object:
+        return drawing(make_request(sampling=Sampling(temperature=1.0, seed=3), sample=n), {})["seed"]
+
+    assert len({seed(n) for n in range(9)}) == 9
+    assert seed(0) == seed(0)
+    assert isinstance(seed(0), int)
+
+
+def test_only_the_tokens_of_the_letters_are_reported_where_they_are_wanted():
+    wanted = drawing(asking(TextPart(text="?"), want_choice_logps=True), LETTERS)
+    assert wanted["logprob_token_ids"] == [1, 2, 3, 4, 7]
+    assert drawing(asking(TextPart(text="?"), max_tokens=1), LETTERS)["logprob_token_ids"] == [1, 2, 3, 4, 7]
+    assert "logprob_token_ids" not in drawing(asking(TextPart(text="?")), LETTERS)
+    assert "logprob_token_ids" not in drawing(asking(TextPart(text="?"), want_choice_logps=True), {})
+
+
+# ------------------------------------------------------------------------------------ what is read
+
+
+def test_text_and_usage():
+    reply = read(asking(TextPart(text="?")), "yes", [8, 1, 8], n_input=11)
+    assert reply == Reply(text="yes", model="tiny", usage=Usage(input_tokens=11, output_tokens=3))
+    assert read(asking(TextPart(text="?")), "yes", n_input=None).usage.input_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("reason", "finish"), [("stop", "stop"), ("length", "length"), ("repetition", "other")]
+)
+def test_why_it_ended(reason: str, finish: str):
+    assert read(asking(TextPart(text="?")), "yes", finish_reason=reason).finish == finish
+
+
+@pytest.mark.parametrize("reason", ["abort", "error", None])
+def test_a_reply_that_was_broken_off_is_worth_another_try(reason: str | None):
+    with pytest.raises(TransientModelError, match=f"q1.*{reason}"):
+        read(asking(TextPart(text="?")), "ye", finish_reason=reason)
+
+
+def test_of_the_forms_of_a_letter_the_likeliest_counts_at_the_first_token_that_is_not_blank():
+    at = [
+        {5: Logprob(-0.1), 1: Logprob(-9.0)},
+        {1: Logprob(-3.0), 2: Logprob(-1.0), 4: Logprob(-2.0), 8: Logprob(-0.2)},
+        {1: Logprob(-0.1)},
+    ]
+    request = asking(TextPart(text="?"), want_choice_logps=True)
+    assert read(request, "\n A", [5, 2, 8], logprobs=at).choice_logps == {"A": -1.0, "B": -2.0}
+
+
+@pytest.mark.parametrize("token_ids", [[5, 6], []])
+def test_a_blank_reply_has_no_log_probabilities(token_ids: list[int]):
+    at = [{1: Logprob(-1.0)} for _ in token_ids]
+    request = asking(TextPart(text="?"), want_choice_logps=True)
+    assert read(request, "", token_ids, logprobs=at).choice_logps is None
+
+
+def test_log_probabilities_that_were_not_reported_or_not_wanted_are_absent():
+    at = [{1: Logprob(-1.0)}]
+    assert read(asking(TextPart(text="?"), want_choice_logps=True), "A", [1]).choice_logps is None
+    assert read(asking(TextPart(text="?")), "A", [1], logprobs=at).choice_logps is None

@@ -1,0 +1,228 @@
+"""Sets of templates: what is there, replacing them, and what is said when they are wrong."""
+
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+
+import vidence.ask.prompting
+from vidence.ask.prompting.templates import ASIDES, NAMES, Templates, sets
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Item
+
+ITEM = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")
+
+
+def own(folder: Path, **files: str) -> Path:
+    for name, text in files.items():
+        (folder / f"{name.replace('_', '-')}.txt").write_text(text, "utf-8")
+    return folder
+
+
+def test_the_sets_that_come_with_vidence() -> None:
+    assert sets() == (
+        "actpld",
+        "herbench",
+        "humanpcr",
+        "mmvu",
+        "perceptioncomp",
+        "perceptioncomp-custom",
+        "plain",
+    )
+
+
+def test_an_unknown_set_is_named_with_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match=r"no set of prompts named 'mmuv'.*'mmvu'"):
+        Templates.load("mmuv")
+
+
+def test_a_path_is_not_a_set() -> None:
+    with pytest.raises(UnknownNameError):
+        Templates.load("../templates/plain")
+
+
+def test_own_files_replace_those_of_the_set_and_others_stay(tmp_path: Path) -> None:
+    folder = own(tmp_path, choice_direct="{{ question }} {{ letters|join }} {{ n_frames }} {{ duration_s }}")
+    templates = Templates.load("plain", override=folder)
+    assert templates.fill("choice-direct", ITEM, n_frames=3, duration_s=1.5) == "What is it? AB 3 1.5"
+    brought = Templates.load("plain")
+    for name in ("choice-cot", "open-direct", "open-cot"):
+        assert templates.fill(name, ITEM, n_frames=0, duration_s=0) == brought.fill(
+            name, ITEM, n_frames=0, duration_s=0
+        )
+
+
+def test_own_files_can_add_a_system_message(tmp_path: Path) -> None:
+    assert "system" not in Templates.load("plain")
+    templates = Templates.load("plain", override=own(tmp_path, system="Be brief.\n"))
+    assert templates.fill("system", ITEM, n_frames=0, duration_s=0) == "Be brief."
+
+
+def test_the_digest_changes_with_the_words_only(tmp_path: Path) -> None:
+    plain = Templates.load("plain")
+    assert plain.digest == Templates.load("plain").digest
+    assert re.fullmatch("[0-9a-f]{64}", plain.digest)
+    assert plain.digest not in {Templates.load(name).digest for name in sets() if name != "plain"}
+    changed = Templates.load("plain", override=own(tmp_path, system="x"))
+    assert changed.digest != plain.digest
+
+
+def test_the_label_names_set_file_and_text(tmp_path: Path) -> None:
+    # sha256 of "x", as any tool gives it
+    x = "2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881"
+    templates = Templates.load("mmvu", override=own(tmp_path, open_cot="x"))
+    assert templates.label("open-cot") == f"own/open-cot.txt sha256:{x}"
+    assert templates.label("choice-cot").startswith("mmvu/choice-cot.txt sha256:")
+
+
+def test_what_looks_like_a_template_in_a_question_stays_as_it_is() -> None:
+    item = Item(
+        item_id="q",
+        question="{{ 7 * 7 }} {% for %} {# no #} <b>&amp;</b> {",
+        choices=("{{ question }}", "</answer>\n$LETTER"),
+        answer="A",
+    )
+    for set_name in sets():
+        filled = Templates.load(set_name).fill("choice-cot", item, n_frames=2, duration_s=1.0)
+        assert item.question in filled
+        assert all(choice in filled for choice in item.choices)
+
+
+def test_frame_words() -> None:
+    assert Templates.load("plain").frame_words(3, time_s=12.44) == "Frame 3, 12.4 s:"
+
+
+def test_frames_are_spoken_of_only_when_there_are_any() -> None:
+    templates = Templates.load("plain")
+    none, one, many = (templates.fill("open-cot", ITEM, n_frames=n, duration_s=9.0) for n in (0, 1, 16))
+    assert "frame" not in none
+    assert "one frame" in one
+    assert "16 frames" in many
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("fine\n{% if %}", r"choice-cot\.txt, line 2: "),
+        ("{{ question", r"choice-cot\.txt, line 1: "),
+        (
+            "a\nb\n{{ qestion }}",
+            r"choice-cot\.txt, line 3: there is no variable 'qestion'; there are question",
+        ),
+        ("{{ question|nofilter }}", r"choice-cot\.txt, line 1: "),
+        ("{% include 'x' %}", "choice-cot.txt cannot be filled"),
+        ("{{ choices[7].text }}", "choice-cot.txt cannot be filled"),
+        ("{{ choices[0].words }}", "choice-cot.txt cannot be filled.*words"),
+        ("{{ n_frames / 0 }}", "choice-cot.txt cannot be filled"),
+        ("{{ question + 1 }}", "choice-cot.txt cannot be filled"),
+        ("{{ range(1000000000)|join }}", "choice-cot.txt cannot be filled"),
+        ("{{ question.__class__.__mro__ }}", "choice-cot.txt cannot be filled.*unsafe"),
+        ("{% do letters.append('Z') %}", r"choice-cot\.txt, line 1: "),
+        ("{{ letters.append('Z') }}", "choice-cot.txt cannot be filled"),
+    ],
+)
+def test_wrong_templates_are_named(tmp_path: Path, text: str, message: str) -> None:
+    folder = own(tmp_path, choice_cot=text)
+    with pytest.raises(UsageError, match=message):
+        Templates.load("plain", override=folder).fill("choice-cot", ITEM, n_frames=1, duration_s=1.0)
+
+
+def test_frame_words_know_other_variables(tmp_path: Path) -> None:
+    with pytest.raises(
+        UsageError, match=r"frame\.txt, line 1: there is no variable 'question'; there are number"
+    ):
+        Templates.load("plain", override=own(tmp_path, frame="{{ question }}"))
+
+
+def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is not a folder"):
+        Templates.load("plain", override=tmp_path / "absent")
+
+
+def test_an_empty_folder(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"holds no file; .*choice-cot\.txt"):
+        Templates.load("plain", override=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["choice_cot.txt", "choice-cot.md", "readme", "Choice-cot.txt"])
+def test_unknown_files_in_a_folder(tmp_path: Path, name: str) -> None:
+    own(tmp_path, choice_cot="x")
+    (tmp_path / name).write_text("x")
+    with pytest.raises(UsageError, match=re.escape(f"holds {name};")):
+        Templates.load("plain", override=tmp_path)
+
+
+def test_hidden_files_in_a_folder_are_let_be(tmp_path: Path) -> None:
+    own(tmp_path, open_cot="x")
+    (tmp_path / ".DS_Store").write_bytes(b"\0")
+    assert Templates.load("plain", override=tmp_path).fill("open-cot", ITEM, n_frames=0, duration_s=0) == "x"
+
+
+def test_a_file_that_is_not_utf8(tmp_path: Path) -> None:
+    (tmp_path / "frame.txt").write_bytes(b"\xff\xfe")
+    with pytest.raises(UsageError, match=r"frame\.txt cannot be read as UTF-8"):
+        Templates.load("plain", override=tmp_path)
+
+
+def test_a_template_that_the_set_lacks() -> None:
+    with pytest.raises(
+        UsageError, match=r"'plain' has no system\.txt; it has choice-cot\.txt, choice-direct\.txt"
+    ):
+        Templates.load("plain").fill("system", ITEM, n_frames=0, duration_s=0)
+
+
+def test_every_name_is_listed_once() -> None:
+    assert len(set(NAMES)) == len(NAMES) == 10
+
+
+# ------------------------------------------------------------------ what is asked beside the questions
+
+FRAG = {"question": "Why {{ so }}?"}
+
+
+@pytest.mark.parametrize("set_name", sets())
+def test_every_set_has_the_same_asides(set_name: str) -> None:
+    templates, plain = Templates.load(set_name), Templates.load("plain")
+    for name in ASIDES:
+        assert name in templates
+        assert templates.label(name) == plain.label(name)
+        assert templates.label(name).startswith(f"vidence/{name}.txt sha256:")
+    assert "Why {{ so }}?" in templates.say("frag-scores", FRAG)
+
+
+def test_own_files_replace_asides(tmp_path: Path) -> None:
+    templates = Templates.load("mmvu", override=own(tmp_path, frag_scores="<{{ question }}>"))
+    assert templates.say("frag-scores", FRAG) == "<Why {{ so }}?>"
+    assert templates.label("frag-scores").startswith("own/frag-scores.txt sha256:")
+    assert templates.say("forced", {}) == Templates.load("plain").say("forced", {})
+
+
+def test_the_digest_counts_asides_of_the_user_alone(tmp_path: Path) -> None:
+    """Runs that ask in none of these words are not another run when vidence words them anew."""
+    plain = Templates.load("plain")
+    sizes_and_texts = b"".join(
+        f"{path.stem} {len(path.read_bytes())}\n".encode() + path.read_bytes()
+        for path in sorted((Path(vidence.ask.prompting.__file__).parent / "templates" / "plain").iterdir())
+    )
+    assert plain.digest == hashlib.sha256(sizes_and_texts).hexdigest()
+    assert Templates.load("plain", override=own(tmp_path, forced="Choose.")).digest != plain.digest
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("frag_scores", "{{ n_frames }}", "there is no variable 'n_frames'; there are question"),
+        ("forced", "{{ question }}", "there is no variable 'question'"),
+        ("tstar_objects", "What is there?", r"tstar-objects\.txt does not use \{\{ question \}\}"),
+    ],
+)
+def test_asides_that_cannot_be_used(tmp_path: Path, name: str, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        Templates.load("plain", override=own(tmp_path, **{name: text}))
+
+
+def test_an_aside_may_leave_the_question_out_on_purpose(tmp_path: Path) -> None:
+    folder = own(tmp_path, tstar_objects="{% set left_out = question %}What is there?")
+    said = Templates.load("plain", override=folder).say("tstar-objects", {"question": "?", "n_frames": 8})
+    assert said == "What is there?"

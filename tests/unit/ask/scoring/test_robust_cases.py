@@ -1,0 +1,255 @@
+"""Table of replies and what a careful person reads in them; every row was decided by hand."""
+
+# ruff: noqa: RUF001 - full-width letters and Cyrillic look-alikes are what is tested
+
+import pytest
+
+from vidence.ask.scoring import robust
+from vidence.records import Answered, Item, Reply, Unreadable
+
+COLOURS = ("Red", "Blue", "Black", "White")
+OBJECTS = ("A phone", "A bag", "A map", "Food", "Clothes")
+NUMBERS = ("15", "1.5", "-5", "7,190", "60°")
+LETTERS = ("E", "A", "X", "I", "S")
+MIXED = ("A", "B", "C", "B and D", "None of the above")
+
+
+def read(choices: tuple[str, ...], text: str) -> str | None:
+    item = Item(item_id="q", question="?", choices=choices, answer="A")
+    outcome = robust.create().read(item, Reply(text=text))
+    if isinstance(outcome, Answered):
+        assert outcome.rule
+        return outcome.answer
+    assert isinstance(outcome, Unreadable)
+    assert outcome.reason
+    return None
+
+
+LONE_LETTERS = [
+    "C", "c", "(C)", "C.", "C)", "[C]", "**C**", "***C***", "__C__", "_C_", "`C`", "'C'", '"C"', "C:", "C!",
+    "{C}", "<C>", "  C \n", "\tC", "- C", "Ｃ", "（Ｃ）", "Ⓒ", "\u200bC", "\ufeffC", "Option C", "option c",
+    "Choice C", "Letter: C", "Answer C", "C。", "选C", "选项C", "$C$", "$\\text{C}$", "$\\mathrm{C}",
+    "\\(C\\)",
+    "> C", "# C", "C</s>", "C<|im_end|>", "<b>C</b>", "C</answer>", "Option (C)", "the correct option: C",
+]  # fmt: skip
+
+MARKED = [
+    "<answer>C</answer>", "<ANSWER>C</ANSWER>", "<Answer> (C) </Answer>", "<answer>C",
+    "<answer>\nC\n</answer>", "<answer>C: Black</answer>", "<answer>C. Black.</answer>",
+    "<answer>black</answer>", "<answer>The answer is C.</answer>", "<answer>Final Answer: C</answer>",
+    "<answer>\\boxed{C}</answer>", "<answer><answer>C</answer></answer>", "<final_answer>C</final_answer>",
+    "<answer></answer>\nAnswer: C", "Answer: B\n<answer>C</answer>",
+    "<answer>B</answer> wait. <answer>C</answer>", "<answer>C</answer>\n\nThis matches option C: Black.",
+    "<answer>C because it is dark</answer>", "<|begin_of_box|>C<|end_of_box|>",
+    "<answer><|begin_of_box|>C<|end_of_box|></answer>", "\\boxed{C}", "$\\boxed{C}$", "\\boxed{\\text{C}}",
+    "\\boxed{(C)}", "Thus \\boxed{C: Black}.", "\\[ \\boxed{\\mathbf{C}} \\]", "\\boxed{\\text{Black}}",
+    "Answer: C", "answer: c", "ANSWER: C", "**Answer:** C", "**Answer: C**", "**Answer**: **C**",
+    "Answer:C", "Answer : C", "Answer = C", "Answer: (C)", "Answer: $C", "Answer:\nC",
+    "Answer:\n\n**C: Black**", "### Answer\nC", "## Final Answer\n\n**C**", "**Final Answer**\n\nC",
+    "The final answer is: $C", "final answer is: $\\text{C}$", "Therefore, the final answer is: $C$.",
+    "FINAL ANSWER: C", "FINAL ANSWER: $C", "Final answer: Answer: C", "The correct answer is: C",
+    "The correct option is:\n\nC", "Sure! The correct answer letter is: C", "Answer: C (black)",
+    "Answer: C - it is dark", "Answer: C, since dark", "Answer: C because the hat is dark",
+    "Answer: C based on frame 3", "Answer: Option C", "Answer: option C: Black", "Answer: Black (C)",
+    "Answer: Black (option C)", "Answer: Black [C]", "Answer: black", "Answer: C, not B",
+    "Answer: C rather than B", "Answer: C. In frame 12 one sees that the hat is dark",
+    "Answer: B\nWait, I looked again.\nAnswer: C", "答案：C", "答案是C", "答案为 C", "正解はC", "정답: C",
+    "Antwort: C",
+    "Die richtige Antwort ist C.", "La respuesta correcta es: C", "Réponse : C", "Ответ: C",
+    '{"answer": "C"}', '{"reason": "dark", "answer": "C"}',
+    '```json\n{"answer": "C", "confidence": 0.9}\n```', "{'answer': 'C'}", '{"choice": "C: Black"}',
+    '{"answer": "Black"}', '{"Answer":"C"}', '{"option": "C"}',
+]  # fmt: skip
+
+STATED = [
+    "The answer is C", "The answer is C.", "the correct answer is C because it is dark", "My answer is C.",
+    "So the answer must be C.", "The correct option is C", "The best choice is (C).",
+    "The answer is **C**.", "The answer is therefore C: Black.", "The answer is option C.", "I choose C.",
+    "I would pick option C.", "I'd go with C", "I'll go with C.", "I think it's C.",
+    "I believe it is C, since it is dark.", "The answer is B. No, the answer is C.",
+    "I don't think the answer is B. The answer is C.", "The answer is probably C.",
+    "The answer is most likely C.", "Hence, option C is correct.", "There is no doubt the answer is C",
+    "Option A is wrong, so option C is the right answer.",
+    "The correct answer is (C) because (A) is wrong.", "Ans: C", "Answer - C", "The answer is black.",
+    "The correct answer letter is C",
+]  # fmt: skip
+
+WHOLE = [
+    "C: Black", "C. Black", "C) Black", "(C) Black", "C - Black", "C – black", "C Black", "C-Black",
+    "c) black", "C = Black", "**C: Black**", "Option C: Black", "Black", "black.", "BLACK!", "**Black**",
+    "Black (C)", "C, because it is dark", "C because it is dark", "C is correct.",
+    "Option C is the correct answer.", "C is the best answer because the hat is dark",
+    "C\nExplanation: A is wrong", "C.\n\nThe hat is dark.", "C: Black\n\nThe hat is dark in frame 12.",
+    "The hat is dark in frame 12.\n\nC", "The hat is dark in frame 12.\n\n**C: Black**",
+    "The hat is dark.\n---\nBlack", "C: Black hat, on the left", "The hat is dark, so:\n- C",
+]  # fmt: skip
+
+THOUGHT = [
+    "<think>It may be A or B.</think>C", "<think>The answer is A.</think>\nAnswer: C",
+    "It is A.</think>\n\nC", "<THINK>A</THINK> C", "<thinking>A</thinking>C",
+    "<think>A</think><think>B</think>C", "<think>I write it in <answer> tags. <answer>C</answer>",
+    "<think>x</think>\n<answer>C</answer>",
+    "<think>I use <answer>A</answer> tags</think><answer>C</answer>", "<think>A</think> **C**",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*LONE_LETTERS, *MARKED, *STATED, *WHOLE, *THOUGHT])
+def test_the_stated_answer_is_read(text: str) -> None:
+    assert read(COLOURS, text) == "C"
+
+
+PROSE = [
+    "A man appears", "A man appears.", "I think a dog", "A red car passes", "a black hat", "A", "I",
+    "A-frame houses line the street", "C-section", "C's hat is black", "Blue-black ink",
+    "The man in black walks", "It is C who wears the hat", "Person C wears a black hat", "See shop C.",
+    "A, the man in blue, walks.", "A (in red) walks to B.", "B. B. King plays", "Vitamin C is good",
+    "Frame 3 shows A and then B.", "I cannot determine the colour.", "As an AI I cannot see the video.",
+    "C?", "X", "Answer", "...", "---", "Answer:", "<answer>", "The answer", "I choose", "\\boxed{}",
+    "This answer is based on the frames.", "I think it's a black hat.", "A bag and a map",
+]  # fmt: skip
+
+DOUBT = [
+    "A or B", "A and C", "A, B", "A/B", "A & B", "A or C.", "B and/or C", "(A) (B)", "A\nB", "both A and B",
+    "Either A or B", "Answer: A or B", "Answer: A and C", "Answer: A/C", "The answer is A or B",
+    "The answer is either A or B.", "<answer>A, C</answer>", "<answer>B: Blue and D: White</answer>",
+    "\\boxed{A, C}", '{"answer": ["A", "C"]}', "Answer: A oder B", "答案：A和B",
+    "C: White", "Answer: C: White",
+    "<answer>C. Red</answer>", "C (White)", "White (C)", "Option C - White", "<answer>C: Purple</answer>",
+    "Answer: C: Green", "It is unclear whether option C is correct.", "Option C is not correct.",
+    "A. The first", "Answer: C: White is the colour", "not C", "Not C.", "The answer is not C",
+    "The answer is not C.", "I don't think the answer is C.", "I do not know whether the answer is C",
+    "the wrong answer: C", "C is not the answer", "C is wrong", "It is unclear if the answer is C",
+    "The correct answer is not among A to D", "none of the above", "None", "N/A",
+    "Answer: None of the above", "Answer: N/A", "Answer: none", "<answer>None</answer>",
+    "<answer>Cannot be determined</answer>", "Answer: C\nAnswer: none",
+    "Answer: C\n\nOn second thought, the correct answer is B.", "Answer: B <answer>None</answer>",
+    "A: Red\nB: Blue\nC: Black\nD: White", "A: Red, B: Blue, C: Black, D: White",
+    "<answer>A: Red\nB: Blue</answer>",
+    "A is wrong.\nB: Blue\nC: Black", "E", "Answer: E", "<answer>F</answer>", "(Z)", "\\boxed{E}",
+    "Answer: A man appears", "The answer is a man.", "<answer>A man appears</answer>",
+    "Answer: I think a dog", "Answer: X", "Answer: $LETTER", "Answer: purple", "\\boxed{60}",
+    "Answer: [A, B, C, D]", "С", "А", "Answer: В", "<answer>С</answer>",
+]  # fmt: skip
+
+NOTHING = [
+    "", "   ", "\n\t", "\u200b", "ERROR", "ERROR: C", "ERROR: 504 Deadline Exceeded", "ERROR_IN_PREDICTION",
+    "ERROR UPLOADING: timeout", "Error", "Error: rate limit. Answer: C", "error: C", "  ERROR: A",
+    "<think>", "<think>The answer is C", "<think>The answer is C.</think>", "The answer is C.</think>",
+    "<think>Answer: C</think>\n\n",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [*(p for p in PROSE if p not in "AI"), *DOUBT, *NOTHING])
+def test_no_letter_is_guessed(text: str) -> None:
+    assert read(COLOURS, text) is None
+
+
+@pytest.mark.parametrize(
+    ("choices", "text", "expected"),
+    [
+        (OBJECTS, "A phone", "A"),
+        (OBJECTS, "A bag", "B"),
+        (OBJECTS, "<answer>Aphone.</answer>", "A"),
+        (OBJECTS, "<answer>phone</answer>", "A"),
+        (OBJECTS, "<answer>B: A bag</answer>", "B"),
+        (OBJECTS, "<answer>A: A bag</answer>", None),
+        (OBJECTS, "<answer>C: a map of the city</answer>", "C"),
+        (OBJECTS, "<answer>the food</answer>", "D"),
+        (OBJECTS, "Answer: E: some clothes on a chair", "E"),
+        (OBJECTS, "A bag of food", None),
+        (OBJECTS, "<answer>A, bag</answer>", None),
+        (OBJECTS, "<answer>A: phone</answer>", "A"),
+        (("A-B-C", "BCA", "C-B-A"), "<answer>A-B-C</answer>", "A"),
+        (("A-B-C", "BCA", "C-B-A"), "<answer>C-B-A</answer>", "C"),
+        (("A-B-C", "BCA", "C-B-A"), "<answer>B: BCA</answer>", "B"),
+        (("Plan A", "Plan B"), "plan", None),
+        (("The man in the black coat", "Nobody"), "The man in black coat", "A"),
+        (NUMBERS, "15", "A"),
+        (NUMBERS, "1.5", "B"),
+        (NUMBERS, "-5", "C"),
+        (NUMBERS, "Answer: 7190", "D"),
+        (NUMBERS, "<answer>60</answer>", "E"),
+        (NUMBERS, "5", None),
+        (NUMBERS, "150", None),
+        (NUMBERS, "B: 15", None),
+        (NUMBERS, "B: 1.5 metres", "B"),
+        (("(2, 1)", "21", "2"), "Answer: 21", "B"),
+        (("(2, 1)", "21", "2"), "Answer: (2,1)", "A"),
+        (("0.5", "5", "1-5"), "Answer: 5", "B"),
+        (("50%", "5", "0"), "50", "A"),
+        (("Red", "red", "Blue"), "red", None),
+        (("Red", "red", "Blue"), "B: red", "B"),
+        (("A+", "A", "A-"), "<answer>A+</answer>", "A"),
+        (("+", "√", "→"), "→", "C"),
+        (("红色", "蓝色"), "红色", "A"),
+        (("红色", "蓝色"), "B：蓝色", "B"),
+        (("No", "No, but close"), "A: No", "A"),
+        (("No", "No, but close"), "A: No, but close", None),
+        (("No", "No, but close"), "B: No, but close to it", "B"),
+        (("Blue", "Blue-black"), "Blue-black", "B"),
+        (LETTERS, "A", "A"),
+        (LETTERS, "B: A", "B"),
+        (LETTERS, "A: A", None),
+        (LETTERS, "<answer>X</answer>", "C"),
+        (LETTERS, "C: X", "C"),
+        (MIXED, "<answer>B and D</answer>", "D"),
+        (MIXED, "D: B and D", "D"),
+        (MIXED, "None of the above", "E"),
+        (MIXED, "Answer: none of the above.", "E"),
+        (("Person A and B", "Nobody"), "A: Person A and B", "A"),
+        (("Same", "Same "), "Answer: Same", None),
+        (("Same", "Same "), "Answer: A: Same", "A"),
+        (("left", "right"), "The answer is right.", "B"),
+        (("Red", ""), "", None),
+        (("Red", ""), "B", "B"),
+        (tuple(str(i) for i in range(100, 126)), "Z", "Z"),
+        (tuple(str(i) for i in range(100, 126)), "Answer: Q: 116", "Q"),
+        (tuple(str(i) for i in range(100, 126)), "I think a dog", None),
+        (tuple(str(i) for i in range(100, 126)), "choices", None),
+        (tuple(str(i) for i in range(100, 126)), "T-shirt", None),
+        (("Error message", "Blue screen"), "B: Blue screen", "B"),
+        (("Cannot be determined", "Red"), "<answer>Cannot be determined.</answer>", "A"),
+    ],
+)
+def test_choice_texts(choices: tuple[str, ...], text: str, expected: str | None) -> None:
+    assert read(choices, text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "rule"),
+    [
+        ("C", "reply/letter"),
+        ("Black", "reply/choice-text"),
+        ("<answer>C: Black</answer>", "answer-tag/letter-and-text"),
+        ("\\boxed{C}", "box/letter"),
+        ("Answer: C because of frame 3", "marker/letter-and-remark"),
+        ("The answer is C.", "statement/letter"),
+        ("The hat is dark.\n\nC", "line/letter"),
+    ],
+)
+def test_the_rule_says_how_the_letter_was_found(text: str, rule: str) -> None:
+    item = Item(item_id="q", question="?", choices=COLOURS, answer="A")
+    assert robust.read_text(item, text) == Answered(answer="C", rule=rule)
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("", "empty"),
+        ("ERROR: no route", "error message"),
+        ("<think>C", "follows the reasoning"),
+        ("A or B", "letter B"),
+        ("C: White", "text of another choice"),
+        ("Answer: C: Purple", "not the text of its choice"),
+        ("Answer: E", "'E'"),
+        ("Answer: not B", "rejects"),
+        ("Answer: C\nThe correct answer is B.", "then states another"),
+        ("Red\nBlue", "several lines"),
+        ("A man appears", "states no answer"),
+    ],
+)
+def test_the_reason_says_why_nothing_was_read(text: str, part: str) -> None:
+    item = Item(item_id="q", question="?", choices=COLOURS, answer="A")
+    outcome = robust.read_text(item, text)
+    assert isinstance(outcome, Unreadable)
+    assert part in outcome.reason

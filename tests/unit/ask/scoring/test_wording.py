@@ -1,0 +1,73 @@
+"""What counts as the same words."""
+
+import pytest
+
+from vidence.ask.scoring.wording import equal_choices, plain, without_thinking, words
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a <think>b</think> c", "a   c"),
+        ("<think>a</think>b<think>c", " b "),
+        ("a</think>b", " b"),
+        ("a</think>b</think>c", " c"),
+        ("<think>a <answer>b", " <answer>b"),
+        ("<think>a<think>b</think>c</THINKING>d", " d"),
+        ("<reasoning>a<think>b</think>c", " "),
+        ("x<Think>a</tHINK>y<thinking>b</thinking>z", "x y z"),
+        ("<think>loop " * 3000, " "),
+        ("no tags", "no tags"),
+    ],
+)
+def test_thinking_is_taken_off(text: str, expected: str) -> None:
+    assert without_thinking(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("**a** *b* `c` __d__ e_f", "a b c d e_f"),
+        ("# a\n> b", "a\nb"),
+        ("“a” ‘b’ — ｃ：Ⓓ。", "\"a\" 'b' - c:D."),  # noqa: RUF001 - what is tested
+        ("$\\text{a}$ \\(b\\)", " a   b "),
+        ("a<|im_end|></s>", "a  "),
+        ("e\u0301", "\u00e9"),
+        ("\\boxed{a}", "\\boxed{a}"),
+    ],
+)
+def test_markup_is_taken_off(text: str, expected: str) -> None:
+    assert plain(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1.5 km", ("1.5", "km")),
+        ("-5°, 3-4", ("-5", "3", "4")),
+        ("7,190 or 1,2", ("7190", "or", "1", "2")),
+        (".5", (".5",)),
+        ("B12 x_y", ("b", "12", "x", "y")),
+        ("Straße", ("strasse",)),
+        ("!?", ()),
+    ],
+)
+def test_words(text: str, expected: tuple[str, ...]) -> None:
+    assert words(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "choices", "expected"),
+    [
+        ("RED.", ("red", "blue"), (0,)),
+        ("rear  left", ("Rear-left", "Front-left"), (0,)),
+        ("the red", ("red", "blue"), (0,)),
+        ("red", ("red", "Red!"), (0, 1)),
+        ("a red", ("a red", "red"), (0,)),
+        ("", ("", "red"), ()),
+        ("12", ("1 2", "12"), (1,)),
+        ("purple", ("red", "blue"), ()),
+    ],
+)
+def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int, ...]) -> None:
+    assert equal_choices(text, choices) == expected

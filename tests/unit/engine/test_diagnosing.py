@@ -1,0 +1,353 @@
+"""Diagnostics over a run: views in one pass, asks to several models, judges, findings that survive."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from types import SimpleNamespace
+
+import anyio
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from vidence import catalog
+from vidence.contracts import Ask, Examined, Flow, Request, Subject, View
+from vidence.engine import opening, prepare
+from vidence.engine.diagnosing import Account, diagnose, model_spec
+from vidence.engine.findings import findings_path, read_findings
+from vidence.engine.opening import Surroundings
+from vidence.engine.prepare import make_plan
+from vidence.engine.subject import ShownSubject
+from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
+from vidence.records import Failed, Prompt, Record, Reply, Sampling, Score, TextPart, Usage, Verdict
+from vidence.tables.findings import Entry, Heading, Sheet, Statement
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+class Found(Record, kw_only=True):
+    """The letters read in turn."""
+
+    n_frames: int
+    said: tuple[str, ...]
+    values: tuple[float | None, ...]
+
+
+class Probe:
+    """Asks without frames, with the first frame, with all reversed; then another model."""
+
+    name = "probe"
+    version = 1
+    finding = Found
+
+    def __init__(self, others: Mapping[str, str] | None = None, tolerant: bool = False) -> None:
+        self.others = others or {}
+        self.tolerant = tolerant
+
+    def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
+        return {
+            "all": View(selector=selector, n_frames=n_frames),
+            "one": View(selector="central", n_frames=1),
+            "small": View(selector=selector, n_frames=2, size="short:10"),
+        }
+
+    def models(self) -> Mapping[str, str]:
+        return self.others
+
+    def examine(self, subject: Subject) -> Flow[Record]:
+        n = subject.n_frames("all")
+        prompts = [
+            subject.prompt("all", []),
+            subject.prompt("one"),
+            subject.prompt("all", list(reversed(range(n)))),
+            subject.prompt("small"),
+        ]
+        try:
+            replies = yield prompts
+        except RejectedRequestError:
+            if not self.tolerant:
+                raise
+            return Found(n_frames=n, said=(), values=())
+        if self.others:
+            replies = [*replies, *(yield [Ask(prompt=prompts[0], model=name) for name in self.others])]
+        scores = []
+        for reply in replies:
+            scores.append((yield from subject.mark(reply)))
+        return Found(n_frames=n, said=tuple(r.text for r in replies), values=tuple(s.value for s in scores))
+
+    def summarise(self, examined: Sequence[Examined], *, rng, level) -> tuple[Statement, ...]:
+        good = [one for one in examined if isinstance(one.finding, Found)]
+        entry = Entry(key="n", label="examined", values=(len(good),))
+        heading = Heading(key="n", title="n")
+        return (Sheet(name="s", title="S", label="", headings=(heading,), entries=(entry,)),)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Three questions about two folders of six images."""
+    for name in ("clip", "other"):
+        (tmp_path / name).mkdir()
+        for i in range(6):
+            shade = 30 * i + (5 if name == "other" else 0)
+            Image.fromarray(np.full((20, 30, 3), shade, np.uint8)).save(tmp_path / name / f"{i}.png")
+    rows = [
+        {
+            "item_id": f"q{i}",
+            "media": [{"path": "other" if i == 2 else "clip", "kind": "frames"}],
+            "question": f"Question {i}?",
+            "choices": ["x", "y"],
+            "answer": "A",
+        }
+        for i in range(3)
+    ]
+    (tmp_path / "q.jsonl").write_text("\n".join(msgspec.json.encode(row).decode() for row in rows))
+    return tmp_path
+
+
+@pytest.fixture
+def examine(folder, monkeypatch):
+    """Run a diagnostic in a folder; models are given by their specs."""
+
+    def go(diagnostic, models, *, out="run", options=None, **wishes: object) -> Account:
+        monkeypatch.setattr(opening, "open_model", lambda spec: models[spec])
+        plan = make_plan(
+            "table", data=folder / "q.jsonl", model="scripted:A", wishes={"n_frames": 4} | wishes
+        )
+
+        async def run() -> Account:
+            return await diagnose(
+                diagnostic,
+                plan,
+                folder / out,
+                options=options or {},
+                surroundings=Surroundings(cache_root=folder / "cache", n_workers=1),
+                now=NOW,
+                on_event=lambda event: None,
+            )
+
+        return anyio.run(run)
+
+    return go
+
+
+def findings(folder, diagnostic, out="run", options=None):
+    items = {f"q{i}": SimpleNamespace(item_id=f"q{i}") for i in range(3)}
+    path = findings_path(folder / out, diagnostic.name, options or {})
+    return {item_id: one.finding for item_id, one in read_findings(path, diagnostic, items)[1].items()}
+
+
+def test_views_are_shown_in_parts_and_orders_from_one_pass_per_size(folder, examine, fake_model):
+    model = fake_model(looks=True)
+    account = examine(Probe(), {"scripted:A": model})
+    assert (account.n_examined, account.n_failed, account.n_asked) == (3, 0, 12)
+    assert account.decoding.n_passes == 4  # two videos, two sizes
+    by_item = {}
+    for request in model.asked:
+        images = [p for p in request.prompt.parts if not isinstance(p, TextPart)]
+        by_item.setdefault(request.item_id, []).append(images)
+        assert set(request.images) == {p.digest for p in images}
+    for asked in by_item.values():
+        assert sorted(len(images) for images in asked) == [0, 1, 2, 4]
+    full = next(images for images in by_item["q0"] if len(images) == 4)
+    forwards = make_forwards(folder, fake_model, examine)
+    assert [p.digest for p in full] == list(reversed(forwards))
+
+
+def make_forwards(folder, fake_model, examine):
+    class Forwards(Probe):
+        name = "forwards"
+
+        def examine(self, subject):
+            (reply,) = yield [subject.prompt("all")]
+            return Found(n_frames=4, said=(reply.text,), values=())
+
+    model = fake_model(looks=True)
+    examine(Forwards(), {"scripted:A": model}, out="forwards", memory=str(folder / "own.sqlite"))
+    prompt = next(r.prompt for r in model.asked if r.item_id == "q0")
+    return [p.digest for p in prompt.parts if not isinstance(p, TextPart)]
+
+
+def test_the_same_again_asks_nothing(folder, examine, fake_model):
+    examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    model = fake_model(looks=True)
+    account = examine(Probe(), {"scripted:A": model})
+    assert (account.n_before, account.n_examined, model.asked) == (3, 0, [])
+    (folder / "run" / "diagnostics" / "probe.jsonl").unlink()
+    account = examine(Probe(), {"scripted:A": model})
+    assert (account.n_examined, account.n_remembered, account.n_asked) == (3, 12, 0)
+
+
+def test_a_torn_line_is_examined_again_and_failures_too(folder, examine, fake_model):
+    examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    path = folder / "run" / "diagnostics" / "probe.jsonl"
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-20])
+    assert examine(Probe(), {"scripted:A": fake_model(looks=True)}).n_examined == 1
+    assert len(findings(folder, Probe())) == 3
+    lines = whole.splitlines()
+    first = next(i for i, line in enumerate(lines) if b'"q0"' in line)
+    lines[first] = msgspec.json.encode(
+        {"item_id": "q0", "failed": {"type": "failed", "stage": "model", "error": "E", "message": "m"}}
+    )
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    assert isinstance(findings(folder, Probe())["q0"], Failed)
+    assert examine(Probe(), {"scripted:A": fake_model(looks=True)}).n_examined >= 1
+    assert isinstance(findings(folder, Probe())["q0"], Found)
+
+
+def test_other_models_are_asked_by_their_names(folder, examine, fake_model):
+    async def b(request: Request) -> Reply:
+        return Reply(text="Answer: B")
+
+    models = {
+        "scripted:A": fake_model(looks=True, identity="one"),
+        "scripted:B": fake_model(looks=True, identity="two", turn=b),
+        "scripted:A?delay_s=0": fake_model(looks=True, identity="three"),
+    }
+    examine(Probe({"other": "scripted:B", "same": "+delay_s=0"}), models)
+    found = findings(folder, Probe())["q0"]
+    assert found.said == ("Answer: A",) * 4 + ("Answer: B", "Answer: A")
+    assert found.values == (1.0, 1.0, 1.0, 1.0, 0.0, 1.0)
+    assert all(model.n_closed == 1 for model in models.values())
+
+
+def test_one_question_that_fails_loses_no_other(folder, examine, fake_model):
+    async def turn(request: Request) -> Reply:
+        if request.item_id == "q1" and request.images:
+            raise RejectedRequestError("too many images")
+        return Reply(text="Answer: A")
+
+    account = examine(Probe(), {"scripted:A": fake_model(looks=True, turn=turn)})
+    assert (account.n_examined, account.n_failed) == (3, 1)
+    found = findings(folder, Probe())
+    assert found["q1"].message == "too many images"
+    assert isinstance(found["q0"], Found)
+
+
+def test_a_flow_may_catch_what_goes_wrong(folder, examine, fake_model):
+    async def turn(request: Request) -> Reply:
+        raise RejectedRequestError("no") if request.item_id == "q1" else AssertionError("only one is asked")
+
+    class Tolerant(Probe):
+        def examine(self, subject):
+            if subject.item.item_id != "q1":
+                return Found(n_frames=0, said=(), values=())
+            return (yield from super().examine(subject))
+
+    assert examine(Tolerant(tolerant=True), {"scripted:A": fake_model(looks=True, turn=turn)}).n_failed == 0
+
+
+def test_media_that_cannot_be_shown_fail_their_question(folder, examine, fake_model):
+    (folder / "other" / "0.png").write_bytes(b"broken")
+    for i in range(1, 6):
+        (folder / "other" / f"{i}.png").write_bytes(b"broken")
+    account = examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    assert account.n_failed == 1
+    assert findings(folder, Probe())["q2"].stage == "media"
+
+
+def test_what_ends_a_run_ends_the_examination_and_keeps_what_was_found(folder, examine, fake_model):
+    async def barred(request: Request) -> Reply:
+        raise AccessError("wrong key")
+
+    with pytest.raises(AccessError, match="wrong key"):
+        examine(Probe(), {"scripted:A": fake_model(looks=True, turn=barred)})
+
+    async def dear(request: Request) -> Reply:
+        return Reply(text="Answer: A", usage=Usage(input_tokens=1000, output_tokens=0))
+
+    model = fake_model(looks=True, turn=dear)
+    with pytest.raises(BudgetSpentError):
+        examine(Probe(), {"scripted:A": model}, out="dear", price_in=1.0, max_cost=0.006, concurrency=1)
+    assert 1 <= len(findings(folder, Probe(), out="dear")) <= 2
+
+
+def test_findings_of_something_else_are_not_added_to(folder, examine, fake_model):
+    examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    path = folder / "run" / "diagnostics" / "probe.jsonl"
+    newer = Probe()
+    newer.version = 2
+    with pytest.raises(StoreError, match="findings of another version"):
+        examine(newer, {"scripted:A": fake_model(looks=True)})
+    path.write_text("no json\n")
+    with pytest.raises(StoreError, match="is no file of findings"):
+        examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    path.write_text(
+        '{"format": "vidence-findings/9", "diagnostic": "p", "version": 1, "options": {}, '
+        '"plan_digest": "", "content_hash": "", "model_identities": {}, "prompts_digest": ""}\n'
+    )
+    with pytest.raises(StoreError, match="vidence-findings/9"):
+        examine(Probe(), {"scripted:A": fake_model(looks=True)})
+
+
+def test_options_have_findings_of_their_own(folder, examine, fake_model):
+    examine(Probe(), {"scripted:A": fake_model(looks=True)}, options={"max": "8", "mode": "a/b"})
+    assert (folder / "run" / "diagnostics" / "probe-max-8-mode-a_b.jsonl").exists()
+
+
+def test_whole_videos_are_refused(examine, fake_model):
+    with pytest.raises(UsageError, match="layout 'video'"):
+        examine(Probe(), {"scripted:A": fake_model(looks=True)}, layout="video")
+
+
+class OneWord:
+    """A judge that asks for one word."""
+
+    name, version, scale, prompts_digest = "one-word", 1, 0.0, ""
+    sampling = Sampling(temperature=0.5)
+
+    def __init__(self, prompts_dir: object = None) -> None: ...
+
+    def judge(self, item, reply, *, ruled):
+        (said,) = yield (Prompt(parts=(TextPart(text=reply.text),)),)
+        value = 1.0 if said.text == "right" else 0.0
+        verdict = Verdict(judge_model="", value=value, said=(said.text,))
+        return Score(
+            outcome=ruled.outcome, value=value, scorer="one-word", scorer_version=1, verdicts=(verdict,)
+        )
+
+
+def test_judges_mark_inside_a_flow(folder, examine, fake_model, monkeypatch):
+    def create(kind: str, spec: object, **given: object) -> object:
+        return OneWord(*given.values()) if kind == "judge" else catalog.create(kind, spec, **given)
+
+    monkeypatch.setattr(prepare, "create", create)
+
+    def judge(word: str, identity: str, error: Exception | None = None):
+        async def turn(request: Request) -> Reply:
+            assert request.sampling.temperature == 0.5
+            if error:
+                raise error
+            return Reply(text=word)
+
+        return fake_model(identity=identity, turn=turn)
+
+    models = {
+        "scripted:A": fake_model(looks=True),
+        "scripted:j": judge("wrong", "j"),
+        "scripted:k": judge("wrong", "k"),
+        "scripted:l": judge("right", "l"),
+    }
+    examine(Probe(), models, judge="one-word", judge_models=("scripted:j", "scripted:k", "scripted:l"))
+    assert findings(folder, Probe())["q0"].values == (0.0,) * 4
+    models = {"scripted:A": fake_model(looks=True), "scripted:m": judge("", "m", RejectedRequestError("no"))}
+    examine(Probe(), models, out="silent", judge="one-word", judge_models=("scripted:m",))
+    assert findings(folder, Probe(), out="silent")["q0"].values == (0.0,) * 4
+
+
+def test_views_and_positions_that_are_not_there_are_named():
+    subject = ShownSubject(item=SimpleNamespace(item_id="q"), prepared=None, views={})
+    with pytest.raises(UsageError, match="no view 'x'"):
+        subject.n_frames("x")
+
+
+@pytest.mark.parametrize(
+    ("base", "spec", "expected"),
+    [
+        ("openai:a", "gemini:b", "gemini:b"),
+        ("openai:a", "+thinking_budget=8", "openai:a?thinking_budget=8"),
+        ("openai:a?x=1&y=2", "+y=3&z=4", "openai:a?x=1&y=3&z=4"),
+    ],
+)
+def test_a_plus_adds_to_the_plans_own_model(base, spec, expected):
+    assert model_spec(base, spec) == expected

@@ -1,0 +1,366 @@
+"""Whole runs with a model made here: what is kept, what is asked again, what stops a run."""
+
+import json
+import shutil
+import sqlite3
+
+import anyio
+import numpy as np
+import pytest
+from PIL import Image
+
+from vidence.ask.scoring.robust import create as create_robust
+from vidence.engine import evaluate, session
+from vidence.engine.events import MediaTrouble, Tried
+from vidence.engine.plan import PLAN_FILE, read_plan
+from vidence.engine.prepare import Prepared
+from vidence.engine.store import Memory, TrialStore
+from vidence.errors import (
+    AccessError,
+    BudgetSpentError,
+    MissingMediaError,
+    RejectedRequestError,
+    StoreError,
+    UsageError,
+)
+from vidence.records import Answered, Failed, Reply, Usage
+
+
+def picture(path, shade=50):
+    Image.fromarray(np.full((16, 24, 3), shade, np.uint8)).save(path)
+
+
+# ------------------------------------------------------------------ folders left half-way
+
+
+def test_a_run_killed_before_its_plan_was_written_leaves_nothing_in_the_way(bench, fake_model):
+    bench.write(5)
+    bench.run(fake_model(), limit=3)
+    (bench.folder / "run" / PLAN_FILE).unlink()
+    with sqlite3.connect(bench.folder / "run" / "trials.sqlite") as db:
+        db.execute("DELETE FROM trials")
+    db.close()
+    bench.run(fake_model(), sample=4, seed=1)
+    assert len(bench.trials()) == 4
+
+
+def test_without_its_plan_a_folder_says_what_to_do_and_the_same_command_goes_on(bench, fake_model):
+    bench.write(3)
+    bench.run(fake_model())
+    (bench.folder / "run" / PLAN_FILE).unlink()
+    with pytest.raises(StoreError, match="give the command of the run again with --out"):
+        read_plan(bench.folder / "run")
+    model = fake_model()
+    assert bench.run(model).n_answered_before == 3
+    assert model.asked == []
+    (bench.folder / "run" / PLAN_FILE).unlink()
+    with pytest.raises(StoreError, match="holds an answer to the question 'q2'"):
+        bench.run(fake_model(), limit=2)
+    assert len(bench.trials()) == 3
+
+
+def test_another_limit_in_the_same_folder_is_another_run(bench, fake_model):
+    bench.write(3)
+    bench.run(fake_model(), limit=2)
+    with pytest.raises(StoreError, match="holds another run"):
+        bench.run(fake_model(), limit=3)
+
+
+def test_what_costs_no_answer_may_change(bench, fake_model):
+    bench.write(3)
+    bench.run(fake_model(), limit=2)
+    summary = bench.run(
+        fake_model(), limit=2, concurrency=2, attempts=2, price_in=1.0, price_out=1.0, max_cost=5.0
+    )
+    assert summary.n_answered_before == 2
+    assert read_plan(bench.folder / "run")[0].max_cost == 5.0
+
+
+def test_media_that_arrive_later_are_asked_about_and_counted(bench, fake_model):
+    bench.write(3, media=["0.png", "1.png", "2.png"])
+    picture(bench.folder / "1.png")
+    with pytest.raises(MissingMediaError, match=r"2 files that 2 of 3 questions need: missing"):
+        bench.run(fake_model(looks=True))
+    bench.run(fake_model(looks=True), allow_missing=True, in_real_time=True)
+    assert [t.item_id for t in bench.trials()] == ["q1"]
+    picture(bench.folder / "0.png")
+    model = fake_model(looks=True)
+    bench.run(model, allow_missing=True, in_real_time=True)
+    assert [r.item_id for r in model.asked] == ["q0"]
+    assert [t.item_id for t in bench.trials()] == ["q0", "q1"]
+    assert read_plan(bench.folder / "run")[1].n_planned == 2
+
+
+def test_media_that_left_after_they_were_asked_about_stop_the_run(bench, fake_model):
+    bench.write(2, media=["0.png", "1.png"])
+    for name in ("0.png", "1.png"):
+        picture(bench.folder / name)
+    bench.run(fake_model(looks=True), allow_missing=True, in_real_time=True)
+    (bench.folder / "0.png").unlink()
+    with pytest.raises(StoreError, match="holds an answer to the question 'q0'"):
+        bench.run(fake_model(looks=True), allow_missing=True)
+    assert len(bench.trials()) == 2
+
+
+def test_a_run_folder_that_cannot_be_made_says_so(bench, fake_model):
+    bench.write(1)
+    (bench.folder / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot make the run folder"):
+        bench.run(fake_model(), out="file/run")
+
+
+# ------------------------------------------------------------------ the model
+
+
+def test_the_model_is_closed_whatever_happens(bench, fake_model):
+    bench.write(2)
+
+    async def no_access(request):
+        raise AccessError("wrong key")
+
+    models = {name: fake_model() for name in ("fine", "done", "no question", "other run", "no access")}
+    models["no access"].turn = no_access
+    bench.run(models["fine"])
+    bench.run(models["done"])
+    with pytest.raises(UsageError, match="no question has the tag"):
+        bench.run(models["no question"], where={"task": "none"})
+    with pytest.raises(StoreError, match="holds another run"):
+        bench.run(models["other run"], limit=1)
+    with pytest.raises(AccessError, match="wrong key"):
+        bench.run(models["no access"], out="second", memory=str(bench.folder / "own.sqlite"))
+    assert {name: m.n_closed for name, m in models.items()} == dict.fromkeys(models, 1)
+
+
+def test_a_model_that_breaks_on_one_question_fails_it_and_no_other(bench, fake_model):
+    bench.write(3)
+
+    async def turn(request):
+        if "Question 1" in request.prompt.text:
+            raise KeyError("choices")
+        return Reply(text="Answer: A")
+
+    summary = bench.run(fake_model(turn=turn))
+    assert (summary.n_tried, summary.n_failed) == (3, 1)
+    outcome = bench.trials()[1].score.outcome
+    assert isinstance(outcome, Failed)
+    assert (outcome.stage, outcome.error) == ("model", "RejectedRequestError")
+    assert "the model fake:1 broke: KeyError: 'choices'" in outcome.message
+
+
+def test_repeats_differ_and_equal_questions_are_sent_once(bench, fake_model):
+    rows = [
+        {"item_id": name, "question": "Same?", "choices": ["x", "y"], "answer": "A"}
+        for name in ("one", "two")
+    ]
+    (bench.folder / "questions.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    model = fake_model()
+    summary = bench.run(model, repeats=3)
+    assert sorted(r.sample for r in model.asked) == [0, 1, 2]
+    assert (summary.n_tried, summary.n_remembered) == (6, 3)
+
+
+# ------------------------------------------------------------------ plug-ins that break
+
+
+class BrokenReader:
+    """Cannot read some replies, and cannot mark failures either."""
+
+    name, version = "broken", 7
+
+    def __init__(self, error):
+        self.error = error
+        self.whole = create_robust()
+
+    def read(self, item, reply):
+        if item.item_id == "q1":
+            raise self.error
+        return self.whole.read(item, reply)
+
+    def mark(self, item, outcome):
+        if isinstance(outcome, Failed):
+            raise TypeError("no failures, please")
+        return self.whole.mark(item, outcome)
+
+
+@pytest.mark.parametrize("error", [ValueError("bad group"), UsageError("bad use")])
+def test_a_reader_that_breaks_loses_neither_the_reply_nor_the_others(bench, fake_model, monkeypatch, error):
+    bench.write(3)
+    with monkeypatch.context() as patch:
+        patch.setattr(Prepared, "reader_for", lambda self, item: BrokenReader(error))
+        summary = bench.run(fake_model())
+    assert (summary.n_tried, summary.n_failed) == (3, 1)
+    trial = bench.trials()[1]
+    assert isinstance(trial.score.outcome, Failed)
+    assert trial.score.outcome.stage == "scoring"
+    assert "the reader 'broken' broke on item 'q1'" in trial.score.outcome.message
+    assert (trial.score.value, trial.score.scorer, trial.score.scorer_version) == (0.0, "broken", 7)
+    assert trial.reply.text == "Answer: A"
+    mended = fake_model()
+    assert bench.run(mended).n_tried == 1
+    assert mended.asked == []  # the reply was remembered
+    assert all(isinstance(t.score.outcome, Answered) for t in bench.trials())
+
+
+def test_a_failure_stays_the_failure_it_is_when_the_reader_cannot_mark_it(bench, fake_model, monkeypatch):
+    bench.write(1)
+
+    async def turn(request):
+        raise RejectedRequestError("too long")
+
+    monkeypatch.setattr(Prepared, "reader_for", lambda self, item: BrokenReader(ValueError()))
+    bench.run(fake_model(turn=turn))
+    assert bench.trials()[0].score.outcome == Failed(
+        stage="model", error="RejectedRequestError", message="too long"
+    )
+
+
+def test_a_prompt_that_cannot_be_made_fails_its_question_only(bench, fake_model, monkeypatch):
+    from vidence.ask.prompting.compose import Prompter
+    from vidence.errors import MediaError
+
+    whole = Prompter.prompt
+
+    def broken(self, item, *rest, **more):
+        if item.item_id == "q0":
+            raise MediaError("q0.png: the frame cannot be decoded")
+        return whole(self, item, *rest, **more)
+
+    monkeypatch.setattr(Prompter, "prompt", broken)
+    bench.write(2)
+    bench.run(fake_model())
+    first, second = bench.trials()
+    assert first.score.outcome == Failed(
+        stage="prompting", error="MediaError", message="q0.png: the frame cannot be decoded"
+    )
+    assert isinstance(second.score.outcome, Answered)
+
+
+def test_montages_are_made_and_damaged_images_fail_only_their_questions(bench, fake_model):
+    bench.write(2, media=["good.png", "bad.png"])
+    picture(bench.folder / "good.png")
+    (bench.folder / "bad.png").write_text("no picture")
+    model = fake_model(looks=True)
+    summary = bench.run(model, layout="montage:2x1", selector="all", in_real_time=True)
+    assert [r.item_id for r in model.asked] == ["q0"]
+    assert summary.n_failed == 1
+    assert [type(t.score.outcome) for t in bench.trials()] == [Answered, Failed]
+    assert sum(isinstance(e, MediaTrouble) and "bad.png" in e.message for e in bench.events) == 1
+
+
+# ------------------------------------------------------------------ money
+
+
+def test_spending_ends_with_what_is_in_flight_and_goes_on_with_a_higher_limit(bench, fake_model):
+    bench.write(40)
+
+    async def turn(request):
+        await anyio.sleep(1)
+        return Reply(text="Answer: A", usage=Usage(input_tokens=1000, output_tokens=0))
+
+    settings = {"concurrency": 4, "price_in": 10.0, "price_out": 10.0}  # each reply costs one cent
+    model = fake_model(turn=turn)
+    with pytest.raises(BudgetSpentError, match=r"limit is 0\.0950"):
+        bench.run(model, max_cost=0.095, **settings)
+    assert 10 <= len(model.asked) <= 10 + 3
+    assert len(bench.trials()) == len(model.asked)
+    paid = [e.cost for e in bench.events if isinstance(e, Tried)]
+    assert sum(paid) == pytest.approx(0.01 * len(model.asked))
+    again = fake_model(turn=turn)
+    summary = bench.run(again, max_cost=100.0, **settings)
+    assert len(model.asked) + len(again.asked) == 40
+    assert summary.cost == pytest.approx(0.01 * len(again.asked))
+    assert summary.input_tokens == 1000 * len(again.asked)
+
+
+def test_a_limit_that_cannot_be_watched_ends_the_run_at_once(bench, fake_model):
+    bench.write(40)
+
+    async def turn(request):
+        await anyio.sleep(1)
+        return Reply(text="Answer: A")
+
+    model = fake_model(turn=turn)
+    with pytest.raises(BudgetSpentError, match="does not say how many tokens"):
+        bench.run(model, concurrency=4, max_cost=1.0, price_in=1.0)
+    assert len(bench.trials()) == len(model.asked) <= 4
+
+
+# ------------------------------------------------------------------ disks that are full
+
+
+def fill(connection):
+    """No page more: what SQLite meets on a full disk."""
+    pages = connection.execute("PRAGMA page_count").fetchone()[0]
+    connection.execute(f"PRAGMA max_page_count = {pages}")
+
+
+@pytest.mark.parametrize("store", [Memory, TrialStore])
+def test_a_full_disk_stops_the_run_and_what_was_acknowledged_is_there(bench, fake_model, monkeypatch, store):
+    bench.write(300)
+    method = "put" if store is Memory else "add"
+    whole = getattr(store, method)
+    n_stored = 0
+
+    def filling(self, *words):
+        nonlocal n_stored
+        if n_stored == 20:
+            fill(self._db)
+        whole(self, *words)
+        n_stored += 1
+
+    with monkeypatch.context() as patch:
+        patch.setattr(store, method, filling)
+        with pytest.raises(StoreError, match=r"full; make room; `vidence resume` goes on"):
+            bench.run(fake_model(), concurrency=4)
+    assert 20 <= n_stored < 300
+    with Memory(bench.folder / "cache" / "replies.sqlite") as memory:
+        n_remembered = memory._db.execute("SELECT COUNT(*) FROM replies").fetchone()[0]
+    n_trials = len(bench.trials())
+    assert n_stored == (n_remembered if store is Memory else n_trials)
+    model = fake_model()
+    bench.run(model, concurrency=4)
+    assert len(model.asked) == 300 - n_remembered
+    assert len(bench.trials()) == 300
+
+
+def test_a_plan_that_cannot_be_written_stops_the_run_before_anything_is_asked(bench, fake_model, monkeypatch):
+    bench.write(2)
+
+    def full(folder, plan, facts):
+        raise StoreError("cannot write plan.toml: no space left")
+
+    model = fake_model()
+    with monkeypatch.context() as patch:
+        patch.setattr(evaluate, "write_plan", full)
+        with pytest.raises(StoreError, match="no space left"):
+            bench.run(model)
+    assert model.asked == []
+    bench.run(model)
+    assert len(bench.trials()) == 2
+
+
+# ------------------------------------------------------------------ errors nobody foresaw
+
+
+def test_an_error_that_is_none_of_ours_comes_out_whole(bench, fake_model, monkeypatch):
+    bench.write(2)
+
+    def broken(self, trial):
+        raise ZeroDivisionError("a defect")
+
+    monkeypatch.setattr(session.Session, "_keep", broken)
+    model = fake_model()
+    with pytest.raises(ExceptionGroup) as caught:
+        bench.run(model, concurrency=1)
+    assert caught.group_contains(ZeroDivisionError, match="a defect")
+    assert model.n_closed == 1
+
+
+def test_one_cache_serves_another_run_and_a_folder_may_be_moved(bench, fake_model):
+    bench.write(3)
+    bench.run(fake_model())
+    shutil.move(bench.folder / "run", bench.folder / "elsewhere")
+    model = fake_model()
+    assert bench.run(model, out="elsewhere").n_answered_before == 3
+    assert bench.run(model, out="fresh").n_remembered == 3
+    assert model.asked == []

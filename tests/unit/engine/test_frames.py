@@ -1,0 +1,397 @@
+"""Frames for questions: workers that hang or crash, spans, and several media."""
+
+import hashlib
+import os
+import re
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+
+import anyio
+import numpy as np
+import pytest
+from PIL import Image
+
+from vidence.ask.prompting.templates import Templates
+from vidence.engine import frames
+from vidence.engine.choosing import clip_of, video_type
+from vidence.engine.frames import FrameDesk
+from vidence.engine.prepare import open_selector
+from vidence.engine.showing import DecodeCount, Shown, ShowRules
+from vidence.engine.workers import Workers
+from vidence.errors import DataError, UsageError
+from vidence.media.encode import Encoding
+from vidence.media.facts import MediaFacts
+from vidence.media.probe import Claimed, Counted, Probe
+from vidence.media.sizes import Size
+from vidence.records import Failed, Item, Media, VideoPart
+from videos import stamped
+
+
+@asynccontextmanager
+async def desk(
+    tmp_path: Path, troubles: list[str], *, selector: str = "all", broken: object = None, **changes: object
+) -> AsyncIterator[FrameDesk]:
+    rules = ShowRules(
+        selector=broken or open_selector(selector),
+        selector_name=selector,
+        n_frames=4,
+        encoding=Encoding(size=Size.parse("native")),
+        words=Templates.load("plain"),
+        media_root=tmp_path,
+        whole_video=False,
+        cache_root=tmp_path / "cache",
+        cache_max_bytes=10**9,
+        deadline_s=60.0,
+    )
+    async with Workers(1) as workers:
+        yield FrameDesk(
+            replace(rules, **changes), workers=workers, count=DecodeCount(), on_trouble=troubles.append
+        )
+
+
+def picture(path: Path, shade: int) -> None:
+    Image.fromarray(np.full((20, 30, 3), shade, np.uint8)).save(path)
+
+
+def test_several_images_are_shown_in_their_order(tmp_path: Path):
+    for name, shade in [("b.png", 10), ("a.png", 200)]:
+        picture(tmp_path / name, shade)
+    media = tuple(Media(path=name, kind="image") for name in ("b.png", "a.png"))
+    item = Item(item_id="q", media=media, question="?", answer="A")
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            return await it.show([item])
+
+    shown = anyio.run(go)["q"]
+    assert isinstance(shown, Shown)
+    assert [(r.media_index, r.frame_index) for r in shown.selection.frames] == [(0, 0), (1, 0)]
+    assert len(shown.frames) == 2
+    assert shown.frames[0].frame.digest != shown.frames[1].frame.digest
+
+
+def test_a_missing_and_a_broken_image_fail_their_questions_only(tmp_path: Path):
+    picture(tmp_path / "good.png", 10)
+    (tmp_path / "bad.png").write_text("no picture")
+    items = [
+        Item(item_id=name, media=(Media(path=f"{name}.png", kind="image"),), question="?", answer="A")
+        for name in ("good", "bad", "absent")
+    ]
+    troubles: list[str] = []
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles) as it:
+            return await it.show(items)
+
+    shown = anyio.run(go)
+    assert isinstance(shown["good"], Shown)
+    assert isinstance(shown["bad"], Failed)
+    assert isinstance(shown["absent"], Failed)
+    assert sum("bad.png" in t for t in troubles) == 1
+    assert sum("absent.png" in t for t in troubles) == 1
+
+
+def test_an_item_without_media_is_shown_nothing(tmp_path: Path):
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], selector="midpoints") as it:
+            return await it.show([Item(item_id="q", question="?", answer="A")])
+
+    shown = anyio.run(go)["q"]
+    assert isinstance(shown, Shown)
+    assert shown.frames == ()
+
+
+def facts(times_s: list[float]) -> MediaFacts:
+    probe = Probe(
+        path="film.mp4",
+        kind="video",
+        container="mp4",
+        codec="h264",
+        width_px=4,
+        height_px=4,
+        rotation_deg=0,
+        claimed=Claimed(n_frames=None, duration_s=None, fps=None),
+        counted=Counted(n_frames=len(times_s), duration_s=times_s[-1], fps=10.0, is_variable=False),
+        has_audio=False,
+        problem="",
+    )
+    return MediaFacts(probe=probe, times_s=np.array(times_s), content_hash="h")
+
+
+def test_a_span_is_cut_out_half_open():
+    clip = clip_of([(Media(path="film.mp4", start_s=0.2, end_s=0.4), facts([0.0, 0.1, 0.2, 0.3, 0.4]))])
+    assert clip.frame_indices.tolist() == [2, 3]
+    assert clip.times_s.tolist() == [0.2, 0.3]
+    assert clip.fps == 10.0
+
+
+def test_a_span_beyond_the_video_says_where_it_ends():
+    with pytest.raises(
+        DataError, match=r"film\.mp4: no frame lies in \[9 s, 12 s\); its 2 frames end at 0\.100 s"
+    ):
+        clip_of([(Media(path="film.mp4", start_s=9, end_s=12), facts([0.0, 0.1]))])
+
+
+def pictures(tmp_path: Path, *names: str) -> list[Item]:
+    for shade, name in enumerate(names):
+        picture(tmp_path / name, 10 + shade)
+    return [
+        Item(item_id=name, media=(Media(path=name, kind="image"),), question="?", answer="A")
+        for name in names
+    ]
+
+
+class BadSelector:
+    """A plug-in that breaks on one question."""
+
+    version = 1
+    budget = "ignored"
+
+    def __init__(self, chosen: list[int] | Exception) -> None:
+        self.chosen = chosen
+
+    def select(self, clip, item, *, n_frames):
+        if item.item_id != "bad.png":
+            return np.array([0])
+        if isinstance(self.chosen, Exception):
+            raise self.chosen
+        return np.array(self.chosen)
+
+
+@pytest.mark.parametrize(
+    ("chosen", "message"),
+    [
+        (ValueError("bad shape"), r"the selector 'all' broke on item 'bad\.png': ValueError: bad shape"),
+        ([1], "IndexError"),
+        ([0, -1], "it chose position -1"),
+        (UsageError("an argument is missing"), "^an argument is missing$"),
+    ],
+)
+def test_a_selector_that_breaks_fails_its_question_only(tmp_path: Path, chosen, message: str):
+    items = pictures(tmp_path, "good.png", "bad.png")
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], broken=BadSelector(chosen)) as it:
+            return await it.show(items)
+
+    shown = anyio.run(go)
+    assert isinstance(shown["good.png"], Shown)
+    assert isinstance(shown["bad.png"], Failed)
+    assert shown["bad.png"].stage == "selection"
+    assert re.search(message, shown["bad.png"].message)
+
+
+def test_a_file_that_was_set_aside_is_not_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (item,) = pictures(tmp_path, "slow.png")
+    pair = Item(item_id="pair", media=item.media * 2, question="?", answer="A")
+    monkeypatch.setattr(frames, "read_facts", hang)
+    troubles: list[str] = []
+
+    async def go() -> list[Shown | Failed]:
+        async with desk(tmp_path, troubles, deadline_s=0.5) as it:
+            return [(await it.show([i]))[i.item_id] for i in (item, pair, item)]
+
+    shown = anyio.run(go)
+    assert all(isinstance(s, Failed) and s.error == "DecodeTimeoutError" for s in shown)
+    assert len(troubles) == 1
+
+
+def hang(path: Path, *, kind: str, cache_root: Path) -> None:
+    time.sleep(60)
+
+
+def crash(job: object) -> None:
+    os.abort()
+
+
+def test_a_file_whose_frames_crash_the_decoder_is_set_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    good, bad = pictures(tmp_path, "good.png", "bad.png")
+    troubles: list[str] = []
+
+    async def go() -> None:
+        async with desk(tmp_path, troubles) as it:
+            monkeypatch.setattr(frames, "deliver", crash)
+            for _ in range(2):
+                shown = (await it.show([bad]))["bad.png"]
+                assert isinstance(shown, Failed)
+                assert "crashed on this file" in shown.message
+            monkeypatch.undo()
+            assert isinstance((await it.show([good]))["good.png"], Shown)
+
+    anyio.run(go)
+    assert len(troubles) == 1
+
+
+def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
+    items = pictures(tmp_path, *[f"{i}.png" for i in range(3)])
+
+    async def go() -> None:
+        async with Workers(2) as workers, anyio.create_task_group() as tasks:
+            tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
+            await anyio.sleep(0.1)
+            async with desk(tmp_path, []) as it:
+                it._workers = workers
+                with anyio.fail_after(20):
+                    shown = await it.show(items)
+            assert all(isinstance(s, Shown) for s in shown.values())
+            tasks.cancel_scope.cancel()
+
+    anyio.run(go)
+
+
+def video_item(item_id: str, name: str, start_s: float | None = None, end_s: float | None = None) -> Item:
+    return Item(
+        item_id=item_id,
+        media=(Media(path=name, start_s=start_s, end_s=end_s),),
+        question="?",
+        answer="A",
+    )
+
+
+def test_damage_fails_only_the_questions_whose_frames_it_hit(tmp_path: Path):
+    whole = stamped.write(tmp_path / "whole.mp4")  # a keyframe each 30 frames, 30 frames per second
+    places = stamped.packet_places(whole)
+    second_group = [i for i, (*_, is_key) in enumerate(places) if is_key][1]
+    hit = [place for place, *_ in places[second_group : second_group + 5]]
+    stamped.damage(whole, tmp_path / "hit.mp4", places=[h + 8 for h in hit])
+    items = [video_item("before", "hit.mp4", 0.0, 0.9), video_item("in", "hit.mp4", 1.0, 1.3)]
+    troubles: list[str] = []
+    count = DecodeCount()
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles) as it:
+            it._count = count
+            return await it.show(items)
+
+    shown = anyio.run(go)
+    assert isinstance(shown["before"], Shown)
+    assert isinstance(shown["in"], Failed)
+    assert shown["in"].stage == "media"
+    assert "hit.mp4" in shown["in"].message
+    assert any("hit.mp4" in t for t in troubles)
+    assert count.passes_by_file == {str(tmp_path / "hit.mp4"): 1}
+
+
+def test_a_file_that_is_not_whole_is_said_to_be_so_and_what_it_holds_is_shown(tmp_path: Path):
+    stamped.cut_off(stamped.write(tmp_path / "whole.mkv"), tmp_path / "cut.mkv", share=0.6)
+    troubles: list[str] = []
+
+    async def go() -> list[Shown | Failed]:
+        async with desk(tmp_path, troubles, selector="midpoints") as it:
+            return [(await it.show([video_item("q", "cut.mkv")]))["q"] for _ in range(2)]
+
+    first, again = anyio.run(go)
+    assert isinstance(first, Shown)
+    assert first == again
+    assert first.selection.note in troubles[0]
+    assert 0 < first.selection.n_candidates < stamped.N_FRAMES
+
+
+def test_a_file_that_is_not_the_one_of_the_item_is_not_shown(tmp_path: Path):
+    (right,) = pictures(tmp_path, "a.png")
+    digest = hashlib.sha256((tmp_path / "a.png").read_bytes()).hexdigest()
+    wanted = {"same": digest, "other": "0" * 64}
+    items = [
+        Item(
+            item_id=name,
+            media=(Media(path="a.png", kind="image", sha256=sha256),),
+            question="?",
+            answer="A",
+        )
+        for name, sha256 in wanted.items()
+    ]
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            return await it.show([right, *items])
+
+    shown = anyio.run(go)
+    assert isinstance(shown["same"], Shown)
+    assert isinstance(shown["other"], Failed)
+    assert shown["other"].error == "WrongFile"
+    assert f"{'0' * 64}" in shown["other"].message
+
+
+def test_a_selector_that_shows_nothing_opens_nothing(tmp_path: Path):
+    troubles: list[str] = []
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, troubles, selector="none") as it:
+            return await it.show([video_item("q", "absent.mp4")])
+
+    shown = anyio.run(go)["q"]
+    assert isinstance(shown, Shown)
+    assert (shown.frames, shown.selection.selector, troubles) == ((), "none", [])
+
+
+def test_a_span_outside_the_video_fails_the_question(tmp_path: Path):
+    stamped.write(tmp_path / "a.mp4", numbers=range(10))
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, []) as it:
+            return await it.show([video_item("q", "a.mp4", 100, 200)])
+
+    failed = anyio.run(go)["q"]
+    assert isinstance(failed, Failed)
+    assert (failed.stage, failed.error) == ("selection", "DataError")
+
+
+def test_a_whole_video_is_named_and_not_decoded(tmp_path: Path):
+    path = stamped.write(tmp_path / "a.webm", codec="libvpx-vp9", numbers=range(10))
+    items = [video_item("q", "a.webm"), Item(item_id="text", question="?", answer="A")]
+    spanned = video_item("part", "a.webm", 0.0, 0.1)
+    count = DecodeCount()
+
+    async def go() -> dict[str, Shown | Failed]:
+        async with desk(tmp_path, [], whole_video=True) as it:
+            it._count = count
+            return await it.show([*items, spanned])
+
+    shown = anyio.run(go)
+    assert isinstance(shown["q"], Shown)
+    assert shown["q"].frames == ()
+    assert shown["q"].video == VideoPart(
+        path=str(path), digest=hashlib.sha256(path.read_bytes()).hexdigest(), media_type="video/webm"
+    )
+    assert isinstance(shown["text"], Shown)
+    assert shown["text"].video is None
+    assert isinstance(shown["part"], Failed)
+    assert count == DecodeCount()
+
+
+@pytest.mark.parametrize(
+    "media",
+    [
+        (Media(path="a.png", kind="image"),),
+        (Media(path="a.png", kind="image"), Media(path="b.png", kind="image")),
+    ],
+)
+def test_only_one_whole_video_is_sent_whole(tmp_path: Path, media: tuple[Media, ...]):
+    pictures(tmp_path, "a.png", "b.png")
+    item = Item(item_id="q", media=media, question="?", answer="A")
+
+    async def go() -> Shown | Failed:
+        async with desk(tmp_path, [], whole_video=True) as it:
+            return (await it.show([item]))["q"]
+
+    shown = anyio.run(go)
+    assert isinstance(shown, Failed)
+    assert shown.stage == "selection"
+    assert "not about exactly one whole video" in shown.message
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("a.mp4", "video/mp4"),
+        ("a.MOV", "video/quicktime"),
+        ("a.mkv", "video/x-matroska"),
+        ("a.ts", "video/mp4"),
+    ],
+)
+def test_the_media_type_is_that_of_the_name(name: str, kind: str):
+    assert video_type(Path(name)) == kind

@@ -1,0 +1,147 @@
+"""How much at once, how long to wait, how much to spend."""
+
+import anyio
+import numpy as np
+import pytest
+
+from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector
+from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError
+from vidence.records import Reply, Usage
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now_s = 0.0
+
+    def __call__(self) -> float:
+        return self.now_s
+
+
+def test_overload_halves_once_per_round_and_replies_grow_it_back():
+    async def go() -> None:
+        clock = Clock()
+        limit = AdaptiveLimit(16, clock=clock)
+        clock.now_s = 1.0
+        for _ in range(16):
+            limit.on_overload(None, sent_s=0.0)
+        assert limit.allowed == 8
+        clock.now_s = 30.0
+        limit.on_overload(None, sent_s=0.5)  # it was under way when the limit was cut
+        assert limit.allowed == 8
+        limit.on_overload(None, sent_s=2.0)
+        assert limit.allowed == 4
+        for _ in range(4):
+            limit.on_reply()
+        assert limit.allowed == 4  # 4 + 4 * about 1/4.5: not yet 5
+        for _ in range(200):
+            limit.on_reply()
+        assert limit.allowed == 16
+
+    anyio.run(go)
+
+
+def test_never_below_one_in_flight():
+    async def go() -> None:
+        clock = Clock()
+        limit = AdaptiveLimit(2, clock=clock)
+        for second in range(5):
+            clock.now_s = float(second * 2)
+            limit.on_overload(None, sent_s=clock.now_s)
+        assert limit.allowed == 1
+
+    anyio.run(go)
+
+
+def test_silence_is_counted_from_the_last_reply():
+    async def go() -> None:
+        clock = Clock()
+        limit = AdaptiveLimit(2, clock=clock)
+        clock.now_s = 7.0
+        assert limit.silent_s == 7.0
+        limit.on_reply()
+        clock.now_s = 9.0
+        assert limit.silent_s == 2.0
+
+    anyio.run(go)
+
+
+def test_everybody_keeps_quiet_as_long_as_the_server_asked():
+    async def go() -> None:
+        limit = AdaptiveLimit(4, clock=anyio.current_time)
+        start_s = anyio.current_time()
+        limit.on_overload(0.05, sent_s=start_s)
+        async with limit.slot():
+            assert anyio.current_time() - start_s >= 0.049
+
+    anyio.run(go)
+
+
+def test_no_more_in_flight_than_allowed():
+    async def go() -> None:
+        limit = AdaptiveLimit(3, clock=anyio.current_time)
+        inside, most = 0, 0
+
+        async def one() -> None:
+            nonlocal inside, most
+            async with limit.slot():
+                inside += 1
+                most = max(most, inside)
+                await anyio.sleep(0.001)
+                inside -= 1
+
+        async with anyio.create_task_group() as tasks:
+            for _ in range(12):
+                tasks.start_soon(one)
+        assert most == 3
+
+    anyio.run(go)
+
+
+def test_backoff_grows_is_capped_and_never_below_what_was_asked():
+    backoff = Backoff(rng=np.random.default_rng(0), first_s=1.0, most_s=8.0)
+    for n_tries, ceiling_s in [(1, 1.0), (2, 2.0), (3, 4.0), (4, 8.0), (9, 8.0)]:
+        waits = [backoff.wait_s(n_tries, None) for _ in range(50)]
+        assert all(ceiling_s / 2 <= w <= ceiling_s for w in waits)
+        assert len(set(waits)) > 40  # jitter
+    assert all(30.0 <= backoff.wait_s(1, 30.0) <= 30.1 for _ in range(20))
+
+
+def test_budget_counts_tokens_and_stops_at_the_limit():
+    budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
+    reply = Reply(text="A", usage=Usage(input_tokens=1000, output_tokens=200))
+    assert budget.price(reply) == pytest.approx(0.004)
+    for _ in range(2):
+        budget.check()
+        budget.add(reply)
+    budget.check()
+    budget.add(reply)
+    assert budget.cost == pytest.approx(0.012)
+    with pytest.raises(BudgetSpentError, match=r"spent 0\.0120 .* limit is 0\.0100"):
+        budget.check()
+
+
+def test_budget_without_a_limit_never_stops():
+    budget = Budget()
+    budget.add(Reply(text="", usage=Usage()))
+    budget.check()
+    assert budget.cost == 0.0
+
+
+def test_a_limit_that_cannot_be_watched_stops_the_run_instead_of_being_no_limit():
+    budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
+    budget.check()
+    budget.add(Reply(text="A", usage=Usage()))
+    with pytest.raises(BudgetSpentError, match="does not say how many tokens"):
+        budget.check()
+
+
+def test_down_detector_needs_failures_in_a_row():
+    down = DownDetector(most=3)
+    error = TransientModelError("connection refused")
+    down.on_failure(error)
+    down.on_failure(error)
+    down.on_reply()
+    down.on_failure(error)
+    down.on_failure(error)
+    with pytest.raises(ServerDownError, match=r"3 questions in a row .* connection refused"):
+        down.on_failure(error)

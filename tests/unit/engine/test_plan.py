@@ -1,0 +1,143 @@
+"""Plans: defaults, TOML, refusal of what makes no sense."""
+
+import errno
+import os
+import subprocess
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vidence.engine import plan as plan_module
+from vidence.engine.plan import Facts, Plan, git_revision, machine_facts, read_plan, write_plan
+from vidence.errors import StoreError, UsageError
+from vidence.records import Sampling
+
+PLAN = Plan(
+    benchmark="table",
+    data="questions.jsonl",
+    split="all",
+    model="openai:m?base_url=http://localhost:1/v1",
+    selector="midpoints",
+    n_frames=16,
+    style="direct",
+    prompts="plain",
+    layout="images",
+    frame_times=False,
+    size="short:720",
+    jpeg_quality=85,
+    sampling=Sampling(temperature=None, max_tokens=None, seed=3),
+    reader="robust",
+    headline="micro",
+    where={"task": 'counting = "hard"'},
+    sample=10,
+)
+FACTS = Facts(
+    **machine_facts(),
+    benchmark_version=1,
+    benchmark_revision="",
+    content_hash="abc",
+    prompts_digest="def",
+    selector_version=1,
+    model_identity="openai:m",
+    citation='A "quoted" title\nin two lines',
+    licence="CC",
+    n_items=3,
+    n_planned=3,
+    notes=("one", "two"),
+    started_at="2026-11-21T00:00:00+00:00",
+)
+
+
+@pytest.mark.parametrize("sampling", [PLAN.sampling, Sampling(), Sampling(temperature=1.0, top_p=0.9)])
+def test_a_plan_survives_toml(tmp_path: Path, sampling: Sampling):
+    plan = msgspec.structs.replace(PLAN, sampling=sampling)
+    write_plan(tmp_path, plan, FACTS)
+    assert read_plan(tmp_path) == (plan, FACTS)
+
+
+def test_a_folder_without_a_plan_says_so(tmp_path: Path):
+    with pytest.raises(StoreError, match=r"not a run folder: plan\.toml is missing"):
+        read_plan(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("this is not toml", "not readable as TOML"),
+        ("", "has format None"),
+        ("plan = 3", "has format None"),
+        ('[plan]\nformat = "vidence-plan/0"', "has format 'vidence-plan/0'"),
+        ('[plan]\nformat = "vidence-plan/1"\nbenchmark = 7', "Expected `str`"),
+    ],
+)
+def test_a_bad_plan_file_says_what_is_wrong(tmp_path: Path, text: str, message: str):
+    (tmp_path / "plan.toml").write_text(text)
+    with pytest.raises(StoreError, match=message):
+        read_plan(tmp_path)
+
+
+def test_a_folder_that_is_a_file_says_so(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"cannot read .*plan\.toml"):
+        read_plan(tmp_path / "file")
+
+
+def test_a_plan_is_written_whole_or_not_at_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    write_plan(tmp_path, PLAN, FACTS)
+
+    def full(descriptor: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"cannot write .*plan\.toml: .*No space left"):
+        write_plan(tmp_path, msgspec.structs.replace(PLAN, n_frames=3), FACTS)
+    assert read_plan(tmp_path) == (PLAN, FACTS)
+
+
+def test_a_path_that_is_no_text_cannot_be_written_down(tmp_path: Path):
+    with pytest.raises(StoreError, match="cannot write"):
+        write_plan(tmp_path, msgspec.structs.replace(PLAN, data="questions-\udcff.jsonl"), FACTS)
+
+
+def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
+    with pytest.raises(StoreError, match="cannot write"):
+        write_plan(tmp_path / "absent", PLAN, FACTS)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"repeats": 0}, "repeats is 0"),
+        ({"concurrency": -1}, "concurrency is -1"),
+        ({"timeout_s": 0.0}, "timeout_s"),
+        ({"timeout_s": float("nan")}, "timeout_s is nan"),
+        ({"decode_timeout_s": float("inf")}, "decode_timeout_s is inf"),
+        ({"limit": -1, "sample": None}, "limit is -1"),
+        ({"sample": 0}, "sample is 0"),
+        ({"max_cost": -1.0, "price_in": 1.0}, "max_cost is -1"),
+        ({"price_out": -1.0}, "price_out is -1"),
+        ({"limit": 3}, "limit and sample exclude each other"),
+        ({"max_cost": 1.0}, "max_cost needs prices"),
+        ({"jpeg_quality": 0}, "jpeg_quality is 0"),
+        ({"jpeg_quality": 96}, "expected 1 to 95"),
+    ],
+)
+def test_impossible_plans_are_refused(changes: dict[str, object], message: str):
+    with pytest.raises(UsageError, match=message):
+        msgspec.structs.replace(PLAN, **changes)
+
+
+def test_the_git_revision_is_of_this_checkout_or_empty():
+    revision = git_revision()
+    assert revision == "" or len(revision.rstrip("+")) >= 7
+
+
+def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
+    def no_git(folder: Path, *words: str) -> str:
+        raise subprocess.CalledProcessError(128, "git")
+
+    monkeypatch.setattr(plan_module, "_git", no_git)
+    assert git_revision() == ""
+    monkeypatch.setattr(plan_module, "_git", lambda folder, *words: "")  # a checkout that does not hold us
+    assert git_revision() == ""

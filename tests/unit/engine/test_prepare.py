@@ -1,0 +1,220 @@
+"""From wishes to a plan, and from a plan to what is asked."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.contracts import Loaded
+from vidence.engine import plan as plan_module
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import (
+    check_same,
+    choose_items,
+    make_plan,
+    open_model,
+    open_selector,
+    prepare,
+    run_name,
+)
+from vidence.errors import MissingMediaError, StoreError, UsageError
+from vidence.records import Item, Media
+
+
+def plan(**wishes: object) -> Plan:
+    return make_plan("table", data=Path("questions.jsonl"), model="baseline:constant", wishes=wishes)
+
+
+class Looker:
+    """A model that looks at media."""
+
+    identity = "looker"
+    looks = True
+    by_item = False
+    max_in_flight = None
+
+
+def items(n: int, **changes: object) -> tuple[Item, ...]:
+    return tuple(
+        Item(
+            item_id=f"q{i}",
+            question="?",
+            choices=("x", "y"),
+            answer="A",
+            tags={"task": f"t{i % 2}"},
+            **changes,
+        )
+        for i in range(n)
+    )
+
+
+def ids(loaded: Loaded, chosen: Plan) -> list[str]:
+    kept, _ = choose_items(loaded, chosen, model=open_model("baseline:constant"))
+    return [i.item_id for i in kept]
+
+
+def loaded(questions: tuple[Item, ...], root: Path = Path()) -> Loaded:
+    return Loaded(items=questions, media_root=root, content_hash="")
+
+
+def test_what_a_spec_says_about_drawing_goes_to_the_plan():
+    made = make_plan(
+        "table",
+        data=Path("q.jsonl"),
+        model="openai:m?base_url=http://localhost:1/v1&temperature=0.7&max_tokens=64"
+        '&extra={"a": "50%25 %26"}',
+        wishes={"top_p": 0.9, "model_seed": 3, "want_choice_logps": True},
+    )
+    drawn = made.sampling
+    assert (drawn.temperature, drawn.max_tokens, drawn.top_p, drawn.seed) == (0.7, 64, 0.9, 3)
+    assert drawn.want_choice_logps
+    assert made.model == 'openai:m?base_url=http://localhost:1/v1&extra={"a": "50%25 %26"}'
+
+
+@pytest.mark.parametrize(
+    ("model", "wishes", "message"),
+    [
+        ("scripted:A?temperature=hot", {}, "temperature='hot' in the model spec is not a number"),
+        ("scripted:A?temperature=0.5", {"temperature": 0.7}, "temperature is 0.5 in the model spec and 0.7"),
+        ("scripted:A", {"n_frames": "many"}, "these settings make no plan"),
+        ("scripted:A", {"no_such": 1}, "these settings make no plan"),
+    ],
+)
+def test_wishes_that_make_no_plan(model: str, wishes: dict[str, object], message: str):
+    with pytest.raises(UsageError, match=message):
+        make_plan("table", data=Path("q.jsonl"), model=model, wishes=wishes)
+
+
+def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    made = plan(memory="own.sqlite", prompts_dir="mine")
+    assert made.data == str(tmp_path / "questions.jsonl")
+    assert made.memory == str(tmp_path / "own.sqlite")
+    assert made.prompts_dir == str(tmp_path / "mine")
+    assert plan().memory == ""
+
+
+def test_selectors_take_no_options():
+    with pytest.raises(UsageError, match="takes no options"):
+        open_selector("fps:2?x=1")
+
+
+def test_limit_takes_the_first_and_sample_draws_in_the_order_of_the_release():
+    questions = loaded(items(20))
+    assert ids(questions, plan(limit=3)) == ["q0", "q1", "q2"]
+    assert ids(questions, plan(limit=99)) == ids(questions, plan(sample=20)) == [f"q{i}" for i in range(20)]
+    drawn = ids(questions, plan(sample=8, seed=5))
+    assert drawn == ids(questions, plan(sample=8, seed=5))
+    assert drawn != ids(questions, plan(sample=8, seed=6))
+    assert len(set(drawn)) == 8
+    assert drawn == sorted(drawn, key=lambda name: int(name[1:]))
+
+
+def test_a_sample_depends_on_the_seed_alone():
+    # worked out with numpy itself: default_rng(0).choice(10, 3, replace=False), sorted
+    expected = np.sort(np.random.default_rng(0).choice(10, 3, replace=False))
+    assert ids(loaded(items(10)), plan(sample=3)) == [f"q{i}" for i in expected]
+
+
+def test_filters_come_before_limits():
+    assert ids(loaded(items(6)), plan(where={"task": "t1"}, limit=2)) == ["q1", "q3"]
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ({"tusk": "t0"}, "no question has the tag 'tusk'; tags are: task"),
+        ({"task": "t9"}, "values are: t0, t1"),
+    ],
+)
+def test_filters_that_leave_nothing_say_what_there_is(where: dict[str, str], message: str):
+    with pytest.raises(UsageError, match=message):
+        ids(loaded(items(6)), plan(where=where))
+
+
+def test_only_recorded_questions_on_request(tmp_path: Path):
+    (tmp_path / "answers.jsonl").write_text('{"item_id": "q4", "text": "A"}\n{"item_id": "q1", "text": "B"}')
+    replay = open_model(f"replay:{tmp_path / 'answers.jsonl'}")
+    kept, notes = choose_items(loaded(items(6)), plan(recorded_only=True), model=replay)
+    assert [i.item_id for i in kept] == ["q1", "q4"]
+    assert notes == ("only the 2 questions that have a recorded reply are asked",)
+    with pytest.raises(UsageError, match="replay:FILE"):
+        ids(loaded(items(6)), plan(recorded_only=True))
+
+
+def test_nothing_left_to_ask_is_an_error():
+    with pytest.raises(UsageError, match="no question is left to ask"):
+        ids(loaded(()), plan())
+
+
+def test_hundreds_of_missing_files_are_all_in_the_error_and_some_in_its_message(tmp_path: Path):
+    (tmp_path / "there.mp4").touch()
+    some = [
+        Item(
+            item_id=f"q{i}", media=(Media(path="there.mp4"), Media(path=f"{i}.mp4")), question="?", answer="A"
+        )
+        for i in range(300)
+    ]
+    whole = Item(item_id="whole", media=(Media(path="there.mp4"),), question="?", answer="A")
+    questions = loaded((*some, whole), tmp_path)
+    with pytest.raises(MissingMediaError, match=r"300 files that 300 of 301 questions need") as caught:
+        choose_items(questions, plan(), model=Looker())
+    assert len(caught.value.missing) == 300
+    assert "and 280 more" in str(caught.value)
+    assert str(caught.value).count("\n") < 30
+    kept, notes = choose_items(questions, plan(allow_missing=True), model=Looker())
+    assert [i.item_id for i in kept] == ["whole"]
+    assert notes == ("300 of 301 questions are left out: their media are missing",)
+
+
+FACTS = plan_module.Facts(
+    **plan_module.machine_facts(),
+    benchmark_version=1,
+    benchmark_revision="",
+    content_hash="abc",
+    prompts_digest="def",
+    selector_version=1,
+    model_identity="m",
+    citation="",
+    licence="",
+    n_items=1,
+    n_planned=1,
+    started_at="2026-01-01",
+)
+
+
+@pytest.mark.parametrize("name", plan_module.MUST_AGREE)
+def test_a_run_goes_on_only_with_what_it_began_with(name: str):
+    other = msgspec.structs.replace(FACTS, **{name: 2 if isinstance(getattr(FACTS, name), int) else "other"})
+    check_same(FACTS, msgspec.structs.replace(FACTS, started_at="later", python="4"), folder=Path("r"))
+    with pytest.raises(StoreError, match=f"since this run began .*{name}: .*run again into a new folder"):
+        check_same(FACTS, other, folder=Path("r"))
+
+
+def test_the_same_command_has_the_same_folder_and_another_one_has_not():
+    assert run_name(plan()) == run_name(plan())
+    assert run_name(plan(n_frames=3)) != run_name(plan())
+    assert run_name(plan()).startswith("table-baseline-constant-")
+    local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", wishes={})
+    assert run_name(local).startswith("table-transformers-My-Model-")
+
+
+def test_preparing_says_what_was_met(tmp_path: Path):
+    from datetime import UTC, datetime
+
+    (tmp_path / "questions.jsonl").write_text(
+        '{"item_id": "a", "question": "?", "choices": ["x", "y"], "answer": "A"}\n{"item_id": '
+    )
+    made = make_plan(
+        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", wishes={"repeats": 2}
+    )
+    model = open_model(made.model)
+    prepared = prepare(made, model=model, now=datetime(2026, 1, 1, tzinfo=UTC))
+    assert (prepared.facts.n_items, prepared.facts.n_planned) == (1, 2)
+    assert prepared.facts.model_identity == model.identity
+    assert prepared.facts.started_at == "2026-01-01T00:00:00+00:00"
+    assert "questions.jsonl:2" in prepared.facts.problems[0]
+    free = msgspec.structs.replace(prepared.items[0], answer_kind="text")
+    assert prepared.reader_for(prepared.items[0]).name == "robust"
+    assert prepared.reader_for(free).name == "needs-judge"

@@ -1,0 +1,204 @@
+"""What is shown of items with several media, wrong files, and nothing to show."""
+
+from pathlib import Path
+
+import anyio
+import numpy as np
+import pytest
+
+from vidence.ask.prompting.compose import ShownFrame
+from vidence.ask.prompting.templates import Templates
+from vidence.ask.selection.seeking import Sought
+from vidence.engine.choosing import check_some, few_words, needs_media, positions_of
+from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
+from vidence.engine.plan import _check_sampling
+from vidence.engine.prepare import _with_media, open_selector
+from vidence.engine.showing import Clipped, Shown, ViewRules
+from vidence.engine.subject import ShownSubject
+from vidence.errors import (
+    DataError,
+    MissingMediaError,
+    RejectedRequestError,
+    ServerDownError,
+    TransientModelError,
+    UsageError,
+)
+from vidence.media.clip import Clip
+from vidence.media.encode import Encoding, encode
+from vidence.media.sizes import Size
+from vidence.records import Item, Media, Sampling, Selection
+
+VIEW_ENCODING = Encoding(size=Size.parse("native"))
+
+
+def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
+    """A clip of several media: (kind, frames) each."""
+    media_indices = np.concatenate([np.full(n, i) for i, (_, n) in enumerate(kinds)]).astype(np.int64)
+    frame_indices = np.concatenate([np.arange(n) for _, n in kinds]).astype(np.int64)
+    clip = Clip(times_s=frame_indices / 10, media_indices=media_indices, frame_indices=frame_indices, fps=0.0)
+    media = tuple(Media(path=f"m{i}", kind=kind) for i, (kind, _) in enumerate(kinds))
+    return clip, Item(item_id="q", media=media, question="?", answer="A")
+
+
+def view_of(selector: str, n_frames: int, **more: object) -> ViewRules:
+    return ViewRules(
+        selector=open_selector(selector),
+        selector_name=selector,
+        n_frames=n_frames,
+        encoding=VIEW_ENCODING,
+        words=Templates.load("plain"),
+        **more,
+    )
+
+
+def shown(
+    kinds: list[tuple[str, int]], selector: str, n_frames: int, *, scores: object = None, **more: object
+) -> list[tuple[int, int]]:
+    clip, item = clip_and_item(kinds)
+    positions = positions_of(view_of(selector, n_frames, **more), clip, item, scores=scores)
+    return [(int(clip.media_indices[p]), int(clip.frame_indices[p])) for p in positions]
+
+
+def test_single_images_are_always_shown_and_the_budget_thins_the_video():
+    kinds = [("video", 100), ("image", 1), ("image", 1)]
+    assert shown(kinds, "midpoints", 4) == [(0, 25), (0, 75), (1, 0), (2, 0)]
+    assert shown(kinds, "midpoints", 2) == [(0, 50), (1, 0), (2, 0)]
+
+
+def test_several_images_are_all_shown_whatever_the_budget():
+    assert shown([("image", 1)] * 6, "midpoints", 2) == [(i, 0) for i in range(6)]
+    assert shown([("image", 1)] * 6, "mmvu-api", 32) == [(i, 0) for i in range(6)]
+
+
+BETWEEN = [("image", 1), ("video", 100), ("image", 1)]
+
+
+def test_single_images_come_first_in_a_ranking():
+    # the middle of what is left comes before its neighbours
+    assert shown(BETWEEN, "midpoints", 4, is_ranked=True) == [(0, 0), (2, 0), (1, 75), (1, 25)]
+    assert shown([("image", 1)] * 3, "midpoints", 2, is_ranked=True) == [(0, 0), (1, 0), (2, 0)]
+
+
+def test_single_images_are_shown_beside_frames_that_are_chosen_by_scores():
+    # a score for each tenth frame of the video, none for the images
+    scores = np.array([0.0, 0.1, 0.9, 0.2, 0.3, 0.8, 0.0, 0.0, 0.0, 0.0])
+    found = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores)
+    assert found == [(0, 0), (1, 20), (1, 50), (2, 0)]
+    ranked = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores, is_ranked=True)
+    assert ranked == [(0, 0), (2, 0), (1, 20), (1, 50)]
+    sought = Sought(positions=np.array([70, 30]), note="")
+    assert shown(BETWEEN, "tstar:x", 4, scores=sought) == [(0, 0), (1, 30), (1, 70), (2, 0)]
+
+
+def test_a_retry_shows_the_single_images_too_and_ends_where_there_is_nothing_else():
+    first = shown(BETWEEN, "actpld", 5)
+    other = shown(BETWEEN, "actpld", 5, retry=1)
+    assert first[0] == other[0] == (0, 0)
+    assert first[-1] == other[-1] == (2, 0)
+    assert len(first) == len(other) == 5
+    assert first != other
+    assert shown(BETWEEN, "midpoints", 5, retry=1) == []
+    assert shown([("image", 1)] * 2, "actpld", 5, retry=1) == []
+
+
+def test_a_choice_of_nothing_is_refused_and_a_short_one_is_noted():
+    clip, item = clip_and_item([("video", 400)])
+    question = Clipped(item=item, clip=clip, sources=((Path("m0"), "video"),), hashes=("h",))
+    view = view_of("aks:x?mode=official", 16)
+    # bins of depth 5 give 16 // 32 frames
+    assert len(positions_of(view, clip, item, scores=np.sin(np.arange(40.0)))) == 0
+    with pytest.raises(DataError, match=r"item 'q': aks:x\?mode=official chose none of 400 frames.*of 16"):
+        check_some(view, question)
+    check_some(view_of("none", 16), question)
+    assert few_words(view, question, 12) == ["12 frames chosen, 16 allowed"]
+    assert few_words(view, question, 16) == []
+    assert few_words(view_of("midpoints", 16), question, 12) == []
+
+
+def test_several_media_have_times_one_after_the_other():
+    clip, item = clip_and_item([("video", 20), ("image", 1), ("video", 10)])
+    refs = tuple(clip.ref(p) for p in (0, 19, 20, 21, 30))
+    frame = ShownFrame(frame=encode(np.zeros((2, 2, 3), np.uint8), VIEW_ENCODING), time_s=0.0)
+    selection = Selection(selector="s", version=1, frames=refs, n_candidates=31)
+    view = Shown(selection=selection, frames=(frame,) * 5, duration_s=3.0, starts_s=(0.0, 2.0, 2.0))
+    subject = ShownSubject(item=item, prepared=None, views={"v": view})
+    # 2 s, an image, and 1 s of which the first and the last frame are shown
+    assert subject.times_s("v") == pytest.approx((0.0, 1.9, 2.0, 2.0, 2.9))
+    assert sorted(range(5), key=subject.times_s("v").__getitem__) == [0, 1, 2, 3, 4]
+
+
+def test_selectors_that_ignore_the_budget_choose_from_everything():
+    kinds = [("image", 1)] * 5
+    assert shown(kinds, "central", 2) == [(2, 0)]
+    assert shown(kinds, "none", 2) == []
+    assert len(shown([("video", 9), ("image", 1)], "all", 2)) == 10
+
+
+def test_text_only_needs_no_media():
+    assert not needs_media(open_selector("none"))
+    assert needs_media(open_selector("midpoints"))
+
+
+def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(b"x")
+    items = [
+        Item(item_id=kind, media=(Media(path="a.png", kind=kind),), question="?", answer="A")
+        for kind in ("image", "frames")
+    ]
+    kept, notes = _with_media(items, tmp_path, allow_missing=True)
+    assert [i.item_id for i in kept] == ["image"]
+    assert notes == ["1 of 2 questions are left out: their media are missing"]
+    with pytest.raises(MissingMediaError, match="No question is left"):
+        _with_media(items[1:], tmp_path, allow_missing=True)
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"temperature": -1.0},
+        {"temperature": float("nan")},
+        {"top_p": 5.0},
+        {"top_p": 0.0},
+        {"max_tokens": 0},
+    ],
+)
+def test_what_no_model_can_draw_with_is_refused(sampling):
+    with pytest.raises(UsageError, match=f"{next(iter(sampling))} is .*; expected"):
+        _check_sampling(Sampling(**sampling))
+    _check_sampling(Sampling(temperature=None, top_p=1.0, max_tokens=None))
+
+
+def test_a_server_that_rejects_everything_ends_the_run():
+    down = DownDetector(most=9, most_rejected=3)
+    error = RejectedRequestError("at most 8 images")
+    down.on_rejection(error)
+    down.on_rejection(error)
+    with pytest.raises(
+        ServerDownError, match=r"all of the first 3 questions were rejected.*at most 8 images"
+    ):
+        down.on_rejection(error)
+
+
+def test_one_answer_shows_that_rejections_are_of_single_questions():
+    down = DownDetector(most=9, most_rejected=3)
+    down.on_reply()
+    for _ in range(10):
+        down.on_rejection(RejectedRequestError("too long"))
+    down.on_failure(TransientModelError("500"))  # and the count of failures in a row starts anew
+    assert (down._n_rejected, down._n_in_a_row) == (10, 1)
+
+
+def test_a_wait_that_nobody_sits_through_ends_the_run():
+    async def go() -> None:
+        limits = Limits(
+            in_flight=AdaptiveLimit(1, clock=anyio.current_time),
+            backoff=Backoff(rng=np.random.default_rng(0)),
+            budget=Budget(),
+            attempts=1,
+            timeout_s=1.0,
+        )
+        limits.check_wait(TransientModelError("busy", retry_after_s=60))
+        with pytest.raises(ServerDownError, match=r"asks to wait 99999 s \(busy\)"):
+            limits.check_wait(TransientModelError("busy", retry_after_s=99999))
+
+    anyio.run(go)

@@ -1,0 +1,387 @@
+"""Trials and replies on disk: nothing acknowledged is lost, nothing foreign is read."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from vidence.contracts import Request
+from vidence.engine.store import Memory, TrialStore, memory_key
+from vidence.errors import StoreError
+from vidence.records import (
+    Answered,
+    Failed,
+    FrameRef,
+    ImagePart,
+    Item,
+    Prompt,
+    Reply,
+    Sampling,
+    Score,
+    Selection,
+    TextPart,
+    Trial,
+    VideoPart,
+)
+
+ITEMS = tuple(
+    Item(item_id=f"q{i}", question="?", choices=("x", "y"), answer="A", tags={"task": "t"}) for i in range(3)
+)
+RIGHT = Score(outcome=Answered(answer="A"), value=1.0, scorer="robust", scorer_version=1)
+LOST = Score(
+    outcome=Failed(stage="model", error="TransientModelError", message="500"),
+    value=0.0,
+    scorer="robust",
+    scorer_version=1,
+)
+SHOWN = Selection(
+    selector="midpoints", version=1, frames=(FrameRef(frame_index=3, time_s=0.1),), n_candidates=30
+)
+
+
+def trial(item_id: str, score: Score = RIGHT, repeat: int = 0) -> Trial:
+    return Trial(
+        item_id=item_id,
+        repeat=repeat,
+        selection=SHOWN,
+        prompt=Prompt(parts=(ImagePart(digest="ab", width_px=4, height_px=3), TextPart(text="Who?"))),
+        reply=Reply(text="A 😀 \x00 é"),
+        score=score,
+    )
+
+
+def test_trials_come_back_as_they_were_in_the_order_of_the_questions(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        for item_id in ("q2", "q0", "q1"):
+            store.add(trial(item_id))
+    with TrialStore(tmp_path) as store:
+        assert store.items() == ITEMS
+        assert list(store.trials()) == [trial("q0"), trial("q1"), trial("q2")]
+
+
+def test_the_last_trial_counts_and_failed_ones_are_not_answered(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0", LOST))
+        store.add(trial("q1", LOST, repeat=1))
+        assert store.answered() == set()
+        store.add(trial("q0"))
+        assert store.answered() == {("q0", 0)}
+        assert list(store.trials()) == [trial("q0"), trial("q1", LOST, repeat=1)]
+
+
+def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path):
+    script = textwrap.dedent(
+        """
+        import sys
+        from pathlib import Path
+        from vidence.records import *
+        from vidence.engine.store import TrialStore
+        store = TrialStore(Path(sys.argv[1]), is_writer=True)
+        store.put_items([Item(item_id=f"q{i}", question="?", answer="A") for i in range(100000)])
+        score = Score(outcome=Answered(answer="A"), value=1.0, scorer="s", scorer_version=1)
+        for i in range(100000):
+            store.add(Trial(item_id=f"q{i}", score=score))
+            print(i, flush=True)
+        """
+    )
+    writer = subprocess.Popen(
+        [sys.executable, "-c", script, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    assert writer.stdout is not None
+    acknowledged = -1
+    while acknowledged < 500:
+        acknowledged = int(writer.stdout.readline())
+    os.kill(writer.pid, signal.SIGKILL)
+    acknowledged = [acknowledged, *map(int, writer.stdout.read().split())][-1]
+    writer.wait()
+    writer.stdout.close()
+    with TrialStore(tmp_path, is_writer=True) as store:
+        assert {f"q{i}" for i in range(acknowledged + 1)} <= {item_id for item_id, _ in store.answered()}
+
+
+def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_path: Path):
+    first = TrialStore(tmp_path, is_writer=True)
+    with pytest.raises(StoreError, match="another process is running"):
+        TrialStore(tmp_path, is_writer=True)
+    with TrialStore(tmp_path) as reader:
+        assert reader.items() == ()
+    first.close()
+    TrialStore(tmp_path, is_writer=True).close()
+
+
+def test_a_folder_without_a_run_says_so(tmp_path: Path):
+    with pytest.raises(StoreError, match="is not a run folder"):
+        TrialStore(tmp_path)
+
+
+@pytest.mark.parametrize("is_writer", [True, False])
+def test_another_format_is_refused(tmp_path: Path, is_writer: bool):
+    TrialStore(tmp_path, is_writer=True).close()
+    with sqlite3.connect(tmp_path / "trials.sqlite") as db:
+        db.execute("UPDATE meta SET value = 'vidence-run/0'")
+    db.close()
+    with pytest.raises(StoreError, match=r"format 'vidence-run/0'.* reads 'vidence-run/1'"):
+        TrialStore(tmp_path, is_writer=is_writer)
+
+
+def test_a_file_that_is_no_database_is_refused(tmp_path: Path):
+    (tmp_path / "trials.sqlite").write_bytes(b"this is not a database, whatever its name says" * 50)
+    with pytest.raises(StoreError, match="not a database"):
+        TrialStore(tmp_path)
+
+
+def test_a_full_disk_is_a_store_error_and_what_was_written_stays(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        pages = store._db.execute("PRAGMA page_count").fetchone()[0]
+        store._db.execute(f"PRAGMA max_page_count = {pages + 1}")
+        big = Trial(item_id="q1", reply=Reply(text="x" * 100_000), score=RIGHT)
+        with pytest.raises(StoreError, match=r"full; make room; `vidence resume` goes on"):
+            store.add(big)
+    with TrialStore(tmp_path) as store:
+        assert [t.item_id for t in store.trials()] == ["q0"]
+
+
+@pytest.mark.parametrize(
+    "item_id", ["a/b c", "ä😀", "nul\x00nul", "'; DROP TABLE trials; --", "A", "a", " a"]
+)
+def test_ids_may_hold_any_character(tmp_path: Path, item_id: str):
+    items = (Item(item_id=item_id, question="?", answer="A"), Item(item_id="other", question="?", answer="A"))
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(items)
+        store.add(trial(item_id))
+        assert store.answered() == {(item_id, 0)}
+    with TrialStore(tmp_path) as store:
+        assert [t.item_id for t in store.trials()] == [item_id]
+        assert store.items() == items
+
+
+def test_questions_may_be_replaced_until_they_were_asked(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.put_items(ITEMS[::-1])
+        assert store.items() == ITEMS[::-1]
+        store.put_items(ITEMS[:2])
+        store.add(trial("q1"))
+        store.put_items(ITEMS)
+        assert store.items() == ITEMS
+        with pytest.raises(StoreError, match=r"holds an answer to the question 'q1'"):
+            store.put_items(ITEMS[:1])
+        with pytest.raises(StoreError, match="UNIQUE"):
+            store.put_items([ITEMS[1], ITEMS[1]])
+        assert store.items() == ITEMS
+        assert list(store.trials()) == [trial("q1")]
+
+
+def digest_of(folder: Path) -> dict[str, bytes]:
+    return {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.suffix == ".sqlite"}
+
+
+def test_readers_change_nothing_and_see_what_a_writer_adds(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        with TrialStore(tmp_path) as one, TrialStore(tmp_path) as two:
+            assert [t.item_id for t in one.trials()] == [t.item_id for t in two.trials()] == ["q0"]
+            store.add(trial("q1"))
+            assert [t.item_id for t in one.trials()] == ["q0", "q1"]
+            with pytest.raises(StoreError, match="readonly"):
+                one.add(trial("q2"))
+    before = digest_of(tmp_path)
+    with TrialStore(tmp_path) as reader:
+        assert len(list(reader.trials())) == 2
+    assert digest_of(tmp_path) == before
+
+
+def test_a_reader_does_not_wait_for_a_writer_in_the_middle_of_a_write(tmp_path: Path):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        store._db.execute("BEGIN IMMEDIATE")
+        store.add(trial("q1"))
+        with TrialStore(tmp_path) as reader:
+            assert [t.item_id for t in reader.trials()] == ["q0"]
+        store._db.execute("COMMIT")
+
+
+def test_what_a_killed_writer_left_is_read_without_another_writer(tmp_path: Path):
+    script = """
+import os, sys
+from pathlib import Path
+from vidence.records import *
+from vidence.engine.store import TrialStore
+store = TrialStore(Path(sys.argv[1]), is_writer=True)
+store.put_items([Item(item_id="q0", question="?", answer="A")])
+score = Score(outcome=Answered(answer="A"), value=1.0, scorer="s", scorer_version=1)
+store.add(Trial(item_id="q0", score=score))
+os.kill(os.getpid(), 9)
+"""
+    subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
+    assert (tmp_path / "trials.sqlite-wal").exists()
+    with TrialStore(tmp_path) as reader:
+        assert [t.item_id for t in reader.trials()] == ["q0"]
+
+
+def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+    names = sorted(p.name for p in tmp_path.iterdir())
+    monkeypatch.setattr(os, "access", lambda path, mode: False)  # tests may run as root, who may all
+    with TrialStore(tmp_path) as reader:
+        assert len(list(reader.trials())) == 1
+        assert sorted(p.name for p in tmp_path.iterdir()) == names
+
+
+def test_a_store_that_was_only_begun_says_so(tmp_path: Path):
+    (tmp_path / "trials.sqlite").touch()
+    with pytest.raises(StoreError, match="has format None"):
+        TrialStore(tmp_path)
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        assert store.items() == ITEMS
+
+
+@pytest.mark.parametrize("table", ["trials", "items"])
+def test_a_damaged_row_names_the_file(tmp_path: Path, table: str):
+    with TrialStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        store._db.execute(f"UPDATE {table} SET json = '{{\"no\": 1'")
+        with pytest.raises(StoreError, match=r"trials\.sqlite: a row is damaged"):
+            list(store.trials() if table == "trials" else store.items())
+
+
+def test_a_folder_that_cannot_be_locked_says_why(tmp_path: Path):
+    (tmp_path / "lock.sqlite").mkdir()
+    with pytest.raises(StoreError, match=r"lock\.sqlite: unable to open .* may be written to"):
+        TrialStore(tmp_path, is_writer=True)
+
+
+def test_a_lock_that_is_no_lock_says_so(tmp_path: Path):
+    (tmp_path / "lock.sqlite").write_bytes(b"not a database at all" * 100)
+    with pytest.raises(StoreError, match=r"lock\.sqlite: file is not a database"):
+        TrialStore(tmp_path, is_writer=True)
+
+
+def test_a_memory_that_somebody_holds_too_long_says_so(tmp_path: Path):
+    path = tmp_path / "replies.sqlite"
+    with Memory(path) as one, Memory(path) as two:
+        two._db.execute("PRAGMA busy_timeout = 50")
+        one._db.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="locked; another process holds it"):
+            two.put(b"k", Reply(text="A"))
+        one._db.execute("COMMIT")
+        two.put(b"k", Reply(text="A"))
+
+
+def test_two_processes_share_one_memory_under_load(tmp_path: Path):
+    path = tmp_path / "replies.sqlite"
+    script = """
+import sys
+from pathlib import Path
+from vidence.records import Reply
+from vidence.engine.store import Memory
+with Memory(Path(sys.argv[1])) as memory:
+    for n in range(300):
+        memory.put(f"{sys.argv[2]}{n}".encode(), Reply(text=str(n)))
+        memory.put(f"shared{n}".encode(), Reply(text=sys.argv[2]))
+"""
+    writers = [subprocess.Popen([sys.executable, "-c", script, str(path), name]) for name in ("one", "two")]
+    assert [w.wait(timeout=60) for w in writers] == [0, 0]
+    with Memory(path) as memory:
+        assert all(
+            memory.get(f"{w}{n}".encode()) == Reply(text=str(n)) for w in ("one", "two") for n in range(300)
+        )
+        assert {memory.get(f"shared{n}".encode()).text for n in range(300)} <= {"one", "two"}
+        (n_kept,) = memory._db.execute("SELECT COUNT(*) FROM replies").fetchone()
+    assert n_kept == 900
+
+
+def request(
+    *parts: TextPart | ImagePart | VideoPart, item_id: str = "q0", template: str = "", sample: int = 0
+) -> Request:
+    prompt = Prompt(parts=parts, choices=("x", "y"), template=template)
+    return Request(item_id=item_id, prompt=prompt, sampling=Sampling(), sample=sample)
+
+
+IMAGE = ImagePart(digest="d1", width_px=4, height_px=3)
+
+
+def test_the_key_is_what_is_sent():
+    def key(r: Request, identity: str = "m") -> bytes:
+        return memory_key(r, identity=identity, by_item=False)
+
+    base = key(request(IMAGE, TextPart(text="Who?")))
+    moved = ImagePart(digest="d1", width_px=9, height_px=9, frames=(7,))
+    assert key(request(moved, TextPart(text="Who?"), item_id="q9", template="other")) == base
+    different = [
+        key(request(TextPart(text="Who?"), IMAGE)),
+        key(request(IMAGE, TextPart(text="Who? "))),
+        key(request(ImagePart(digest="d2", width_px=4, height_px=3), TextPart(text="Who?"))),
+        key(
+            request(
+                ImagePart(digest="d1", width_px=4, height_px=3, media_type="image/png"), TextPart(text="Who?")
+            )
+        ),
+        key(request(VideoPart(path="a", digest="d1"), TextPart(text="Who?"))),
+        key(request(VideoPart(path="a", digest="d1", media_type="video/webm"), TextPart(text="Who?"))),
+        key(request(IMAGE, TextPart(text="Wh"), TextPart(text="o?"))),
+        key(request(IMAGE, TextPart(text="Who?"), sample=1)),
+        key(request(IMAGE, TextPart(text="Who?")), identity="n"),
+        memory_key(request(IMAGE, TextPart(text="Who?")), identity="m", by_item=True),
+    ]
+    assert len({base, *different}) == len(different) + 1
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("temperature", None), ("top_p", 0.5), ("max_tokens", 9), ("seed", 1), ("want_choice_logps", True)],
+)
+def test_every_way_of_drawing_counts(field: str, value: object):
+    plain = request(TextPart(text="Who?"))
+    changed = replace(plain, sampling=msgspec.structs.replace(plain.sampling, **{field: value}))
+    assert memory_key(plain, identity="m", by_item=False) != memory_key(changed, identity="m", by_item=False)
+
+
+def test_the_system_prompt_counts_and_choices_do_where_they_are_read():
+    plain = request(TextPart(text="Who?"))
+
+    def key(*, logps: bool = False, **changes: object) -> bytes:
+        sampling = Sampling(want_choice_logps=logps)
+        prompt = msgspec.structs.replace(plain.prompt, **changes)
+        return memory_key(replace(plain, prompt=prompt, sampling=sampling), identity="m", by_item=False)
+
+    assert key(system="Be brief.") != key()
+    assert key(choices=("x", "y", "z")) == key()
+    assert key(choices=("x", "y", "z"), logps=True) != key(logps=True)
+
+
+def test_models_that_answer_by_item_are_remembered_by_item():
+    keys = {memory_key(request(item_id=i), identity="m", by_item=True) for i in ("q0", "q1")}
+    assert len(keys) == 2
+
+
+def test_two_memories_share_one_file(tmp_path: Path):
+    path = tmp_path / "deep" / "replies.sqlite"
+    with Memory(path) as one, Memory(path) as two:
+        one.put(b"k", Reply(text="first"))
+        two.put(b"k", Reply(text="second"))
+        assert one.get(b"k") == two.get(b"k") == Reply(text="first")
+        assert two.get(b"unknown") is None
+
+
+def test_a_memory_that_cannot_be_made_says_where(tmp_path: Path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot make"):
+        Memory(tmp_path / "file" / "replies.sqlite")

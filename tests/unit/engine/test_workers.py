@@ -1,0 +1,200 @@
+"""Worker processes: they hang, crash, raise and outlive nobody."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from vidence.engine.workers import Workers
+from vidence.errors import DataError, DecodeTimeoutError, MediaError
+
+
+def raise_it(error: Exception) -> None:
+    raise error
+
+
+def print_and_add(first: int, second: int) -> int:
+    os.write(1, b"a library that prints")
+    return first + second
+
+
+def children() -> list[psutil.Process]:
+    """The workers of this process (other tests may have left helpers of `multiprocessing`)."""
+    found = []
+    for process in psutil.Process().children(recursive=True):
+        with suppress(psutil.NoSuchProcess):  # it ends while it is looked at
+            if "vidence.engine.worker" in " ".join(process.cmdline()):
+                found.append(process)
+    return found
+
+
+def test_one_that_hangs_is_killed_and_the_next_one_works():
+    async def go() -> None:
+        async with Workers(1) as workers:
+            with pytest.raises(
+                DecodeTimeoutError, match=r"film\.mp4: the decoder did not finish within 0\.5 s"
+            ):
+                await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=0.5)
+            assert await workers.run("film.mp4", os.getpid, deadline_s=30) != os.getpid()
+
+    anyio.run(go)
+    assert children() == []
+
+
+def test_one_that_crashes_takes_only_its_video_along():
+    async def go() -> None:
+        async with Workers(1) as workers:
+            with pytest.raises(MediaError, match=r"film\.mp4: the decoder crashed"):
+                await workers.run("film.mp4", os.abort, deadline_s=30)
+            assert await workers.run("film.mp4", partial(abs, -1), deadline_s=30) == 1
+
+    anyio.run(go)
+
+
+def test_one_that_died_while_it_was_idle_is_replaced():
+    async def go() -> None:
+        async with Workers(1) as workers:
+            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+            os.kill(pid, signal.SIGKILL)
+            (idle,) = workers._idle
+            with anyio.fail_after(60):
+                while idle.returncode is None:
+                    await anyio.sleep(0.01)
+            assert await workers.run("film.mp4", os.getpid, deadline_s=30) != pid
+
+    anyio.run(go)
+
+
+def test_errors_of_the_work_come_out_and_the_worker_goes_on():
+    async def go() -> None:
+        async with Workers(1) as workers:
+            pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
+            with pytest.raises(DataError, match="as it was raised"):
+                await workers.run("f", partial(raise_it, DataError("as it was raised")), deadline_s=30)
+            with pytest.raises(MediaError, match=r"film\.mp4: .* broke off with ZeroDivisionError: by 0"):
+                await workers.run("film.mp4", partial(raise_it, ZeroDivisionError("by 0")), deadline_s=30)
+            assert await workers.run("film.mp4", os.getpid, deadline_s=30) == pid
+
+    anyio.run(go)
+
+
+def test_what_the_work_prints_does_not_get_among_its_results():
+    async def go() -> None:
+        async with Workers(1) as workers:
+            assert await workers.run("film.mp4", partial(print_and_add, 1, 2), deadline_s=30) == 3
+
+    anyio.run(go)
+
+
+def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
+    async def go() -> None:
+        done: list[float] = []
+
+        async def one(workers: Workers) -> None:
+            await workers.run("film.mp4", partial(time.sleep, 0.9), deadline_s=3)
+            done.append(anyio.current_time())
+            assert len(children()) == 1
+
+        async with Workers(1) as workers:
+            await workers.run("film.mp4", os.getpid, deadline_s=30)
+            async with anyio.create_task_group() as tasks:
+                for _ in range(4):
+                    tasks.start_soon(one, workers)
+        assert len(done) == 4
+
+    anyio.run(go)
+
+
+@pytest.mark.parametrize("delay_s", [0.0, 0.01, 0.1, 0.6])
+def test_cancelling_at_any_time_leaves_no_process(delay_s: float):
+    async def go() -> None:
+        async with Workers(2) as workers:
+            with anyio.move_on_after(delay_s) as scope:
+                await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=120)
+            assert scope.cancelled_caught
+            assert children() == []
+
+    anyio.run(go)
+
+
+def wait_for(path: Path) -> str:
+    while not path.exists():
+        time.sleep(0.002)
+    return path.name
+
+
+def test_the_event_loop_goes_on_while_a_worker_works(tmp_path: Path):
+    """The worker ends when the loop has gone round twenty times: it would not, were the loop held up."""
+
+    async def tick() -> None:
+        for _ in range(20):
+            await anyio.sleep(0.005)
+        (tmp_path / "go").touch()
+
+    async def go() -> None:
+        async with Workers(1) as workers, anyio.create_task_group() as tasks:
+            await workers.run("film.mp4", os.getpid, deadline_s=60)
+            tasks.start_soon(tick)
+            assert await workers.run("film.mp4", partial(wait_for, tmp_path / "go"), deadline_s=60) == "go"
+
+    anyio.run(go)
+
+
+SCRIPT = """
+import signal, sys, time
+from functools import partial
+import anyio
+from vidence.engine.workers import Workers
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
+open(sys.argv[1], "a").write("started\\n")
+
+async def go():
+    async with Workers(1) as workers, anyio.create_task_group() as tasks:
+        print(await workers.run("f", __import__("os").getpid, deadline_s=30), flush=True)
+        await workers.run("f", partial(time.sleep, 60), deadline_s=float(sys.argv[2]))
+
+anyio.run(go)
+"""
+
+
+def start(tmp_path: Path, deadline_s: float) -> tuple[subprocess.Popen[str], psutil.Process]:
+    script = tmp_path / "unguarded.py"
+    script.write_text(textwrap.dedent(SCRIPT))
+    log = tmp_path / "log"
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(log), str(deadline_s)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    worker = psutil.Process(int(process.stdout.readline()))
+    process.stdout.close()
+    # A script without `if __name__ == "__main__"` is not run again in its workers.
+    assert log.read_text() == "started\n"
+    return process, worker
+
+
+def test_ctrl_c_ends_run_and_worker(tmp_path: Path):
+    process, worker = start(tmp_path, 60)
+    os.killpg(process.pid, signal.SIGINT)
+    assert process.wait(timeout=60) != 0
+    assert psutil.wait_procs([worker], timeout=60)[1] == []
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs the alarms of Unix")
+def test_a_worker_that_hangs_ends_even_when_its_parent_was_killed(tmp_path: Path):
+    process, worker = start(tmp_path, 2)
+    process.kill()
+    process.wait()
+    assert psutil.wait_procs([worker], timeout=60)[1] == []

@@ -1,0 +1,344 @@
+"""A panel without video, against members whose knowledge and guessing are planted."""
+
+import itertools
+from collections.abc import Callable
+from math import comb
+
+import msgspec
+import numpy as np
+import pytest
+from statsmodels.stats.inter_rater import aggregate_raters
+from statsmodels.stats.inter_rater import fleiss_kappa as their_kappa
+
+from subjects.simulated import Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.blind_panel import orders
+from vidence.explain.diagnostics.panel_sheets import PanelFinding
+from vidence.records import Estimate, Failed, Item, Media, Reply
+from vidence.tables.findings import Sheet, Statement
+
+FOUR = "a:1|b:2|c:3|d:4"
+Answers = Callable[[Ask], Reply]
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    made: Diagnostic = catalog.find("diagnostic", "blind-panel").create(options)
+    return made
+
+
+def item(number: int = 1, n_choices: int = 4, kind: str = "") -> Item:
+    choices = tuple(f"choice {i}" for i in range(n_choices))
+    return Item(
+        item_id=f"q{number:04d}",
+        media=(Media(path=f"v{number // 2}.mp4"),),
+        question="Which?",
+        choices=choices,
+        answer=chr(ord("A") + number % n_choices),
+        tags={"kind": kind} if kind else {},
+    )
+
+
+def subject(asked: Item) -> Simulated:
+    return Simulated(asked, {"blind": ()})
+
+
+def names(text: str) -> Answers:
+    """A member that always names the choice with this text, wherever it is shown."""
+    return lambda ask: Reply(text=chr(ord("A") + ask.prompt.choices.index(text)))
+
+
+def by_member(members: dict[str, Answers]) -> Answers:
+    return lambda ask: members[ask.model](ask)
+
+
+def right(asked: Item) -> str:
+    return asked.choices[ord(asked.answer) - ord("A")]
+
+
+def wrong(asked: Item) -> str:
+    return next(choice for choice in asked.choices if choice != right(asked))
+
+
+def said(found: list[Examined], **options: str) -> dict[str, Statement]:
+    rng = np.random.default_rng(0)
+    return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
+
+
+def sheet(statements: dict[str, Statement], name: str) -> Sheet:
+    found = statements[name]
+    assert isinstance(found, Sheet)
+    return found
+
+
+def value(statements: dict[str, Statement], name: str, entry: str, heading: str) -> float:
+    found = sheet(statements, name).value(entry, heading)
+    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
+
+
+# ------------------------------------------------------------------------------ what is asked
+
+
+def test_herbench_asks_four_models_once_and_together_in_the_order_of_the_item() -> None:
+    asked = item()
+    driven = drive(diagnostic(models=FOUR).examine(subject(asked)), names(right(asked)))
+    assert len(driven.rounds) == 1
+    assert [ask.model for ask in driven.asks] == FOUR.split("|")
+    assert {ask.prompt.choices for ask in driven.asks} == {asked.choices}
+    assert {times_shown(ask) for ask in driven.asks} == {()}
+    assert driven.asks[0].prompt.text == "Which?"
+
+
+@pytest.mark.parametrize(("n_right", "flagged"), [(0, False), (1, False), (2, False), (3, True), (4, True)])
+def test_herbench_flags_at_three_of_four(n_right: int, flagged: bool) -> None:
+    asked = item()
+    members = {
+        spec: names(right(asked) if i < n_right else wrong(asked)) for i, spec in enumerate(FOUR.split("|"))
+    }
+    made = drive(diagnostic(models=FOUR).examine(subject(asked)), by_member(members)).made
+    assert (made.n_right, made.is_flagged) == (n_right, flagged)
+    assert [vote.mark.value for vote in made.votes] == [1.0] * n_right + [0.0] * (4 - n_right)
+
+
+def test_humanpcr_asks_the_model_under_test_three_times_in_other_orders() -> None:
+    asked = item(n_choices=5)
+    driven = drive(diagnostic().examine(subject(asked)), names(right(asked)))
+    assert [(ask.model, ask.sample) for ask in driven.asks] == [("", 0), ("", 1), ("", 2)]
+    shown = [ask.prompt.choices for ask in driven.asks]
+    assert len(set(shown)) == 3
+    assert all(sorted(one) == sorted(asked.choices) for one in shown)
+    assert driven.made.is_flagged
+    assert {ask.prompt.text for ask in driven.asks} == {"Which?\nwords: forced"}
+    # Whatever letter it was shown under, the vote is for the right choice.
+    assert {vote.mark.answer for vote in driven.made.votes} == {asked.answer}
+
+
+def test_humanpcr_wants_all_runs_right() -> None:
+    asked = item()
+
+    def twice(ask: Ask) -> Reply:
+        return names(right(asked) if ask.sample < 2 else wrong(asked))(ask)
+
+    made = drive(diagnostic().examine(subject(asked)), twice).made
+    assert (made.n_right, made.is_flagged) == (2, False)
+
+
+def test_a_letter_out_of_habit_is_not_right_in_every_order() -> None:
+    asked = item(n_choices=4)
+    made = drive(diagnostic().examine(subject(asked)), lambda ask: Reply(text="A")).made
+    assert len({vote.mark.answer for vote in made.votes}) > 1
+    assert not made.is_flagged
+
+
+def test_options_stand_above_the_protocol() -> None:
+    asked = item()
+    one = diagnostic(models="a:1|b:2", runs="2", permute="no", forced="no", at_least="3")
+    driven = drive(one.examine(subject(asked)), names(right(asked)))
+    assert [(ask.model, ask.sample) for ask in driven.asks] == [
+        ("a:1", 0),
+        ("a:1", 1),
+        ("b:2", 0),
+        ("b:2", 1),
+    ]
+    assert {ask.prompt.choices for ask in driven.asks} == {asked.choices}
+    assert one.models() == {"a:1": "a:1", "b:2": "b:2"}
+    members = {"a:1": names(right(asked)), "b:2": names(wrong(asked))}
+    assert not drive(one.examine(subject(asked)), by_member(members)).made.is_flagged
+
+
+def test_no_frame_is_wanted() -> None:
+    views = diagnostic().views(selector="midpoints", n_frames=16)
+    assert [view.selector for view in views.values()] == ["none"]
+    assert diagnostic().models() == {}
+
+
+# ------------------------------------------------------------------------------ orders
+
+
+def test_orders_are_drawn_from_the_seed_and_the_question() -> None:
+    assert orders(item(1), 3, seed=0) == orders(item(1), 3, seed=0)
+    drawn = {orders(item(n), 3, seed=seed) for n in range(5) for seed in range(5)}
+    assert len(drawn) > 20
+
+
+@pytest.mark.parametrize("n_choices", [2, 3])
+def test_every_order_comes_once_before_one_comes_again(n_choices: int) -> None:
+    every = list(itertools.permutations(range(n_choices)))
+    drawn = orders(item(1, n_choices), 2 * len(every), seed=1)
+    assert sorted(drawn[: len(every)]) == every
+    assert sorted(drawn[len(every) :]) == every
+
+
+def test_all_orders_are_alike_likely() -> None:
+    firsts = [orders(item(n, 3), 1, seed=0)[0] for n in range(3000)]
+    for order in itertools.permutations(range(3)):
+        # 500 expected; four standard deviations are 82.
+        assert abs(firsts.count(order) - 500) < 85
+
+
+def test_open_questions_have_no_order_and_are_not_forced() -> None:
+    asked = Item(item_id="q", question="Why?", answer="because", answer_kind="text")
+    assert orders(asked, 3, seed=0) == ((), (), ())
+    assert orders(item(0, 1), 2, seed=0) == ((), ())
+    driven = drive(diagnostic().examine(subject(asked)), lambda ask: Reply(text="because"))
+    assert driven.made.is_flagged
+    assert {ask.prompt.text for ask in driven.asks} == {"Why?"}
+
+
+# ------------------------------------------------------------------------------ all questions
+
+
+def panel(n_items: int, *, known: float, seed: int = 0, **options: str) -> list[Examined]:
+    """Every member knows the same share of the questions, and guesses at the others on its own."""
+    rng, one, found = np.random.default_rng(seed), diagnostic(**options), []
+    for number in range(n_items):
+        asked = item(number)
+        knows = number % 100 < 100 * known
+
+        def answers(ask: Ask, asked: Item = asked, knows: bool = knows) -> Reply:
+            return names(right(asked))(ask) if knows else Reply(text="ABCD"[int(rng.integers(4))])
+
+        found.append(Examined(item=asked, finding=drive(one.examine(subject(asked)), answers).made))
+    return found
+
+
+def test_guessing_alone_flags_as_many_as_the_binomial_says() -> None:
+    found = said(panel(2000, known=0.0, models=FOUR), models=FOUR)
+    three_of_four = sum(comb(4, k) * 0.25**k * 0.75 ** (4 - k) for k in (3, 4))
+    assert value(found, "blind-panel", "flagged", "chance") == pytest.approx(three_of_four)
+    share = sheet(found, "blind-panel").value("flagged", "share")
+    assert isinstance(share, Estimate)
+    assert share.low < three_of_four < share.high
+    above = sheet(found, "blind-panel").value("flagged", "above")
+    assert isinstance(above, Estimate)
+    assert above.low < 0 < above.high
+    # Every other count of right answers is there too.
+    assert [e.key for e in sheet(found, "blind-panel").entries] == [
+        "flagged",
+        "at-least-1",
+        "at-least-2",
+        "at-least-4",
+    ]
+    assert value(found, "blind-panel", "at-least-4", "chance") == pytest.approx(0.25**4)
+    kappa = sheet(found, "agreement").value("answers", "kappa")
+    assert isinstance(kappa, Estimate)
+    assert kappa.low < 0 < kappa.high
+
+
+def test_what_the_panel_knows_is_flagged() -> None:
+    found = said(panel(1000, known=0.1, models=FOUR), models=FOUR)
+    guessed = sum(comb(4, k) * 0.25**k * 0.75 ** (4 - k) for k in (3, 4))
+    share = sheet(found, "blind-panel").value("flagged", "share")
+    assert isinstance(share, Estimate)
+    assert share.low < 0.1 + 0.9 * guessed < share.high
+    assert value(found, "blind-panel", "flagged", "questions") == round(1000 * share.value)
+    assert value(found, "members", "a:1", "accuracy") == pytest.approx(0.1 + 0.9 * 0.25, abs=0.05)
+    assert value(found, "members", "a:1", "chance") == pytest.approx(0.25)
+
+
+def test_agreement_is_that_of_statsmodels() -> None:
+    examined = panel(60, known=0.3, models=FOUR)
+    found = said(examined, models=FOUR)
+    votes = [[vote.mark for vote in one.finding.votes] for one in examined]  # type: ignore[union-attr]
+    for key, ratings in (
+        ("right", [[str(mark.value) for mark in row] for row in votes]),
+        ("answers", [[mark.answer for mark in row] for row in votes]),
+    ):
+        theirs = their_kappa(aggregate_raters(np.array(ratings))[0])
+        assert value(found, "agreement", key, "kappa") == pytest.approx(theirs)
+        alike = np.mean([len(set(row)) == 1 for row in ratings])
+        assert value(found, "agreement", key, "alike") == pytest.approx(alike)
+
+
+def test_who_declines_is_seen() -> None:
+    asked = item()
+    members = {spec: names(right(asked)) for spec in FOUR.split("|")}
+    members["d:4"] = lambda ask: Reply(text="?")
+    made = drive(diagnostic(models=FOUR).examine(subject(asked)), by_member(members)).made
+    found = said([Examined(item=asked, finding=made)], models=FOUR)
+    assert value(found, "members", "d:4", "unreadable") == 1
+    assert value(found, "members", "a:1", "unreadable") == 0
+    assert sheet(found, "questions").value("q0001", "who") == "a:1, b:2, c:3"
+    assert sheet(found, "questions").value("q0001", "right") == 3
+
+
+def test_runs_of_one_member_are_counted_by_whom() -> None:
+    asked = item()
+    made = drive(diagnostic(at_least="2").examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], at_least="2")
+    assert sheet(found, "questions").value("q0001", "who") == "the model under test (3 of 3)"
+    assert sheet(found, "members").entries[0].label == "the model under test"
+
+
+def test_tags_part_the_questions() -> None:
+    found = []
+    for number in range(8):
+        asked = item(number, kind="easy" if number < 4 else "hard")
+        named = right(asked) if number < 4 else wrong(asked)
+        made = drive(diagnostic().examine(subject(asked)), names(named)).made
+        found.append(Examined(item=asked, finding=made))
+    statements = said(found)
+    assert value(statements, "blind-panel:kind", "easy", "share") == 1.0
+    assert value(statements, "blind-panel:kind", "hard", "flagged") == 0
+    assert value(statements, "blind-panel:kind", "hard", "chance") == pytest.approx(0.25**3)
+
+
+def test_a_single_answer_agrees_with_nobody() -> None:
+    asked = item()
+    options = {"models": "a:1", "runs": "1"}
+    made = drive(diagnostic(**options).examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], **options)
+    assert "agreement" not in found
+    assert value(found, "blind-panel", "flagged", "chance") == 0.25
+
+
+def test_what_has_no_mark_is_left_out_and_counted() -> None:
+    asked, gone = item(1), item(2)
+    members = {spec: names(right(asked)) for spec in FOUR.split("|")}
+    members["a:1"] = lambda ask: Reply(text="broken")
+    made = drive(diagnostic(models=FOUR).examine(subject(asked)), by_member(members)).made
+    assert made.is_flagged is None
+    failed = Failed(stage="model", error="RejectedRequestError", message="no")
+    found = said(
+        [Examined(item=asked, finding=made), Examined(item=gone, finding=failed)],
+        models=FOUR,
+    )
+    headline = sheet(found, "blind-panel")
+    assert headline.entries == ()
+    assert "1 failed, 1 have an answer without a mark" in headline.note
+    assert sheet(found, "members").entries == ()
+
+
+def test_a_finding_can_be_stored() -> None:
+    made = drive(diagnostic().examine(subject(item())), names(right(item()))).made
+    assert msgspec.json.decode(msgspec.json.encode(made), type=PanelFinding) == made
+
+
+# ------------------------------------------------------------------------------ options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"protocol": "herbench"}, "asks 4 models and flags at 3; 0 are given"),
+        ({"protocol": "herbench", "models": "a:1|b:2"}, "2 are given"),
+        ({"protocol": "blind"}, "expected one of humanpcr, herbench"),
+        ({"models": "a:1|a:1"}, "different values"),
+        ({"models": "a:1||b:2"}, "different values"),
+        ({"at_least": "4"}, "at_least=4 of 3"),
+        ({"permute": "maybe"}, "yes or no"),
+        ({"runs": "0"}, "whole number above 0"),
+        ({"forces": "yes"}, "forced"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        diagnostic(**options)
+
+
+def test_herbench_with_other_models_needs_its_own_threshold() -> None:
+    asked = item()
+    one = diagnostic(protocol="herbench", models="a:1|b:2|c:3", at_least="2")
+    members = {"a:1": names(right(asked)), "b:2": names(right(asked)), "c:3": names(wrong(asked))}
+    assert drive(one.examine(subject(asked)), by_member(members)).made.is_flagged

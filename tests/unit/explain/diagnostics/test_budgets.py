@@ -1,0 +1,398 @@
+"""Curves over frames, sizes and thinking, against readers whose curves are planted."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects import evidenced
+from subjects.evidenced import estimate, said_by, sheet, value
+from subjects.simulated import Simulated, drive, times_shown
+from vidence.contracts import Ask, Diagnostic, Examined, View
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.budget_sheets import BudgetsFinding
+from vidence.explain.diagnostics.budgets import doublings
+from vidence.records import Evidence, Failed, Item, Media, Reply, Usage
+from vidence.tables.findings import Chart, Statement
+
+FRAMES = (8, 16, 32, 64)
+OPTIONS = {"frames": "8|16|32|64"}
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    return evidenced.diagnostic("budgets", options)
+
+
+def item(number: int = 0, *, n_pieces: int = 2, tags: dict[str, str] | None = None) -> Item:
+    return Item(
+        item_id=f"q{number:04d}",
+        media=(Media(path=f"v{number // 2}.mp4"),),
+        question="Which?",
+        choices=("one", "two", "three"),
+        answer="ABC"[number % 3],
+        tags=tags or {},
+        evidence=tuple(Evidence(start_s=float(i), end_s=i + 1.0) for i in range(n_pieces)),
+    )
+
+
+def views(n_most: int = 10**6) -> dict[str, tuple[float, ...]]:
+    """Frames one second apart, as many as are wanted and there are."""
+    return {f"frames:{n}": tuple(float(t) for t in range(min(n, n_most))) for n in FRAMES}
+
+
+def answer(asked: Item, is_right: bool) -> Reply:
+    wrong = "B" if asked.answer == "A" else "A"
+    return Reply(text=asked.answer if is_right else wrong)
+
+
+def needing(items: list[Item], needed: list[int], **options: str) -> list[Examined]:
+    """Every question is right from so many frames on."""
+    one, found = diagnostic(**{**OPTIONS, **options}), []
+    for asked, enough in zip(items, needed, strict=True):
+
+        def answers(ask: Ask, asked: Item = asked, enough: int = enough) -> Reply:
+            return answer(asked, len(times_shown(ask)) >= enough)
+
+        made = drive(one.examine(Simulated(asked, views())), answers).made
+        found.append(Examined(item=asked, finding=made))
+    return found
+
+
+def said(found: list[Examined], **options: str) -> dict[str, Statement]:
+    return said_by(diagnostic(**options), found)
+
+
+def chart(statements: dict[str, Statement], name: str) -> Chart:
+    found = statements[name]
+    assert isinstance(found, Chart)
+    return found
+
+
+# ------------------------------------------------------------------------------ what is asked
+
+
+@pytest.mark.parametrize(
+    ("n_frames", "steps"),
+    [
+        (64, (8, 16, 32, 64)),
+        (50, (8, 16, 32, 50)),
+        (9, (8, 9)),
+        (8, (1, 2, 4, 8)),
+        (5, (1, 2, 4, 5)),
+        (2, (1, 2)),
+        (1, (1,)),
+        (512, (8, 16, 32, 64, 128, 256, 512)),
+    ],
+)
+def test_budgets_double_up_to_that_of_the_plan(n_frames: int, steps: tuple[int, ...]) -> None:
+    assert doublings(n_frames) == steps
+
+
+def test_frames_are_swept_where_nothing_is_named() -> None:
+    one = diagnostic()
+    assert one.views(selector="fps:1", n_frames=16) == {
+        "frames:8": View(selector="fps:1", n_frames=8),
+        "frames:16": View(selector="fps:1", n_frames=16),
+    }
+    assert one.models() == {}
+    asks = drive(one.examine(Simulated(item(), views())), lambda ask: Reply(text="A")).asks
+    assert [len(times_shown(ask)) for ask in asks] == [8, 16]
+
+
+def test_all_budgets_are_asked_together() -> None:
+    driven = drive(
+        diagnostic(repeats="2", **OPTIONS).examine(Simulated(item(), views(20))), lambda ask: Reply(text="A")
+    )
+    assert len(driven.rounds) == 1
+    assert [(len(times_shown(ask)), ask.sample) for ask in driven.asks] == [
+        (n, sample) for n in (8, 16, 20, 20) for sample in (0, 1)
+    ]
+    frames = driven.made.sweeps["frames"]
+    assert [one.label for one in frames] == ["8", "16", "32", "64"]
+    assert [one.delivered for one in frames] == [8, 16, 20, 20]
+    assert [len(one.marks) for one in frames] == [2, 2, 2, 2]
+
+
+def test_only_what_is_named_is_swept() -> None:
+    one = diagnostic(sizes="native|short:448|short:224", thinking="1024|0|4096", setting="budget")
+    assert one.views(selector="midpoints", n_frames=4) == {
+        "size:short:224": View(selector="midpoints", n_frames=4, size="short:224"),
+        "size:short:448": View(selector="midpoints", n_frames=4, size="short:448"),
+        "size:native": View(selector="midpoints", n_frames=4, size="native"),
+        "plan": View(selector="midpoints", n_frames=4),
+    }
+    assert one.models() == {
+        "thinking:0": "+budget=0",
+        "thinking:1024": "+budget=1024",
+        "thinking:4096": "+budget=4096",
+    }
+
+
+def test_sizes_and_thinking_say_what_came_of_them() -> None:
+    subject = Simulated(item(), {"size:short:224": (1.0,), "size:native": (), "plan": (1.0, 2.0)})
+    tokens = {"thinking:off": None, "thinking:high": 300}
+
+    def answers(ask: Ask) -> Reply:
+        return Reply(text="A", usage=Usage(output_tokens=tokens.get(ask.model)))
+
+    one = diagnostic(sizes="short:224|native", thinking="off|high", setting="reasoning_effort")
+    sweeps = drive(one.examine(subject), answers).made.sweeps
+    # Simulated images have one pixel; without an image there is no side.
+    assert [(m.label, m.amount, m.delivered) for m in sweeps["size"]] == [
+        ("short:224", 224.0, 1.0),
+        ("native", None, None),
+    ]
+    assert [(m.label, m.amount, m.delivered) for m in sweeps["thinking"]] == [
+        ("off", None, None),
+        ("high", None, 300.0),
+    ]
+
+
+def test_examining_needs_the_budgets_of_the_plan() -> None:
+    with pytest.raises(UsageError, match="before examine"):
+        drive(diagnostic().examine(Simulated(item(), views())), lambda ask: Reply(text="A"))
+    with pytest.raises(UsageError, match="1 frame"):
+        diagnostic().views(selector="central", n_frames=1)
+
+
+def test_a_finding_can_be_stored() -> None:
+    (found,) = needing([item()], [16])
+    again = msgspec.json.decode(msgspec.json.encode(found.finding), type=BudgetsFinding)
+    assert again == found.finding
+
+
+# ------------------------------------------------------------------------------ curves
+
+
+def planted(n: int) -> list[int]:
+    """Of 10 questions 2 need 8 frames, 3 need 16, 3 need 32, and 2 are never right."""
+    return [(8, 8, 16, 16, 16, 32, 32, 32, 1000, 1000)[i % 10] for i in range(n)]
+
+
+def test_the_table_is_what_was_planted() -> None:
+    found = said(needing([item(n) for n in range(200)], planted(200)))
+    for label, accuracy in {"8": 0.2, "16": 0.5, "32": 0.8, "64": 0.8}.items():
+        assert value(found, "frames", label, "accuracy") == pytest.approx(accuracy)
+        assert value(found, "frames", label, "delivered") == float(label)
+        assert value(found, "frames", label, "short") == 0
+    for label, step in {"16": 0.3, "32": 0.3, "64": 0.0}.items():
+        assert value(found, "frames", label, "step") == pytest.approx(step)
+    assert sheet(found, "frames").value("8", "step") is None
+    assert value(found, "frames", "16", "p_holm") < 0.001
+    assert value(found, "frames", "64", "p_holm") == 1.0
+
+
+def test_the_curve_and_its_paired_gains() -> None:
+    found = said(needing([item(n) for n in range(200)], planted(200)))
+    curve, gain = chart(found, "frames:curve"), chart(found, "frames:gain")
+    assert [(p.x, round(p.y.value, 9)) for p in curve.series[0].points] == [
+        (8, 0.2),
+        (16, 0.5),
+        (32, 0.8),
+        (64, 0.8),
+    ]
+    assert [(p.x, round(p.y.value, 9)) for p in gain.series[0].points] == [(16, 0.3), (32, 0.6), (64, 0.6)]
+    assert curve.is_log
+    assert curve.x_title == "frames asked for (delivered: 8, 16, 32, 64)"
+    # Paired: the gain from 32 to 64 is nothing in every question, and known to be.
+    last = estimate(found, "frames", "64", "step")
+    assert (last.low, last.high) == (0.0, 0.0)
+
+
+def test_a_plateau_is_marked_where_it_begins() -> None:
+    found = said(needing([item(n) for n in range(200)], planted(200)))
+    assert sheet(found, "frames:saturation").value("all", "course") == "more does not help"
+    assert value(found, "frames:saturation", "all", "point") == 32
+    assert chart(found, "frames:curve").marks == ((32.0, "more does not help"),)
+
+
+def test_a_rise_to_the_end_is_not_marked() -> None:
+    needed = [(8, 16, 32, 64)[n % 4] for n in range(200)]
+    found = said(needing([item(n) for n in range(200)], needed))
+    assert sheet(found, "frames:saturation").value("all", "course") == "rises, no plateau"
+    assert sheet(found, "frames:saturation").value("all", "point") is None
+    assert chart(found, "frames:curve").marks == ()
+
+
+def test_groups_by_evidence_have_curves_of_their_own() -> None:
+    # With much evidence more frames do not help; with little they do, up to 32.
+    pieces = [1 if n % 20 < 10 else 5 for n in range(200)]
+    needed = [p if n < 4 else 1000 for p, n in zip(planted(200), pieces, strict=True)]
+    found = said(needing([item(i, n_pieces=n) for i, n in enumerate(pieces)], needed))
+    groups = sheet(found, "frames:groups")
+    assert [entry.key for entry in groups.entries] == ["all", "1", "4-5"]
+    assert value(found, "frames:groups", "1", "64") == pytest.approx(0.8)
+    assert value(found, "frames:groups", "1", "gain") == pytest.approx(0.6)
+    assert value(found, "frames:groups", "4-5", "gain") == 0.0
+    assert value(found, "frames:groups", "all", "gain") == pytest.approx(0.3)
+    assert [series.label for series in chart(found, "frames:curve").series] == ["all", "1", "4-5"]
+    courses = sheet(found, "frames:saturation")
+    assert courses.value("1", "course") == "more does not help"
+    assert courses.value("4-5", "course") == "no change seen"
+    assert courses.label == "pieces of evidence"
+
+
+def test_evidence_that_is_only_counted_counts() -> None:
+    items = [item(n, n_pieces=0, tags={"n_evidence": "3" if n % 2 else "7"}) for n in range(8)]
+    found = said(needing(items, [8] * 8))
+    assert [entry.key for entry in sheet(found, "frames:groups").entries] == ["all", "2-3", "6+"]
+
+
+def test_tags_can_part_the_questions() -> None:
+    items = [item(n, tags={"task": "read" if n % 2 else "sum"}) for n in range(8)]
+    found = said(needing(items, [8] * 8), by="task")
+    assert [entry.key for entry in sheet(found, "frames:groups").entries] == ["all", "read", "sum"]
+    numbered = [item(n, tags={"demand": str(n)} if n else {}) for n in range(8)]
+    binned = said(needing(numbered, [8] * 8), by="demand", groups="1|2-4|5+")
+    entries = sheet(binned, "frames:groups").entries
+    assert [(entry.key, entry.values[0]) for entry in entries] == [
+        ("all", 8),
+        ("1", 1),
+        ("2-4", 3),
+        ("5+", 3),
+        ("other", 1),
+    ]
+    gaps = said(needing(numbered, [8] * 8), by="demand", groups="1-2|4-6")
+    assert value(gaps, "frames:groups", "other", "questions") == 3
+
+
+def test_one_group_is_no_group() -> None:
+    found = said(needing([item(n) for n in range(4)], [8] * 4))
+    assert "frames:groups" not in found
+    assert "Not parted by pieces of evidence" in sheet(found, "frames").note
+    nowhere = said(needing([item(n) for n in range(4)], [8] * 4), by="task")
+    assert "Not parted by task" in sheet(nowhere, "frames").note
+
+
+def test_short_videos_are_counted() -> None:
+    one = diagnostic(**OPTIONS)
+    made = drive(one.examine(Simulated(item(), views(20))), lambda ask: Reply(text="A")).made
+    found = said([Examined(item=item(), finding=made)])
+    assert value(found, "frames", "32", "delivered") == 20
+    assert [value(found, "frames", label, "short") for label in ("8", "16", "32", "64")] == [0, 0, 1, 1]
+    assert chart(found, "frames:curve").x_title == "frames asked for (delivered: 8, 16, 20, 20)"
+
+
+def thinking(values: str, right_from: float, *, tokens: bool = True, n: int = 40) -> list[Examined]:
+    """Every question is right from so many tokens on; a reply is ten tokens longer than was allowed."""
+    one, found = diagnostic(thinking=values), []
+    for asked in (item(number) for number in range(n)):
+
+        def answers(ask: Ask, asked: Item = asked) -> Reply:
+            budget = int(ask.model.removeprefix("thinking:"))
+            usage = Usage(output_tokens=budget + 10 + int(asked.item_id[-1]) % 2) if tokens else Usage()
+            right = answer(asked, budget >= right_from)
+            return msgspec.structs.replace(right, usage=usage)
+
+        made = drive(one.examine(Simulated(asked, {"plan": (1.0, 2.0)})), answers).made
+        found.append(Examined(item=asked, finding=made))
+    return found
+
+
+def test_no_thinking_is_in_the_table_and_not_in_the_fit() -> None:
+    found = said(thinking("0|1024|2048|4096", 2048))
+    assert value(found, "thinking", "0", "accuracy") == 0.0
+    assert value(found, "thinking", "2048", "step") == pytest.approx(1.0)
+    assert sheet(found, "thinking").value("0", "short") is None
+    curve = chart(found, "thinking:curve")
+    assert [p.x for p in curve.series[0].points] == [0, 1024, 2048, 4096]
+    assert not curve.is_log
+    assert curve.x_title == "tokens to think with (tokens of the reply: 10.5, 1034.5, 2058.5, 4106.5)"
+    assert "The amount 0 has no logarithm" in sheet(found, "thinking:saturation").note
+    assert value(found, "thinking:saturation", "all", "point") == 2048
+
+
+def test_two_amounts_above_nothing_make_no_fit() -> None:
+    found = said(thinking("0|1024|2048", 2048, tokens=False))
+    assert "thinking:saturation" not in found
+    assert chart(found, "thinking:curve").x_title == "tokens to think with"
+    assert sheet(found, "thinking").value("1024", "delivered") is None
+
+
+def test_settings_in_words_make_a_table_alone() -> None:
+    one = diagnostic(thinking="low|high", setting="reasoning_effort")
+    made = drive(one.examine(Simulated(item(), {"plan": (1.0,)})), lambda ask: Reply(text="A")).made
+    found = said([Examined(item=item(), finding=made)])
+    assert set(found) == {"thinking"}
+    assert [entry.key for entry in sheet(found, "thinking").entries] == ["low", "high"]
+
+
+def test_several_sweeps_are_told_apart() -> None:
+    one = diagnostic(sizes="short:224|short:448|short:896|native", **OPTIONS)
+    shown = views() | {f"size:{s}": (1.0,) for s in ("short:224", "short:448", "short:896", "native")}
+    made = drive(one.examine(Simulated(item(), shown)), lambda ask: Reply(text="A")).made
+    found = said([Examined(item=item(), finding=made)])
+    assert list(found) == [
+        "frames",
+        "frames:curve",
+        "frames:gain",
+        "frames:saturation",
+        "size",
+        "size:curve",
+        "size:gain",
+        "size:saturation",
+    ]
+    assert [p.x for p in chart(found, "size:curve").series[0].points] == [224, 448, 896]
+    assert [entry.key for entry in sheet(found, "size").entries][-1] == "native"
+
+
+# ------------------------------------------------------------------------------ what is left out
+
+
+def test_what_has_no_mark_is_left_out_and_counted() -> None:
+    found = needing([item(n) for n in range(4)], [8] * 4)
+    broken = drive(
+        diagnostic(**OPTIONS).examine(Simulated(item(9), views())), lambda ask: Reply(text="broken")
+    ).made
+    failed = Failed(stage="media", error="MediaError", message="gone")
+    found += [Examined(item=item(9), finding=broken), Examined(item=item(8), finding=failed)]
+    headline = sheet(said(found), "frames")
+    assert headline.value("8", "questions") == 4
+    assert "1 failed" in headline.note
+    assert "without a mark" in headline.note
+    only_broken = said([Examined(item=item(9), finding=broken)])
+    assert sheet(only_broken, "frames").entries == ()
+    assert set(only_broken) == {"frames"}
+
+
+def test_nothing_to_say_is_said_without_numbers() -> None:
+    failed = Failed(stage="media", error="MediaError", message="gone")
+    found = said([Examined(item=item(), finding=failed)])
+    assert set(found) == {"budgets"}
+    assert "1 failed" in sheet(found, "budgets").note
+
+
+def test_intervals_hold_the_planted_gain() -> None:
+    # 30 % need 8 frames, 30 % more need 16: a gain of 0.3.
+    held = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        needed = rng.choice([8, 16, 1000], size=120, p=[0.3, 0.3, 0.4]).tolist()
+        found = said(needing([item(n) for n in range(120)], needed, frames="8|16"))
+        gain = estimate(found, "frames", "16", "step")
+        held += gain.low <= 0.3 <= gain.high
+    assert held >= 17
+
+
+# ------------------------------------------------------------------------------ options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"frames": "8"}, "single amount"),
+        ({"frames": "8|8"}, "different values"),
+        ({"frames": "0|8"}, "whole number above 0"),
+        ({"frames": "8|many"}, "cannot be read"),
+        ({"sizes": "short:224"}, "single amount"),
+        ({"sizes": "short:224|long:448"}, "the same side"),
+        ({"sizes": "short:224|large"}, "'large' is not known"),
+        ({"thinking": "1024"}, "single amount"),
+        ({"groups": "2-1|3"}, "'2-1' is no bin"),
+        ({"groups": "some"}, "'some' is no bin"),
+        ({"repeats": "0"}, "whole number above 0"),
+        ({"frame": "8|16"}, "Did you mean 'frames'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        diagnostic(**options)

@@ -1,0 +1,393 @@
+"""Shares of frames against readers whose probabilities are planted."""
+
+import math
+from collections.abc import Callable, Iterable
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.simulated import Driven, Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, View
+from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.explain.diagnostics.shares_measure import (
+    FrameSharesFinding,
+    OverLetters,
+    evidence_positions,
+    of_draws,
+    of_logps,
+    share_out,
+)
+from vidence.records import Evidence, Item, Media, Reply
+
+LETTERS = "ABCDE"
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    made: Diagnostic = catalog.find("diagnostic", "frame-shares").create(options)
+    return made
+
+
+def asked_for(n_spans: int, **changes: object) -> Item:
+    """A question with five choices and spans of ten seconds."""
+    spans = tuple(Evidence(start_s=20.0 * i, end_s=20.0 * i + 10) for i in range(n_spans))
+    item = Item(item_id="q1", question="?", choices=tuple("vwxyz"), answer="C", evidence=spans)
+    return msgspec.structs.replace(item, **changes)
+
+
+def middles(n_spans: int) -> tuple[float, ...]:
+    return tuple(20.0 * i + 5 for i in range(n_spans))
+
+
+def with_probability(p: float, letter: str = "C") -> Reply:
+    """A reply in which a letter has this probability and the others share the rest."""
+    logps = {a: math.log(p if a == letter else (1 - p) / 4) for a in LETTERS}
+    return Reply(text=letter, choice_logps=logps)
+
+
+def measured(
+    item: Item, answers: Callable[[Ask], Reply], *, times: Iterable[float] | None = None, **options: str
+) -> Driven:
+    times_s = middles(len(item.evidence)) if times is None else tuple(times)
+    return drive(diagnostic(**options).examine(Simulated(item, {"frames": times_s})), answers)
+
+
+# --------------------------------------------------------------------------- calibration
+
+
+@pytest.mark.parametrize("k", range(2, 9))
+def test_a_fuser_shares_evenly(k: int) -> None:
+    def fuser(ask: Ask) -> Reply:
+        return with_probability(0.9 * 6.0 ** (len(times_shown(ask)) - k))
+
+    driven = measured(asked_for(k), fuser)
+    assert driven.made.shares == pytest.approx((1 / k,) * k)
+    assert driven.made.top_share == pytest.approx(1 / k)
+    assert driven.made.entropy == pytest.approx(1)
+    assert driven.made.is_right is True
+    assert driven.made.method == "logprobs"
+
+
+@pytest.mark.parametrize("k", range(2, 9))
+def test_a_reader_of_one_frame_has_its_whole_share(k: int) -> None:
+    def single(ask: Ask) -> Reply:
+        return with_probability(0.9 if 5.0 in times_shown(ask) else 0.3)
+
+    found = measured(asked_for(k), single).made
+    assert found.shares == (1.0, *(0.0,) * (k - 1))
+    assert (found.top_share, found.entropy) == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("mode", ["sampling", "auto"])
+def test_sampling_tells_the_fuser_from_the_reader_of_one_frame(mode: str) -> None:
+    n_all = 4
+    fuser = measured(
+        asked_for(n_all), lambda a: Reply(text="C" if len(times_shown(a)) == n_all else "A"), mode=mode
+    ).made
+    assert fuser.top_share == pytest.approx(1 / n_all)
+    single = measured(
+        asked_for(n_all), lambda a: Reply(text="C" if 5.0 in times_shown(a) else "A"), mode=mode
+    ).made
+    assert single.top_share == 1.0
+    assert (single.method, single.draws, single.is_fallback) == ("sampling", 16, mode == "auto")
+
+
+# --------------------------------------------------------------------------- what is asked
+
+
+def test_the_question_goes_out_once_whole_and_once_without_each_frame_together() -> None:
+    driven = measured(asked_for(3), lambda _: with_probability(0.5))
+    assert [[times_shown(a) for a in one] for one in driven.rounds] == [
+        [(5.0, 25.0, 45.0), (25.0, 45.0), (5.0, 45.0), (5.0, 25.0)]
+    ]
+    for ask in driven.asks:
+        assert ask.sampling is not None
+        assert ask.sampling.want_choice_logps
+        assert (ask.sampling.temperature, ask.sampling.max_tokens) == (0.0, 16)
+
+
+def test_sampling_puts_every_prompt_several_times_together() -> None:
+    driven = measured(asked_for(2), lambda _: Reply(text="C"), mode="sampling", draws="3", temperature="0.7")
+    assert [[(times_shown(a), a.sample) for a in one] for one in driven.rounds] == [
+        [((5.0, 25.0), i) for i in range(3)]
+        + [((25.0,), i) for i in range(3)]
+        + [((5.0,), i) for i in range(3)]
+    ]
+    assert {a.sampling and a.sampling.temperature for a in driven.asks} == {0.7}
+    assert {a.sampling and a.sampling.want_choice_logps for a in driven.asks} == {False}
+
+
+def test_views() -> None:
+    plan = {"selector": "aks:x", "n_frames": 8}
+    assert diagnostic().views(**plan) == {"frames": View(selector="evidence:only", n_frames=16)}
+    assert diagnostic(n="4").views(**plan) == {"frames": View(selector="evidence:only", n_frames=4)}
+    assert diagnostic(view="plan").views(**plan) == {"frames": View(selector="aks:x", n_frames=8)}
+    assert diagnostic(view="ranked", selector="bolt", n="5").views(**plan) == {
+        "frames": View(selector="bolt", n_frames=5, is_ranked=True)
+    }
+    assert diagnostic().models() == {}
+
+
+def test_ranked_frames_are_shown_in_the_order_of_time() -> None:
+    driven = measured(asked_for(0), lambda _: with_probability(0.5), times=(9, 1, 4), view="ranked")
+    assert times_shown(driven.asks[0]) == (1.0, 4.0, 9.0)
+    assert driven.made.times_s == (1.0, 4.0, 9.0)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"view": "uniform"}, "expected one of oracle, ranked, plan"),
+        ({"selector": "aks"}, "selector=aks with view=oracle"),
+        ({"temperature": "0"}, "above 0"),
+        ({"draw": "3"}, "no option 'draw'. Did you mean 'draws'"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        diagnostic(**options)
+
+
+# --------------------------------------------------------------------------- frames of the evidence
+
+
+def test_each_span_gives_the_frame_nearest_to_its_middle() -> None:
+    times = (14.0, 1.0, 4.0, 9.0, 22.0, 26.0)
+    assert evidence_positions(asked_for(2), times) == [2, 5]
+    driven = measured(asked_for(2), lambda _: with_probability(0.5), times=times)
+    assert driven.made.times_s == (4.0, 26.0)
+    driven = measured(asked_for(2), lambda _: with_probability(0.5), times=times, pieces="all")
+    assert driven.made.times_s == (1.0, 4.0, 9.0, 14.0, 22.0, 26.0)
+
+
+def test_spans_that_overlap_give_different_frames() -> None:
+    spans = (Evidence(start_s=0.0, end_s=10.0), Evidence(start_s=0.0, end_s=10.0))
+    item = asked_for(0, evidence=spans)
+    assert evidence_positions(item, (4.0, 5.0, 6.0)) == [0, 1]
+    assert evidence_positions(item, (5.0,)) == [0]
+
+
+def test_a_span_shorter_than_a_frame_has_the_one_on_screen() -> None:
+    item = asked_for(0, evidence=(Evidence(start_s=3.2, end_s=3.3), Evidence(start_s=8.0, end_s=9.0)))
+    assert evidence_positions(item, (1.0, 3.0, 4.0, 8.5)) == [1, 3]
+    # The frame before belongs to another span: nothing is taken twice or from elsewhere.
+    item = asked_for(0, evidence=(Evidence(start_s=2.0, end_s=4.0), Evidence(start_s=5.0, end_s=5.1)))
+    assert evidence_positions(item, (3.0, 6.0)) == [0]
+
+
+def test_open_ends_and_listed_frames() -> None:
+    item = asked_for(0, evidence=(Evidence(end_s=10.0), Evidence(start_s=20.0)))
+    assert evidence_positions(item, (2.0, 5.0, 8.0, 20.0, 26.0, 30.0)) == [1, 4]
+    listed = asked_for(0, evidence=(Evidence(frames=(3, 5)), Evidence(note="?")))
+    assert evidence_positions(listed, (7.0, 3.0)) == [1, 0]
+
+
+@pytest.mark.parametrize(
+    ("kinds", "times", "kept"),
+    [
+        (("image", "video"), (0.0, 0.0, 4.0, 9.0, 22.0), [0, 2, 4]),
+        (("video", "image"), (0.0, 4.0, 9.0, 22.0, 23.0), [1, 3, 4]),
+        (("image", "frames", "image", "image"), (0.0, 4.0, 22.0, 23.0, 23.0), [0, 1, 2, 3, 4]),
+        (("image", "image"), (0.0, 0.0), [0, 1]),
+    ],
+)
+def test_single_images_beside_the_video_are_kept(
+    kinds: tuple[str, ...], times: tuple[float, ...], kept: list[int]
+) -> None:
+    """A picture at 0 s or behind the video lies in no span, though its time does."""
+    item = asked_for(2, media=tuple(Media(path=f"m{i}", kind=kind) for i, kind in enumerate(kinds)))
+    assert evidence_positions(item, times) == kept
+    driven = measured(item, lambda _: with_probability(0.5), times=times)
+    assert len(driven.asks) == 1 + len(kept)
+
+
+# --------------------------------------------------------------------------- probabilities
+
+
+def test_the_softmax_is_over_the_letters_alone() -> None:
+    over = of_logps({"A": math.log(0.3), "B": math.log(0.1), "Z": -0.1}, "AB")
+    assert over is not None
+    assert np.exp(over.logps) == pytest.approx([0.75, 0.25])
+    assert over.n_floored == 0
+
+
+@pytest.mark.parametrize(
+    ("reported", "floor"),
+    [
+        ({"A": math.log(0.6), "B": math.log(0.3)}, 0.1),  # what is left
+        ({"A": math.log(0.2), "B": math.log(0.05)}, 0.05),  # no more than any that was reported
+        ({"A": math.log(0.6), "B": math.log(0.3), "C": -math.inf}, 0.1),
+        ({"A": math.log(0.8)}, 0.1),  # of what is left each has half
+        ({"A": 0.0}, 5e-13),  # nothing is left
+        ({"A": 1e-7}, 5e-13),
+    ],
+)
+def test_an_absent_letter_gets_the_most_that_it_can_have(reported: dict[str, float], floor: float) -> None:
+    over = of_logps(reported, "ABC")
+    assert over is not None
+    assert math.exp(over.logps[2] - over.logps[0]) == pytest.approx(floor / math.exp(reported["A"]))
+    assert over.n_floored == 3 - len([v for v in reported.values() if math.isfinite(v)])
+
+
+@pytest.mark.parametrize("reported", [None, {}, {"Z": -1.0}, {"A": math.nan, "B": -math.inf}])
+def test_without_any_letter_there_are_no_probabilities(reported: dict[str, float] | None) -> None:
+    assert of_logps(reported, "ABC") is None
+
+
+def test_draws_are_counted_with_one_half_more_for_each_letter() -> None:
+    over = of_draws(["A", "A", "B", "", "Z"], "ABC")
+    assert over is not None
+    assert np.exp(over.logps) == pytest.approx([2.5 / 4.5, 1.5 / 4.5, 0.5 / 4.5])
+    assert of_draws(["", "Z"], "ABC") is None
+
+
+def logps(*probabilities: float) -> OverLetters:
+    return OverLetters.exact(np.log(probabilities))
+
+
+def test_deltas_follow_the_option_chosen_with_all_frames() -> None:
+    # Chosen is B; without the first frame it loses a factor 4, without the second 2; the third works
+    # against it.
+    shared = share_out(logps(0.2, 0.8), [logps(0.8, 0.2), logps(0.6, 0.4), logps(0.1, 0.9)])
+    assert shared.chosen == 1
+    assert shared.deltas == pytest.approx([math.log(4), math.log(2), -math.log(9 / 8)])
+    assert shared.shares == pytest.approx([2 / 3, 1 / 3, 0])
+    assert shared.entropy == pytest.approx((math.log(3) - 2 / 3 * math.log(2)) / math.log(3))
+
+
+def test_of_equal_options_the_first_is_chosen() -> None:
+    assert share_out(logps(0.2, 0.4, 0.4), [logps(0.4, 0.3, 0.3)] * 2).chosen == 1
+
+
+def test_a_letter_that_was_not_reported_is_never_chosen() -> None:
+    over = of_logps({"C": math.log(0.2)}, "ABCD")
+    assert np.exp(over.logps) == pytest.approx([0.25] * 4)
+    assert share_out(over, [over, over]).chosen == 2
+
+
+def test_a_finding_says_how_far_its_share_may_be_off() -> None:
+    item = asked_for(2)
+
+    def answers(ask: Ask) -> Reply:
+        if len(times_shown(ask)) == 2:
+            return with_probability(0.9)
+        logps = {"A": math.log(0.5), "B": math.log(0.3)} if 5.0 in times_shown(ask) else {"C": math.log(0.5)}
+        return Reply(text="A", choice_logps=logps)
+
+    found = measured(item, answers).made
+    assert found.n_floored == 3 + 4
+    assert found.top_share_low <= found.top_share < found.top_share_high == 1.0
+    exact = measured(item, lambda ask: with_probability(0.9 if len(times_shown(ask)) == 2 else 0.5)).made
+    assert (exact.n_floored, exact.top_share_low, exact.top_share_high) == (0, None, None)
+
+
+def test_rounding_is_no_evidence() -> None:
+    crumb = OverLetters.exact(np.log([0.5, 0.5]) - 1e-12)
+    shared = share_out(logps(0.5, 0.5), [crumb, crumb])
+    assert shared.shares is None
+    assert shared.entropy is None
+
+
+# --------------------------------------------------------------------------- what is left out
+
+
+def test_questions_that_cannot_be_measured_are_not_asked() -> None:
+    def never(_: Ask) -> Reply:
+        raise AssertionError
+
+    def excluded(item: Item, **options: str) -> FrameSharesFinding:
+        found: FrameSharesFinding = measured(item, never, **options).made
+        return found
+
+    assert excluded(asked_for(3, choices=(), answer_kind="text")).excluded == "no choices"
+    assert excluded(asked_for(3, choices=())).excluded == "no choices"
+    many = excluded(asked_for(3, choices=tuple(str(i) for i in range(27))))
+    assert (many.excluded, many.why) == (
+        "too many choices",
+        "27 choices; expected at most 26, one letter each",
+    )
+    assert excluded(asked_for(1)).excluded == "fewer than two frames"
+    assert excluded(asked_for(1)).times_s == (5.0,)
+    assert excluded(asked_for(0)).excluded == "fewer than two frames"
+
+
+def test_no_positive_evidence() -> None:
+    found = measured(asked_for(3), lambda _: with_probability(0.5)).made
+    assert (found.excluded, found.top_share, found.shares) == ("no positive evidence", None, ())
+    assert found.deltas == (0.0, 0.0, 0.0)
+    assert (found.chosen, found.is_right) == ("C", True)
+
+
+def test_the_chosen_option_is_marked() -> None:
+    found = measured(asked_for(2), lambda a: with_probability(0.3 * len(times_shown(a)), "E")).made
+    assert (found.chosen, found.is_right) == ("E", False)
+    assert sum(found.probabilities) == pytest.approx(1)
+
+
+def test_without_log_probabilities_a_question_is_left_out_where_they_were_demanded() -> None:
+    driven = measured(asked_for(2), lambda _: Reply(text="C"), mode="logprobs")
+    assert driven.made.excluded == "no log-probabilities"
+    assert driven.made.why.startswith("3 of 3 replies have none of a choice letter")
+    assert len(driven.rounds) == 1
+
+
+def test_the_fallback_is_recorded() -> None:
+    def sometimes(ask: Ask) -> Reply:
+        is_whole = len(times_shown(ask)) == 2
+        return with_probability(0.9) if is_whole and not ask.sample else Reply(text="C" if is_whole else "B")
+
+    driven = measured(asked_for(2), sometimes, draws="4")
+    assert [len(one) for one in driven.rounds] == [3, 12]
+    assert driven.made.is_fallback
+    assert (driven.made.method, driven.made.excluded) == ("sampling", "")
+    assert driven.made.why.startswith("2 of 3 replies")
+
+
+def test_a_server_that_rejects_the_request_for_log_probabilities_is_sampled() -> None:
+    def picky(ask: Ask) -> Reply:
+        if ask.sampling is not None and ask.sampling.want_choice_logps:
+            raise RejectedRequestError("logprobs is not supported")
+        return Reply(text="C" if len(times_shown(ask)) == 2 else "B")
+
+    found = measured(asked_for(2), picky).made
+    assert (found.method, found.is_fallback, found.excluded) == ("sampling", True, "")
+    assert found.why == "the request for log-probabilities was rejected: logprobs is not supported"
+    flow = diagnostic(mode="logprobs").examine(Simulated(asked_for(2), {"frames": middles(2)}))
+    next(flow)
+    with pytest.raises(RejectedRequestError):
+        flow.throw(RejectedRequestError("no"))
+
+
+def test_a_server_that_fails_now_is_left_to_the_next_session() -> None:
+    flow = diagnostic().examine(Simulated(asked_for(2), {"frames": middles(2)}))
+    next(flow)
+    with pytest.raises(TransientModelError):
+        flow.throw(TransientModelError("503"))
+
+
+def test_draws_that_cannot_be_read() -> None:
+    def half(ask: Ask) -> Reply:
+        word = "C" if len(times_shown(ask)) == 2 else "B"
+        return Reply(text=word if ask.sample % 2 else "?")
+
+    found = measured(asked_for(2), half, mode="sampling", draws="4").made
+    assert (found.excluded, found.n_unread) == ("", 6)
+    none = measured(asked_for(2), lambda _: Reply(text="?"), mode="sampling", draws="4").made
+    assert (none.excluded, none.n_unread) == ("unreadable", 12)
+    assert none.why == "none of 4 draws could be read for 3 of 3 prompts"
+
+
+def test_letters_that_were_not_reported_are_counted() -> None:
+    def top_two(ask: Ask) -> Reply:
+        p = 0.9 if len(times_shown(ask)) == 2 else 0.6
+        return Reply(text="C", choice_logps={"C": math.log(p), "A": math.log(0.05)})
+
+    found = measured(asked_for(2), top_two).made
+    assert found.n_floored == 9
+    assert found.shares == pytest.approx((0.5, 0.5))
+
+
+def test_a_finding_comes_back_from_json() -> None:
+    found = measured(asked_for(2), lambda a: with_probability(0.3 * len(times_shown(a)))).made
+    assert msgspec.json.decode(msgspec.json.encode(found), type=FrameSharesFinding) == found

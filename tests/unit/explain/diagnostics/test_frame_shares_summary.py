@@ -1,0 +1,160 @@
+"""What the shares of many questions say together."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence import catalog
+from vidence.contracts import Examined
+from vidence.explain.diagnostics.shares_measure import FrameSharesFinding
+from vidence.records import Estimate, Failed, Item, Media
+from vidence.tables.findings import Sheet, Statement, Violins
+
+
+def item(number: int) -> Item:
+    return Item(
+        item_id=f"q{number}",
+        media=(Media(path=f"v{number % 5}.mp4"),),
+        question="?",
+        choices=("a", "b"),
+        answer="A",
+        tags={"task": "TSO" if number % 2 else "AC"},
+    )
+
+
+def shared(
+    *shares: float, right: bool = True, entropy: float = 0.5, sampled: bool = False
+) -> FrameSharesFinding:
+    return FrameSharesFinding(
+        method="sampling" if sampled else "logprobs",
+        draws=16 if sampled else 0,
+        is_fallback=sampled,
+        is_right=right,
+        chosen="A",
+        shares=shares,
+        top_share=max(shares),
+        entropy=entropy,
+    )
+
+
+def summary(*findings: FrameSharesFinding | Failed) -> dict[str, Statement]:
+    examined = [Examined(item=item(i), finding=one) for i, one in enumerate(findings)]
+    diagnostic = catalog.find("diagnostic", "frame-shares").create({})
+    made = diagnostic.summarise(examined, rng=np.random.default_rng(0), level=0.95)
+    return {statement.name: statement for statement in made}
+
+
+def sheet(said: dict[str, Statement], name: str) -> Sheet:
+    found = said[name]
+    assert isinstance(found, Sheet)
+    return found
+
+
+def number(value: object) -> float:
+    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+
+
+MIXED = (
+    shared(0.5, 0.3, 0.2, entropy=0.9),
+    shared(0.4, 0.6, entropy=0.97),
+    shared(0.8, 0.2, right=False, entropy=0.7),
+    shared(1.0, 0.0, 0.0, 0.0, right=False, entropy=0.0),
+    FrameSharesFinding(excluded="no positive evidence", method="logprobs", is_right=True, n_floored=2),
+    FrameSharesFinding(excluded="fewer than two frames"),
+    Failed(stage="model", error="X", message="gone"),
+)
+
+
+def test_right_and_wrong_answers_are_compared() -> None:
+    said = summary(*MIXED)
+    assert next(iter(said)) == "frame-shares"
+    head = sheet(said, "frame-shares")
+    assert number(head.value("all", "top")) == pytest.approx((0.5 + 0.6 + 0.8 + 1) / 4)
+    assert number(head.value("right", "top")) == pytest.approx(0.55)
+    assert number(head.value("wrong", "top")) == pytest.approx(0.9)
+    assert number(head.value("right", "even")) == pytest.approx((1 / 3 + 1 / 2) / 2)
+    assert number(head.value("wrong", "frames")) == 3
+    # (0.5 - 1/3) / (2/3) = 0.25 and (0.6 - 0.5) / 0.5 = 0.2
+    assert number(head.value("right", "beyond-even")) == pytest.approx(0.225)
+    assert number(head.value("difference", "top")) == pytest.approx(-0.35)
+    assert number(head.value("difference", "entropy")) == pytest.approx((0.9 + 0.97 - 0.7) / 2)
+    assert [e.values[-1] for e in head.entries] == [4, 2, 2, None]
+    assert "0.5 for right" in head.note
+
+
+def test_effect_sizes_and_distributions() -> None:
+    said = summary(*MIXED)
+    effects = sheet(said, "effects")
+    assert number(effects.value("top", "delta")) == -1
+    # Pooled variance: squares 0.005 and 0.02 over 2.
+    assert number(effects.value("top", "d")) == pytest.approx(-0.35 / 0.0125**0.5)
+    violins = said["top-1 share"]
+    assert isinstance(violins, Violins)
+    assert {g.label: g.values for g in violins.groups} == {
+        "answered right": (0.5, 0.6),
+        "answered wrong": (0.8, 1.0),
+    }
+
+
+def test_what_was_left_out_is_counted() -> None:
+    left_out = sheet(summary(*MIXED), "questions")
+    counts = {e.key: e.values[1] for e in left_out.entries if e.values[1]}
+    assert counts == {
+        "used": 4,
+        "no positive evidence": 1,
+        "fewer than two frames": 1,
+        "failed": 1,
+        "logprobs": 5,
+        "floored": 1,
+    }
+    assert number(left_out.value("failed", "share")) == pytest.approx(1 / 7)
+
+
+def test_letters_that_were_not_reported_have_a_table_of_bounds() -> None:
+    assert "bounds" not in summary(*MIXED)
+    open_one = msgspec.structs.replace(MIXED[0], top_share_low=0.3, top_share_high=0.9, n_floored=1)
+    found = sheet(summary(open_one, *MIXED[1:]), "bounds")
+    # the others are 0.6, 0.8 and 1.0
+    assert number(found.value("all", "low")) == pytest.approx((0.3 + 0.6 + 0.8 + 1.0) / 4)
+    assert number(found.value("all", "given")) == pytest.approx((0.5 + 0.6 + 0.8 + 1.0) / 4)
+    assert number(found.value("all", "high")) == pytest.approx((0.9 + 0.6 + 0.8 + 1.0) / 4)
+    assert (found.value("right", "n"), found.value("wrong", "n")) == (1, 0)
+
+
+def test_each_tag_has_its_table() -> None:
+    tasks = sheet(summary(*MIXED), "by task")
+    assert number(tasks.value("AC", "right")) == 0.5
+    assert number(tasks.value("AC", "wrong")) == 0.8
+    assert number(tasks.value("TSO", "top")) == pytest.approx(0.8)
+
+
+def test_one_group_alone_has_no_difference() -> None:
+    said = summary(*MIXED[:2])
+    head = sheet(said, "frame-shares")
+    assert [e.key for e in head.entries] == ["all", "right", "wrong"]
+    assert head.value("wrong", "top") is None
+    assert "effects" not in said
+    violins = said["top-1 share"]
+    assert isinstance(violins, Violins)
+    assert [g.label for g in violins.groups] == ["answered right"]
+
+
+def test_shares_that_do_not_vary_have_no_d() -> None:
+    said = summary(shared(1.0, 0.0), shared(1.0, 0.0, right=False))
+    assert sheet(said, "effects").value("top", "d") is None
+    assert number(sheet(said, "effects").value("top", "difference")) == 0
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert summary() == {}
+    said = summary(MIXED[-1])
+    assert set(said) == {"frame-shares", "questions"}
+    assert sheet(said, "frame-shares").value("all", "top") is None
+
+
+def test_sampling_is_said() -> None:
+    note = sheet(summary(*MIXED, shared(0.5, 0.5, sampled=True)), "frame-shares").note
+    assert "Of 1 questions the probabilities are estimated from 16 replies" in note
+    assert "1 of them because the model gave no log-probabilities" in note
+    drawn = FrameSharesFinding(method="sampling", draws=8, excluded="unreadable")
+    assert "because" not in sheet(summary(drawn), "frame-shares").note

@@ -1,0 +1,379 @@
+"""What of the video a score needs, against readers whose needs are planted."""
+
+import math
+from collections.abc import Callable
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.simulated import Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.modality_sheets import CONDITIONS, ModalityFinding
+from vidence.explain.diagnostics.sitting import Mark
+from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
+from vidence.tables.findings import Sheet, Statement
+
+TIMES = (1.0, 3.0, 5.0, 7.0, 9.0, 11.0)
+MIDDLE = 6.0
+VIEWS = {"full": TIMES, "central": (MIDDLE,)}
+CHOICES = ("one", "two", "three", "four")
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    made: Diagnostic = catalog.find("diagnostic", "modality").create(options)
+    return made
+
+
+def item(number: int, kind: str = "", *, choices: tuple[str, ...] = CHOICES) -> Item:
+    """The right choice moves along; two questions share a video."""
+    letter = chr(ord("A") + number % len(choices))
+    return Item(
+        item_id=f"q{number:03d}",
+        media=(Media(path=f"v{number // 2}.mp4"),),
+        question="Which?",
+        choices=choices,
+        answer=letter,
+        tags={"kind": kind} if kind else {},
+    )
+
+
+# What a reader needs to see, by kind of question: the times shown, in the order shown.
+NEEDS: dict[str, Callable[[tuple[float, ...]], bool]] = {
+    "leaks": lambda shown: True,
+    "picture": lambda shown: len(shown) >= 1,
+    "bag": lambda shown: set(TIMES) <= set(shown),
+    "story": lambda shown: shown == TIMES,
+    "hopeless": lambda shown: False,
+}
+
+
+def reader(asked: Item) -> Callable[[Ask], Reply]:
+    """Right where it sees what the question needs, wrong otherwise: never by luck."""
+    wrong = "B" if asked.answer == "A" else "A"
+
+    def answers(ask: Ask) -> Reply:
+        is_right = NEEDS[asked.tags["kind"]](times_shown(ask))
+        return Reply(text=asked.answer if is_right else wrong)
+
+    return answers
+
+
+def examined(items: list[Item], **options: str) -> list[Examined]:
+    one = diagnostic(**options)
+    return [
+        Examined(item=i, finding=drive(one.examine(Simulated(i, dict(VIEWS))), reader(i)).made) for i in items
+    ]
+
+
+def said(found: list[Examined], **options: str) -> dict[str, Statement]:
+    rng = np.random.default_rng(0)
+    return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
+
+
+def sheet(statements: dict[str, Statement], name: str) -> Sheet:
+    found = statements[name]
+    assert isinstance(found, Sheet)
+    return found
+
+
+def value(statements: dict[str, Statement], name: str, entry: str, heading: str) -> float:
+    found = sheet(statements, name).value(entry, heading)
+    return found.value if isinstance(found, Estimate) else found  # type: ignore[return-value]
+
+
+def mixed(**counts: int) -> list[Item]:
+    kinds = [kind for kind, n in counts.items() for _ in range(n)]
+    return [item(number, kind) for number, kind in enumerate(kinds)]
+
+
+# ------------------------------------------------------------------------------ one question
+
+
+def test_all_conditions_are_asked_together() -> None:
+    driven = drive(diagnostic().examine(Simulated(item(1, "bag"), dict(VIEWS))), reader(item(1, "bag")))
+    assert len(driven.rounds) == 1
+    shown = dict(zip(CONDITIONS, map(times_shown, driven.asks), strict=True))
+    assert shown["full"] == TIMES
+    assert shown["text"] == ()
+    assert shown["central"] == (MIDDLE,)
+    assert shown["reversed"] == TIMES[::-1]
+    assert sorted(shown["shuffled"]) == sorted(TIMES)
+    assert shown["shuffled"] != TIMES
+    assert [ask.model for ask in driven.asks] == [""] * 5
+
+
+@pytest.mark.parametrize(
+    ("kind", "solved"),
+    [
+        ("leaks", {"full", "text", "central", "shuffled", "reversed"}),
+        ("picture", {"full", "central", "shuffled", "reversed"}),
+        ("bag", {"full", "shuffled", "reversed"}),
+        ("story", {"full"}),
+        ("hopeless", set()),
+    ],
+)
+def test_the_flags_of_a_question_are_what_it_needs(kind: str, solved: set[str]) -> None:
+    (found,) = examined([item(3, kind)])
+    assert isinstance(found.finding, ModalityFinding)
+    assert {name for name, is_so in found.finding.solved.items() if is_so} == solved
+    assert found.finding.n_frames == 6
+
+
+def orders(item_id: str, **options: str) -> list[tuple[float, ...]]:
+    one = msgspec.structs.replace(item(1, "bag"), item_id=item_id)
+    asks = drive(diagnostic(**options).examine(Simulated(one, dict(VIEWS))), reader(one)).asks
+    return [times_shown(a) for a in asks[CONDITIONS.index("shuffled") :: len(CONDITIONS)]]
+
+
+def test_the_order_of_shuffled_frames_is_drawn_from_seed_and_question() -> None:
+    assert orders("q1") == orders("q1")
+    several = {tuple(orders(f"q{i}")[0]) for i in range(20)} | {tuple(orders("q1", seed="7")[0])}
+    assert len(several) > 15
+    repeats = orders("q1", repeats="8")
+    assert len(set(repeats)) > 4
+    assert repeats[0] == orders("q1")[0]
+
+
+def test_repeats_are_told_apart_and_counted() -> None:
+    asked = item(1, "bag")
+
+    def by_sample(ask: Ask) -> Reply:
+        return Reply(text=asked.answer if ask.sample < 2 else "A")
+
+    driven = drive(diagnostic(repeats="3").examine(Simulated(asked, dict(VIEWS))), by_sample)
+    assert [ask.sample for ask in driven.asks] == [0] * 5 + [1] * 5 + [2] * 5
+    assert [m.value for m in driven.made.marks["text"]] == [1, 1, 0]
+    assert not driven.made.solved["text"]
+    enough = drive(diagnostic(repeats="3", at_least="2").examine(Simulated(asked, dict(VIEWS))), by_sample)
+    assert enough.made.solved["text"]
+
+
+@pytest.mark.parametrize(("n", "differs"), [(0, False), (1, False), (2, True), (3, True)])
+def test_few_frames_are_shuffled_as_far_as_they_can_be(n: int, differs: bool) -> None:
+    asked = item(1, "hopeless")
+    subject = Simulated(asked, {"full": TIMES[:n], "central": TIMES[:1]})
+    asks = drive(diagnostic().examine(subject), reader(asked)).asks
+    assert (times_shown(asks[CONDITIONS.index("shuffled")]) != TIMES[:n]) is differs
+
+
+def test_the_central_view_is_one_frame_of_the_central_selector() -> None:
+    views = diagnostic().views(selector="fps:2", n_frames=32)
+    assert (views["full"].selector, views["full"].n_frames) == ("fps:2", 32)
+    assert (views["central"].selector, views["central"].n_frames) == ("central", 1)
+    assert diagnostic().models() == {}
+
+
+def test_a_finding_can_be_stored() -> None:
+    (found,) = examined([item(3, "bag")])
+    again = msgspec.json.decode(msgspec.json.encode(found.finding), type=ModalityFinding)
+    assert again == found.finding
+
+
+# ------------------------------------------------------------------------------ what replies are worth
+
+
+@pytest.mark.parametrize(
+    ("reply", "mark"),
+    [
+        (Reply(text="B"), Mark(value=1.0, kind="answered", answer="B")),
+        (Reply(text="C", finish="length"), Mark(value=0.0, kind="answered", answer="C", is_cut=True)),
+        (Reply(text="?"), Mark(value=0.0, kind="unreadable")),
+        (
+            Reply(text="B", usage=Usage(output_tokens=7)),
+            Mark(value=1.0, kind="answered", answer="B", output_tokens=7),
+        ),
+        (
+            Reply(text="judge"),
+            Mark(
+                value=None,
+                kind="answered",
+                answer="judge",
+                why="the answer waits for a judge; name one with --judge-model",
+            ),
+        ),
+        (Reply(text="broken"), Mark(value=None, kind="failed", why="JudgeError: no verdict")),
+    ],
+)
+def test_every_kind_of_reply_has_its_mark(reply: Reply, mark: Mark) -> None:
+    driven = drive(diagnostic().examine(Simulated(item(1), dict(VIEWS))), lambda ask: reply)
+    assert driven.made.marks == {name: (mark,) for name in CONDITIONS}
+    assert driven.made.solved["full"] is (None if mark.value is None else mark.value == 1.0)
+
+
+# ------------------------------------------------------------------------------ all questions
+
+
+def test_ratios_and_shares_are_what_was_planted() -> None:
+    items = mixed(leaks=20, picture=30, bag=60, story=70, hopeless=20)
+    found = said(examined(items))
+    accuracies = {"full": 180, "text": 20, "central": 50, "shuffled": 110, "reversed": 110}
+    for name, n_right in accuracies.items():
+        assert value(found, "modality", name, "accuracy") == pytest.approx(n_right / 200)
+        if name != "full":
+            assert value(found, "modality", name, "ratio") == pytest.approx(n_right / 180)
+            assert value(found, "modality", name, "difference") == pytest.approx((n_right - 180) / 200)
+            assert value(found, "modality", name, "p_holm") < 0.01
+    assert sheet(found, "modality").value("full", "difference") is None
+    shares = {
+        "without-video": 20,
+        "one-frame": 50,
+        "one-frame-only": 30,
+        "needs-frames": 130,
+        "needs-order": 70,
+    }
+    for name, n in shares.items():
+        assert value(found, "solved", name, "questions") == n
+        assert value(found, "solved", name, "share") == pytest.approx(n / 200)
+
+
+def test_every_figure_has_an_interval_with_its_videos() -> None:
+    found = said(examined(mixed(leaks=20, picture=30, bag=60, story=70, hopeless=20)))
+    estimates = [v for s in ("modality", "solved") for e in sheet(found, s).entries for v in e.values]
+    for estimate in (v for v in estimates if isinstance(v, Estimate)):
+        assert estimate.low <= estimate.value <= estimate.high
+        assert (estimate.n, estimate.n_clusters, estimate.level) == (200, 100, 0.95)
+        assert "bootstrap" in estimate.method
+
+
+def test_few_videos_get_students_t() -> None:
+    found = said(examined(mixed(leaks=4, picture=6, story=10)))
+    for name in ("accuracy", "difference", "ratio"):
+        estimate = sheet(found, "modality").value("text", name)
+        assert isinstance(estimate, Estimate)
+        assert "t with 9 degrees" in estimate.method
+
+
+def test_guessing_is_counted_out() -> None:
+    # 20 % know it, the others guess one of four: 40 % are right, of whom chance explains a part.
+    rng = np.random.default_rng(3)
+    found = []
+    one = diagnostic()
+    for number in range(1000):
+        asked = item(number)
+        knows = number % 5 == 0
+
+        def answers(ask: Ask, asked: Item = asked, knows: bool = knows) -> Reply:
+            return Reply(text=asked.answer if knows else "ABCD"[int(rng.integers(4))])
+
+        found.append(
+            Examined(item=asked, finding=drive(one.examine(Simulated(asked, dict(VIEWS))), answers).made)
+        )
+    statements = said(found)
+    assert value(statements, "solved", "without-video", "chance") == pytest.approx(0.25)
+    known = sheet(statements, "solved").value("without-video", "known")
+    assert isinstance(known, Estimate)
+    assert known.low < 0.2 < known.high
+    assert known.high - known.low < 0.12
+    assert "beyond guessing" in known.method
+    # 1/4 and not 1/4 of what is guessed; nothing is known for such a flag.
+    assert value(statements, "solved", "one-frame-only", "chance") == pytest.approx(0.25 * 0.75)
+    assert sheet(statements, "solved").value("one-frame-only", "known") is None
+    assert "Guessing alone gets 25.0 %" in sheet(statements, "modality").note
+
+
+def test_repeats_make_guessing_less_likely() -> None:
+    options = {"repeats": "3", "at_least": "2"}
+    found = said(examined(mixed(leaks=10, story=10), **options), **options)
+    # Two or three of three at 1/4: 3 * 3 / 64 + 1 / 64.
+    assert value(found, "solved", "without-video", "chance") == pytest.approx(10 / 64)
+    assert "at least 2 of 3 repeats" in sheet(found, "solved").note
+
+
+def test_open_questions_cannot_be_guessed() -> None:
+    asked = Item(item_id="q", question="Why?", answer="because", answer_kind="text", media=(Media(path="v"),))
+    driven = drive(diagnostic().examine(Simulated(asked, dict(VIEWS))), lambda ask: Reply(text="because"))
+    found = said([Examined(item=asked, finding=driven.made)])
+    assert value(found, "solved", "without-video", "chance") == 0.0
+    assert value(found, "solved", "without-video", "known") == 1.0
+
+
+def test_one_choice_leaves_nothing_beyond_guessing() -> None:
+    asked = item(0, "leaks", choices=("only",))
+    found = said(examined([asked]))
+    assert value(found, "solved", "without-video", "chance") == 1.0
+    assert sheet(found, "solved").value("without-video", "known") is None
+
+
+def test_tags_part_the_questions() -> None:
+    found = said(examined(mixed(leaks=20, story=20)))
+    by_kind = sheet(found, "modality:kind")
+    assert [entry.key for entry in by_kind.entries] == ["leaks", "story"]
+    assert value(found, "modality:kind", "leaks", "text") == 1.0
+    assert value(found, "modality:kind", "leaks", "text_ratio") == 1.0
+    assert value(found, "modality:kind", "story", "central_ratio") == 0.0
+
+
+def test_the_questions_to_look_at_are_listed() -> None:
+    found = sheet(said(examined(mixed(leaks=1, picture=1, bag=1))), "questions")
+    assert [(entry.key, entry.values) for entry in found.entries] == [
+        ("q000", ("yes", "yes")),
+        ("q001", ("no", "yes")),
+    ]
+
+
+def test_what_has_no_mark_is_left_out_and_counted() -> None:
+    items = mixed(leaks=4)
+    found = examined(items)
+    failed = Failed(stage="media", error="MediaError", message="gone")
+    broken = drive(diagnostic().examine(Simulated(item(9), dict(VIEWS))), lambda ask: Reply(text="broken"))
+    found += [Examined(item=item(8), finding=failed), Examined(item=item(9), finding=broken.made)]
+    headline = sheet(said(found), "modality")
+    assert headline.value("full", "questions") == 4
+    assert "1 failed" in headline.note
+    assert "1 have an answer without a mark" in headline.note
+
+
+def test_replies_without_an_answer_are_counted() -> None:
+    asked = item(1)
+    replies = {(): Reply(text="?"), (MIDDLE,): Reply(text="B", finish="length")}
+    driven = drive(
+        diagnostic().examine(Simulated(asked, dict(VIEWS))),
+        lambda ask: replies.get(times_shown(ask), Reply(text="B")),
+    )
+    found = said([Examined(item=asked, finding=driven.made)])
+    assert value(found, "modality", "text", "unreadable") == 1
+    assert value(found, "modality", "central", "cut") == 1
+    assert value(found, "modality", "full", "refused") == 0
+
+
+def test_short_videos_are_named() -> None:
+    asked = item(1, "leaks")
+    subject = Simulated(asked, {"full": (1.0,), "central": (1.0,)})
+    driven = drive(diagnostic().examine(subject), reader(asked))
+    note = sheet(said([Examined(item=asked, finding=driven.made)]), "modality").note
+    assert "1 questions have fewer than two frames" in note
+
+
+def test_nothing_to_say_is_said_without_numbers() -> None:
+    failed = Failed(stage="media", error="MediaError", message="gone")
+    found = said([Examined(item=item(1), finding=failed)])
+    assert sheet(found, "modality").entries == ()
+    assert sheet(found, "solved").entries == ()
+    assert "1 failed" in sheet(found, "modality").note
+
+
+def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
+    found = sheet(said(examined(mixed(hopeless=8))), "modality").value("text", "ratio")
+    assert isinstance(found, Estimate)
+    assert math.isnan(found.value)
+
+
+# ------------------------------------------------------------------------------ options
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"repeats": "0"}, "whole number above 0"),
+        ({"repeats": "two"}, "repeats='two'"),
+        ({"repeats": "2", "at_least": "3"}, "at_least=3 of 2"),
+        ({"seed": "-1"}, "0 or above"),
+        ({"repeat": "2"}, "Did you mean 'repeats'"),
+    ],
+)
+def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        diagnostic(**options)

@@ -1,0 +1,256 @@
+"""The demand of one question, and of many, against readers whose needs are planted."""
+
+import math
+import random
+from collections.abc import Callable
+
+import msgspec
+import pytest
+
+from subjects.simulated import Driven, Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, View
+from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.explain.diagnostics.mrfs_search import MrfsFinding
+from vidence.records import Item, Reply
+
+MODES = ("nested-bisect", "exhaustive", "official")
+ITEM = Item(item_id="q1", question="Which?", choices=("one", "two", "three"), answer="B")
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    made: Diagnostic = catalog.find("diagnostic", "mrfs").create(options)
+    return made
+
+
+def ranking(n: int, needed: int = 0) -> tuple[tuple[float, ...], frozenset[float]]:
+    """`n` times in the order of a ranking, and the `needed` best of them."""
+    times = [float(t) for t in range(n)]
+    random.Random(n * 100 + needed).shuffle(times)
+    return tuple(times), frozenset(times[:needed])
+
+
+def by_count(right: Callable[[int], bool], *, wrong: str = "A") -> Callable[[Ask], Reply]:
+    """A reader that is right for some numbers of frames."""
+    return lambda ask: Reply(text="B" if right(len(times_shown(ask))) else wrong)
+
+
+def examined(right: Callable[[int], bool], *, n: int = 16, wrong: str = "A", **options: str) -> Driven:
+    subject = Simulated(ITEM, {"ranked": ranking(n)[0]})
+    return drive(diagnostic(**options).examine(subject), by_count(right, wrong=wrong))
+
+
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("demand", range(1, 9))
+def test_a_fuser_demands_what_was_planted(mode: str, demand: int) -> None:
+    times, needed = ranking(16, demand)
+
+    def fuser(ask: Ask) -> Reply:
+        return Reply(text="B" if needed <= set(times_shown(ask)) else "C")
+
+    driven = drive(diagnostic(mode=mode).examine(Simulated(ITEM, {"ranked": times})), fuser)
+    assert (driven.made.category, driven.made.mrfs) == ("visual-required", demand)
+    assert driven.made.is_monotone is (True if mode == "exhaustive" else None)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_prefixes_of_the_ranking_are_shown_in_the_order_of_time(mode: str) -> None:
+    times, _ = ranking(16)
+    subject = Simulated(ITEM, {"ranked": times})
+    driven = drive(diagnostic(mode=mode).examine(subject), by_count(lambda k: k >= 6))
+    for ask in driven.asks:
+        shown = times_shown(ask)
+        assert list(shown) == sorted(times[: len(shown)])
+    assert driven.made.asked == tuple(len(times_shown(ask)) for ask in driven.asks)
+
+
+@pytest.mark.parametrize("most", [1, 2, 3, 5, 8, 10, 16, 31, 64])
+def test_bisection_asks_no_more_than_two_and_the_logarithm(most: int) -> None:
+    for demand in range(1, most + 1):
+        driven = examined(lambda k, d=demand: k >= d, n=most, max=str(most))
+        assert driven.made.mrfs == demand
+        assert len(driven.asks) <= 2 + math.ceil(math.log2(most))
+        assert len({len(times_shown(ask)) for ask in driven.asks}) == len(driven.asks)
+
+
+def test_asks_that_do_not_depend_on_each_other_go_out_together() -> None:
+    counts = [[len(times_shown(a)) for a in one] for one in examined(lambda k: k >= 5).rounds]
+    assert counts == [[0, 16], [8], [4], [6], [5]]
+    counts = [
+        [len(times_shown(a)) for a in one] for one in examined(lambda k: k >= 5, mode="exhaustive").rounds
+    ]
+    assert counts == [[0, 16, *range(1, 16)]]
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_categories(mode: str) -> None:
+    assert examined(lambda _: True, mode=mode).made.category == "text-only"
+    assert examined(lambda _: True, mode=mode).made.mrfs == 0
+    assert examined(lambda _: False, mode=mode).made.category == "undefined"
+    assert examined(lambda _: False, mode=mode).made.mrfs is None
+    assert examined(lambda k: k > 0, mode=mode).made.category == "visual-required"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_an_unreadable_reply_is_wrong(mode: str) -> None:
+    found = examined(lambda k: k >= 3, wrong="?", mode=mode).made
+    assert (found.category, found.mrfs, found.right[0]) == ("visual-required", 3, False)
+
+
+def test_only_exhaustive_finds_the_true_minimum_of_broken_answers() -> None:
+    odd = {2, 5, 6, 7, 13, 14, 15, 16}
+    found = examined(odd.__contains__, mode="exhaustive").made
+    assert (found.mrfs, found.is_monotone) == (2, False)
+    assert found.right == {k: k in odd for k in range(17)}
+    bisected = examined(odd.__contains__).made
+    assert (bisected.mrfs, bisected.is_monotone) == (13, None)
+    assert examined(odd.__contains__, mode="official").made.mrfs == 13
+
+
+def test_a_search_that_meets_broken_answers_says_so() -> None:
+    # Both are asked: right with 2, wrong with 8.
+    found = examined({2, 3, 16}.__contains__, mode="exhaustive", min="2").made
+    assert (found.mrfs, found.is_monotone) == (2, False)
+    short = examined({1, 2}.__contains__, n=2).made
+    assert (short.mrfs, short.is_monotone, short.n_delivered) == (1, True, 2)
+
+
+def test_right_with_some_and_wrong_with_all_is_undefined() -> None:
+    found = examined({3, 4}.__contains__, mode="exhaustive").made
+    assert (found.category, found.mrfs, found.is_monotone) == ("undefined", None, False)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_short_video_is_searched_as_far_as_it_goes(mode: str) -> None:
+    found = examined(lambda k: k >= 3, n=5, mode=mode).made
+    assert (found.mrfs, found.n_delivered) == (3, 5)
+    one = examined(lambda k: k >= 1, n=1, mode=mode).made
+    assert (one.mrfs, one.n_delivered) == (1, 1)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_without_frames_there_is_no_demand(mode: str) -> None:
+    found = examined(lambda _: False, n=0, mode=mode)
+    assert (found.made.category, found.made.error) == ("error", "no frames: the ranking is empty")
+    assert found.made.asked == (0,)
+    assert examined(lambda _: True, n=0, mode=mode).made.category == "text-only"
+
+
+@pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive"])
+def test_the_precondition_can_be_left_out(mode: str) -> None:
+    driven = examined(lambda k: k >= 4 or k == 0, mode=mode, text_only="no")
+    assert (driven.made.category, driven.made.mrfs) == ("visual-required", 4)
+    assert 0 not in driven.made.asked
+    assert examined(lambda _: True, n=0, mode=mode, text_only="no").made.category == "error"
+
+
+@pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive"])
+def test_the_least_number_of_frames_bounds_the_search(mode: str) -> None:
+    assert examined(lambda k: k >= 2, mode=mode, min="4").made.mrfs == 4
+    assert examined(lambda k: k >= 6, mode=mode, min="4").made.mrfs == 6
+    assert examined(lambda k: k >= 1, n=3, mode=mode, min="4").made.mrfs == 3
+
+
+def rejecting(counts: set[int], right: Callable[[int], bool]) -> Callable[[Ask], Reply]:
+    def answer(ask: Ask) -> Reply:
+        k = len(times_shown(ask))
+        if k in counts:
+            raise RejectedRequestError("too many images")
+        return Reply(text="B" if right(k) else "A")
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("mode", "rejected", "right"),
+    [
+        ("nested-bisect", 0, {0: None, 16: True}),
+        ("nested-bisect", 16, {0: False, 16: None}),
+        ("nested-bisect", 4, {0: False, 4: None, 8: True, 16: True}),
+        ("exhaustive", 9, {k: None if k == 9 else k >= 5 for k in range(17)}),
+        ("official", 0, {0: None}),
+        ("official", 16, {0: False, 16: None}),
+    ],
+)
+def test_a_rejected_request_makes_the_question_an_error(
+    mode: str, rejected: int, right: dict[int, bool | None]
+) -> None:
+    subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
+    found = drive(diagnostic(mode=mode).examine(subject), rejecting({rejected}, lambda k: k >= 5)).made
+    assert (found.category, found.mrfs, found.right) == ("error", None, right)
+    assert found.error == f"with {rejected} frames: too many images"
+
+
+def test_official_ends_its_search_where_a_request_is_rejected() -> None:
+    subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
+    found = drive(diagnostic(mode="official").examine(subject), rejecting({4}, lambda k: k >= 3)).made
+    # 8 is right, 4 is rejected, and it asks once more with the 1 that it was at: wrong.
+    assert (found.category, found.mrfs, found.asked) == ("visual-required", 8, (0, 16, 8, 4, 1))
+    last = drive(diagnostic(mode="official").examine(subject), rejecting({1}, lambda k: k >= 1)).made
+    assert (last.mrfs, last.asked) == (2, (0, 16, 8, 4, 2, 1))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_a_server_that_fails_now_is_left_to_the_next_session(mode: str) -> None:
+    flow = diagnostic(mode=mode).examine(Simulated(ITEM, {"ranked": ranking(16)[0]}))
+    next(flow)
+    with pytest.raises(TransientModelError):
+        flow.throw(TransientModelError("503"))
+
+
+@pytest.mark.parametrize(
+    ("word", "message"),
+    [
+        ("judge", "with 0 frames: the answer waits for a judge; name one with --judge-model"),
+        ("broken", "with 0 frames: no verdict"),
+        ("rejected", "with 0 frames: the judge did not take the reply: the judge's model says no"),
+    ],
+)
+def test_a_reply_without_a_mark_is_an_error(word: str, message: str) -> None:
+    found = examined(lambda _: False, wrong=word).made
+    assert (found.category, found.error) == ("error", message)
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_same_prompt_is_put_twice_where_asked_for(mode: str) -> None:
+    subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
+
+    def changing(ask: Ask) -> Reply:
+        return Reply(text="C" if ask.sample else "B" if len(times_shown(ask)) >= 4 else "A")
+
+    driven = drive(diagnostic(mode=mode, check_repeat="yes").examine(subject), changing)
+    assert driven.made.is_changed is True
+    assert driven.made.mrfs == 4
+    repeats = [(len(times_shown(a)), a.sample) for a in driven.asks if a.sample]
+    assert repeats == [(16, 1)]
+    assert examined(lambda k: k >= 4, mode=mode, check_repeat="yes").made.is_changed is False
+    assert examined(lambda k: k >= 4, mode=mode).made.is_changed is None
+
+
+def test_a_finding_comes_back_from_json() -> None:
+    found = examined(lambda k: k >= 4, check_repeat="yes").made
+    assert msgspec.json.decode(msgspec.json.encode(found), type=MrfsFinding) == found
+
+
+def test_the_ranking_is_the_plans_or_the_one_named() -> None:
+    assert diagnostic().views(selector="aks", n_frames=8) == {
+        "ranked": View(selector="aks", n_frames=16, is_ranked=True)
+    }
+    named = diagnostic(selector="similarity", max="32").views(selector="aks", n_frames=8)
+    assert named["ranked"] == View(selector="similarity", n_frames=32, is_ranked=True)
+    assert diagnostic().models() == {}
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"mode": "binary"}, "expected one of nested-bisect, exhaustive, official"),
+        ({"max": "0"}, "whole number above 0"),
+        ({"min": "17"}, "min=17 is above max=16"),
+        ({"mode": "official", "text_only": "no"}, "always asks without frames"),
+        ({"maximum": "3"}, "no option 'maximum'. Did you mean 'max'"),
+    ],
+)
+def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        diagnostic(**options)

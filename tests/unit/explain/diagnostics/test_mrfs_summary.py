@@ -1,0 +1,205 @@
+"""What the demands of many questions say together."""
+
+import random
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects.simulated import Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.explain.diagnostics.mrfs_search import MrfsFinding
+from vidence.records import Estimate, Failed, Item, Media, Reply
+from vidence.tables.findings import Chart, Scatter, Sheet, Statement
+
+MODES = ("nested-bisect", "exhaustive", "official")
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    made: Diagnostic = catalog.find("diagnostic", "mrfs").create(options)
+    return made
+
+
+def finding(k: int | None, *, text: bool = False, n: int = 16, full: bool | None = None) -> MrfsFinding:
+    """What an exhaustive search over `n` frames finds where `k` are enough (None: none is)."""
+    right: dict[int, bool | None] = {i: k is not None and i >= k for i in range(1, n + 1)} | {0: text}
+    if full is not None:
+        right[n] = full
+    category = "text-only" if text else "visual-required" if right[n] else "undefined"
+    number = 0 if text else k if right[n] else None
+    return MrfsFinding(category=category, mrfs=number, right=right, asked=(0, 16), n_delivered=n)
+
+
+def item(number: int, task: str = "TSO", benchmark: str = "") -> Item:
+    return Item(
+        item_id=f"q{number}",
+        benchmark=benchmark,
+        media=(Media(path=f"v{number % 4}.mp4"),),
+        question="?",
+        answer="A",
+        choices=("a", "b"),
+        tags={"task": task, "id": str(number)},
+    )
+
+
+def summary(all_of: list[Examined], **options: str) -> dict[str, Statement]:
+    made = diagnostic(**options).summarise(all_of, rng=np.random.default_rng(0), level=0.95)
+    return {statement.name: statement for statement in made}
+
+
+def sheet(said: dict[str, Statement], name: str) -> Sheet:
+    found = said[name]
+    assert isinstance(found, Sheet)
+    return found
+
+
+def number(value: object) -> float:
+    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+
+
+MIXED = [
+    Examined(item=item(0, "TSO"), finding=finding(9)),
+    Examined(item=item(1, "TSO"), finding=finding(11)),
+    Examined(item=item(2, "AC"), finding=finding(4)),
+    Examined(item=item(3, "AC"), finding=finding(None)),
+    Examined(item=item(4, "AC"), finding=finding(2, text=True)),
+    Examined(item=item(5, "AC"), finding=finding(3, full=False)),
+    Examined(item=item(6, "TSO"), finding=finding(5, text=True, full=False)),
+    Examined(item=item(7, "TSO"), finding=Failed(stage="model", error="X", message="gone")),
+]
+
+
+def test_means_are_over_the_questions_that_need_frames() -> None:
+    said = summary(MIXED, mode="exhaustive")
+    assert next(iter(said)) == "mrfs"
+    head = sheet(said, "mrfs")
+    assert number(head.value("all", "mean")) == pytest.approx((9 + 11 + 4) / 3)
+    assert number(head.value("all", "restricted")) == pytest.approx((9 + 11 + 4 + 17 + 17) / 5)
+    assert head.value("all", "median") == 9
+    assert head.value("all", "n") == 3
+    # With all frames: q0, q1, q2 and q4 right; q3, q5 and q6 wrong; q7 is not known.
+    assert number(head.value("all", "accuracy")) == pytest.approx(4 / 7)
+    mean = head.value("all", "mean")
+    assert isinstance(mean, Estimate)
+    assert mean.n_clusters == 3
+    assert mean.low < mean.value < mean.high
+
+
+def test_categories_are_shares_of_all_questions() -> None:
+    categories = sheet(summary(MIXED), "categories")
+    shares = {entry.key: (number(entry.values[0]), entry.values[1]) for entry in categories.entries}
+    assert shares == {
+        "text-only": (0.25, 2),
+        "visual-required": (0.375, 3),
+        "undefined": (0.25, 2),
+        "error": (0.125, 1),
+    }
+    assert categories.note == "Most frequent error (1 times): gone"
+
+
+def test_each_tag_has_its_table_and_its_figure() -> None:
+    said = summary(MIXED)
+    tasks = sheet(said, "by task")
+    assert [e.key for e in tasks.entries] == ["AC", "TSO"]
+    assert number(tasks.value("AC", "mean")) == 4
+    assert number(tasks.value("AC", "restricted")) == pytest.approx((4 + 17 + 17) / 3)
+    assert number(tasks.value("AC", "undefined")) == 0.5
+    assert number(tasks.value("TSO", "accuracy")) == pytest.approx(2 / 3)
+    figure = said["accuracy by task"]
+    assert isinstance(figure, Scatter)
+    dots = {dot.label: (dot.x.value, dot.y.value) for dot in figure.dots}
+    assert dots == {"AC": (4, 0.5), "TSO": (10, pytest.approx(2 / 3)), "all": (8, pytest.approx(4 / 7))}
+
+
+def test_tags_with_one_value_or_too_many_have_no_table() -> None:
+    same = [Examined(item=item(i), finding=finding(2)) for i in range(41)]
+    assert not [name for name in summary(same) if name.startswith("by ")]
+    fewer = summary(same[:40])
+    assert [name for name in fewer if name.startswith("by ")] == ["by id"]
+    assert [e.key for e in sheet(fewer, "by id").entries[:3]] == ["0", "1", "2"]
+
+
+def test_the_distribution_adds_up() -> None:
+    figure = summary(MIXED)["distribution"]
+    assert isinstance(figure, Chart)
+    heights = {point.x: point.y.value for point in figure.series[0].points}
+    assert sum(heights.values()) == pytest.approx(1)
+    assert {x for x, y in heights.items() if y} == {4.0, 9.0, 11.0}
+
+
+def test_what_the_search_met_is_counted() -> None:
+    findings = [
+        msgspec.structs.replace(finding(4), is_monotone=False, is_changed=True),
+        msgspec.structs.replace(finding(4), is_monotone=True, is_changed=False, asked=(0, 16, 8, 4)),
+        msgspec.structs.replace(finding(2, n=3), is_changed=False),
+        finding(3, full=False),
+        finding(5, text=True, full=False),
+    ]
+    met = sheet(summary([Examined(item=item(i), finding=f) for i, f in enumerate(findings)]), "search")
+    counts = {entry.key: entry.values[1:3] for entry in met.entries}
+    assert counts == {
+        "asks": (None, 5),
+        "not-monotone": (1, 2),
+        "lost": (2, 5),
+        "misled": (1, 5),
+        "short": (1, 5),
+        "changed": (1, 3),
+    }
+    assert number(met.value("changed", "share")) == pytest.approx(1 / 3)
+    assert number(met.value("asks", "asks")) == pytest.approx((2 + 4 + 2 + 2 + 2) / 5)
+
+
+def test_nothing_is_said_of_nothing() -> None:
+    assert summary([]) == {}
+    failed = [
+        Examined(item=item(0), finding=Failed(stage="media", error="X", message="gone")),
+        Examined(item=item(1, "AC"), finding=finding(None)),
+    ]
+    said = summary(failed)
+    assert sheet(said, "mrfs").value("all", "mean") is None
+    assert sheet(said, "mrfs").value("all", "median") is None
+    assert number(sheet(said, "mrfs").value("all", "restricted")) == 17
+    assert "distribution" not in said
+    assert "accuracy by task" not in said
+
+
+def test_a_finding_of_another_kind_is_an_error() -> None:
+    said = summary([Examined(item=item(0), finding=item(3))])
+    assert number(sheet(said, "categories").value("error", "share")) == 1
+
+
+def test_herbench_is_told_what_its_paper_prints() -> None:
+    ours = summary([Examined(item=item(0, benchmark="herbench"), finding=finding(3))])
+    assert "5.49" in sheet(ours, "mrfs").note
+    assert "5.49" not in sheet(summary(MIXED), "mrfs").note
+    assert "those right without frames were not" in str(summary(MIXED, mode="official"))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_mean_over_planted_demands_is_the_planted_mean(mode: str) -> None:
+    found = []
+    for demand in range(1, 9):
+        for video in range(3):
+            times = random.Random(video).sample(range(16), 16)
+            needed = frozenset(times[:demand])
+            subject = Simulated(item(demand * 3 + video, task=str(demand)), {"ranked": tuple(times)})
+
+            def fuser(ask: Ask, needed: frozenset[int] = needed) -> Reply:
+                return Reply(text="A" if needed <= set(times_shown(ask)) else "B")
+
+            made = drive(diagnostic(mode=mode).examine(subject), fuser).made
+            found.append(Examined(item=subject.item, finding=made))
+    said = summary(found, mode=mode)
+    for demand in range(1, 9):
+        assert number(sheet(said, "by task").value(str(demand), "mean")) == demand
+    assert number(sheet(said, "mrfs").value("all", "mean")) == 4.5
+
+
+def test_the_interval_of_a_mean_demand_ends_at_one_frame_and_at_all_of_them() -> None:
+    few = [Examined(item=item(i), finding=finding(k)) for i, k in enumerate((1, 1, 14))]  # three videos
+    said = summary(few)
+    mean = sheet(said, "mrfs").value("all", "mean")
+    assert isinstance(mean, Estimate)
+    assert mean.value == pytest.approx(16 / 3)
+    assert (mean.low, mean.high) == (1.0, 16.0)  # Student's t alone would say -13.3 to 24.0

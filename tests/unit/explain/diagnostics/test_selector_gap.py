@@ -1,0 +1,286 @@
+"""Both gaps against readers with planted defects, over selectors that find a planted share of evidence."""
+
+import math
+
+import msgspec
+import numpy as np
+import pytest
+
+from subjects import evidenced
+from subjects.evidenced import (
+    BESIDE,
+    INSIDE,
+    estimate,
+    examine_all,
+    frames,
+    fuser,
+    half_fuser,
+    item,
+    n_seen,
+    said_by,
+    sheet,
+    value,
+)
+from subjects.simulated import Simulated, drive, times_shown
+from vidence.contracts import Ask, Diagnostic, Examined, View
+from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, TEXT, GapFinding
+from vidence.explain.diagnostics.selector_gap import recall
+from vidence.records import Evidence, Item, Media, Reply
+from vidence.tables.findings import Scatter, Statement
+
+SELECTORS = {"selectors": "good|poor"}
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    return evidenced.diagnostic("selector-gap", options)
+
+
+def examined(
+    items: list[Item], views: evidenced.Views, reader: evidenced.Reader, **options: str
+) -> list[Examined]:
+    return examine_all(diagnostic(**options), items, views, reader)
+
+
+def said(found: list[Examined], **options: str) -> dict[str, Statement]:
+    return said_by(diagnostic(**options), found)
+
+
+def forgetful(asked: Item, ask: Ask) -> bool:
+    """Sees everything that is shown, and puts nothing together."""
+    return False
+
+
+def views(number: int) -> dict[str, tuple[float, ...]]:
+    """The plan finds all in 2 of 10 questions, ``good`` in 7, ``poor`` never; the evidence always."""
+    return {
+        PLAN: frames(3 if number % 10 < 2 else 1),
+        "good": frames(3 if number % 10 < 7 else 2),
+        "poor": frames(0),
+        ORACLE: INSIDE,
+    }
+
+
+# ------------------------------------------------------------------------------ one question
+
+
+def test_everything_is_shown_with_one_budget() -> None:
+    one = diagnostic(selectors="aks:clip:W|bolt:clip:W?power=3")
+    found = one.views(selector="midpoints", n_frames=16)
+    assert found == {
+        PLAN: View(selector="midpoints", n_frames=16),
+        "aks:clip:W": View(selector="aks:clip:W", n_frames=16),
+        "bolt:clip:W?power=3": View(selector="bolt:clip:W?power=3", n_frames=16),
+        ORACLE: View(selector="evidence", n_frames=16),
+    }
+    other = diagnostic(base="fps:1", oracle="oracle").views(selector="midpoints", n_frames=8)
+    assert [view.selector for view in other.values()] == ["fps:1", "oracle"]
+    assert one.models() == {}
+
+
+def test_all_frames_of_a_question_are_asked_together() -> None:
+    driven = drive(diagnostic(**SELECTORS).examine(Simulated(item(), views(9))), lambda ask: Reply(text="A"))
+    assert len(driven.rounds) == 1
+    shown = [times_shown(ask) for ask in driven.asks]
+    assert shown == [frames(1), frames(2), frames(0), INSIDE, ()]
+    assert driven.made.recall == {PLAN: 1 / 3, "good": 2 / 3, "poor": 0.0, ORACLE: 1.0}
+    assert driven.made.n_frames == {PLAN: 3, "good": 3, "poor": 3, ORACLE: 3}
+    assert driven.made.n_pieces == 3
+
+
+def test_words_alone_can_be_left_out() -> None:
+    driven = drive(diagnostic(blind="no").examine(Simulated(item(), views(0))), lambda ask: Reply(text="A"))
+    assert [times_shown(ask) for ask in driven.asks] == [frames(3), INSIDE]
+    assert TEXT not in driven.made.marks
+
+
+def test_a_finding_can_be_stored() -> None:
+    driven = drive(diagnostic().examine(Simulated(item(), views(0))), lambda ask: Reply(text="A"))
+    again = msgspec.json.decode(msgspec.json.encode(driven.made), type=GapFinding)
+    assert again == driven.made
+
+
+@pytest.mark.parametrize(
+    ("spans", "times", "slack", "share"),
+    [
+        ([(1.0, 2.0), (5.0, 6.0)], [1.0, 2.0, 4.9], 0.0, 0.5),
+        ([(1.0, 2.0), (5.0, 6.0)], [1.0, 4.9], 0.2, 1.0),
+        ([(1.0, 2.0)], [2.0], 0.0, 0.0),
+        ([(1.0, 2.0)], [2.0], 0.1, 1.0),
+        ([(None, 2.0), (5.0, None)], [0.0, 90.0], 0.0, 1.0),
+        ([(None, 2.0), (5.0, None)], [3.0], 0.0, 0.0),
+        ([(1.0, 2.0)], [], 0.0, 0.0),
+        ([(None, None)], [1.0], 0.0, None),
+        ([], [1.0], 0.0, None),
+    ],
+)
+def test_recall_counts_the_spans_that_have_a_frame(
+    spans: list[tuple[float | None, float | None]], times: list[float], slack: float, share: float | None
+) -> None:
+    evidence = tuple(Evidence(start_s=start, end_s=end) for start, end in spans)
+    asked = msgspec.structs.replace(item(), evidence=evidence)
+    assert recall(asked, times, slack_s=slack) == share
+
+
+def test_evidence_without_a_time_or_in_one_of_several_videos_has_no_recall() -> None:
+    listed = msgspec.structs.replace(item(), evidence=(Evidence(frames=(3, 4)),))
+    assert recall(listed, [1.0]) is None
+    two = msgspec.structs.replace(item(), media=(Media(path="a"), Media(path="b")))
+    assert recall(two, [11.0]) is None
+
+
+# ------------------------------------------------------------------------------ planted gaps
+
+
+def test_a_fuser_loses_only_in_retrieval() -> None:
+    items = [item(n) for n in range(200)]
+    found = said(examined(items, views, fuser, **SELECTORS), **SELECTORS)
+    gaps = {PLAN: 0.8, "good": 0.3, "poor": 1.0}
+    for name, gap in gaps.items():
+        assert value(found, "selector-gap", name, "retrieval") == pytest.approx(gap)
+        assert value(found, "selector-gap", name, "loss") == pytest.approx(gap)
+        assert value(found, "selector-gap", name, "fusion") == 0.0
+        assert value(found, "selector-gap", name, "retrieval_share") == 1.0
+        assert value(found, "selector-gap", name, "p_holm") < 0.001
+        assert value(found, "lost", name, "retrieval") == pytest.approx(gap)
+        assert value(found, "lost", name, "fusion") == 0.0
+    assert value(found, "selector-gap", ORACLE, "accuracy") == 1.0
+    assert sheet(found, "selector-gap").value(ORACLE, "retrieval") is None
+    assert value(found, "selector-gap", TEXT, "accuracy") == 0.0
+    assert sheet(found, "selector-gap").value(TEXT, "fusion") is None
+
+
+def test_who_fuses_nothing_loses_only_in_fusion() -> None:
+    found = said(examined([item(n) for n in range(40)], views, forgetful, **SELECTORS), **SELECTORS)
+    for name in (PLAN, "good", "poor"):
+        assert value(found, "selector-gap", name, "retrieval") == 0.0
+        assert value(found, "selector-gap", name, "fusion") == 1.0
+        assert value(found, "selector-gap", name, "retrieval_share") == 0.0
+        assert value(found, "selector-gap", name, "p_holm") == 1.0
+        assert value(found, "lost", name, "fusion") == 1.0
+
+
+def test_both_gaps_are_recovered_and_add_up() -> None:
+    # Half of the questions are fused; what a selector finds does not depend on which half.
+    items = [item(n) for n in range(400)]
+    found = said(examined(items, views, half_fuser, **SELECTORS), **SELECTORS)
+    for name, share_found in {PLAN: 0.2, "good": 0.7, "poor": 0.0}.items():
+        accuracy = value(found, "selector-gap", name, "accuracy")
+        assert accuracy == pytest.approx(share_found / 2, abs=1e-9)
+        retrieval, fusion = (value(found, "selector-gap", name, key) for key in ("retrieval", "fusion"))
+        assert retrieval == pytest.approx((1 - share_found) / 2)
+        assert fusion == pytest.approx(0.5)
+        assert value(found, "selector-gap", name, "loss") == pytest.approx(retrieval + fusion)
+        lost = [value(found, "lost", name, key) for key in ("right", "retrieval", "fusion", "other")]
+        assert lost == pytest.approx([share_found / 2, (1 - share_found) / 2, 0.5, 0.0])
+    interval = estimate(found, "selector-gap", "good", "retrieval")
+    assert interval.low < 0.15 < interval.high
+    assert (interval.n, interval.n_clusters) == (400, 200)
+
+
+def test_intervals_hold_the_planted_gaps() -> None:
+    # 60 % are fused; the plan finds all in 40 % of the questions: gaps of 0.36 and 0.4.
+    held = np.zeros(2)
+    for seed in range(14):
+        rng = np.random.default_rng(seed)
+        fused, is_found = rng.random(120) < 0.6, rng.random(120) < 0.4
+
+        def shown(number: int, is_found: np.ndarray = is_found) -> dict[str, tuple[float, ...]]:
+            return {PLAN: frames(3 if is_found[number] else 1), ORACLE: INSIDE}
+
+        def reader(asked: Item, ask: Ask, fused: np.ndarray = fused) -> bool:
+            return n_seen(ask) == 3 and bool(fused[int(asked.item_id[1:])])
+
+        found = said(examined([item(n) for n in range(120)], shown, reader))
+        for i, (key, truth) in enumerate((("retrieval", 0.36), ("fusion", 0.4))):
+            interval = estimate(found, "selector-gap", PLAN, key)
+            held[i] += interval.low <= truth <= interval.high
+    assert (held >= 12).all()
+
+
+def test_recall_explains_the_gap() -> None:
+    items = [item(n) for n in range(100)]
+    found = said(examined(items, views, fuser, **SELECTORS), **SELECTORS)
+    assert value(found, "recall", "good", "recall") == pytest.approx(0.7 + 0.3 * 2 / 3)
+    assert value(found, "recall", "good", "all") == pytest.approx(0.7)
+    assert value(found, "recall", "good", "accuracy_all") == 1.0
+    assert value(found, "recall", "good", "accuracy_part") == 0.0
+    assert value(found, "recall", "good", "gap_all") == 0.0
+    assert value(found, "recall", "good", "gap_part") == 1.0
+    assert sheet(found, "recall").value("poor", "accuracy_all") is None
+    assert sheet(found, "recall").value(ORACLE, "gap_all") is None
+    figure = found["recall-accuracy"]
+    assert isinstance(figure, Scatter)
+    assert [dot.label for dot in figure.dots] == [
+        "frames of the plan",
+        "good",
+        "poor",
+        "frames of the evidence",
+    ]
+    assert figure.dots[1].x.value == pytest.approx(0.9)
+    assert figure.dots[1].y.value == pytest.approx(0.7)
+
+
+def test_distraction_shows_as_a_gap_where_all_is_found() -> None:
+    def distracted(asked: Item, ask: Ask) -> bool:
+        return set(times_shown(ask)) == set(INSIDE)
+
+    def crowded(number: int) -> dict[str, tuple[float, ...]]:
+        return {PLAN: tuple(sorted((*INSIDE, *BESIDE))), ORACLE: INSIDE}
+
+    found = said(examined([item(n) for n in range(8)], crowded, distracted))
+    assert value(found, "recall", PLAN, "gap_all") == 1.0
+
+
+def test_selectors_are_compared_with_the_plan() -> None:
+    found = said(examined([item(n) for n in range(100)], views, fuser, **SELECTORS), **SELECTORS)
+    assert value(found, "above-plan", "good", "difference") == pytest.approx(0.5)
+    assert value(found, "above-plan", "poor", "difference") == pytest.approx(-0.2)
+    assert value(found, "above-plan", "good", "p_holm") < 0.001
+    assert "above-plan" not in said(examined([item(0)], views, fuser))
+
+
+def test_guessing_is_counted_out() -> None:
+    # Half of the questions are known with the evidence, none without; the others are guessed.
+    rng = np.random.default_rng(3)
+
+    def guesser(asked: Item, ask: Ask) -> bool:
+        knows = n_seen(ask) == 3 and int(asked.item_id[1:]) % 2 == 0
+        return knows or rng.random() < 0.25
+
+    def shown(number: int) -> dict[str, tuple[float, ...]]:
+        return {PLAN: frames(0), ORACLE: INSIDE}
+
+    found = said(examined([item(n) for n in range(2000)], shown, guesser))
+    assert value(found, "selector-gap", PLAN, "retrieval") == pytest.approx(0.5 * 0.75, abs=0.04)
+    for key, truth in (("loss", 1.0), ("retrieval", 0.5), ("fusion", 0.5)):
+        assert value(found, "beyond-guessing", PLAN, key) == pytest.approx(truth, abs=0.06)
+    assert "Guessing alone gets 25.0 %" in sheet(found, "selector-gap").note
+
+
+def test_what_cannot_be_known_is_not_beyond_guessing() -> None:
+    found = said(examined([item(0, n_choices=1)], views, fuser))
+    assert sheet(found, "beyond-guessing").value(PLAN, "loss") is None
+
+
+def test_right_without_the_evidence_makes_the_gap_negative() -> None:
+    def contrary(asked: Item, ask: Ask) -> bool:
+        return n_seen(ask) == 1
+
+    def shown(number: int) -> dict[str, tuple[float, ...]]:
+        return {PLAN: frames(1), ORACLE: INSIDE}
+
+    found = said(examined([item(n) for n in range(8)], shown, contrary))
+    assert value(found, "selector-gap", PLAN, "retrieval") == -1.0
+    assert value(found, "lost", PLAN, "other") == 1.0
+    # Nothing is lost, so there is nothing to share out.
+    assert math.isnan(value(found, "selector-gap", PLAN, "retrieval_share"))
+
+
+def test_tags_part_the_questions() -> None:
+    items = [item(n, kind="fused" if n % 4 < 2 else "not") for n in range(40)]
+    found = said(examined(items, views, half_fuser, **SELECTORS), **SELECTORS)
+    assert value(found, "selector-gap:kind", "fused", "fusion") == 0.0
+    assert value(found, "selector-gap:kind", "not", "fusion") == 1.0
+    assert value(found, "selector-gap:kind", "fused", "retrieval:poor") == 1.0
+    assert value(found, "selector-gap:kind", "not", "retrieval:poor") == 0.0
+    assert value(found, "selector-gap:kind", "fused", "evidence-frames") == 1.0

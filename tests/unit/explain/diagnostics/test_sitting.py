@@ -1,0 +1,63 @@
+"""How replies under several conditions become marks."""
+
+import pytest
+
+from subjects.simulated import Simulated, drive
+from vidence.contracts import Flow
+from vidence.explain.diagnostics.sitting import Mark, Sitting, mean_value, sit
+from vidence.records import Answered, Item, Outcome, Refused, Reply, Score
+
+ITEM = Item(item_id="q1", question="Which?", choices=("one", "two", "three"), answer="B")
+
+
+class Declining(Simulated):
+    """Every reply declines."""
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        yield from ()
+        return Score(outcome=Refused(reason="no"), value=0.0, scorer="simulated", scorer_version=1)
+
+
+class Open(Simulated):
+    """Every reply is an answer in words."""
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        yield from ()
+        outcome: Outcome = Answered(answer=reply.text)
+        return Score(outcome=outcome, value=0.5, scorer="simulated", scorer_version=1)
+
+
+def test_who_declines_is_wrong_and_counted_apart() -> None:
+    driven = drive(sit(Declining(ITEM, {"v": ()}), [Sitting(view="v")]), lambda ask: Reply(text="I cannot"))
+    assert driven.made == [Mark(value=0.0, kind="refused")]
+
+
+@pytest.mark.parametrize(
+    ("shown", "order", "own"),
+    [("A", (), "A"), ("A", (2, 0, 1), "C"), ("C", (2, 0, 1), "B"), ("D", (2, 0, 1), "D")],
+)
+def test_letters_are_those_of_the_item(shown: str, order: tuple[int, ...], own: str) -> None:
+    subject = Simulated(ITEM, {"v": ()})
+    (mark,) = drive(sit(subject, [Sitting(view="v", order=order)]), lambda ask: Reply(text=shown)).made
+    assert mark.answer == own
+    assert mark.value == (own == "B")
+
+
+def test_words_stay_as_they_are() -> None:
+    (mark,) = drive(sit(Open(ITEM, {"v": ()}), [Sitting(view="v")]), lambda ask: Reply(text="a cat")).made
+    assert (mark.answer, mark.value) == ("a cat", 0.5)
+
+
+def test_words_are_named_that_stand_behind_the_question() -> None:
+    subject = Simulated(ITEM, {"v": (1.0,)})
+    sittings = [Sitting(view="v", more="choose"), Sitting(view="v", model="other", sample=3)]
+    first, second = drive(sit(subject, sittings), lambda ask: Reply(text="B")).asks
+    assert first.prompt.text == "Which?\nwords: choose"
+    assert (second.prompt.text, second.model, second.sample) == ("Which?", "other", 3)
+
+
+def test_the_mean_over_repeats_needs_every_mark() -> None:
+    right, wrong = Mark(value=1.0, kind="answered"), Mark(value=0.0, kind="answered")
+    assert mean_value([right, wrong]) == 0.5
+    assert mean_value([right, Mark(value=None, kind="failed")]) is None
+    assert mean_value([]) is None

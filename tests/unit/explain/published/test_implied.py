@@ -1,0 +1,146 @@
+"""The implied-integer audit against enumeration with whole numbers."""
+
+import pytest
+
+from vidence.errors import UsageError
+from vidence.explain.published.implied import (
+    ROUNDINGS,
+    check_mean,
+    check_sum,
+    fitting,
+    implied,
+    implied_counts,
+    nearby_sizes,
+    printed,
+    shared_roundings,
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "clean", "decimals"),
+    [("46.20", "46.20", 2), (" 33.0 % ", "33.0", 1), ("27%", "27", 0), ("100", "100", 0), ("0.0", "0.0", 1)],
+)
+def test_percentages_are_read_with_their_digits(text: str, clean: str, decimals: int) -> None:
+    found = printed(text)
+    assert (found.text, found.decimals) == (clean, decimals)
+
+
+@pytest.mark.parametrize("text", ["", "56.", ".5", "-3", "1,5", "n/a", "1e1", "+3", "٣", "2.3.4", "²"])
+def test_what_is_no_percentage_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="no percentage in digits"):
+        printed(text)
+
+
+def test_more_than_all_is_refused() -> None:
+    with pytest.raises(UsageError, match="more than 100"):
+        implied("100.01", 10)
+
+
+@pytest.mark.parametrize("n", [0, -5])
+def test_a_percentage_is_of_something(n: int) -> None:
+    for call in (implied, implied_counts, nearby_sizes):
+        with pytest.raises(UsageError, match="1 or more"):
+            call("50", n)
+
+
+def test_ties_go_up_to_even_down_or_are_cut() -> None:
+    # 1 / 8 = 12.5 and 3 / 8 = 37.5 per cent, printed without digits.
+    by_text = {text: implied(text, 8).counts for text in ("12", "13", "37", "38")}
+    assert [by_text["12"][name] for name in ROUNDINGS] == [(), (1,), (1,), (1,)]
+    assert [by_text["13"][name] for name in ROUNDINGS] == [(1,), (), (), ()]
+    assert [by_text["37"][name] for name in ROUNDINGS] == [(), (), (3,), (3,)]
+    assert [by_text["38"][name] for name in ROUNDINGS] == [(3,), (3,), (), ()]
+    assert implied("37", 8).nearest == implied("38", 8).nearest == (3,)
+
+
+def test_verdicts() -> None:
+    # 37 / 137 = 27.0073 per cent, printed 27.01 or, cut off, 27.00.
+    assert implied("27.01", 137).verdict == "possible"
+    assert implied("27.00", 137).verdict == "truncated only"
+    assert implied("27.00", 137).truncated == implied("27.00", 137).all == (37,)
+    assert implied("27.02", 137).verdict == "impossible"
+    assert implied("27.02", 137).all == ()
+
+
+def test_coarse_percentages_of_many_questions_leave_many_counts() -> None:
+    # 18.95 <= 100 k / 4569 < 19.05 for k = 866 to 870; cut off also up to below 19.1: 872.
+    assert implied("19.0", 4569).counts["half-up"] == (866, 867, 868, 869, 870)
+    assert implied("19.0", 4569).all == (866, 867, 868, 869, 870, 871, 872)
+
+
+@pytest.mark.parametrize(("text", "count"), [("0", (0,)), ("0.00", (0,)), ("100", (7,)), ("100.0", (7,))])
+def test_nothing_and_all_are_counts(text: str, count: tuple[int, ...]) -> None:
+    assert implied_counts(text, 7) == count
+
+
+def test_the_roundings_that_a_table_shares() -> None:
+    up = [implied("13", 8), implied("38", 8)]
+    assert shared_roundings(up) == ("half-up",)
+    assert shared_roundings([*up, implied("12", 8)]) == ()
+    assert shared_roundings([implied("50", 8)]) == ROUNDINGS
+
+
+def test_parts_add_up_or_not() -> None:
+    parts = [implied("50.00", 4), implied("33.33", 6)]
+    assert check_sum(parts, implied("40.00", 10)).is_possible
+    wrong = check_sum(parts, implied("50.00", 10))
+    assert not wrong.is_possible
+    assert (wrong.part_sums, wrong.whole, wrong.n_parts, wrong.n_whole) == ((4, 4), (5,), 10, 10)
+
+
+def test_parts_with_several_counts_reach_every_sum_between() -> None:
+    parts = [implied("50", 400), implied("50", 400)]
+    # 49.5 to 51, cut off: 198 to 203 of each.
+    found = check_sum(parts, implied("50.4", 800))
+    assert found.part_sums == (396, 406)
+    assert found.is_possible
+
+
+def test_a_sum_with_an_impossible_part_or_whole_is_impossible() -> None:
+    assert check_sum([implied("33.00", 4)], implied("50", 4)).part_sums is None
+    assert not check_sum([implied("33.00", 4)], implied("50", 4)).is_possible
+    assert not check_sum([implied("50", 4)], implied("33.00", 4)).is_possible
+    with pytest.raises(UsageError, match="no parts"):
+        check_sum([], implied("50", 4))
+
+
+def test_a_mean_within_rounding_is_possible() -> None:
+    # Parts between 19.95 and 20.05, 29.95 and 30.05: the mean between 24.95 and 25.05.
+    found = check_mean(["20.0", "30.0"], "25.1")
+    assert (found.recomputed, found.low, found.high, found.is_possible) == (25.0, 24.95, 25.05, True)
+    off = check_mean(["20.0", "30.0"], "25.2")
+    assert not off.is_possible
+    assert off.off_by == pytest.approx(0.1)
+    assert check_mean(["20.0", "30.0"], "24.8").off_by == pytest.approx(0.1)
+
+
+def test_a_mean_can_be_weighted() -> None:
+    assert check_mean(["20", "30"], "22.5", weights=[3, 1]).off_by == 0
+    assert check_mean(["20", "30"], "22.50", weights=[3, 1]).recomputed == 22.5
+    assert not check_mean(["20", "30"], "25.00", weights=[3, 1]).is_possible
+    assert check_mean(["20", "30"], "30", weights=[0, 5]).is_possible
+
+
+def test_means_of_numbers_that_were_cut_off() -> None:
+    # Parts from 20 to 21: the mean of two may be 20.9, which prints 20.9 but not 19.8.
+    assert check_mean(["20", "20"], "20.9", is_truncated=True).is_possible
+    assert not check_mean(["20", "20"], "20.9").is_possible
+    assert not check_mean(["20", "20"], "19.8", is_truncated=True).is_possible
+
+
+@pytest.mark.parametrize(
+    ("parts", "weights"), [([], None), (["20"], [1, 2]), (["20", "30"], [1, -1]), (["20", "30"], [0, 0])]
+)
+def test_means_of_nothing_are_refused(parts: list[str], weights: list[int] | None) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        check_mean(parts, "20", weights=weights)
+
+
+def test_columns_and_sizes_where_a_value_fits() -> None:
+    sizes = {"small": 3, "middle": 7, "large": 1000}
+    assert fitting("33.33", sizes) == ("small",)
+    assert fitting("14.3", sizes) == ("middle", "large")
+    assert nearby_sizes("33.33", 4, reach=1) == (3,)
+    assert nearby_sizes("33.33", 1) == (3,)
+    with pytest.raises(UsageError, match="reach -1"):
+        nearby_sizes("33.33", 4, reach=-1)

@@ -1,0 +1,156 @@
+"""The maker with gates, review and release, one session after the other."""
+
+import json
+
+import pytest
+
+from subjects.reviewed import GOLDEN, Reviewed
+from vidence.ask.benchmarks.table import create as table
+from vidence.errors import DataError, UsageError
+from vidence.make.herbench.config import read_herbench
+
+
+@pytest.fixture
+def one(tmp_path) -> Reviewed:
+    return Reviewed(tmp_path)
+
+
+def lines(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+def test_a_set_is_gated_reviewed_and_released(one):
+    first = one.make()
+    assert any("wait for people" in said for said in first.sentences)
+    assert any("Nothing is released before people" in said for said in first.sentences)
+    assert not (one.folder / "out" / "release").exists()
+    said = one.fill(reject=2)
+    second = one.make()
+    assert any(sentence.startswith("0 replies asked for") for sentence in second.sentences)
+    before = one.contents(one.release())
+    assert any("as it was" in sentence for sentence in one.make().sentences)
+    assert one.contents(one.release()) == before
+
+    stages = one.account()
+    assert stages["text-only"]["dropped"].keys() == {"solved-blind"}
+    assert stages["review"]["dropped"] == {"rejected-by-a-person": 2}
+    verdicts = lines(one.folder / "out" / "verdicts.jsonl")
+    assert len(verdicts) == stages["text-only"]["n_in"]
+    released = {item["item_id"] for item in lines(one.release() / "items.jsonl")}
+    assert len(released) == stages["release"]["n_out"] == sum(second.account.questions.values())
+    assert released & said.keys() == {name for name, verdict in said.items() if verdict == "accept"}
+    sheet = (one.release() / "DATASHEET.md").read_text()
+    assert "one-frame: the configuration has no" in sheet
+    assert str(one.folder) not in sheet
+    loaded = table().load(one.release() / "items.jsonl", split="all", strict=True)
+    assert len(loaded.items) == len(released)
+
+
+def test_the_text_gate_drops_exactly_what_two_of_the_panel_must_get_right(one):
+    one.make()
+    kept = {item["tags"]["draft"] for item in lines(one.folder / "out" / "items.jsonl")}
+    for verdict in lines(one.folder / "out" / "verdicts.jsonl"):
+        right = sum(all(m["value"] == 1.0 for m in vote["marks"]) for vote in verdict["votes"])
+        assert (right >= 2) == (verdict["draft_id"] not in kept)
+        assert len(verdict["votes"]) == 4
+
+
+def test_a_sheet_with_faults_stops_the_making_and_says_where(one):
+    one.make()
+    one.fill(reject=0)
+    text = one.filled.read_text()
+    one.filled.write_text(text.replace(",accept,", ",,", 1) + "AC_9999,,,,,,,,,,,,,,accept,\n")
+    with pytest.raises(DataError) as caught:
+        one.make()
+    assert "has no verdict" in str(caught.value)
+    assert "AC_9999 is not in the sheet that was written" in str(caught.value)
+    assert not (one.folder / "out" / "release").exists()
+
+
+def test_a_sheet_that_somebody_began_to_fill_is_not_written_again(one):
+    one.make()
+    text = one.sheet.read_text(encoding="utf-8-sig")
+    begun = text.replace(",,,,,\n", ",yes,,,,\n", 1)
+    assert begun != text
+    one.sheet.write_text(begun)
+    one.make()
+    assert one.sheet.read_text() == begun
+    assert any("has been filled in and was left as it is" in said for said in one.troubles)
+
+
+def test_without_panel_and_review_the_release_says_so(one):
+    bare = one.bare + '\n[release]\nversion = "0.1"\n'
+    one.config.write_text(bare)
+    with pytest.raises(UsageError, match="nobody has looked at these questions"):
+        one.make()
+    one.config.write_text(bare + "unreviewed = true\n\n[gates]\n")
+    built = one.make()
+    sheet = (one.release("0.1") / "DATASHEET.md").read_text()
+    assert "No person has looked at these questions" in sheet
+    assert "text-only: the configuration has no" in sheet
+    assert any(note.startswith("text-only: the configuration has no") for note in built.account.notes)
+    narrowed = one.make(only=("fam",))
+    assert any("Nothing is released by a session that was narrowed" in said for said in narrowed.sentences)
+
+
+@pytest.mark.parametrize("has_review", [False, True], ids=["no-review", "review-pending"])
+def test_an_open_verdict_is_not_released_where_no_person_looks(one, has_review):
+    text = one.config.read_text()
+    begin, end = text.index("[review]"), text.index("[release]")
+    text = text if has_review else text[:begin] + text[end:]
+    one.config.write_text(text.replace('version = "1.0.0"', 'version = "1.0.0"\nunreviewed = true'))
+    one.make()
+    opened = {v["draft_id"] for v in lines(one.folder / "out" / "verdicts.jsonl") if v["decision"] == "open"}
+    assert opened
+    assert one.account()["review"]["dropped"] == {"not-confirmed-by-a-person": len(opened)}
+    assert not opened & {item["tags"]["draft"] for item in lines(one.release() / "items.jsonl")}
+
+
+def test_the_page_is_made_again_only_when_it_would_differ(one):
+    one.make()
+    page = one.sheet.with_name("sheet.html")
+    text = page.read_text()
+    page.write_text("x" + text)  # what says from what it was made stands at its end
+    one.make()
+    assert page.read_text() == "x" + text
+    one.config.write_text(one.config.read_text().replace('name = "kitchens"', 'name = "kitchens-2"'))
+    one.make()
+    assert "<bdi>kitchens-2</bdi>" in page.read_text()
+
+
+def test_the_configuration_of_the_documentation_makes_sense(one):
+    text = (GOLDEN.parents[3] / "docs" / "making" / "gates.md").read_text()
+    example = text.split("```toml\n")[1].split("```")[0]
+    one.config.write_text(one.bare + example)
+    read = read_herbench(one.config)
+    assert read.gates.models == ("qwen2", "qwen25", "llama3", "vicuna", "eye")
+    assert read.release.splits == {"train": 0.8, "test": 0.2}
+
+
+def test_a_changed_question_makes_its_old_verdict_useless(one):
+    one.make()
+    one.fill(reject=0)
+    text = one.filled.read_text()
+    check = text.split("\n", 1)[1].split(",")[1]
+    one.filled.write_text(text.replace(check, "0" * 12))
+    with pytest.raises(DataError, match="was changed after the sheet was written"):
+        one.make()
+
+
+def test_a_source_without_a_licence_is_not_released(one):
+    one.make()
+    one.fill(reject=0)
+    one.config.write_text(one.config.read_text().replace('licence = "CC0-1.0"\n', ""))
+    with pytest.raises(UsageError, match="no question is left to release"):
+        one.make()
+    one.config.write_text(
+        one.config.read_text().replace('title = "Five kitchens"', 'without_licence = ["OWN"]')
+    )
+    one.make()
+    assert "none stated; allowed by name" in (one.release() / "DATASHEET.md").read_text()
+
+
+def test_a_gate_that_names_no_model_is_refused(one):
+    one.config.write_text(one.config.read_text().replace('models = ["long",', 'models = ["longer",'))
+    with pytest.raises(UsageError, match=r"no model in .models. named .longer."):
+        one.make()

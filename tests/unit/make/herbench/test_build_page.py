@@ -1,0 +1,161 @@
+"""The page of a making: whole, quiet, and escaped; tables that count what is there."""
+
+import re
+
+import numpy as np
+import pytest
+
+from vidence.make.cards.pictures import PictureFolder
+from vidence.make.cards.report_pictures import PALETTE, ways
+from vidence.make.herbench.report_page import Filmed, PageFacts, build_page, sample
+from vidence.make.herbench.report_tables import letter_table, stage_table, task_table
+from vidence.make.pipeline.accounts import Account, StageAccount
+from vidence.make.pipeline.material import Draft, Material, VideoSource
+from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
+from vidence.make.tasks.tso import create
+from vidence.records import Evidence
+from vidence.seeing.tracks import Track, TrackedVideo
+
+VIDEO = VideoSource(
+    video_id="v<1>",
+    path="a/v.mp4",
+    n_frames=100,
+    fps=10.0,
+    duration_s=10.0,
+    width_px=64,
+    height_px=48,
+    collection="OWN",
+    licence="CC0",
+)
+TASK = create({})
+
+
+def question(n: int, *, answer: int = 0, structure: str = "order", task: str = "TSO") -> Question:
+    draft = Draft(
+        draft_id=f"{task}-{n}",
+        task=task,
+        structure=structure,
+        video_id=VIDEO.video_id,
+        question="<script>alert(1)</script> Which?",
+        choices=("a & b", "<b>", "c", "d", "e"),
+        answer_index=answer,
+        evidence=(
+            Evidence(start_s=1.04, end_s=2.0),
+            Evidence(start_s=61.26, end_s=61.26),
+            Evidence(frames=(3,)),
+        ),
+        k=3,
+        facts={"order": "1 < 2"},
+    )
+    return Question(question_id=f"{task}_{n:04d}", draft=draft, task=TASK, video=VIDEO)
+
+
+def page(questions: list[Question], tmp_path) -> str:
+    stage = StageAccount(stage="gates", unit="drafts", n_in=5, n_out=3, dropped={"blind <3>": 2})
+    return build_page(
+        Account(stages=(stage,), notes=("a <note>",)),
+        [Filmed(material=Material(source=VIDEO), video=None, pictures={}, absent={})],
+        questions,
+        pictures=PictureFolder(tmp_path),
+        facts=PageFacts(
+            title="a <set>", maker="herbench", sentences=["Said."], settings=[("Set", [("k", "<v>")])]
+        ),
+        rng=np.random.default_rng(0),
+    )
+
+
+def test_the_page_loads_nothing_and_escapes_everything(tmp_path):
+    html = page([question(0)], tmp_path)
+    assert "<script" not in html
+    assert "&lt;script&gt;alert(1)" in html
+    assert "a &lt;set&gt;" in html
+    assert "blind &lt;3&gt;" in html
+    assert re.findall(r'(?:src|href)="(?!data:|#)[^"]*"', html) == []
+    assert "default-src 'none'" in html
+    assert not re.search(r"<[^>]+ style=", html)
+
+
+def test_a_page_without_questions_says_so(tmp_path):
+    assert "There is none." in page([], tmp_path)
+
+
+def test_stages_show_what_was_dropped_and_why():
+    stage = StageAccount(stage="gates", unit="drafts", n_in=5, n_out=3, dropped={"blind": 1, "twin": 1})
+    table = stage_table(Account(stages=(stage,)))
+    assert [cell.text for cell in table.lines[0].cells] == [
+        "gates",
+        "drafts",
+        "5",
+        "3",
+        "2",
+        "1 blind, 1 twin",
+    ]
+
+
+def test_letters_are_shares_of_a_task():
+    drafts = [question(i, answer=i % 2).draft for i in range(4)] + [question(9, answer=4, task="AC").draft]
+    table = letter_table(drafts)
+    assert [line.key for line in table.lines] == ["AC", "TSO", "all"]
+    assert [cell.value for cell in table.lines[1].cells[1:]] == [0.5, 0.5, 0.0, 0.0, 0.0]
+    assert [cell.value for cell in table.lines[2].cells[1:]] == [0.4, 0.4, 0.0, 0.0, 0.2]
+
+
+def test_tasks_are_counted_with_their_evidence():
+    (line,) = task_table([question(0).draft, question(1).draft]).lines
+    # Three spans each; from 1.04 s to the end of the last span that has times, 61.26 s: 60.2 s.
+    assert [cell.text for cell in line.cells] == ["TSO", "2", "1", "3", "3.0", "60.2", "0"]
+
+
+def test_a_sample_has_every_form_first():
+    questions = [question(i) for i in range(30)] + [question(30, structure="last")]
+    for seed in range(5):
+        chosen = sample(questions, most=4, rng=np.random.default_rng(seed))
+        assert len(chosen) == 4
+        assert {one.draft.structure for one in chosen} == {"order", "last"}
+        assert [one.question_id for one in chosen] == sorted(one.question_id for one in chosen)
+    assert len(sample(questions, most=100, rng=np.random.default_rng(0))) == 31
+
+
+def test_ways_are_drawn_in_the_size_of_the_picture():
+    track = Track(
+        track_id='a"<b>',
+        class_name="person",
+        frame_indices=np.array([0, 1]),
+        boxes_px=np.array([[0.0, 0.0, 2.0, 2.0], [60.0, 44.0, 64.0, 48.0]]),
+        confidences=np.ones(2),
+        is_detected=np.ones(2, np.bool_),
+    )
+    tracked = TrackedVideo(width_px=64, height_px=48, times_s=np.array([0.0, 0.1]), tracks=(track,))
+    svg = ways(tracked, ['a"<b>'], width=640)
+    assert 'points="10.0,10.0 620.0,460.0 620.0,460.0"' in svg  # centres times ten
+    assert PALETTE[0] in svg
+    assert "&lt;b&gt;" in svg
+    assert "<b>" not in svg
+
+
+def test_stamps_hold_the_whole_span():
+    row = herbench_row(question(0))
+    assert row["metadata"]["timestamps"] == ["00:01.0-00:02.0", "01:01.2-01:01.3"]
+
+
+@pytest.mark.parametrize(
+    ("tenths", "text"), [(0, "00:00.0"), (599, "00:59.9"), (600, "01:00.0"), (36000, "01:00:00.0")]
+)
+def test_a_stamp_is_minutes_seconds_and_tenths(tenths, text):
+    assert stamp(tenths) == text
+
+
+def test_an_item_says_where_it_is_from():
+    item = item_of(question(0), maker="vidence make herbench 1")
+    assert item.media[0].path == "data/videos/a/v.mp4"
+    assert item.provenance.licence == "CC0"
+    assert item.provenance.maker == "vidence make herbench 1"
+    assert item.tags["draft"] == "TSO-0"
+    assert item.rationale == "order: 1 < 2"
+
+
+def test_what_is_absent_is_said_once_for_each_reason():
+    from vidence.make.herbench.report_page import _absent
+
+    said = list(_absent({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
+    assert said == ["no a cards, b cards: no [cards]", "no events: no [[logs]]"]

@@ -1,0 +1,298 @@
+"""The maker ``herbench`` on a street drawn by us: one pass over the video, cards, scenes, twelve tasks."""
+
+import io
+import json
+from collections import Counter
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from subjects import drawn_street as street
+from vidence.engine import errands
+from vidence.make.makers import herbench
+from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.material import Draft
+from vidence.make.pipeline.progress import MakeEvent, UnitDone
+from vidence.make.pipeline.stages import Shelf
+from vidence.media.video import Video
+from vidence.records import ImagePart, Reply
+
+NAMES = ("red", "green", "blue", "yellow", "purple", "orange")
+LOOKS = (
+    "Red raincoat with large brass buttons. Short black curls and a heavy build.",
+    "Green tracksuit, white trainers. A grey ponytail and narrow shoulders.",
+    "Navy overalls over a striped jersey. Bald, with a long dark beard.",
+    "Yellow summer dress, straw hat. Blonde braids and freckles.",
+    "Purple velvet gown with lace cuffs. Silver bun and thin spectacles.",
+    "Orange builder vest, hard helmet. Broad chest and a thick moustache.",
+)
+GROUND_NAMES = ("dark grey", "pale blue", "olive", "sandy", "navy", "light grey")
+
+
+def nearest(colour: np.ndarray, known: tuple[tuple[int, int, int], ...]) -> int:
+    return int(np.abs(np.array(known) - colour).sum(axis=1).argmin())
+
+
+class Writer:
+    """Writes what it sees: the colour of a walker, the colour of the ground."""
+
+    looks, by_item, max_in_flight, identity = True, False, None, "writer"
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    async def reply(self, request) -> Reply:
+        kind = request.prompt.template.split("/")[-1].split(".")[0]
+        self.asked.append(kind)
+        parts = [part for part in request.prompt.parts if isinstance(part, ImagePart)]
+        pictures = [np.asarray(Image.open(io.BytesIO(request.images[p.digest]))) for p in parts]
+        return Reply(text=getattr(self, kind, self.task)(pictures, request.prompt.text))
+
+    async def close(self) -> None:
+        pass
+
+    def card_appearance(self, pictures, text) -> str:
+        votes: Counter[int] = Counter()
+        for picture in pictures:
+            height, width, _ = picture.shape
+            middle = picture[height // 2 :: 16, width // 4 : -width // 4 : 8].reshape(-1, 3).astype(int)
+            votes.update(nearest(pixel, street.COLOURS) for pixel in middle)
+        return LOOKS[votes.most_common(1)[0][0]]
+
+    def card_path(self, pictures, text) -> str:
+        return (
+            "They cross the frame on a straight line. No stop is made on the way. "
+            "Others pass close by without any contact."
+        )
+
+    def card_scene(self, pictures, text) -> str:
+        width = pictures[0].shape[1]
+        name = GROUND_NAMES[
+            nearest(pictures[0][-4:, width // 2 - 2 : width // 2 + 2].mean(axis=(0, 1)), street.GROUNDS)
+        ]
+        return f"Several flat figures of one colour each move about on a {name} ground without a shadow."
+
+    def card_false(self, pictures, text) -> str:
+        sentence = next(json.loads(line) for line in text.splitlines() if line.startswith('"'))
+        changes = [("Several", "Three"), ("without a shadow", "with long shadows")]
+        for before, after in changes:
+            sentence = sentence.replace(before, after)
+        listed = [{"kind": "modification", "before": a, "after": b} for a, b in changes]
+        return json.dumps({"text": sentence, "changes": listed})
+
+    def task(self, pictures, text) -> str:
+        said = {
+            "possible": True,
+            "question": "How does this person cross the frame?",
+            "answer": "On a straight line without a stop",
+            "distractors": ["In a circle", "Back and forth twice", "Along the edge only", "With many stops"],
+        }
+        return json.dumps(said)
+
+
+class Making:
+    """Makings in one folder, with what was read, asked and done."""
+
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.out = folder, folder / "out"
+        self.writer = Writer()
+        self.events: list[MakeEvent] = []
+        self.reads: list[int] = []
+        monkeypatch.setattr(errands, "open_model", lambda spec: self.writer)
+        plain = Video.read
+
+        def read(video, indices, make, **rest):
+            indices = list(indices)
+            if type(video) is Video or indices:
+                self.reads.append(len(indices))
+            return plain(video, indices, make, **rest)
+
+        monkeypatch.setattr(Video, "read", read)
+        self.versions: dict[str, int] = {}
+        look_up = Shelf.find
+
+        def find(shelf, stage, *rest):
+            self.versions[stage.name] = stage.version
+            return look_up(shelf, stage, *rest)
+
+        monkeypatch.setattr(Shelf, "find", find)
+
+    def make(self, **wishes: object):
+        self.events, self.reads, self.writer.asked = [], [], []
+        workshop = Workshop(
+            cache_root=self.folder / "cache",
+            memory=self.folder / "replies.sqlite",
+            on_event=self.events.append,
+        )
+        maker = herbench.create()
+        config = self.folder / "config.toml"
+        return maker.make(config, out=self.out, wishes=MakeWishes(**wishes), workshop=workshop)
+
+    @property
+    def made(self) -> list[str]:
+        return [f"{e.stage} {e.unit}" for e in self.events if isinstance(e, UnitDone) and not e.was_kept]
+
+    def stage(self, name: str):
+        account = msgspec.json.decode((self.out / "account.json").read_bytes(), type=Account)
+        return next(stage for stage in account.stages if stage.stage == name)
+
+
+@pytest.fixture(scope="module")
+def making(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("street")
+    street.write_street(folder / "videos")
+    (folder / "config.toml").write_text(street.CONFIG)
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        one = Making(folder, monkeypatch)
+        one.first = one.make()
+        one.first_reads, one.first_asked = list(one.reads), list(one.writer.asked)
+        yield one
+
+
+def drafts(making: Making) -> list[Draft]:
+    lines = (making.out / "drafts.jsonl").read_bytes().splitlines()
+    return [msgspec.json.decode(line, type=Draft) for line in lines]
+
+
+def test_tracks_cards_shots_and_scenes_are_all_there(making):
+    assert making.stage("tracks").n_out == 6
+    assert making.stage("crops").n_out == 6
+    assert making.stage("cards").n_out == 12
+    assert making.stage("scene-pictures").n_out == 6
+    assert making.stage("scenes").n_out == 6
+    assert making.stage("false-scenes").n_out == 6
+    assert {"AGBI", "RLPC", "SVA", "TSO"} <= making.first.account.questions.keys()
+
+
+def test_what_a_model_wrote_says_so(making):
+    truths = {(draft.task, draft.truth) for draft in drafts(making)}
+    assert ("AGBI", "model") in truths
+    assert {truth for task, truth in truths if task in ("MPDR", "RLPC", "SVA", "TSO")} == {"program"}
+
+
+def test_the_video_is_read_once_for_boxes_looks_shots_and_crops(making):
+    whole = [n for n in making.first_reads if n == street.N_FRAMES]
+    assert len(whole) == 1
+    assert sum(making.first_reads) == street.N_FRAMES
+
+
+def test_what_earlier_versions_made_otherwise_is_not_taken(making):
+    """Whoever changes what a stage makes of the same raises its version, and writes it here."""
+    expected = {"boxes": 2, "tracks": 4, "shots": 1, "crops": 3, "cards": 2}
+    people = dict.fromkeys(("aglt", "megl", "mpdr", "rlpc", "agbi", "agar"), 3)
+    expected |= {f"draft-{name}": version for name, version in people.items()}
+    assert {name: making.versions[name] for name in expected} == expected
+
+
+def test_nothing_is_made_asked_or_read_twice(making):
+    before = (making.out / "items.jsonl").read_bytes()
+    making.make()
+    assert making.made == []
+    assert making.writer.asked == []
+    assert sum(making.reads) == 0
+    assert (making.out / "items.jsonl").read_bytes() == before
+
+
+def test_another_rule_for_crops_looks_and_asks_again_but_tracks_nothing(making):
+    config = making.folder / "config.toml"
+    config.write_text(street.CONFIG.replace("[cards.crops]", "[cards.crops]\nn_path = 6"))
+    making.make(until="cards")
+    stages = {name.split()[0] for name in making.made}
+    assert stages == {"crops", "cards"}
+    assert set(making.writer.asked) == {"card_appearance", "card_path"} or set(making.writer.asked) == {
+        "card_path"
+    }
+    assert sum(making.reads) == 0
+    config.write_text(street.CONFIG)
+
+
+def test_pictures_that_were_deleted_are_made_again(making):
+    import shutil
+
+    shutil.rmtree(making.out / "pictures")
+    making.make()
+    assert {name.split()[0] for name in making.made} == {"crops", "scene-pictures"}
+    assert making.writer.asked == []
+
+
+def test_a_lost_frame_cache_changes_nothing(making):
+    import shutil
+
+    before = (making.out / "items.jsonl").read_bytes()
+    shutil.rmtree(making.folder / "cache" / "frames")
+    shutil.rmtree(making.out / "stages" / "crops")
+    making.make()
+    assert {name.split()[0] for name in making.made} == {"crops"}
+    assert sum(making.reads) > 0
+    assert making.writer.asked == []
+    assert (making.out / "items.jsonl").read_bytes() == before
+
+
+def test_without_a_writer_the_account_says_what_is_missing(making):
+    config = making.folder / "config.toml"
+    text = street.CONFIG.split("[models]")[0]
+    config.write_text(text)
+    making.make()
+    lines = (making.out / "dropped.jsonl").read_text().splitlines()
+    dropped = {one["what"]: one for one in map(json.loads, lines) if one["stage"] == "pairs"}
+    assert dropped["street: MPDR"]["detail"] == "the configuration has no [cards]"
+    assert dropped["street: TSO"]["detail"] == "the configuration has no [scenes]"
+    assert dropped["street: FAM"]["reason"] == "no-events"
+    config.write_text(street.CONFIG)
+
+
+def test_templates_of_the_user_are_used_and_a_changed_one_asks_again(making):
+    folder = making.folder / "own"
+    folder.mkdir()
+    own = folder / "task_agbi.txt"
+    own.write_text(
+        "Notes: {{ notes }}\nAbout {{ topic }}; JSON with question, answer, distractors, possible."
+    )
+    config = making.folder / "config.toml"
+    config.write_text(street.CONFIG + '\n[tasks.agbi.options]\nprompts = "own"\n')
+    making.make(only=("agbi",))
+    n_asked = len(making.writer.asked)
+    assert n_asked > 0
+    making.make(only=("agbi",))
+    assert making.writer.asked == []
+    own.write_text(own.read_text() + "\nBe brief.")
+    making.make(only=("agbi",))
+    assert len(making.writer.asked) == n_asked
+    config.write_text(street.CONFIG)
+
+
+def test_cards_of_people_replace_those_of_a_model(making):
+    tracks = [f"street: {n}" for n in "123456"]
+    cards = [
+        {
+            "track_id": name.split()[-1],
+            "kind": "A",
+            "text": f"Dressed in {colour} from neck to feet, with a hat.",
+        }
+        for name, colour in zip(tracks, NAMES, strict=True)
+    ]
+    (making.folder / "cards.jsonl").write_text("\n".join(map(json.dumps, cards)))
+    config = making.folder / "config.toml"
+    text = street.CONFIG.split("[models]")[0]
+    config.write_text(text.replace('licence = "CC0-1.0"', 'licence = "CC0-1.0"\ncards = "cards.jsonl"'))
+    making.make(only=("mpdr", "rlpc"))
+    assert making.stage("cards").n_out == 6
+    assert making.writer.asked == []
+    config.write_text(street.CONFIG)
+
+
+def test_a_video_that_breaks_off_does_not_stop_the_others(making, tmp_path):
+    whole = (making.folder / "videos" / "street.mp4").read_bytes()
+    bad = making.folder / "videos" / "bad.mp4"
+    bad.write_bytes(b"not a video at all")
+    try:
+        making.make(until="sources")
+        account = making.stage("sources")
+        assert (account.n_in, account.n_out, account.dropped) == (2, 1, {"unreadable-video": 1})
+    finally:
+        bad.unlink()
+    assert (making.folder / "videos" / "street.mp4").read_bytes() == whole

@@ -1,0 +1,219 @@
+"""From motions and a map to a benchmark: rows, files, clips, choices, sheets, resuming, refusals."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+from vidence.ask.benchmarks.actpld import create as actpld_benchmark
+from vidence.errors import DataError, UnknownNameError, UsageError
+from vidence.make.lights.pld_map import NoFile, Trial, files_of, motion_files, read_map
+from vidence.make.lights.pld_tables import labels_table
+from vidence.make.makers.actpld import create
+from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.progress import StageEnded, UnitDone
+from vidence.media.video import open_video
+
+WALK, RUN, JUMP = (f"walker:{action}?duration_s=2" for action in ("walk", "run", "jump"))
+MAP = f"""label,kind,intention,semantic_group,file,confidence
+walk,single,to get there,locomotion,{WALK},high
+run,single,to flee,locomotion,{RUN},high
+jump,single,to reach,reach,{JUMP},high
+wave,single,to greet,contact,walker:wave?duration_s=2,low
+meet,social,to greet,contact,{WALK}+{RUN},high
+gone,single,to hide,hide,none.bvh,high
+bad,both,to err,err,{WALK},high
+"""
+
+
+@pytest.fixture(scope="module")
+def studio(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a map of walkers."""
+    folder = tmp_path_factory.mktemp("pld")
+    (folder / "mocap").mkdir()
+    (folder / "map.csv").write_text(MAP)
+    return folder
+
+
+def configured(folder: Path, name: str, more: str = "") -> Path:
+    path = folder / f"{name}.toml"
+    path.write_text(f'name = "{name}"\nmap = "map.csv"\nmotions = "mocap"\n{more}')
+    return path
+
+
+def workshop(folder: Path, heard: list[object]) -> Workshop:
+    return Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=heard.append)
+
+
+@pytest.fixture(scope="module")
+def made(studio: Path) -> Path:
+    config = configured(
+        studio,
+        "one",
+        "[study]\nn_forms = 2\nn_clips = 3\n"
+        "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
+    )
+    return create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, [])).folder
+
+
+def test_everything_is_accounted_for(made: Path):
+    account = json.loads((made / "account.json").read_text())
+    counts = {s["stage"]: (s["n_in"], s["n_out"], s.get("dropped", {})) for s in account["stages"]}
+    assert counts == {
+        "rows": (7, 5, {"bad-row": 1, "confidence": 1}),
+        "files": (5, 4, {"no-file": 1}),
+        "clips": (4, 4, {}),
+        "choices": (4, 4, {}),
+    }
+    dropped = [json.loads(line) for line in (made / "dropped.jsonl").read_text().splitlines()]
+    assert {d["what"] for d in dropped} == {"map.csv:8", "wave-walker-wave-duration_s-2", "gone-none"}
+    assert "both" in next(d["detail"] for d in dropped if d["reason"] == "bad-row")
+
+
+def test_the_benchmark_reads_it_with_its_fixed_choices(made: Path):
+    loaded = actpld_benchmark().load(made, split="3afc", strict=True)
+    assert len(loaded.items) == 8
+    groups = {
+        "walk": "locomotion",
+        "run": "locomotion",
+        "jump": "reach",
+        "wave": "contact",
+        "meet": "contact",
+    }
+    for item in loaded.items:
+        if item.item_id.endswith("/label"):
+            right = item.choices[ord(item.answer) - ord("A")]
+            assert sum(groups.get(c) == groups[right] for c in item.choices) == 1
+    with (made / "clips.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert all(len(r["label_distractors"].split("|")) == 2 for r in rows)
+    assert {r["set"] for r in rows} == {"single", "social"}
+
+
+def test_clips_hold_the_whole_motion(made: Path):
+    video = open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4")
+    assert (video.n_frames, video.probe.width_px) == (60, 64)
+    kept = json.loads(
+        (made / "clips" / "meet-walker-walk-duration_s-2+walker-run-duration_s-2.json").read_text()
+    )
+    assert len(kept["figures"]) == 2
+
+
+def test_sheets_ask_for_words_first_and_hide_nothing_in_the_key(made: Path):
+    with (made / "study" / "key.csv").open() as file:
+        key = list(csv.DictReader(file))
+    described = {i.item_id for i in actpld_benchmark().load(made, split="description").items}
+    assert {f"{r['item_id']}/description" for r in key} <= described
+    assert [r["form"] for r in key] == ["1"] * 3 + ["2"] * 3
+    assert len({r["item_id"] for r in key[:3]}) == 3
+    loaded = {i.item_id: i for i in actpld_benchmark().load(made, split="3afc").items}
+    page = (made / "study" / "form-1.html").read_text()
+    items = json.loads(page.split('id="items">')[1].split("</script>")[0])
+    for row, item in zip(key[:3], items, strict=True):
+        assert row["item_id"] == item["item_id"]
+        letter, words = item["choices"][int(row["right"]) - 1]
+        asked = loaded[row["item_id"]]
+        assert letter == asked.answer  # so that people's answers can be marked like those of a model
+        assert words == asked.choices[ord(letter) - ord("A")].replace("_", " ")
+    assert "http" not in page.split('id="items">')[0]
+
+
+def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
+    before = (made / "clips.csv").read_bytes()
+    heard: list[object] = []
+    config = studio / "one.toml"
+    create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, heard))
+    assert [e.was_kept for e in heard if isinstance(e, UnitDone)] == [True] * 4
+    assert (made / "clips.csv").read_bytes() == before
+    (made / "clips" / "walk-walker-walk-duration_s-2.mp4").unlink()
+    create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+    assert open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4").n_frames == 60
+
+
+def test_wishes_narrow_a_session(studio: Path):
+    config = configured(studio, "two", 'confidence = []\nsets = ["single"]\n')
+    heard: list[object] = []
+    wishes = MakeWishes(only=("walk", "wave", "jump"), limit=2, until="files")
+    built = create().make(config, out=studio / "out-two", wishes=wishes, workshop=workshop(studio, heard))
+    stages = [e.account for e in heard if isinstance(e, StageEnded)]
+    assert [(s.stage, s.n_out) for s in stages] == [("rows", 2), ("files", 2)]
+    assert not (built.folder / "clips").exists()
+    with pytest.raises(UnknownNameError):
+        create().make(config, out=None, wishes=MakeWishes(until="fils"), workshop=workshop(studio, []))
+
+
+def test_a_map_that_wants_nothing_is_told(studio: Path):
+    config = configured(studio, "three", 'confidence = ["certain"]\n')
+    with pytest.raises(DataError, match="no row is wanted"):
+        create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+
+
+def test_unusable_motions_are_dropped_and_the_rest_goes_on(studio: Path):
+    (studio / "mocap" / "02_01.bvh").write_text("HIERARCHY\nROOT Hips\n{\n")
+    rows = ["label,set,intention,group,subject,trial,file", "torn,single,b,h,2,1,"]
+    rows += [f"{a},single,{a},{a},,,walker:{a}?duration_s=1" for a in ("walk", "jump", "wave")]
+    rows += ["short,single,e,k,,,walker:walk?duration_s=0.2", "fast,single,f,f,,,walker:walk?speed_m_s=9"]
+    (studio / "more.csv").write_text("\n".join(rows) + "\n")
+    config = configured(studio, "four")
+    config.write_text(config.read_text().replace("map.csv", "more.csv"))
+    built = create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+    clips = next(s for s in built.account.stages if s.stage == "clips")
+    assert (clips.n_in, clips.n_out) == (6, 3)
+    assert clips.dropped == {"too-few-frames": 1, "unusable-motion": 2}
+
+
+def test_maps_are_read_with_their_faults(tmp_path: Path):
+    path = tmp_path / "m.csv"
+    path.write_text(
+        "label,kind,intention,semantic_group,cmu_subject,cmu_trial,colour\n"
+        "shake,social,x,g,18+19,01,red\nshake,social,x,g,18,1,\nwalk,single,x,g,a,1,\n,single,x,g,1,1,\n"
+        "shake,social,x,g,18+19,1,\n"
+    )
+    read = read_map(path)
+    assert [t.clip_id for t in read.trials] == ["shake-18_01+19_01"]
+    assert [d.reason for d in read.dropped] == ["bad-row", "bad-row", "bad-row", "same-clip"]
+    assert "colour" in read.notes[0]
+    for text in ("label,kind\nwalk,single\n", ""):
+        path.write_text(text)
+        with pytest.raises(DataError, match="lacks"):
+            read_map(path)
+    with pytest.raises(DataError, match="cannot be read"):
+        read_map(tmp_path / "none.csv")
+
+
+def test_partners_are_read_from_one_format(tmp_path: Path):
+    for name in ("18_01.amc", "18_01.bvh.gz", "19_01.bvh.gz", "notes.txt"):
+        (tmp_path / name).write_text("")
+    known = motion_files(tmp_path)
+    assert [p.name for p in known["18", "1"]] == ["18_01.amc", "18_01.bvh.gz"]
+    trial = read_trial("18+19")
+    found = files_of(trial, tmp_path, known)
+    assert not isinstance(found, NoFile)
+    assert [Path(p).name for p in found] == ["18_01.bvh.gz", "19_01.bvh.gz"]
+    absent = files_of(read_trial("18+20"), tmp_path, known)
+    assert isinstance(absent, NoFile)
+    assert "subject 20" in absent.detail
+    with pytest.raises(DataError, match="no such folder"):
+        motion_files(tmp_path / "none")
+
+
+def read_trial(subjects: str) -> Trial:
+    who = tuple(subjects.split("+"))
+    return Trial(clip_id="x", label="x", set="social", intention="x", group="x", subjects=who, trial="1")
+
+
+def test_names_in_several_groups_go_where_most_rows_are(tmp_path: Path):
+    path = tmp_path / "m.csv"
+    path.write_text("label,set,intention,group,file\na,single,i,g,1\nb,single,i,h,2\nc,single,i,h,3\n")
+    content, notes = labels_table(read_map(path).trials)
+    assert "intention,i,h" in content.decode()
+    assert "the groups g, h; h is taken" in notes[0]
+
+
+@pytest.mark.parametrize(
+    "wrong", ["[study]\nn_forms = -1\n", "[clips.stimulus]\nmargin = 2\n", "motion = 1\n"]
+)
+def test_wrong_settings_are_refused(studio: Path, wrong: str):
+    with pytest.raises(UsageError):
+        create().check(configured(studio, "wrong", wrong))

@@ -1,0 +1,200 @@
+"""The release: licences, splits, checksums, the same bytes, never another one in its place."""
+
+import hashlib
+import json
+from collections import Counter, defaultdict
+from pathlib import Path
+
+import pytest
+
+from subjects.gated import draft, questions, video
+from vidence.ask.benchmarks.herbench import create as herbench
+from vidence.ask.benchmarks.table import create as table
+from vidence.errors import StoreError, UsageError
+from vidence.make.gates.rules import ReleaseRules
+from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.splitting import split_by_video
+from vidence.make.release.words import Facts
+from vidence.make.release.writing import check_sums, release_files, without_licence, write_release
+
+FACTS = Facts(name="set", maker="a maker", account=Account(stages=()), gates=("no gate",))
+
+
+def some(n_videos: int = 6, n: int = 4, **videos):
+    drafts = [
+        draft(
+            f"{task}-{v}-{i}",
+            task=task,
+            video_id=f"v{v}",
+            answer_index=i % 5,
+            question=f"Which, {task} {v} {i}?",
+        )
+        for task in ("AC", "FAM")
+        for v in range(n_videos)
+        for i in range(n)
+    ]
+    return questions(drafts, **videos)
+
+
+def files(asked=None, seed: int = 1, **rules: object) -> dict[Path, bytes]:
+    return release_files(
+        some() if asked is None else asked,
+        ReleaseRules(version="1.0.0", **rules),
+        facts=FACTS,
+        seed=seed,
+        extra={"note.txt": b"x"},
+    )
+
+
+def test_a_release_is_read_back_as_what_it_was_in_both_formats(tmp_path):
+    asked = some()
+    assert write_release(files(asked), tmp_path / "set-1.0.0")
+    by_table = table().load(tmp_path / "set-1.0.0" / "items.jsonl", split="all", strict=True)
+    by_herbench = herbench().load(tmp_path / "set-1.0.0" / "data", split="all", strict=True)
+    assert by_table.problems == by_herbench.problems == ()
+    wanted = {q.question_id: (q.draft.question, q.draft.choices, q.letter) for q in asked}
+    for items in (by_table.items, by_herbench.items):
+        assert {i.item_id: (i.question, i.choices, i.answer) for i in items} == wanted
+    assert {item.tags["split"] for item in by_table.items} == {"test"}
+    assert {item.provenance.licence for item in by_table.items} == {"CC0-1.0"}
+
+
+def test_the_same_questions_give_the_same_bytes_and_are_left_as_they_are(tmp_path):
+    assert files() == files()
+    folder = tmp_path / "set"
+    assert write_release(files(), folder)
+    assert not write_release(files(), folder)
+    assert check_sums(folder) == ()
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+
+
+@pytest.mark.parametrize("change", [{"title": "other"}, {"splits": {"train": 0.5, "test": 0.5}}])
+def test_another_release_is_never_written_over(tmp_path, change):
+    folder = tmp_path / "set"
+    write_release(files(), folder)
+    before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    with pytest.raises(UsageError, match="holds another release"):
+        write_release(files(**change), folder)
+    assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
+
+
+def test_whatever_else_is_in_its_place_is_refused(tmp_path):
+    (tmp_path / "set").mkdir()
+    with pytest.raises(UsageError, match="holds another release"):
+        write_release(files(), tmp_path / "set")
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(UsageError, match="file differs"):
+        write_release(files(), tmp_path / "file")
+    with pytest.raises(StoreError, match="cannot write the release"):
+        write_release(files(), tmp_path / "file" / "set")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["file", "set"]
+
+
+def test_every_file_has_its_checksum_and_every_change_is_seen(tmp_path):
+    folder = tmp_path / "set"
+    write_release(files(), folder)
+    for line in (folder / "SHA256SUMS").read_text().splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256((folder / name).read_bytes()).hexdigest() == digest
+    (folder / "data" / "videos").mkdir()
+    (folder / "data" / "videos" / "v0.mp4").write_bytes(b"a video")  # put there by a user
+    assert check_sums(folder) == ()
+    assert not write_release(files(), folder)
+    (folder / "items.jsonl").write_bytes(b"")
+    (folder / "CITATION.cff").unlink()
+    (folder / "more.txt").write_text("x")
+    assert check_sums(folder) == (
+        "CITATION.cff is missing",
+        "more.txt is not of this release",
+        "items.jsonl was changed",
+    )
+    with pytest.raises(StoreError, match="is no release"):
+        check_sums(tmp_path)
+
+
+# --------------------------------------------------------------------------- licences and splits
+
+
+def test_sources_without_a_licence_are_left_out_unless_allowed_by_name():
+    asked = some(3, 2, v0=video("v0", licence=""), v1=video("v1", licence="", collection=""))
+    kept, dropped = without_licence(asked, ReleaseRules(version="1"))
+    assert {q.draft.video_id for q in kept} == {"v2"}
+    assert Counter(one.reason for one in dropped) == {"no-licence": 8}
+    assert "OURS has no licence" in dropped[0].detail
+    assert len(kept) + len(dropped) == len(asked)
+    kept, _ = without_licence(asked, ReleaseRules(version="1", without_licence=("v1",)))
+    assert {q.draft.video_id for q in kept} == {"v1", "v2"}
+    kept, _ = without_licence(asked, ReleaseRules(version="1", without_licence=("OURS",)))
+    assert {q.draft.video_id for q in kept} == {"v0", "v2"}
+
+
+def test_no_video_is_in_two_splits_and_the_shares_are_met():
+    asked = some(20, 3)  # 120 questions, 6 a video
+    splits = split_by_video(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
+    assert set(splits) == {f"v{i}" for i in range(20)}
+    assert Counter(splits.values()) == {"train": 14, "val": 2, "test": 4}
+    assert splits == split_by_video(asked[::-1], {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
+    assert splits != split_by_video(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=4)
+
+
+def test_the_same_file_under_two_names_is_one_video():
+    asked = some(8, 1, **{f"v{i}": video(f"v{i}", sha256="ab" * 32) for i in (0, 3, 5)})
+    for seed in range(8):
+        splits = split_by_video(asked, {"train": 0.5, "test": 0.5}, seed=seed)
+        assert splits["v0"] == splits["v3"] == splits["v5"]
+
+
+def test_splits_are_said_everywhere_alike():
+    made = files(splits={"train": 0.5, "test": 0.5})
+    manifest = json.loads(made[Path("about/release.json")])
+    items = [json.loads(line) for line in made[Path("items.jsonl")].splitlines()]
+    by_split = defaultdict(list)
+    for item in items:
+        by_split[item["tags"]["split"]].append(item["item_id"])
+    assert manifest["splits"] == by_split
+    rows = [row for path, data in made.items() if path.parts[0] == "data" for row in json.loads(data)]
+    assert {row["question_id"]: row["metadata"]["split"] for row in rows} == {
+        item["item_id"]: item["tags"]["split"] for item in items
+    }
+    videos = {one["video_id"]: one["split"] for one in manifest["videos"]}
+    assert all(videos[row["video_id"]] == row["metadata"]["split"] for row in rows)
+
+
+# --------------------------------------------------------------------------- words
+
+
+def test_foreign_words_break_neither_datasheet_nor_citation():
+    asked = some(2, 2, v0=video("v0", collection="a|b <script>\nx", licence="[x](y)"))
+    made = files(asked, title='T "q"\n: #', authors=("A: B",), date="2026-11-21", licence="CC0-1.0")
+    sheet = made[Path("DATASHEET.md")].decode()
+    assert "a\\|b \\<script\\> x | \\[x\\](y)" in sheet
+    lines = made[Path("CITATION.cff")].decode().splitlines()
+    assert 'title: "T \\"q\\"\\n: #"' in lines
+    assert '  - name: "A: B"' in lines
+    assert 'date-released: "2026-11-21"' in lines
+
+
+def test_the_datasheet_says_what_was_not_done():
+    sheet = files()[Path("DATASHEET.md")].decode()
+    assert "- no gate" in sheet
+    assert "No person has looked at these questions." in sheet
+
+
+def test_nothing_left_is_no_release():
+    with pytest.raises(UsageError, match="no question is left"):
+        files(())
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"version": "1/0"}, "version is '1/0'"),
+        ({"version": ""}, "version is ''"),
+        ({"version": "1", "splits": {"train": 0.5}}, "splits are train = 0.5"),
+        ({"version": "1", "splits": {"train": 1.5, "test": -0.5}}, "add up to 1"),
+        ({"version": "1", "splits": {}}, "splits are none"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(rules, said):
+    with pytest.raises(UsageError, match=said):
+        ReleaseRules(**rules)

@@ -1,0 +1,291 @@
+"""The review: who is drawn, what people may write, what follows."""
+
+import csv
+import io
+from collections import Counter
+
+import pytest
+
+from subjects.gated import draft, questions
+from vidence.errors import DataError, UsageError
+from vidence.make.gates.rules import ReviewRules
+from vidence.make.review.decision import decide_review
+from vidence.make.review.sample import Drawn, draw
+from vidence.make.review.sheet import Reviewed, as_csv, as_page, read_csv
+
+
+def asked(**sizes: int):
+    """Questions, by ``task__video``."""
+    drafts = []
+    for name, n in sizes.items():
+        task, video = name.split("__")
+        drafts += [draft(f"{name}-{i}", task=task, video_id=video) for i in range(n)]
+    return questions(drafts)
+
+
+def drawn_of(some, seed: int = 1, open_gates=None, **rules: object) -> Drawn:
+    return draw(some, ReviewRules(**rules), seed=seed, open_gates=open_gates or {})
+
+
+# --------------------------------------------------------------------------- who is drawn
+
+
+def test_the_sample_is_the_wanted_share_and_spread_over_the_strata():
+    some = asked(AC__v1=40, AC__v2=20, FAM__v1=40)
+    drawn = drawn_of(some)
+    assert drawn.strata == {"AC: v1": 40, "AC: v2": 20, "FAM: v1": 40}
+    assert Counter(row.stratum for row in drawn.rows) == {"AC: v1": 6, "AC: v2": 3, "FAM: v1": 6}
+    assert {row.why for row in drawn.rows} == {"sample"}
+    order = [one.question_id for one in some]
+    ids = [row.question.question_id for row in drawn.rows]
+    assert ids == sorted(ids, key=order.index)
+
+
+def test_remainders_fill_the_share_up():
+    # 0.15 * 30 = 4.5, so 5; each stratum has 1 of its 1.5 at first
+    drawn = drawn_of(asked(AC__v1=10, AC__v2=10, FAM__v1=10))
+    assert sorted(Counter(row.stratum for row in drawn.rows).values()) == [1, 2, 2]
+
+
+def test_every_stratum_of_enough_size_gives_one_and_small_ones_are_put_together():
+    drawn = drawn_of(asked(AC__v1=3, AC__v2=2, AC__v3=1, FAM__v1=1, FOM__v1=100), share=0.01)
+    assert drawn.strata == {"AC: v1": 3, "AC: small ones": 3, "FAM: small ones": 1, "FOM: v1": 100}
+    assert Counter(row.stratum for row in drawn.rows) == dict.fromkeys(drawn.strata, 1)
+
+
+def test_the_seed_decides_who_is_drawn():
+    some = asked(AC__v1=50)
+    ids = [{row.question.question_id for row in drawn_of(some, seed).rows} for seed in (1, 1, 2)]
+    assert ids[0] == ids[1] != ids[2]
+
+
+def test_what_a_program_cannot_vouch_for_is_looked_at_in_any_case_and_not_sampled():
+    drafts = [draft(f"d{i}") for i in range(20)]
+    drafts += [draft(f"m{i}", truth="model") for i in range(4)]
+    drawn = drawn_of(questions(drafts), open_gates={"d3": ("text-only",), "m1": ("one-frame",)})
+    why = {row.question.draft.draft_id: row.why for row in drawn.rows}
+    assert {name for name, one in why.items() if one == "truth-by-model"} == {"m0", "m1", "m2", "m3"}
+    assert [name for name, one in why.items() if one == "open-gate"] == ["d3"]
+    assert drawn.strata == {"AC: v1": 19}
+    assert sum(one == "sample" for one in why.values()) == 3  # 0.15 * 19, rounded up
+
+
+def test_everything_and_nothing_can_be_drawn():
+    assert len(drawn_of(asked(AC__v1=7, FAM__v1=1), share=1.0).rows) == 8
+    assert drawn_of(()).rows == ()
+
+
+# --------------------------------------------------------------------------- what people write
+
+
+@pytest.fixture
+def drawn() -> Drawn:
+    return drawn_of(asked(AC__v1=20))
+
+
+def filled(drawn: Drawn, path, edit=lambda cells: None, verdict: str = "accept"):
+    rows = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
+    for row in rows:
+        row["verdict"] = verdict
+    rows = edit(rows) or rows
+    with path.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, rows[0].keys())
+        writer.writeheader()
+        writer.writerows(rows)
+    return path
+
+
+def test_a_filled_sheet_is_read_in_the_order_of_the_questions(drawn, tmp_path):
+    def edit(rows):
+        rows[0] |= {"frames": "yes", "unique": "NO", "verdict": "Reject", "note": "two are right"}
+        return rows[::-1]
+
+    said = read_csv(filled(drawn, tmp_path / "a.csv", edit), drawn.rows)
+    assert [one.item_id for one in said] == [row.question.question_id for row in drawn.rows]
+    assert [one.is_accepted for one in said] == [False, True, True]
+    assert (said[0].failed_checks, said[0].note) == (("unique",), "two are right")
+
+
+def test_a_sheet_saved_with_semicolons_and_without_our_columns_is_read(drawn, tmp_path):
+    lines = ["item_id;verdict", *(f"{row.question.question_id};accept" for row in drawn.rows)]
+    (tmp_path / "a.csv").write_text("\r\n".join(lines), encoding="utf-8-sig")
+    assert len(read_csv(tmp_path / "a.csv", drawn.rows)) == 3
+
+
+def test_no_spreadsheet_takes_a_check_for_a_number():
+    """Of twelve digits and letters a to f one in a hundred reads like 4811828e6756."""
+    checks = {row.check for row in drawn_of(asked(AC__v1=300), share=1.0).rows}
+    assert len(checks) == 300
+    assert all(check.isalpha() and len(check) == 12 for check in checks)
+
+
+def change(index: int, **cells: str):
+    def edit(rows):
+        rows[index] |= cells
+
+    return edit
+
+
+@pytest.mark.parametrize(
+    ("edit", "said"),
+    [
+        (change(0, item_id="AC_9999"), "AC_9999 is not in the sheet that was written"),
+        (change(0, item_id=""), "an empty id is not in the sheet"),
+        (change(1, verdict=""), "has no verdict; expected accept or reject"),
+        (change(1, verdict="maybe"), "has the verdict 'maybe'"),
+        (change(1, unique="perhaps"), "has 'perhaps' under 'unique'"),
+        (change(1, frames="no"), "is accepted, and 'frames' is no"),
+        (change(2, check="0123456789ab"), "was changed after the sheet was written"),
+        (lambda rows: [*rows, rows[0] | {"verdict": "reject"}], "a second line for"),
+        (lambda rows: rows[1:], "has no line; every question of the sheet needs a verdict"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_its_line(drawn, tmp_path, edit, said):
+    path = filled(drawn, tmp_path / "a.csv", edit)
+    with pytest.raises(DataError, match=said) as caught:
+        read_csv(path, drawn.rows)
+    assert "a.csv" in str(caught.value)
+
+
+def test_the_line_is_that_of_the_file(drawn, tmp_path):
+    path = filled(drawn, tmp_path / "a.csv", change(1, verdict="maybe"))
+    with pytest.raises(DataError) as caught:
+        read_csv(path, drawn.rows)
+    line = next(i for i, text in enumerate(path.read_text().split("\n"), start=1) if "maybe" in text)
+    first = next(
+        i
+        for i, text in enumerate(path.read_text().split("\n"), start=1)
+        if text.startswith(drawn.rows[1].question.question_id)
+    )
+    assert f"line {first}: " in str(caught.value)
+    assert first <= line
+
+
+def test_all_faults_are_named_at_once(drawn, tmp_path):
+    with pytest.raises(DataError, match="3 faults"):
+        read_csv(filled(drawn, tmp_path / "a.csv", verdict=""), drawn.rows)
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"", "line 1: no column 'item_id'"),
+        (b"item_id,note\n", "no column 'verdict'"),
+        (b"\xff\xfe\x00", "save the sheet once more, as 'CSV UTF-8'"),
+        (None, "cannot be read"),
+    ],
+)
+def test_what_is_no_sheet_is_refused(drawn, tmp_path, content, said):
+    if content is not None:
+        (tmp_path / "a.csv").write_bytes(content)
+    with pytest.raises(DataError, match=said):
+        read_csv(tmp_path / "a.csv", drawn.rows)
+
+
+def test_nothing_in_the_sheet_is_run_as_a_formula():
+    some = questions([draft("d", question="=HYPERLINK(1)", choices=("+1", "-x", "@a", "b", "c"))])
+    text = as_csv(drawn_of(some).rows).decode("utf-8-sig")
+    (row,) = csv.DictReader(io.StringIO(text))
+    assert row["question"] == "'=HYPERLINK(1)"
+    assert row["choices"].startswith("A. +1\nB. -x")
+
+
+def test_the_page_shows_what_is_asked_and_loads_nothing(drawn):
+    page = as_page(drawn.rows, {}, title="<b>set</b>", n_frames=3, table="sheet.csv")
+    assert "&lt;b&gt;set" in page
+    for row in drawn.rows:
+        assert f'id="{row.question.question_id}"' in page
+    assert page.count("(right)") == 3
+    assert page.count("No frames: the video is not here") == 3
+    assert "http" not in page.replace("http-equiv", "")
+
+
+# --------------------------------------------------------------------------- what follows
+
+
+def say(drawn: Drawn, rejected: int, **per_why: int) -> list[Reviewed]:
+    """Reject the first so many of the sample."""
+    said = []
+    for row in drawn.rows:
+        left = rejected if row.why == "sample" else per_why.get("queued", 0)
+        n_before = sum(not one.is_accepted for one in said)
+        said.append(Reviewed(item_id=row.question.question_id, is_accepted=n_before >= left, note="because"))
+    return said
+
+
+def decide(some, rejected: int, **rules: object):
+    settings = ReviewRules(**rules)
+    drawn = draw(some, settings, seed=1, open_gates={})
+    return decide_review(some, drawn, said=say(drawn, rejected), rules=settings)
+
+
+def test_the_rest_goes_by_the_upper_end_of_the_interval():
+    some = asked(AC__v1=200)  # a sample of 30
+    # Wilson at 95 %, by hand: 4 of 30 is [0.053, 0.297], 5 of 30 is [0.073, 0.336]
+    result, kept, dropped = decide(some, 4)
+    line = result.tasks[0]
+    assert (line.rest, line.n_rest, line.n_sample, line.n_sample_rejected) == ("released", 170, 30, 4)
+    assert (line.rejected.low, line.rejected.high) == (
+        pytest.approx(0.0531, abs=1e-4),
+        pytest.approx(0.2968, abs=1e-4),
+    )
+    assert len(kept) == 196
+    assert Counter(one.reason for one in dropped) == {"rejected-by-a-person": 4}
+    result, kept, dropped = decide(some, 5)
+    assert result.tasks[0].rest == "held-back"
+    assert result.tasks[0].rejected.high == pytest.approx(0.3356, abs=1e-4)
+    assert len(kept) == 25  # those that a person accepted
+    assert Counter(one.reason for one in dropped) == {"rejected-by-a-person": 5, "task-held-back": 170}
+    assert decide(some, 5, most_rejected=0.34)[0].tasks[0].rest == "released"
+
+
+def test_a_task_is_held_back_without_the_others_and_all_is_no_decision():
+    some = asked(AC__v1=200, FAM__v1=10)
+    result, kept, _ = decide(some, 0)
+    assert {line.task: line.rest for line in result.tasks} == {
+        "AC": "released",
+        "FAM": "held-back",  # 0 of 2 leaves up to 66 %
+        "all": "by-task",
+    }
+    assert Counter(one.draft.task for one in kept) == {"AC": 200, "FAM": 2}
+
+
+def test_where_all_were_looked_at_nothing_is_inferred():
+    result, kept, dropped = decide(asked(AC__v1=4), 3, share=1.0)
+    assert result.tasks[0].rest == "none-left"
+    assert (len(kept), len(dropped)) == (1, 3)
+
+
+def test_strata_are_weighted_by_their_size():
+    # 1 of 1 from 3, 0 of 14 from 97: 3 % weighted, 1 in 15 as drawn
+    some = asked(AC__v1=3, AC__v2=97)
+    result, _, _ = decide(some, 1)
+    line = result.tasks[0]
+    assert line.n_sample == 15
+    assert line.rejected.value == pytest.approx(1 / 15)
+    assert line.weighted == pytest.approx(0.03)
+
+
+def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
+    drafts = [draft(f"d{i}") for i in range(200)] + [draft(f"m{i}", truth="model") for i in range(50)]
+    some, rules = questions(drafts), ReviewRules()
+    drawn = draw(some, rules, seed=1, open_gates={})
+    said = [Reviewed(item_id=row.question.question_id, is_accepted=row.why == "sample") for row in drawn.rows]
+    result, kept, dropped = decide_review(some, drawn, said=said, rules=rules)
+    line = result.tasks[0]
+    assert (line.n_queued, line.n_queued_rejected, line.rejected.value) == (50, 50, 0.0)
+    assert line.rest == "released"
+    assert (len(kept), len(dropped)) == (200, 50)
+
+
+@pytest.mark.parametrize(
+    ("rules", "said"),
+    [
+        ({"share": 0.0}, "share is 0.0"),
+        ({"level": 1.0}, "level is 1.0"),
+        ({"most_rejected": 2}, "most_rejected is 2"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(rules, said):
+    with pytest.raises(UsageError, match=said):
+        ReviewRules(**rules)

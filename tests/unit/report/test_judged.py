@@ -1,0 +1,198 @@
+"""Verdicts of judges in tables, in the headline and in the browser of questions."""
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.records import Answered, Failed, Score, Unreadable, Verdict
+from vidence.report.entries import verdicts_of
+from vidence.report.headline import headline
+from vidence.report.judged import judge_sentence, judge_tables, marked_by
+from vidence.report.tables import all_tables, outcome_table
+from vidence.tables.cells import DASH
+
+
+def verdict(value, *, judge="scripted:j1", **fields):
+    return Verdict(judge_model=judge, value=value, temperature=0.0, **fields)
+
+
+def open_item(runs, n, answer="dog"):
+    return runs.question(f"o{n}", f"v{n}", answer, answer_kind="text", choices=())
+
+
+def judged(runs, item, verdicts, *, value, outcome=None, points=None, scorer="mmvu-official"):
+    score = Score(
+        outcome=outcome or Answered(answer="a dog", rule="judge"),
+        value=value,
+        scorer=scorer,
+        scorer_version=1,
+        points=points,
+        verdicts=tuple(verdicts),
+    )
+    return msgspec.structs.replace(
+        runs.marked(item, Unreadable(reason="-")), score=score, reply=runs.said("a dog")
+    )
+
+
+BROKEN = Failed(stage="scoring", error="JudgeError", message="no verdict could be read")
+
+
+@pytest.fixture
+def panel(runs):
+    """Choices by rule, open answers by two judges: right, wrong, split three ways, and an error."""
+    choice = runs.question("c", "vc", "A")
+    items = [open_item(runs, n) for n in range(5)]
+    two = "scripted:j2"
+    trials = [
+        runs.marked(choice, Answered(answer="A"), reply=runs.said("A")),
+        judged(
+            runs, items[0], [verdict(1.0, points=4), verdict(1.0, judge=two, points=3)], value=1.0, points=3.5
+        ),
+        judged(
+            runs, items[1], [verdict(0.0, points=1), verdict(0.0, judge=two, points=0)], value=0.0, points=0.5
+        ),
+        judged(
+            runs,
+            items[2],
+            [verdict(1.0, points=3), verdict(0.0, judge=two, points=2)],
+            value=0.0,
+            outcome=BROKEN,
+        ),
+        judged(
+            runs,
+            items[3],
+            [verdict(None, error="no JSON"), verdict(1.0, judge=two, points=4)],
+            value=1.0,
+            points=4,
+        ),
+        runs.marked(items[4], Answered(answer="a cat"), reply=runs.said("a cat")),
+    ]
+    return runs.load(
+        "panel",
+        items=[choice, *items],
+        trials=trials,
+        judge_models=("scripted:j1", two),
+        judge="mmvu-official",
+    )
+
+
+def cells(table):
+    return {line.key: [c.text for c in line.cells[1:]] for line in table.lines}
+
+
+def test_who_marked_what(panel, rng):
+    marks, members, pairs = judge_tables(panel, rng=rng)
+    assert cells(marks) == {
+        "rule:robust": ["1", "16.7", "100.0", DASH],
+        "judge:mmvu-official": ["3", "50.0", "66.7", "2.67"],
+        "error:mmvu-official": ["1", "16.7", DASH, DASH],
+        "waiting:needs-judge": ["1", "16.7", DASH, DASH],
+    }
+    # j1: 1, 0, 1 and no verdict; j2: 1, 0, 0, 1.
+    assert cells(members) == {
+        "scripted:j1": ["4", "1", "66.7", "2.67"],
+        "scripted:j2": ["4", "0", "50.0", "2.25"],
+    }
+    assert [line.cells[0].detail for line in members.lines] == ["temperature 0"] * 2
+    # On the three that both judged they agree twice; chance by their shares 4/9, so kappa is 0.4.
+    n, same, kappa = cells(pairs)["scripted:j1|scripted:j2"]
+    assert (n, same, kappa) == ("3", "66.7", "0.40")
+    # Coincidences of the six verdicts: alpha = 1 - 5 * 2 / (2 * 3 * 3) = 0.44.
+    assert "alpha of the verdicts (nominal): 0.44." in pairs.note
+    assert "alpha of the points (ordinal)" in pairs.note
+
+
+def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
+    said = judge_sentence(panel)
+    assert said == (
+        "Judged by mmvu-official (scripted:j1 at temperature 0, scripted:j2 at temperature 0): 3 trials by "
+        "verdict, 1 by rules, 1 judge error, counted as wrong."
+    )
+    tables = all_tables(panel, rng=rng)
+    assert said in headline(panel, tables[0])
+    assert any("1 failed (1 by a judge error): these count as wrong" in s for s in headline(panel, tables[0]))
+    assert cells(outcome_table(panel))["unjudged"][0] == "1"
+    assert cells(outcome_table(panel))["failed"][0] == "0"
+    assert marked_by(panel) == "marked by mmvu-official + robust + needs-judge (scripted:j1, scripted:j2)"
+    assert {"judges", "judges-members", "judges-pairs"} <= {t.name for t in tables}
+
+
+def test_a_run_without_judges_says_nothing_of_them(runs, rng):
+    run = runs.load()
+    assert judge_tables(run, rng=rng) == ()
+    assert judge_sentence(run) == ""
+    assert marked_by(run) == "marked by robust + needs-judge"
+
+
+def test_rules_against_judges(runs, rng):
+    items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(4)]
+    replies = ["Answer: A", "Answer: B", "no idea at all", "Answer: A"]
+    values = [0.0, 0.0, 1.0, 1.0]
+    trials = [
+        msgspec.structs.replace(
+            judged(runs, item, [verdict(value, judge="scripted:j")], value=value), reply=runs.said(reply)
+        )
+        for item, reply, value in zip(items, replies, values, strict=True)
+    ]
+    run = runs.load("r", items=items, trials=trials)
+    *_, table = judge_tables(run, rng=rng)
+    assert table.name == "rules-judges"
+    assert cells(table) == {"right": ["1", "1"], "wrong": ["0", "1"], "nothing": ["1", "0"]}
+    assert "(robust) on the 4 replies" in table.note
+    assert "contradict the judge on 1, and say nothing of 1." in table.note
+
+
+def test_judges_who_never_judge_the_same_reply_cannot_agree(runs, rng):
+    items = [open_item(runs, n) for n in range(2)]
+    trials = [
+        judged(runs, item, [verdict(1.0, judge=f"scripted:j{n}")], value=1.0) for n, item in enumerate(items)
+    ]
+    run = runs.load("r", items=items, trials=trials)
+    *_, pairs = judge_tables(run, rng=rng)
+    assert cells(pairs) == {"scripted:j0|scripted:j1": ["0", DASH, DASH]}
+    assert pairs.note == ""
+
+
+def test_a_panel_of_one_mind_has_no_kappa(runs, rng):
+    items = [open_item(runs, n) for n in range(3)]
+    trials = [judged(runs, item, [verdict(1.0), verdict(1.0, judge="")], value=1.0) for item in items]
+    run = runs.load("r", items=items, trials=trials)
+    _, members, pairs = judge_tables(run, rng=rng)
+    assert cells(pairs)["scripted:j1|"] == ["3", "100.0", DASH]
+    assert "does not exist, since all are the same" in pairs.note
+    assert members.lines[1].cells[0].text == "not named"
+    assert "no judge error." in judge_sentence(run)
+
+
+def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):
+    evil = "</pre><script>alert(1)</script>"
+    item = open_item(runs, 0)
+    trial = judged(
+        runs,
+        item,
+        [
+            verdict(1.0, points=3, extracted=evil, reason=evil, said=(evil, '{"correct": true}')),
+            verdict(None, judge=evil, error=evil),
+            Verdict(judge_model="scripted:k", value=0.5),
+            Verdict(judge_model="scripted:l", value=None),
+        ],
+        value=1.0,
+    )
+    run = runs.load("r", items=[item], trials=[trial])
+    text, page = page_of(run)
+    stays_at_home(text, page)
+    assert page.open == []
+    assert len(page.all("script")) == 1
+    assert evil in page.text_of("pre")
+    assert {"Judges", "Who marked the replies"} <= set(page.text_of("h2")) | set(page.text_of("h3"))
+    notes = page.text_of("p", class_="note")
+    assert f"Right, 3 points at temperature 0; it took the answer to be {evil!r}." in notes
+    assert f"No verdict at temperature 0: {evil}." in notes
+    assert "Partly right (0.5)." in notes
+    assert "No verdict: nothing could be read." in notes
+    assert verdicts_of(run.rows[0])[0].replies == (evil, '{"correct": true}')
+
+
+def test_numbers_of_judges_do_not_depend_on_their_company(panel):
+    one = judge_tables(panel, rng=np.random.default_rng(0))
+    assert one == judge_tables(panel, rng=np.random.default_rng(0))

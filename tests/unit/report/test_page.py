@@ -1,0 +1,257 @@
+"""The page is taken apart with html.parser: what a browser would see, not what the template says."""
+
+import base64
+import hashlib
+import json
+import re
+
+import numpy as np
+import pytest
+
+from vidence.errors import StoreError, UsageError
+from vidence.records import Answered, Media, Unreadable
+from vidence.report.export import write_json
+from vidence.report.figures import Bar, BarFigure, Mark
+from vidence.report.page import write_page
+from vidence.report.sections import Section
+from vidence.report.tables import all_tables
+from vidence.tables.cells import Column, Line, Table, share, words
+from vidence.tables.rendering import header_groups
+
+HOSTILE = (
+    "<script>alert(1)</script>",
+    "</script><script>alert(2)</script>",
+    "<img src=x onerror=alert(3)>",
+    "]]><svg onload=alert(4)>",
+    "{{ 7 * 7 }}{% raw %}",
+    "null \x00 byte \x1b[2J",
+    "\u202eright to left\u202c \u200f",
+    "</pre></details></main><iframe src=//evil.example>",
+    "\" onmouseover=\"alert(5)' autofocus onfocus='alert(6)",
+    "&lt;b&gt; &amp;amp; &#x3c;i&#x3e;",
+    "<!-- --><style>@import url(http://evil.example)</style>",
+)
+
+
+def test_the_page_is_one_whole_file(runs, page_of, stays_at_home):
+    text, page = page_of(runs.load())
+    assert page.open == []
+    assert text.startswith("<!doctype html>")
+    ids = [attrs["id"] for _, attrs in page.elements if "id" in attrs]
+    assert len(ids) == len(set(ids))
+    anchors = {attrs["href"][1:] for attrs in page.all("a")}
+    assert anchors <= set(ids)
+    stays_at_home(text, page)
+    assert page.all("html")[0]["lang"] == "en"
+    assert {e["name"] for e in page.all("meta") if "name" in e} == {"viewport", "referrer"}
+
+
+def test_the_policy_allows_its_own_style_and_script_alone(runs, page_of):
+    _, page = page_of(runs.load())
+    (policy,) = [e["content"] for e in page.all("meta") if e.get("http-equiv") == "Content-Security-Policy"]
+
+    def source(text):
+        return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+    rules = dict(rule.split(" ", 1) for rule in policy.split("; "))
+    assert rules == {
+        "default-src": "'none'",
+        "img-src": "data:",
+        "style-src": source(page.text_of("style")[0]),
+        "script-src": source(page.text_of("script")[0]),
+        "base-uri": "'none'",
+        "form-action": "'none'",
+    }
+
+
+def test_the_headline_says_what_the_json_says(runs, page_of, tmp_path):
+    run = runs.load()
+    _, page = page_of(run)
+    write_json(run, all_tables(run, rng=np.random.default_rng(0)), tmp_path / "out.json")
+    score = json.loads((tmp_path / "out.json").read_text())["tables"][0]
+    lines = {line["key"]: line for line in score["lines"]}
+    estimate = lines["headline"]["accuracy"]["estimate"]
+    low, high = f"{100 * estimate['low']:.1f}", f"{100 * estimate['high']:.1f}"
+    assert page.text_of("div", class_="score") == ["33.3 %"]
+    assert f"{100 * estimate['value']:.1f}" == "33.3"
+    assert page.text_of("div", class_="interval") == [f"95 % interval {low} to {high}"]
+    headline = " ".join(page.text_of("section", class_="headline")[0].split())
+    assert (
+        "Accuracy 33.3 % (95 % interval 0.0 to 50.0, clustered by video; 6 questions on 3 videos)."
+        in headline
+    )
+    assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in headline
+    assert "right 2" in headline
+
+
+def test_every_score_table_is_on_the_page_with_its_figure(runs, page_of):
+    run = runs.load()
+    _, page = page_of(run)
+    titles = page.text_of("h3")
+    assert {"Score", "Score by task", "Score by level", "Plan", "Facts"} <= set(titles)
+    labels = [attrs.get("aria-label") for attrs in page.all("svg")]
+    assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
+    cells = page.text_of("td")
+    assert "33.30.0 to 50.0" in cells
+
+
+def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_home):
+    items, trials = [], []
+    for n, evil in enumerate(HOSTILE):
+        item = runs.question(
+            f"{n}{evil}",
+            f"v{n}",
+            "A",
+            question=evil,
+            choices=(evil, evil + "!"),
+            tags={evil: evil, "task": evil},
+            media=(Media(path=evil.replace("\x00", "")),),
+        )
+        items.append(item)
+        read = Unreadable(reason=evil) if n % 2 else Answered(answer="A", rule=evil)
+        reply = runs.said(evil, reasoning=evil)
+        trials.append(runs.marked(item, read, reply=reply, **runs.shown()))
+    evil = HOSTILE[1]
+    run = runs.load(
+        "hostile",
+        items=items,
+        trials=trials,
+        facts={"notes": HOSTILE, "problems": HOSTILE, "citation": evil, "licence": HOSTILE[2]},
+        model=f"replay:{HOSTILE[2]}",
+        benchmark=evil,
+        where={evil: evil},
+    )
+    cells = (words(evil, detail=evil), share(0.5, detail=evil))
+    columns = (Column(key="a", title=evil, group=evil, note=evil), Column(key="b", title=evil))
+    section = Section(
+        title=evil,
+        paragraphs=HOSTILE,
+        figures=(
+            BarFigure(title=evil, bars=(Bar(label=evil, value=0.1, marks=(Mark(kind=evil, value=0.2),)),)),
+        ),
+        tables=(
+            Table(name="t", title=evil, note=evil, columns=columns, lines=(Line(key=evil, cells=cells),)),
+        ),
+    )
+    _, clean_page = page_of(runs.load("clean"))
+    text, page = page_of(run, extra_sections=[section])
+    assert page.open == []
+    stays_at_home(text, page)
+    assert {tag for tag, _ in page.elements} <= {tag for tag, _ in clean_page.elements}
+    assert {a for _, attrs in page.elements for a in attrs} <= {
+        a for _, attrs in clean_page.elements for a in attrs
+    }
+    assert "\x00" not in text
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+    replies = page.text_of("pre", class_="find-me")
+    assert HOSTILE[0] in replies
+    assert HOSTILE[4] in replies
+    assert HOSTILE[9] in replies
+    assert "null ␀ byte ␛[2J" in replies
+
+
+def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
+    _, page = page_of(runs.load())
+    # Questions, prompts, reasoning, and the list of changed replies.
+    assert len(page.all("details")) == 7 + 5 + 1 + 1
+    item = next(t for t in page.text_of("details", class_="item") if "Question q2?" in t)
+    flat = " ".join(item.split())
+    assert "wrong q2 Question q2? read C · right B" in flat
+    choices = [" ".join(t.split()) for t in page.text_of("li", class_="gold-choice")]
+    assert choices[1] == "Bgreenright answer"
+    assert "Cblueread" in page.text_of("li", class_="read-choice")
+    assert "4 frames of 40 by midpoints, at 0.00, 0.40, 0.80, 1.20 s." in flat
+    assert "this report was made without the videos" in flat
+    assert "Read 'C' by the rule 'answer-line' of robust, version 1; score 0." in flat
+    assert "I looked." in flat
+    assert "[4 images]" in flat
+    failed = next(t for t in page.text_of("details", class_="item") if "Question q6?" in t)
+    assert "MediaError: v3.mp4: cannot be read" in failed
+
+
+def test_filters_know_what_is_there(runs, page_of):
+    _, page = page_of(runs.load())
+    options = [attrs["value"] for attrs in page.all("option")]
+    assert "wrong unreadable refused failed" in options
+    fates = {attrs["data-fate"] for attrs in page.all("details") if "data-fate" in attrs}
+    assert fates == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
+    tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
+    assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
+    assert "hidden" in page.all("form")[0]
+
+
+def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
+    items = [runs.question(f"i{n}", f"v{n % 5}", "A") for n in range(40)]
+    trials = [
+        runs.marked(item, Answered(answer="A" if n < 36 else "B"), reply=runs.said("x" * 30_000))
+        for n, item in enumerate(items)
+    ]
+    _, page = page_of(runs.load(items=items, trials=trials), n_items=10)
+    fates = [attrs["data-fate"] for attrs in page.all("details") if "data-fate" in attrs]
+    assert (fates.count("right"), fates.count("wrong")) == (6, 4)
+    assert any(note.startswith("10 of 40 trials: alike many") for note in page.text_of("p", class_="note"))
+    reply = page.text_of("pre", class_="find-me")[0]
+    assert len(reply) < 21_000
+    assert "[… 10,000 characters are left out here …]" in reply
+
+
+def test_no_questions_at_all_can_be_asked_for(runs, page_of):
+    _, page = page_of(runs.load(), n_items=0)
+    assert page.all("form") == []
+    assert page.text_of("script")
+
+
+def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
+    bar = Bar(
+        label="fuser", value=0.9, low=0.8, high=1.0, text="90.0", marks=(Mark(kind="planted", value=0.95),)
+    )
+    table = Table(
+        name="planted",
+        title="All readers",
+        columns=(
+            Column(key="reader", title="reader", is_text=True),
+            Column(key="score", title="recovered, %"),
+        ),
+        lines=(Line(key="fuser", cells=(words("fuser"), share(0.9))),),
+    )
+    section = Section(
+        title="Planted against recovered",
+        paragraphs=("What was planted.",),
+        figures=(BarFigure(title="Readers", bars=(bar,)),),
+        tables=(table,),
+    )
+    text, page = page_of(runs.load(), extra_sections=[section])
+    assert text.index('class="headline"') < text.index("What was planted.") < text.index(">Scores</h2>")
+    assert "90.0" in page.text_of("td")
+    assert "planted" in page.text_of("span")
+
+
+def test_a_run_without_choices_or_marks_has_a_page(runs, page_of):
+    _, page = page_of(runs.load(items=[runs.items[6]], trials=[runs.trials[6]]))
+    assert page.text_of("div", class_="score") == ["\u2013"]
+    assert "No question is marked yet." in page.text_of("li")
+    assert "a dog" in page.text_of("pre")
+
+
+def test_pages_need_runs_with_trials(runs, tmp_path):
+    rng = np.random.default_rng(0)
+    with pytest.raises(UsageError, match="no run to report"):
+        write_page([], tmp_path / "x.html", cache_root=None, media_root=None, rng=rng)
+    with pytest.raises(UsageError, match="no trials yet"):
+        write_page([runs.load(trials=[])], tmp_path / "x.html", cache_root=None, media_root=None, rng=rng)
+    with pytest.raises(StoreError, match="cannot write"):
+        write_page([runs.load("b")], tmp_path / "no" / "x.html", cache_root=None, media_root=None, rng=rng)
+
+
+def test_headings_over_columns_are_as_wide_as_their_columns():
+    columns = (
+        Column(key="a", title="a"),
+        Column(key="b", title="b", group="g"),
+        Column(key="c", title="c", group="g"),
+        Column(key="d", title="d"),
+    )
+    table = Table(name="t", title="t", columns=columns, lines=())
+    assert header_groups(table) == [("", 1), ("g", 2), ("", 1)]
+    plain = Table(name="t", title="t", columns=columns[:1], lines=())
+    assert header_groups(plain) == []

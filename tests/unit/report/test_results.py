@@ -1,0 +1,122 @@
+import msgspec
+import pytest
+
+from vidence.errors import StoreError, UnknownNameError
+from vidence.records import Answered, Failed
+from vidence.report import results
+from vidence.report.results import create_reader, load_run
+
+
+def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
+    run = runs.load()
+    assert [row.item.item_id for row in run.rows] == ["q1", "q2", "q3", "q4", "q5", "q6", "q7"]
+    assert [row.correct for row in run.rows] == [1, 0, 0, 1, 0, 0, None]
+    assert [row.read for row in run.rows] == ["A", "C", "", "C", "", "", "a cat"]
+    assert [row.outcome for row in run.rows] == [
+        "answered",
+        "answered",
+        "unreadable",
+        "answered",
+        "refused",
+        "failed",
+        "answered",
+    ]
+    assert [row.fate for row in run.rows] == [
+        "right",
+        "wrong",
+        "unreadable",
+        "right",
+        "refused",
+        "failed",
+        "unmarked",
+    ]
+    assert (run.name, run.reader, run.n_missing) == ("run-a", "robust", 0)
+
+
+def test_another_reader_reads_every_reply_again(runs):
+    run = load_run(runs.write(), reader="herbench-official")
+    # "A man appears" is read as A by that rule; the refusal, the failure and the free answer stay.
+    assert [row.read for row in run.rows] == ["A", "C", "A", "C", "", "", "a cat"]
+    assert [row.outcome for row in run.rows][4:] == ["refused", "failed", "answered"]
+    assert [row.score.scorer for row in run.rows] == ["herbench-official"] * 6 + ["needs-judge"]
+    assert run.reader == "herbench-official"
+
+
+def test_a_reply_whose_judge_broke_is_read_by_another_reader(runs):
+    item = runs.items[0]
+    failed = Failed(stage="scoring", error="JudgeError", message="broken")
+    trial = runs.marked(item, failed, reply=runs.said(f"Answer: {item.answer}"))
+    folder = runs.write(items=[item], trials=[trial])
+    assert load_run(folder).rows[0].score.outcome == failed
+    assert load_run(folder).rows[0].correct == 0.0
+    assert load_run(folder, reader="robust").rows[0].correct == 1.0
+
+
+def test_a_reader_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
+    robust = create_reader("robust")
+
+    class Fragile:
+        name, version, mark = "fragile", 1, robust.mark
+
+        def read(self, item, reply):
+            if reply.text == runs.trials[1].reply.text:
+                raise ValueError("too much")
+            return robust.read(item, reply)
+
+    monkeypatch.setattr(results, "create_reader", lambda name: Fragile())
+    rows = load_run(runs.write(), reader="fragile").rows
+    assert [row.outcome for row in rows[:3]] == ["answered", "failed", "unreadable"]
+    assert "the reader 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message
+
+
+def test_a_failure_without_a_reply_stays_one_under_any_reader(runs):
+    item = runs.items[0]
+    failed = Failed(stage="model", error="RejectedRequestError", message="no")
+    folder = runs.write(items=[item], trials=[runs.marked(item, failed)])
+    assert load_run(folder, reader="robust").rows[0].score.outcome == failed
+
+
+def test_a_question_stands_as_it_was_shown(runs):
+    item = runs.items[0]
+    order = tuple(reversed(range(len(item.choices))))
+    shown = item.with_order(order)
+    trial = runs.marked(item, Answered(answer=shown.answer), reply=runs.said(f"Answer: {shown.answer}"))
+    trial = msgspec.structs.replace(trial, choice_order=order)
+    folder = runs.write(items=[item], trials=[trial])
+    for reader in (None, "robust"):
+        row = load_run(folder, reader=reader).rows[0]
+        assert row.item.choices == tuple(reversed(item.choices))
+        assert row.item.answer == shown.answer != item.answer
+        assert row.read == shown.answer
+
+
+def test_free_questions_without_an_answer_wait_with_the_others(runs):
+    item = runs.items[6]
+    trial = runs.marked(item, Failed(stage="model", error="RejectedRequestError", message="no"))
+    run = runs.load(items=[item], trials=[trial])
+    assert trial.score.value == 0.0
+    assert run.rows[0].correct is None
+    assert run.rows[0].fate == "failed"
+
+
+def test_a_partial_mark_is_neither_right_nor_wrong(runs):
+    item = runs.items[0]
+    trial = runs.marked(item, Answered(answer="A"))
+    score = type(trial.score)(outcome=trial.score.outcome, value=0.5, scorer="judge", scorer_version=1)
+    run = runs.load(items=[item], trials=[type(trial)(item_id="q1", score=score)])
+    assert run.rows[0].fate == "partly"
+
+
+def test_missing_trials_are_counted(runs):
+    run = runs.load(trials=runs.trials[:4])
+    assert run.n_missing == 3
+
+
+def test_a_folder_that_is_no_run_is_refused(tmp_path):
+    with pytest.raises(StoreError, match="not a run folder"):
+        load_run(tmp_path)
+
+
+def test_an_unknown_reader_is_refused_with_the_nearest_name(runs):
+    with pytest.raises(UnknownNameError, match="Did you mean 'robust'"):
+        load_run(runs.write(), reader="robost")

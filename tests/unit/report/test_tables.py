@@ -1,0 +1,285 @@
+"""Every expected number is worked out by hand from the seven questions in conftest.py.
+
+Marked are q1..q6: 1 0 0 1 0 0 on videos v1 v1 v1 v2 v2 v3; q7 waits for a judge. Right letters are
+A B C C A A, so the best constant letter is A (3 of 6). q6 has five choices, the others four.
+"""
+
+import math
+
+import numpy as np
+import pytest
+
+from vidence.errors import UsageError
+from vidence.records import Answered, Failed, Item, Unreadable
+from vidence.report.headline import headline as headline_of
+from vidence.report.tables import (
+    MOST_REASONS,
+    all_tables,
+    outcome_table,
+    position_table,
+    reader_table,
+    reason_table,
+    score_tables,
+    usage_table,
+)
+
+
+def shown(table, line):
+    """The texts of one line by column."""
+    return {c.key: table.cell(line, c.key).text for c in table.columns}
+
+
+@pytest.fixture
+def tables(runs, rng):
+    return {t.name: t for t in score_tables(runs.load(), rng=rng)}
+
+
+def test_the_headline_is_the_mean_over_marked_questions(tables):
+    cell = tables["score"].cell("headline", "accuracy")
+    assert cell.value == pytest.approx(2 / 6)
+    assert cell.text == "33.3"
+    assert (cell.estimate.n, cell.estimate.n_clusters, cell.estimate.level) == (6, 3, 0.95)
+    # Three videos: draws of one video alone give the ends, v3 (0 of 1) and v2 (1 of 2).
+    assert (cell.estimate.low, cell.estimate.high) == (0.0, 0.5)
+    assert cell.detail == "0.0 to 50.0"
+
+
+def test_baselines_and_counts_stand_beside_the_score(tables):
+    assert shown(tables["score"], "headline") == {
+        "name": "mean over questions",
+        "items": "6",
+        "videos": "3",
+        "accuracy": "33.3",
+        "chance": "24.2",  # (5/4 + 1/5) / 6
+        "constant": "50.0",
+        "longest": "16.7",  # right on q2 alone: "green" is the first of the longest
+        "median": "50.0",  # of 1 2 3 4 the lower middle is B, wrong; of 5 7 6 8 it is C, right
+        "answered": "3",
+        "unreadable": "1",
+        "refused": "1",
+        "failed": "1",
+        "unmarked": "1",
+    }
+    assert tables["score"].cell("headline", "median").detail == "on 2"
+    assert [c.title for c in tables["score"].columns if c.key == "constant"] == ["always A"]
+
+
+def test_the_analytic_interval_is_that_of_the_clustered_error(tables):
+    # Deviations by video: 0, 1/3, -1/3; error sqrt(3/2 * 2/9) / 6 = 0.096225; t(2) = 4.302653.
+    estimate = tables["score"].cell("analytic", "accuracy").estimate
+    assert estimate.low == pytest.approx(1 / 3 - 4.302653 * 0.0962250, abs=1e-5)
+    assert estimate.high == pytest.approx(1 / 3 + 4.302653 * 0.0962250, abs=1e-5)
+
+
+def test_the_other_aggregates_stand_below(tables):
+    lines = {line.key for line in tables["score"].lines}
+    # Not every question has a level, so there is no mean over levels.
+    assert lines == {"headline", "analytic", "macro:task", "answered", "numeric"}
+    # order: q1 q2 = 1/2; count: q3 q4 q5 q6 = 1/4.
+    assert tables["score"].cell("macro:task", "accuracy").value == pytest.approx(0.375)
+    assert tables["score"].cell("answered", "accuracy").value == pytest.approx(2 / 3)
+    assert tables["score"].cell("numeric", "accuracy").value == pytest.approx(1 / 2)
+
+
+def test_each_tag_has_a_table_in_natural_order_with_the_rest_last(tables):
+    assert list(tables) == ["score", "score:task", "score:level"]
+    assert [line.key for line in tables["score:level"].lines] == ["1", "2", "10", "(none)"]
+    count = shown(tables["score:task"], "count")
+    assert (count["items"], count["videos"], count["accuracy"]) == ("4", "3", "25.0")
+    assert (count["unreadable"], count["refused"], count["failed"], count["unmarked"]) == ("1", "1", "1", "0")
+    order = shown(tables["score:task"], "order")
+    assert (order["items"], order["answered"], order["unmarked"]) == ("2", "2", "1")
+
+
+def test_a_single_video_has_no_interval(tables):
+    cell = tables["score:level"].cell("10", "accuracy")
+    assert math.isnan(cell.estimate.low)
+    assert cell.detail == "no interval"
+
+
+def test_the_headline_follows_the_plan(runs, rng):
+    score = score_tables(runs.load(headline="macro:task"), rng=rng)[0]
+    assert score.lines[0].key == "headline"
+    assert score.cell("headline", "accuracy").value == pytest.approx(0.375)
+    assert score.cell("headline", "name").text == "mean over task"
+    assert score.cell("micro", "accuracy").value == pytest.approx(2 / 6)
+
+
+def test_the_headline_may_rest_on_a_tag_that_some_lack(runs, rng):
+    # level 1: q1 q4 = 1; 2: q2 q5 = 0; 10: q3 = 0; none: q6 = 0.
+    score = score_tables(runs.load(headline="macro:level"), rng=rng)[0]
+    assert score.cell("headline", "accuracy").value == pytest.approx(1 / 4)
+    assert score.cell("headline", "name").detail == "4 values, each alike"
+
+
+def test_the_headline_may_leave_out_what_could_not_be_read(runs, rng):
+    run = runs.load(headline="answered")
+    score = score_tables(run, rng=rng)[0]
+    answered = [row for row in run.rows if row.outcome == "answered" and row.correct is not None]
+    assert 0 < len(answered) < len([row for row in run.rows if row.correct is not None])
+    by_item: dict[str, list[float]] = {}
+    for row in answered:
+        by_item.setdefault(row.item.item_id, []).append(row.correct)
+    means = [sum(marks) / len(marks) for marks in by_item.values()]
+    assert score.lines[0].key == "headline"
+    assert score.cell("headline", "accuracy").value == pytest.approx(sum(means) / len(means))
+    assert score.cell("micro", "items").value > score.cell("headline", "items").value
+    assert any("left out of the score" in sentence for sentence in headline_of(run, score))
+
+
+def test_the_headline_counts_what_the_model_calls_guesses(runs, rng):
+    run = runs.load("plain")
+    assert not any("guess" in sentence for sentence in headline_of(run, score_tables(run, rng=rng)[0]))
+    first = runs.marked(
+        runs.items[0], Answered(answer="A", rule="answer-line"), reply=runs.said("A", is_guess=True)
+    )
+    told = runs.load("guessed", trials=(first, *runs.trials[1:]))
+    sentences = headline_of(told, score_tables(told, rng=rng)[0])
+    assert "1 of 6 replies are guesses, as the model itself says; its reasoning tells why." in sentences
+
+
+@pytest.mark.parametrize("headline", ["mean", "macro", "macro:", "micro:task"])
+def test_an_impossible_headline_is_refused(runs, rng, headline):
+    with pytest.raises(UsageError, match="expected 'micro', 'answered' or 'macro:TAG'"):
+        score_tables(runs.load(headline=headline), rng=rng)
+
+
+def test_a_run_without_trials_is_refused(runs, rng):
+    with pytest.raises(UsageError, match="no trials yet"):
+        score_tables(runs.load(trials=[]), rng=rng)
+
+
+def test_a_question_counts_with_the_mean_of_its_repeats(runs, rng):
+    one, two = runs.items[0], runs.items[3]
+    trials = [
+        runs.marked(one, Answered(answer="A"), repeat=0),
+        runs.marked(one, Answered(answer="B"), repeat=1),
+        runs.marked(two, Unreadable(reason="-"), repeat=0),
+        runs.marked(two, Answered(answer="C"), repeat=1),
+    ]
+    score = score_tables(runs.load(items=[one, two], trials=trials, repeats=2), rng=rng)[0]
+    assert score.cell("headline", "accuracy").value == pytest.approx(0.5)
+    assert score.cell("headline", "accuracy").estimate.n == 2
+    # Answered only: q1 has (1 + 0) / 2, q4 has 1.
+    assert score.cell("answered", "accuracy").value == pytest.approx(0.75)
+    assert score.cell("headline", "answered").text == "3"
+    assert score.cell("headline", "items").text == "2"
+
+
+def test_a_run_that_waits_for_its_judge_has_no_score(runs, rng):
+    item = runs.items[6]
+    run = runs.load(items=[item], trials=[runs.trials[6]])
+    score = score_tables(run, rng=rng)[0]
+    assert shown(score, "headline")["accuracy"] == "\u2013"
+    assert shown(score, "headline")["unmarked"] == "1"
+    assert shown(score, "headline")["chance"] == "\u2013"
+
+
+def test_tags_with_many_values_are_named_but_have_no_table(runs, rng):
+    items = [runs.question(f"i{n}", f"v{n}", "A", tags={"clip": str(n)}) for n in range(41)]
+    trials = [runs.marked(item, Answered(answer="A")) for item in items]
+    tables = score_tables(runs.load(items=items, trials=trials), rng=rng)
+    assert [t.name for t in tables] == ["score"]
+    assert "clip (41 values)" in tables[0].note
+
+
+def test_the_same_generator_gives_the_same_tables(runs):
+    run = runs.load()
+    first, second = (all_tables(run, rng=np.random.default_rng(3)) for _ in range(2))
+    assert [repr(t) for t in first] == [repr(t) for t in second]
+
+
+def test_outcomes_add_up_to_the_planned_trials(runs):
+    table = outcome_table(runs.load(trials=runs.trials[:3], facts={"n_planned": 8}))
+    counts = {line.key: table.cell(line.key, "n").value for line in table.lines}
+    assert counts == {"right": 1, "wrong": 1, "unreadable": 1, "refused": 0, "failed": 0, "missing": 5}
+    assert table.cell("missing", "share").text == "62.5"
+    assert table.note == "1 replies were cut off at the limit of tokens."
+
+
+def test_reasons_are_counted_by_outcome(runs):
+    table = reason_table(runs.load())
+    assert [tuple(c.text for c in line.cells) for line in table.lines] == [
+        ("answered", "answer-line", "3"),
+        ("answered", "whole-reply", "1"),
+        ("unreadable", "no letter", "1"),
+        ("refused", "policy", "1"),
+        ("failed", "MediaError (media)", "1"),
+    ]
+    example = "for example: v3.mp4: cannot be read"
+    assert [line.cells[1].detail for line in table.lines] == ["", "", "", "", example]
+
+
+def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
+    items = [runs.question(f"i{n}", "v", "A") for n in range(40)]
+    trials = [runs.marked(item, Unreadable(reason=f"way {n}")) for n, item in enumerate(items[:-1])]
+    down = Failed(stage="model", error="ServerError", message="nobody answers")
+    table = reason_table(runs.load(items=items, trials=[*trials, runs.marked(items[-1], down)]))
+    assert table.cell("failed:ServerError (model)", "reason").detail == "for example: nobody answers"
+    assert len(table.lines) == MOST_REASONS + 1
+    assert table.note == f"{39 - MOST_REASONS} more reasons are not shown."
+
+
+def test_readers_are_compared_on_the_same_replies(runs):
+    table = reader_table(runs.load(), ["robust", "herbench-official"])
+    robust, official = shown(table, "robust"), shown(table, "herbench-official")
+    # Five questions with choices have a reply: q1..q5; the official rule reads A for q3, wrong as well.
+    assert (robust["read"], robust["changed"], robust["accuracy"]) == ("3", "0", "40.0")
+    assert (official["read"], official["changed"], official["accuracy"]) == ("4", "1", "40.0")
+    assert official["against:robust"] == "1"
+    assert table.cell("herbench-official", "accuracy").detail == "+0.0"
+
+
+def test_replies_on_which_readers_disagree_are_listed(runs, rng):
+    tables = {t.name: t for t in all_tables(runs.load(), rng=rng)}
+    changed = tables["readers-changed"]
+    cells = shown(changed, "q3#0")
+    assert (cells["item"], cells["gold"], cells["read:robust"]) == ("q3", "C", "\u2013")
+    assert cells["read:herbench-official"] == "A"
+    assert "1 of 5 replies." in changed.note
+
+
+def test_letters_read_stand_beside_the_right_ones(runs, rng):
+    table = position_table(runs.load(), rng=rng)
+    rows = {
+        line.key: (shown(table, line.key)["gold"], shown(table, line.key)["read"]) for line in table.lines
+    }
+    # Right: A B C C A A. Read: A C - C - -. q6 has a fifth choice.
+    assert rows == {"A": ("3", "1"), "B": ("1", "0"), "C": ("2", "2"), "D": ("0", "0"), "E": ("0", "0")}
+    assert shown(table, "A")["accuracy"] == "33.3"
+    assert shown(table, "D")["accuracy"] == "\u2013"
+    # The one wrong answer (q2, right B, read C) falls on A, C, D alike if no letter is preferred.
+    assert [shown(table, x)["expected"] for x in "ABCDE"] == ["0.3", "0.0", "0.3", "0.3", "0.0"]
+    assert "3 questions have no letter read." in table.note
+
+
+def test_letters_need_choices(runs, rng):
+    table = position_table(runs.load(items=[runs.items[6]], trials=[runs.trials[6]]), rng=rng)
+    assert table.lines == ()
+
+
+def test_spending_counts_new_replies_only(runs):
+    table = usage_table(runs.load())
+    # Six replies, q2's remembered; the refusal does not say its tokens. 4 x 1000 in, 4 x 10 out.
+    assert [line.cells[1].text for line in table.lines] == ["6", "5", "16.7", "4,000", "40", "0.0084"]
+    assert table.note == "1 of 5 new replies do not say how many tokens they used."
+
+
+def test_spending_without_prices_or_replies(runs):
+    table = usage_table(runs.load(trials=[runs.trials[5]], price_in=0.0, price_out=0.0))
+    assert [line.cells[1].text for line in table.lines] == [
+        "0",
+        "0",
+        "\u2013",
+        "not reported",
+        "not reported",
+        "no prices given",
+    ]
+
+
+def test_choices_that_are_no_letters_do_not_break_the_tables(runs, rng):
+    item = Item(item_id="x", question="?", choices=("yes", "no"), answer="A")
+    run = runs.load(items=[item], trials=[runs.marked(item, Answered(answer="E"), reply=runs.said("E"))])
+    tables = {t.name: t for t in all_tables(run, rng=rng)}
+    assert tables["score"].cell("headline", "accuracy").value == 0.0
+    assert "1 letters read are not among the choices." in tables["positions"].note

@@ -1,0 +1,105 @@
+import io
+
+from rich.cells import cell_len
+from rich.console import Console
+
+from vidence.records import Answered, FrameRef, Prompt, Selection, TextPart, Unreadable, VideoPart
+from vidence.report.headline import asked
+from vidence.report.tables import all_tables, score_tables
+from vidence.report.terminal import draw
+
+
+def drawn(run, tables, width=80):
+    out = io.StringIO()
+    draw(run, tables, Console(file=out, width=width, force_terminal=False, color_system=None))
+    return out.getvalue()
+
+
+def test_the_terminal_says_score_interval_counts_and_readers(runs, rng):
+    run = runs.load()
+    text = drawn(run, all_tables(run, rng=rng), width=100)
+    flat = " ".join(text.split())
+    assert "Accuracy 33.3 % (95 % interval 0.0 to 50.0, clustered by video; 6 questions on 3 videos)." in flat
+    assert (
+        "Without looking: chance 24.2 %, always A 50.0 %, longest 16.7 %, median 50.0 % (on 2 with numbers)."
+        in flat
+    )
+    assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in flat
+    assert "Waiting for a judge, and in no mean: 1 more question." in flat
+    assert "1 unreadable: no letter 1 refused: policy 1 failed: MediaError (media); for example: v3" in flat
+    assert "herbench-official 4 1 40.0" in flat
+    assert "1 of 5 replies." in flat
+    assert "count 4 25.0" in flat
+
+
+def test_only_the_most_frequent_reasons_are_printed(runs, rng):
+    items = [runs.question(f"i{n}", "v", "A") for n in range(9)]
+    trials = [runs.marked(item, Unreadable(reason=f"way {n // 2}")) for n, item in enumerate(items)]
+    run = runs.load(items=items, trials=trials)
+    text = drawn(run, all_tables(run, rng=rng))
+    assert "2 unreadable: way 2\nand 2 more reasons for unreadable\n" in text
+
+
+def test_it_fits_80_columns_whatever_the_names(runs, rng):
+    long = "a tag value with many many words in it that goes on and on and on " * 3
+    items = [
+        runs.question(f"i{n}", f"v{n}", "A", tags={"task": f"{long}{n}", "令": "漢字" * 40 + str(n)})
+        for n in range(4)
+    ]
+    trials = [runs.marked(item, Answered(answer="A")) for item in items]
+    run = runs.load(items=items, trials=trials)
+    text = drawn(run, all_tables(run, rng=rng))
+    assert max(cell_len(line) for line in text.splitlines()) <= 80
+    assert "100.0" in text
+
+
+def test_terminal_commands_and_markup_in_the_data_are_written_out(runs, rng):
+    item = runs.question("x", "v", "A", tags={"task": "[bold]\x1b[2Jgone[/bold]"})
+    other = runs.question("y", "w", "A", tags={"task": "plain"})
+    trials = [runs.marked(i, Answered(answer="A")) for i in (item, other)]
+    run = runs.load(items=[item, other], trials=trials, model="replay:\x1b]0;title\x07")
+    text = drawn(run, all_tables(run, rng=rng), width=120)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+    assert "[bold]␛[2Jgone[/bold]" in text
+
+
+def test_some_tables_alone_can_be_drawn(runs, rng):
+    run = runs.load()
+    text = drawn(run, score_tables(run, rng=rng))
+    assert "Score by task" in text
+    assert "Readers" not in text
+
+
+def test_an_unfinished_run_says_so(runs, rng):
+    run = runs.load(trials=runs.trials[:4])
+    text = " ".join(drawn(run, score_tables(run, rng=rng)).split())
+    assert "The run is not complete: 3 of 7 trials were not asked yet." in text
+
+
+def test_intervals_that_say_nothing_are_not_printed(runs, rng):
+    items = runs.items[:4]
+    alike = runs.load(items=items, trials=[runs.marked(i, Answered(answer=i.answer)) for i in items])
+    text = " ".join(drawn(alike, score_tables(alike, rng=rng)).split())
+    assert "Accuracy 100.0 % (no interval, since all videos score alike; 4 questions on 2 videos)." in text
+    single = runs.load("run-b", items=items[:3], trials=runs.trials[:3])
+    text = " ".join(drawn(single, score_tables(single, rng=rng)).split())
+    assert "since all questions are on one video; 3 questions on 1 video)." in text
+
+
+def test_it_says_what_was_shown_and_not_what_was_allowed(runs):
+    item = runs.question("x", "v", "A")
+
+    def words(name, **fields):
+        return asked(
+            runs.load(name, items=[item], trials=[runs.marked(item, Answered(answer="A"), **fields)])
+        )
+
+    one = Selection(
+        selector="central", version=1, frames=(FrameRef(frame_index=3, time_s=0.1),), n_candidates=9
+    )
+    video = Prompt(parts=(VideoPart(path="v.mp4", digest="0" * 64), TextPart(text="Q")), choices=())
+    assert ", midpoints, up to 4 frames, " in words("a", **runs.shown())
+    assert ", midpoints, 1 frame, " in words("b", selection=one)
+    assert ", videos sent whole, " in words("c", prompt=video)
+    assert ", no frames shown, " in words("d")

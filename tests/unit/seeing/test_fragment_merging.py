@@ -1,0 +1,103 @@
+"""Joining fragments: eq. 2 by hand, and who is joined with whom."""
+
+import math
+
+import numpy as np
+import pytest
+
+from subjects.tracks import track, walk
+from vidence.seeing.merging import MergeSettings, merge_cost, merge_fragments
+
+USUAL = MergeSettings()
+
+
+def ids(tracks):
+    return [one.track_id for one in tracks]
+
+
+def test_the_cost_of_eq_2_by_hand():
+    # Boxes 10x10, shifted by 5 to the right: shared 50, union 150, IoU 1/3; the centres are 5 apart.
+    # Frames 0..3 and 6..: two frames without a box. 2 + 5 / (1/3) = 17.
+    before = track("a", [(0, 0, 10, 10)] * 4)
+    after = track("b", [(5, 0, 15, 10)] * 2, first=6)
+    assert merge_cost(before, after) == pytest.approx(17.0)
+    (joined,), (merge,) = merge_fragments([before, after], USUAL)
+    assert joined.frame_indices.tolist() == [0, 1, 2, 3, 6, 7]
+    assert (merge.before, merge.after, merge.into) == ("a", "b", "a")
+    assert (merge.gap_frames, merge.distance_px) == (2, 5.0)
+    assert merge.iou == pytest.approx(1 / 3)
+    assert merge.cost == pytest.approx(17.0)
+
+
+def test_the_cost_of_a_slanted_shift_by_hand():
+    # 8x6 boxes shifted by (4, 3): shared 4*3 = 12, union 96 - 12 = 84, IoU 1/7; distance 5; gap 0.
+    assert merge_cost(track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)) == pytest.approx(35)
+
+
+def test_boxes_that_only_touch_cannot_be_joined():
+    before, after = track("a", [(0, 0, 10, 10)]), track("b", [(10, 0, 20, 10)], first=1)
+    assert merge_cost(before, after) == math.inf
+    tracks, merges = merge_fragments([before, after], USUAL)
+    assert (ids(tracks), merges) == (["a", "b"], ())
+
+
+@pytest.mark.parametrize(("first", "is_joined"), [(9, False), (10, True), (40, True), (41, False)])
+def test_only_the_next_thirty_missing_frames_count(first, is_joined):
+    before, after = track("a", [(0, 0, 10, 10)] * 10), track("b", [(0, 0, 10, 10)] * 3, first=first)
+    tracks, _ = merge_fragments([before, after], USUAL)
+    assert ids(tracks) == (["a"] if is_joined else ["a", "b"])
+
+
+def test_the_cheaper_of_two_followers_is_taken_and_each_end_is_used_once():
+    # After a: b costs 0 (same place, next frame), c costs 1 (same place, one frame missing). b and c overlap
+    # in time, so c stays alone.
+    a = track("a", [(0, 0, 10, 10)] * 3)
+    b = track("b", [(0, 0, 10, 10)] * 3, first=3)
+    c = track("c", [(0, 0, 10, 10)] * 3, first=4)
+    tracks, merges = merge_fragments([c, b, a], USUAL)
+    assert ids(tracks) == ["c", "a"]
+    assert [(m.before, m.after, m.cost) for m in merges] == [("a", "b", 0.0)]
+
+
+def test_greedy_takes_the_cheapest_join_first_though_another_pairing_is_cheaper_in_total():
+    # Boxes 10x10 on a line, a and c at 0, b at 2, d at -2. A shift by 2 has IoU 8/12 and costs 3, a shift by
+    # 4 has IoU 6/14 and costs 28/3. Greedy: a-c and b-d, 9.33; a-d and b-c would cost 6.
+    a, b = track("a", [(0, 0, 10, 10)]), track("b", [(2, 0, 12, 10)])
+    c, d = track("c", [(0, 0, 10, 10)], first=1), track("d", [(-2, 0, 8, 10)], first=1)
+    assert merge_cost(a, d) == merge_cost(b, c) == pytest.approx(3.0)
+    _, merges = merge_fragments([a, b, c, d], USUAL)
+    assert [(m.before, m.after) for m in merges] == [("a", "c"), ("b", "d")]
+    assert [m.cost for m in merges] == pytest.approx([0.0, 28 / 3])
+
+
+def test_a_chain_gets_the_first_name_and_all_boxes_in_order():
+    parts = [walk(name, [(50 + i, 50)] * 2, first=4 * i) for i, name in enumerate("xyz")]
+    tracks, merges = merge_fragments([parts[2], parts[0], parts[1]], USUAL)
+    assert ids(tracks) == ["x"]
+    assert tracks[0].frame_indices.tolist() == [0, 1, 4, 5, 8, 9]
+    assert np.array_equal(tracks[0].boxes_px, np.concatenate([p.boxes_px for p in parts]))
+    assert {m.into for m in merges} == {"x"}
+
+
+def test_people_and_things_are_not_joined():
+    tracks, _ = merge_fragments(
+        [track("a", [(0, 0, 9, 9)]), track("b", [(0, 0, 9, 9)], first=1, kind="dog")], USUAL
+    )
+    assert ids(tracks) == ["a", "b"]
+
+
+def test_limits_can_be_set():
+    before, after = track("a", [(0, 0, 10, 10)] * 4), track("b", [(5, 0, 15, 10)] * 2, first=6)
+    for settings, n in (
+        (MergeSettings(most_cost=16.9), 2),
+        (MergeSettings(most_cost=17.1), 1),
+        (MergeSettings(over_iou=0.34), 2),
+        (MergeSettings(over_iou=0.33), 1),
+        (MergeSettings(most_gap_frames=1), 2),
+    ):
+        assert len(merge_fragments([before, after], settings)[0]) == n
+
+
+@pytest.mark.parametrize("tracks", [[], [track("a", [(0, 0, 1, 1)])]], ids=["none", "one"])
+def test_nothing_to_join(tracks):
+    assert merge_fragments(tracks, USUAL) == (tuple(tracks), ())

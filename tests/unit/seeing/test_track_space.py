@@ -1,0 +1,155 @@
+"""Edge bands, passages and regions."""
+
+import numpy as np
+import pytest
+
+from subjects.tracks import track, video, walk
+from vidence.errors import UsageError
+from vidence.seeing.space import (
+    Bands,
+    Region,
+    count_entries,
+    count_exits,
+    edges_at,
+    frames_inside,
+    named_regions,
+    passage,
+    passages,
+    visitors,
+    visits,
+)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "expected"),
+    [
+        (500, 299, ("top",)),
+        (500, 300, ()),
+        (500, 850, ()),
+        (500, 851, ("bottom",)),
+        (149, 500, ("left",)),
+        (150, 500, ()),
+        (850, 500, ()),
+        (851, 500, ("right",)),
+        (100, 100, ("top", "left")),
+        (900, 100, ("top", "right")),
+        (100, 900, ("bottom", "left")),
+        (900, 900, ("bottom", "right")),
+        (500, 500, ()),
+    ],
+)
+def test_the_bands_of_the_paper_on_both_sides_of_their_limits(x, y, expected):
+    assert edges_at(np.array([x, y], float), width_px=1000, height_px=1000) == expected
+
+
+def test_bands_are_shares_of_a_frame_that_need_not_be_square():
+    assert edges_at(np.array([95.0, 100.0]), width_px=640, height_px=360) == ("top", "left")
+    assert edges_at(np.array([97.0, 109.0]), width_px=640, height_px=360) == ()
+
+
+def test_bands_can_be_set():
+    narrow = Bands(top=0.1, bottom=0.1, left=0.1, right=0.1)
+    assert edges_at(np.array([500.0, 299.0]), width_px=1000, height_px=1000, bands=narrow) == ()
+    assert edges_at(np.array([500.0, 99.0]), width_px=1000, height_px=1000, bands=narrow) == ("top",)
+    with pytest.raises(UsageError, match="shares from 0 to 1"):
+        Bands(top=30)
+
+
+def test_where_tracks_enter_and_leave():
+    street = video(
+        [
+            walk("across", [(50, 500), (500, 500), (950, 500)], size=(20, 40)),
+            walk("down", [(500, 100), (500, 790)], size=(20, 40)),
+            walk("corner", [(50, 100), (500, 500)], size=(20, 40)),
+            walk("once", [(500, 500)], size=(20, 40)),
+        ],
+        size=(1000, 800),
+    )
+    found = {p.track_id: (p.enters, p.leaves) for p in passages(street)}
+    assert found == {
+        "across": ("left", "right"),
+        "down": ("top", "bottom"),
+        "corner": ("ambiguous", "middle"),
+        "once": ("middle", "middle"),
+    }
+    assert count_entries(passages(street)) == {
+        "top": 1,
+        "bottom": 0,
+        "left": 1,
+        "right": 0,
+        "middle": 1,
+        "ambiguous": 1,
+    }
+    assert count_exits(passages(street)) == {
+        "top": 0,
+        "bottom": 1,
+        "left": 0,
+        "right": 1,
+        "middle": 2,
+        "ambiguous": 0,
+    }
+    assert sum(count_entries(()).values()) == 0
+
+
+def test_only_the_first_and_the_last_centre_count():
+    there_and_back = walk("a", [(500, 500), (10, 500), (500, 500)], size=(4, 4))
+    found = passage(there_and_back, width_px=1000, height_px=1000)
+    assert (found.enters, found.leaves) == ("middle", "middle")
+
+
+LEFT = Region(name="left", left_px=0, top_px=0, right_px=100, bottom_px=100)
+
+
+def test_half_of_the_box_in_any_frame_is_a_visit():
+    # 20 wide: inside by 8, 9, 10, 9 pixels.
+    way = track("a", [(92, 0, 112, 10), (91, 0, 111, 10), (90, 0, 110, 10), (91, 0, 111, 10)], first=7)
+    assert frames_inside(way, LEFT).tolist() == [9]
+    assert visits(way, LEFT)
+    assert not visits(way, LEFT, least_share=0.51)
+    assert not visits(way, LEFT, least_frames=2)
+    assert visits(way, LEFT, least_share=0.45, least_frames=3)
+
+
+def test_it_is_the_share_of_the_box_and_not_of_the_region():
+    tiny = Region(name="tiny", left_px=40, top_px=40, right_px=42, bottom_px=42)
+    person = track("a", [(0, 0, 100, 100)])
+    assert not visits(person, tiny)
+    assert visits(track("b", [(40, 40, 41, 41)]), tiny)
+
+
+def test_visitors_are_counted_once():
+    crowd = video([walk("a", [(10, 10)] * 9, size=(4, 4)), walk("b", [(300, 10)], size=(4, 4))])
+    assert visitors(crowd, LEFT) == ("a",)
+
+
+@pytest.mark.parametrize("corners", [(10, 0, 10, 5), (0, 9, 5, 3), (0, 0, float("nan"), 5)])
+def test_a_region_has_an_inside(corners):
+    left, top, right, bottom = corners
+    with pytest.raises(UsageError, match="expected left < right and top < bottom"):
+        Region(name="none", left_px=left, top_px=top, right_px=right, bottom_px=bottom)
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        ("left-half", "right-half"),
+        ("top-half", "bottom-half"),
+        ("top-left", "top-right", "bottom-left", "bottom-right"),
+        ("left-third", "centre-third", "right-third"),
+        ("top-third", "middle-third", "bottom-third"),
+    ],
+)
+def test_named_regions_cover_the_frame_once(parts):
+    regions = named_regions(600, 300)
+    pixels = np.zeros((300, 600), int)
+    for part in parts:
+        left, top, right, bottom = regions[part].box_px.round().astype(int)
+        pixels[top:bottom, left:right] += 1
+    assert (pixels == 1).all()
+
+
+def test_named_regions_lie_where_their_names_say():
+    regions = named_regions(600, 300)
+    assert regions["bottom-right"].box_px.tolist() == [300, 150, 600, 300]
+    assert regions["right-third"].box_px.tolist() == [400, 0, 600, 300]
+    assert all(name == region.name for name, region in regions.items())
