@@ -29,7 +29,7 @@ def without_parts(tracks: Sequence[Track]) -> tuple[tuple[Track, ...], tuple[Dro
     and the part keeps its place in it (by a tenth of its width and height): a person behind does not.
     Between its detections the other one is where a straight line says.
 
-    Source: ours. Detectors by gradients take limbs of large people for small people, now and then.
+    Note: Detectors by gradients take limbs of large people for small people, now and then.
     Departs: HERBench has nothing of the kind; its detector needs it less.
     """
     kept: list[Track] = []

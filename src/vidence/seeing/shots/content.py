@@ -52,7 +52,7 @@ class Content:
     a fade through black or white parts two shots; dissolves are for ``transnetv2``. ``adaptive`` and ``hsv``
     are PySceneDetect's AdaptiveDetector and ContentDetector, put to the frames that vidence decodes.
 
-    Source: ours for ``jumps``. HERBench uses TransNetV2 (section 7.4) and nothing without a network.
+    Source: none for ``jumps``. HERBench uses TransNetV2 (section 7.4) and nothing without a network.
     Departs: PySceneDetect is given pictures scaled by our pinned filter.
     """
 
