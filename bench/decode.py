@@ -2,9 +2,9 @@
 
     python bench/decode.py [--quick] [--out FILE.md]
 
-Makes its own videos, reads N evenly spread frames of each as RGB arrays with every reader that is
+Makes its own videos, reads N evenly spread frames of each as RGB arrays with every parser that is
 installed (vidence, decord, torchcodec, OpenCV), interleaved in one run, and takes the least of several
-times, of ratios the median over the rounds. Then asks every reader for frames of the files that are easy
+times, of ratios the median over the rounds. Then asks every parser for frames of the files that are easy
 to get wrong, and counts right ones.
 """
 
@@ -37,7 +37,7 @@ MOST_REPEATS = 25  # of rows that take so little that one disturbance shows
 ENOUGH_S = 12.0
 
 
-# --------------------------------------------------------------------------- readers
+# --------------------------------------------------------------------------- parsers
 
 
 def with_vidence(path: str, indices: list[int], threads: int) -> Sequence[np.ndarray]:
@@ -64,7 +64,7 @@ def handed_on(path: str, indices: list[int], threads: int) -> list[None]:
 def with_decord(path: str, indices: list[int], threads: int) -> Sequence[np.ndarray]:
     import decord
 
-    return decord.VideoReader(path, num_threads=threads).get_batch(indices).asnumpy()
+    return decord.VideoParser(path, num_threads=threads).get_batch(indices).asnumpy()
 
 
 def with_torchcodec(path: str, indices: list[int], threads: int) -> Sequence[np.ndarray]:
@@ -88,7 +88,7 @@ def with_opencv(path: str, indices: list[int], threads: int) -> Sequence[np.ndar
     return images
 
 
-READERS: dict[str, tuple[str, Callable[[str, list[int], int], Sequence[np.ndarray]]]] = {
+PARSERS: dict[str, tuple[str, Callable[[str, list[int], int], Sequence[np.ndarray]]]] = {
     "vidence": ("vidence", with_vidence),
     "decord": ("decord", with_decord),
     "torchcodec": ("torchcodec", with_torchcodec),
@@ -126,12 +126,12 @@ def pure_decode(path: str, indices: list[int]) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Row:
-    """What one reader took on one video: seconds of wall in each round, and the least CPU seconds."""
+    """What one parser took on one video: seconds of wall in each round, and the least CPU seconds."""
 
     video: str
     n_frames: int
     threads: int
-    reader: str
+    parser: str
     walls_s: tuple[float, ...]
     cpu_s: float
 
@@ -145,30 +145,30 @@ class Row:
         return statistics.median(a / b for a, b in zip(self.walls_s, other.walls_s, strict=False))
 
 
-def _timed(reader: str, path: str, indices: list[int], threads: int) -> tuple[float, float]:
+def _timed(parser: str, path: str, indices: list[int], threads: int) -> tuple[float, float]:
     """Runs in a process of its own that has imported the library before."""
-    if reader == FLOOR:
+    if parser == FLOOR:
         return pure_decode(path, indices)
-    read = handed_on if reader == HANDED_ON else READERS[reader][1]
+    read = handed_on if parser == HANDED_ON else PARSERS[parser][1]
     wall, cpu = time.perf_counter(), time.process_time()
     images = read(path, indices, threads)
     assert len(images) == len(indices)
     return time.perf_counter() - wall, time.process_time() - cpu
 
 
-def _stamps(reader: str, path: str, indices: list[int]) -> list[int] | str:
-    """The numbers that a reader finds burnt into frames, or the name of its error."""
+def _stamps(parser: str, path: str, indices: list[int]) -> list[int] | str:
+    """The numbers that a parser finds burnt into frames, or the name of its error."""
     from videos.stamped import read_number
 
     # Whatever a foreign library raises is a result here: the file defeats it.
     try:
-        return [read_number(np.asarray(image)) for image in READERS[reader][1](path, indices, 1)]
+        return [read_number(np.asarray(image)) for image in PARSERS[parser][1](path, indices, 1)]
     except Exception as error:  # noqa: BLE001
         return type(error).__name__
 
 
-def _works(reader: str, path: str) -> bool:
-    found = _stamps(reader, path, [0])
+def _works(parser: str, path: str) -> bool:
+    found = _stamps(parser, path, [0])
     return isinstance(found, list)
 
 
@@ -178,7 +178,7 @@ def _prepare() -> None:
 
 @contextlib.contextmanager
 def workers(names: Sequence[str]):
-    """One process per reader, so that no library meets another."""
+    """One process per parser, so that no library meets another."""
     context = multiprocessing.get_context("spawn")
     with contextlib.ExitStack() as stack:
         yield {
@@ -188,18 +188,18 @@ def workers(names: Sequence[str]):
 
 
 def installed(pools: dict[str, ProcessPoolExecutor], sample: Path) -> list[str]:
-    """The readers that are there and can read an ordinary file."""
+    """The parsers that are there and can read an ordinary file."""
     found = []
-    for name in READERS:
-        if importlib.util.find_spec(READERS[name][0]) is None:
+    for name in PARSERS:
+        if importlib.util.find_spec(PARSERS[name][0]) is None:
             continue
         if pools[name].submit(_works, name, str(sample)).result():
             found.append(name)
     return found
 
 
-def measure(videos: Sequence[Video], pools: dict[str, ProcessPoolExecutor], readers: list[str]) -> list[Row]:
-    """Every reader on every video, in turns, several times each."""
+def measure(videos: Sequence[Video], pools: dict[str, ProcessPoolExecutor], parsers: list[str]) -> list[Row]:
+    """Every parser on every video, in turns, several times each."""
     rows: list[Row] = []
     for video in videos:
         path = str(path_of(video))
@@ -207,7 +207,7 @@ def measure(videos: Sequence[Video], pools: dict[str, ProcessPoolExecutor], read
         for n_frames in COUNTS:
             indices = [int((i + 0.5) * total / n_frames) for i in range(n_frames)]
             for threads in (1, 2):
-                taken = take_turns(readers, pools, (path, indices, threads))
+                taken = take_turns(parsers, pools, (path, indices, threads))
                 if threads == 1:  # both in one process
                     pair = dict.fromkeys((HANDED_ON, FLOOR), pools[FLOOR])
                     taken |= take_turns(list(pair), pair, (path, indices, threads))
@@ -220,7 +220,7 @@ def measure(videos: Sequence[Video], pools: dict[str, ProcessPoolExecutor], read
 def take_turns(
     names: list[str], pools: Mapping[str, ProcessPoolExecutor], what: tuple[str, list[int], int]
 ) -> dict[str, list[tuple[float, float]]]:
-    """Wall and CPU seconds of readers that read the same in turns, until that is enough."""
+    """Wall and CPU seconds of parsers that read the same in turns, until that is enough."""
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in names}
     began_s = time.monotonic()
     for repeat in range(MOST_REPEATS):
@@ -233,15 +233,15 @@ def take_turns(
 
 
 def is_far_behind(own: list[tuple[float, float]], all_taken: dict[str, list[tuple[float, float]]]) -> bool:
-    """Whether a reader needs over twice the time of the second fastest: no repeat changes the comparison."""
+    """Whether a parser needs over twice the time of the second fastest: no repeat changes the comparison."""
     fastest = sorted(min(times)[0] for times in all_taken.values() if times)
     if len(fastest) < 2:
         return False
     return min(own)[0] > 2 * fastest[1]
 
 
-def exactness(pools: dict[str, ProcessPoolExecutor], readers: list[str]) -> dict[str, dict[str, str]]:
-    """Of 40 random frames of each special file, how many each reader gets right."""
+def exactness(pools: dict[str, ProcessPoolExecutor], parsers: list[str]) -> dict[str, dict[str, str]]:
+    """Of 40 random frames of each special file, how many each parser gets right."""
     _prepare()
     from videos.special import MAKERS, truncated
     from videos.stamped import read_number
@@ -261,14 +261,14 @@ def exactness(pools: dict[str, ProcessPoolExecutor], readers: list[str]) -> dict
             rng = np.random.default_rng(7)
             indices = [int(i) for i in rng.choice(len(numbers), min(40, len(numbers)), replace=False)]
             found[kind] = {}
-            for reader in readers:
-                got = pools[reader].submit(_stamps, reader, str(path), indices).result()
+            for parser in parsers:
+                got = pools[parser].submit(_stamps, parser, str(path), indices).result()
                 right = (
                     got
                     if isinstance(got, str)
                     else sum(number == numbers[index] for number, index in zip(got, indices, strict=True))
                 )
-                found[kind][reader] = str(right) if isinstance(right, str) else f"{right}/{len(indices)}"
+                found[kind][parser] = str(right) if isinstance(right, str) else f"{right}/{len(indices)}"
     return found
 
 
@@ -288,10 +288,10 @@ Case = tuple[str, int, int]  # video, number of frames, threads
 
 
 def by_case(rows: list[Row]) -> dict[Case, dict[str, Row]]:
-    """The rows of each case by their reader."""
+    """The rows of each case by their parser."""
     cases: dict[Case, dict[str, Row]] = {}
     for row in rows:
-        cases.setdefault((row.video, row.n_frames, row.threads), {})[row.reader] = row
+        cases.setdefault((row.video, row.n_frames, row.threads), {})[row.parser] = row
     return cases
 
 
@@ -301,9 +301,9 @@ def named(case: Case) -> str:
 
 
 def ratios(found: dict[str, Row]) -> tuple[float | None, float | None]:
-    """Handed on over the floor, the best other reader over ours; None where there is nothing to compare."""
+    """Handed on over the floor, the best other parser over ours; None where there is nothing to compare."""
     others = [
-        row.over(found["vidence"]) for name, row in found.items() if name in READERS and name != "vidence"
+        row.over(found["vidence"]) for name, row in found.items() if name in PARSERS and name != "vidence"
     ]
     to_floor = found[HANDED_ON].over(found[FLOOR]) if FLOOR in found else None
     return to_floor, min(others, default=None)
@@ -311,7 +311,7 @@ def ratios(found: dict[str, Row]) -> tuple[float | None, float | None]:
 
 def missed(rows: list[Row]) -> list[str]:
     """The cases that miss a target."""
-    found = {case: ratios(readers) for case, readers in by_case(rows).items()}
+    found = {case: ratios(parsers) for case, parsers in by_case(rows).items()}
     return [
         named(case)
         for case, (to_floor, gain) in found.items()
@@ -326,13 +326,13 @@ def wrong(exact: dict[str, dict[str, str]]) -> list[str]:
     return [kind for kind, count in counts.items() if len(count) != 2 or count[0] != count[1]]
 
 
-def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], readers: list[str]) -> str:
+def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], parsers: list[str]) -> str:
     """The tables of a report: times, targets, exactness."""
-    others = [reader for reader in readers if reader != "vidence"]
+    others = [parser for parser in parsers if parser != "vidence"]
     lines = [
-        f"Wall / CPU seconds, least of {REPEATS} to {MOST_REPEATS} (of one for a reader that is far behind), "
+        f"Wall / CPU seconds, least of {REPEATS} to {MOST_REPEATS} (of one for a parser that is far behind), "
         "interleaved; ratios are medians over the rounds. Open, index, read, RGB at full size. "
-        f"Readers found: {', '.join(readers)}.",
+        f"Parsers found: {', '.join(parsers)}.",
         "",
         f"| video, N, threads | vidence | {HANDED_ON} | {FLOOR} | "
         + " | ".join(others)
@@ -350,7 +350,7 @@ def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], readers: list
         lines.append(f"| {named(case)} | " + " | ".join([*cells, to_floor, gain, holds]) + " |")
     lines += [
         "",
-        "Every reader opens the file, finds its frames and gives RGB arrays; so does vidence handed on, "
+        "Every parser opens the file, finds its frames and gives RGB arrays; so does vidence handed on, "
         "which keeps none of them, as a run does. The floor decodes the packets needed from memory, "
         "without RGB.",
         "",
@@ -359,25 +359,25 @@ def as_markdown(rows: list[Row], exact: dict[str, dict[str, str]], readers: list
         "",
         "Right frames of those asked for, or the error:",
         "",
-        "| file | " + " | ".join(readers) + " |",
-        "|---" * (1 + len(readers)) + "|",
+        "| file | " + " | ".join(parsers) + " |",
+        "|---" * (1 + len(parsers)) + "|",
     ]
-    lines += [f"| {kind} | " + " | ".join(cells[r] for r in readers) + " |" for kind, cells in exact.items()]
+    lines += [f"| {kind} | " + " | ".join(cells[r] for r in parsers) + " |" for kind, cells in exact.items()]
     return "\n".join(lines)
 
 
 def run(videos: Sequence[Video] = VIDEOS) -> tuple[list[Row], dict[str, dict[str, str]], list[str]]:
-    """Measure; returns times, exactness and the readers that were found."""
+    """Measure; returns times, exactness and the parsers that were found."""
     make(videos)
-    with workers([*READERS, FLOOR]) as pools:
-        readers = installed(pools, path_of(videos[0]))
-        return measure(videos, pools, readers), exactness(pools, readers), readers
+    with workers([*PARSERS, FLOOR]) as pools:
+        parsers = installed(pools, path_of(videos[0]))
+        return measure(videos, pools, parsers), exactness(pools, parsers), parsers
 
 
 def report(videos: Sequence[Video] = VIDEOS) -> tuple[str, list[str]]:
     """Measure; returns the tables in Markdown, and what missed its target."""
-    rows, exact, readers = run(videos)
-    return as_markdown(rows, exact, readers), [*missed(rows), *wrong(exact)]
+    rows, exact, parsers = run(videos)
+    return as_markdown(rows, exact, parsers), [*missed(rows), *wrong(exact)]
 
 
 def main() -> int:

@@ -4,7 +4,7 @@
 
 Questions are simulated: ten about each video, each needing one to eight pieces of evidence. One in ten
 gives its answer away. A selector finds all pieces for six in ten, more in some videos than in others; the
-reader puts them together for eight in ten. Where it does not know it is wrong, or guesses among five.
+parser puts them together for eight in ten. Where it does not know it is wrong, or guesses among five.
 The diagnostics are the real ones; only frames and model are made up. Prints the table of the
 documentation: the planted figure, what it is in the long run (20,000 questions), and for each number of
 questions the median half width of the interval, with how often it holds the figure of the long run.
@@ -52,7 +52,7 @@ class Truth:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reader:
+class Parser:
     """Who answers: whether it guesses, and how noisy its log-probabilities are."""
 
     name: str
@@ -116,8 +116,8 @@ def n_missing(truth: Truth, prompt: Prompt) -> int:
     return truth.n_pieces - len(seen)
 
 
-def reply(truth: Truth, reader: Reader, ask: Ask, rng: np.random.Generator) -> Reply:
-    """What the reader says, with log-probabilities where they are wanted."""
+def reply(truth: Truth, parser: Parser, ask: Ask, rng: np.random.Generator) -> Reply:
+    """What the parser says, with log-probabilities where they are wanted."""
     prompt = ask.prompt
     letters = "ABCDE"
     right = letters[prompt.choices.index("right")]
@@ -125,16 +125,16 @@ def reply(truth: Truth, reader: Reader, ask: Ask, rng: np.random.Generator) -> R
     if ask.sampling is not None and ask.sampling.want_choice_logps:
         missing = 0 if truth.is_told else n_missing(truth, prompt)
         known = np.where(np.array(list(letters)) == right, 4.0 - 1.5 * min(missing, 2), 0.0)
-        logits = known + reader.noise * rng.standard_normal(len(letters))
+        logits = known + parser.noise * rng.standard_normal(len(letters))
         logps = logits - np.log(np.exp(logits).sum())
         return Reply(text=right, choice_logps=dict(zip(letters, logps.tolist(), strict=True)))
     knows = truth.is_told or (truth.is_fused and n_missing(truth, prompt) == 0)
     if knows:
         return Reply(text=right)
-    return Reply(text=letters[rng.integers(len(letters))] if reader.guesses else wrong)
+    return Reply(text=letters[rng.integers(len(letters))] if parser.guesses else wrong)
 
 
-def examined(diagnostic: Diagnostic, reader: Reader, n: int, rng: np.random.Generator) -> list[Examined]:
+def examined(diagnostic: Diagnostic, parser: Parser, n: int, rng: np.random.Generator) -> list[Examined]:
     """The diagnostic's findings on new questions."""
     found = []
     for number, truth in enumerate(draw_truths(n, rng)):
@@ -148,7 +148,7 @@ def examined(diagnostic: Diagnostic, reader: Reader, n: int, rng: np.random.Gene
             wanted = next(flow)
             while True:
                 asks = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in wanted]
-                wanted = flow.send([reply(truth, reader, ask, rng) for ask in asks])
+                wanted = flow.send([reply(truth, parser, ask, rng) for ask in asks])
         except StopIteration as stop:
             found.append(Examined(item=item, finding=stop.value))
     return found
@@ -162,7 +162,7 @@ class Figure:
     make: Callable[[], Diagnostic]
     at: tuple[str, str, str]
     planted: float
-    readers: tuple[Reader, ...]
+    parsers: tuple[Parser, ...]
     is_share: bool = True
 
     def stated(self, found: Sequence[Examined], rng: np.random.Generator) -> Estimate:
@@ -176,8 +176,8 @@ class Figure:
         raise RuntimeError(f"nothing at {self.at}")
 
 
-SILENT, GUESSER = Reader(name="never guesses"), Reader(name="guesses among 5", guesses=True)
-NOISY = tuple(Reader(name=f"noise {noise:g} nats", noise=noise) for noise in (0.0, 0.3, 1.0))
+SILENT, GUESSER = Parser(name="never guesses"), Parser(name="guesses among 5", guesses=True)
+NOISY = tuple(Parser(name=f"noise {noise:g} nats", noise=noise) for noise in (0.0, 0.3, 1.0))
 FULL = SHARE_TOLD + (1 - SHARE_TOLD) * SHARE_FOUND * SHARE_FUSED
 ORACLE = SHARE_TOLD + (1 - SHARE_TOLD) * SHARE_FUSED
 FIGURES = (
@@ -187,7 +187,7 @@ FIGURES = (
             make=lambda mode=mode: mrfs.create({"mode": mode}),
             at=("mrfs", "all", "mean"),
             planted=(1 + MOST_PIECES) / 2,
-            readers=(SILENT, GUESSER),
+            parsers=(SILENT, GUESSER),
             is_share=False,
         )
         for mode in ("nested-bisect", "exhaustive")
@@ -197,35 +197,35 @@ FIGURES = (
         make=lambda: frame_shares.create({}),
         at=("frame-shares", "all", "top"),
         planted=float(np.mean([1 / k for k in range(2, MOST_PIECES + 1)])),
-        readers=NOISY,
+        parsers=NOISY,
     ),
     Figure(
         title="`modality`, words alone / all frames",
         make=lambda: modality.create({}),
         at=("modality", "text", "ratio"),
         planted=SHARE_TOLD / FULL,
-        readers=(SILENT, GUESSER),
+        parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`selector-gap`, retrieval",
         make=lambda: selector_gap.create({}),
         at=("selector-gap", "plan", "retrieval"),
         planted=ORACLE - FULL,
-        readers=(SILENT, GUESSER),
+        parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`selector-gap`, fusion",
         make=lambda: selector_gap.create({}),
         at=("selector-gap", "plan", "fusion"),
         planted=1 - ORACLE,
-        readers=(SILENT, GUESSER),
+        parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`blind-panel`, flagged",
         make=lambda: blind_panel.create({}),
         at=("blind-panel", "flagged", "share"),
         planted=SHARE_TOLD,
-        readers=(SILENT, GUESSER),
+        parsers=(SILENT, GUESSER),
     ),
 )
 
@@ -235,21 +235,21 @@ def shown(figure: Figure, value: float) -> str:
     return f"{100 * value:.1f} %" if figure.is_share else f"{value:.2f}"
 
 
-def line(figure: Figure, reader: Reader, repeats: int, *, seed: int) -> str:
+def line(figure: Figure, parser: Parser, repeats: int, *, seed: int) -> str:
     """One line of the table."""
     rng = np.random.default_rng([seed, 0])
     diagnostic = figure.make()
-    long_run = figure.stated(examined(diagnostic, reader, LONG_RUN, rng), rng).value
+    long_run = figure.stated(examined(diagnostic, parser, LONG_RUN, rng), rng).value
     cells = []
     for size in SIZES:
         widths, n_held = [], 0
         for repeat in range(repeats):
             own_rng = np.random.default_rng([seed, size, repeat])
-            found = figure.stated(examined(diagnostic, reader, size, own_rng), own_rng)
+            found = figure.stated(examined(diagnostic, parser, size, own_rng), own_rng)
             widths.append((found.high - found.low) / 2)
             n_held += found.low <= long_run <= found.high
         cells.append(f"± {shown(figure, float(np.nanmedian(widths)))} ({100 * n_held / repeats:.0f})")
-    first = [figure.title, reader.name, shown(figure, figure.planted), shown(figure, long_run)]
+    first = [figure.title, parser.name, shown(figure, figure.planted), shown(figure, long_run)]
     return f"| {' | '.join([*first, *cells])} |"
 
 
@@ -259,12 +259,12 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    heads = ["figure", "reader", "planted", "in the long run", *(f"{n:,} questions" for n in SIZES)]
+    heads = ["figure", "parser", "planted", "in the long run", *(f"{n:,} questions" for n in SIZES)]
     print(f"| {' | '.join(heads)} |")
     print(f"|{'---|' * len(heads)}")
     for figure in FIGURES:
-        for reader in figure.readers:
-            print(line(figure, reader, options.repeats, seed=options.seed), flush=True)
+        for parser in figure.parsers:
+            print(line(figure, parser, options.repeats, seed=options.seed), flush=True)
     return 0
 
 

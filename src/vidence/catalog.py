@@ -44,7 +44,7 @@ FOLDERS = {
     "benchmark": "vidence.ask.benchmarks",
     "model": "vidence.ask.models",
     "selector": "vidence.ask.selection",
-    "reader": "vidence.ask.scoring",
+    "parser": "vidence.ask.scoring",
     "judge": "vidence.ask.judging",
     "diagnostic": "vidence.explain.diagnostics",
     "embedder": "vidence.ask.embedding",
@@ -157,8 +157,11 @@ def _has_names(kind: str, name: str) -> bool:
 
 def settings_type(kind: str, name: str) -> type[Record] | None:
     """The record of a thing's settings; None for one that has none."""
-    found = getattr(find(kind, name), "Settings", None)
-    return found if isinstance(found, type) and issubclass(found, Record) else None
+    module = find(kind, name)
+    if "settings" not in inspect.signature(module.create).parameters:
+        return None
+    found: type[Record] = module.Settings
+    return found
 
 
 def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: ANN401 - what kinds make is said above this file
@@ -437,7 +440,7 @@ def _converted(
 def take_options(
     owner: str, options: Mapping[str, str], known: "Mapping[str, Callable[[str], object]]"
 ) -> dict[str, object]:
-    """The options turned into values by the readers in `known`; others are refused."""
+    """The options turned into values by the parsers in `known`; others are refused."""
     values: dict[str, object] = {}
     for key, text in options.items():
         if key not in known:

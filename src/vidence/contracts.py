@@ -47,7 +47,7 @@ class AskingRules(Record, kw_only=True):
     `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline`
     is the aggregate that the paper prints: ``micro`` (mean over items), ``macro:TAG`` (mean over the
     values of that tag), or ``answered`` (mean over the items whose reply could be read). `prompts`
-    names a set of templates. `text_reader` marks answers that are texts: by rules, or ``needs-judge``.
+    names a set of templates. `text_parser` marks answers that are texts: by rules, or ``needs-judge``.
     `judge` names the judge that marks where a judge model is given.
     `shuffle_choices` draws an order of the choices for every item and repeat. `retries` is how often a
     question whose reply cannot be read is asked again with other frames (see `Selector`).
@@ -61,8 +61,8 @@ class AskingRules(Record, kw_only=True):
     frame_times: bool = False
     size: str = "short:720"
     jpeg_quality: int = 85
-    reader: str = "robust"
-    text_reader: str = "needs-judge"
+    parser: str = "robust"
+    text_parser: str = "needs-judge"
     headline: str = "micro"
     judge: str = "rule-first"
     shuffle_choices: bool = False
@@ -285,7 +285,7 @@ class Subject(Protocol):
         """
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the plan's reader and its judges: ``score = yield from subject.mark(reply)``.
+        """Right or wrong, by the plan's parser and its judges: ``score = yield from subject.mark(reply)``.
 
         `order` is the one in which the choices were shown; the outcome's letters are those that were shown.
         """

@@ -53,7 +53,7 @@ PROTOCOLS = [(name, protocol) for name in NAMES for protocol in make(name).proto
 def test_its_protocols_name_things_that_exist(name: str, protocol: str) -> None:
     rules = make(name).protocols[protocol]
     assert catalog.parse_spec(rules.selector).name in catalog.names("selector")
-    assert rules.reader in catalog.names("reader")
+    assert rules.parser in catalog.names("parser")
     assert rules.judge in catalog.names("judge")
     assert rules.prompts in templates.sets()
     assert rules.style in ("direct", "cot")

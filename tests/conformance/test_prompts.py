@@ -105,15 +105,15 @@ def test_the_marker_is_asked_for(set_name: str, name: str) -> None:
 @pytest.mark.parametrize(("set_name", "name"), [case for case in CASES if case[1].startswith("choice")])
 def test_a_reply_that_does_as_asked_is_read(set_name: str, name: str, dollar: str) -> None:
     asked = (ASKED[set_name, name] or "{}").replace("$", dollar)
-    for reader in ("robust", *OFFICIAL_READERS.get(set_name, ())):
-        scorer = catalog.find("reader", reader).create()
+    for parser in ("robust", *OFFICIAL_READERS.get(set_name, ())):
+        scorer = catalog.find("parser", parser).create()
         for letter in CHOICE.letters:
             reply = asked.format(letter)
             if name.endswith("cot"):
                 reply = f"The cook stays.\n{reply}"
             outcome = scorer.read(CHOICE, Reply(text=reply))
-            assert isinstance(outcome, Answered), (reader, reply)
-            assert outcome.answer == letter, (reader, reply)
+            assert isinstance(outcome, Answered), (parser, reply)
+            assert outcome.answer == letter, (parser, reply)
 
 
 @pytest.mark.parametrize(("set_name", "name"), CASES)

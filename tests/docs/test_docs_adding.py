@@ -48,9 +48,11 @@ def installed(files, tmp_path, monkeypatch) -> Path:
     (info / "entry_points.txt").write_text("\n".join(lines))
     monkeypatch.syspath_prepend(site)
     importlib.invalidate_caches()
+    catalog.forget()
     yield site
     for name in [m for m in sys.modules if m.partition(".")[0] == PACKAGE]:
         del sys.modules[name]
+    catalog.forget()
 
 
 def test_every_file_of_the_page_is_named_as_an_entry_point(files):
@@ -64,7 +66,7 @@ def test_the_catalog_finds_them_by_name(installed):
         "benchmark": "riddles",
         "model": "parrot",
         "selector": "opening",
-        "reader": "last-word",
+        "parser": "last-word",
         "judge": "second-opinion",
     }.items():
         assert name in catalog.names(kind)
@@ -82,13 +84,13 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         model="parrot:2",
         out=tmp_path / "run",
         cache=tmp_path / "cache",
-        wishes={"selector": "opening", "reader": "last-word"},
+        wishes={"selector": "opening", "parser": "last-word"},
     )
     assert run.facts.problems == ("riddles.txt:2: 1 fields; expected 4, split by |",)
     shown = [[frame.frame_index for frame in row.trial.selection.frames] for row in run.rows]
     assert shown == [list(range(8)), list(range(8))]
     assert [row.trial.reply.text for row in run.rows] == ["Answer: B. blue", "Answer: B. two"]
-    # The reader of the page looks at the last word alone, which is no letter here.
+    # The parser of the page looks at the last word alone, which is no letter here.
     assert [row.outcome for row in run.rows] == ["unreadable", "unreadable"]
     again = vidence.evaluate(
         "riddles",
@@ -108,7 +110,7 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         wishes={
             "protocol": "step-by-step",
             "selector": "opening",
-            "reader": "last-word",
+            "parser": "last-word",
             "judge": "second-opinion",
             "judge_models": ("scripted:No.",),
         },
@@ -137,14 +139,14 @@ def test_they_refuse_what_they_cannot_use(installed, tmp_path):
         catalog.find("judge", "second-opinion").create(tmp_path)
 
 
-def test_the_reader_reads_its_last_word(installed):
-    reader = catalog.find("reader", "last-word").create()
+def test_the_parser_reads_its_last_word(installed):
+    parser = catalog.find("parser", "last-word").create()
     item = Item(item_id="q", question="?", choices=("x", "y"), answer="B")
-    found = reader.read(item, Reply(text="I say B"))
+    found = parser.read(item, Reply(text="I say B"))
     assert found == Answered(answer="B", rule="last-word")
-    assert reader.mark(item, found).value == 1.0
-    assert isinstance(reader.read(item, Reply(text="B, I say")), Unreadable)
-    assert isinstance(reader.read(item, Reply(text="I say C")), Unreadable)
+    assert parser.mark(item, found).value == 1.0
+    assert isinstance(parser.read(item, Reply(text="B, I say")), Unreadable)
+    assert isinstance(parser.read(item, Reply(text="I say C")), Unreadable)
 
 
 def test_the_prompt_of_the_page_can_be_filled(files, tmp_path):

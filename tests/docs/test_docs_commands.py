@@ -9,7 +9,7 @@ from vidence import catalog
 from vidence.ask.prompting.templates import sets
 from vidence.cli.main import COMMANDS, app
 
-# Names that a page makes up for the reader to replace.
+# Names that a page makes up for the parser to replace.
 _PLACEHOLDERS = {"BENCHMARK", "SPEC", "NAME", "..."}
 
 
@@ -44,7 +44,7 @@ def complaint(command: click.Command, words: list[str], *, own: set[str]) -> str
         "benchmark": [found.get("benchmark")],
         "model": [catalog.parse_spec(found["model"]).name] if found.get("model") else [],
         "selector": [catalog.parse_spec(found["selector"]).name] if found.get("selector") else [],
-        "reader": [found.get("reader")],
+        "parser": [found.get("parser")],
     }
     for kind, names in named.items():
         known = {*catalog.names(kind), *own, *_PLACEHOLDERS}

@@ -20,7 +20,7 @@ TABLES = {
     "benchmark": "docs/benchmarks/index.md",
     "model": "docs/guides/models.md",
     "selector": "docs/guides/frames.md",
-    "reader": "docs/guides/readers.md",
+    "parser": "docs/guides/parsers.md",
     "judge": "docs/guides/judges.md",
     "embedder": "docs/guides/embedders.md",
     "maker": "docs/making/index.md",

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-# What a browser fetches by itself: not the links that a reader follows.
+# What a browser fetches by itself: not the links that a parser follows.
 _LOADED = re.compile(
     r"<(?:script|img|iframe|source|video|audio|embed)\b[^>]*?\bsrc=\"?([^\" >]+)"
     r"|<link\b(?=[^>]*\brel=\"?(?:stylesheet|preconnect|preload|dns-prefetch|icon|modulepreload))"

@@ -23,7 +23,7 @@ RUN = ["run", "table", "--data", "questions.jsonl", "--no-page", "--out", "r", "
         (["run", "perceptioncmp", "--data", "x", "--model", "scripted:A"], "Did you mean 'perceptioncomp'"),
         (["run", "table", "--data", "questions.jsonl", "--model", "opnai:x"], "Did you mean 'openai'"),
         ([*RUN, "scripted:A", "--selector", "midpoint"], "Did you mean 'midpoints'"),
-        ([*RUN, "scripted:A", "--reader", "robuste"], "Did you mean 'robust'"),
+        ([*RUN, "scripted:A", "--parser", "robuste"], "Did you mean 'robust'"),
         ([*RUN, "scripted:A", "--prompt-set", "plane"], "Did you mean 'plain'"),
         ([*RUN, "openai:x?basurl=http://localhost:1"], "Did you mean 'base_url'"),
         ([*RUN, "scripted:A", "--size", "small"], "short:720"),

@@ -12,7 +12,7 @@ def test_list_names_everything_that_has_a_file(vidence):
     assert everything.code == 0
     for line in (
         "benchmarks: actpld, herbench, humanpcr, mmvu, perceptioncomp, phantom, table",
-        "readers: description-match, herbench-official, needs-judge, perceptioncomp-api",
+        "parsers: description-match, herbench-official, needs-judge, perceptioncomp-api",
         "judges: ",
         "protocols: ",
         "prompts: ",
@@ -105,7 +105,7 @@ def test_report_reads_replies_again_without_asking(vidence, questions):
         ]
         assert vidence(*words, "--out", "r", "--no-page").code == 0
     strict = vidence("report", "r", "--json", "robust.json")
-    loose = vidence("report", "r", "--reader", "herbench-official", "--json", "loose.json")
+    loose = vidence("report", "r", "--parser", "herbench-official", "--json", "loose.json")
     assert "Accuracy 0.0 %" in strict.out
     assert "Accuracy 100.0 %" in loose.out
 

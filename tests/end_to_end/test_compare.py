@@ -82,11 +82,11 @@ def test_several_runs_are_ranked(vidence, recorded):
     assert [p["p_holm"] <= 0.05 for p in ranking["pairs"]] == [True, True, True]
 
 
-def test_another_reader_reads_all_runs_again(vidence, recorded):
+def test_another_parser_reads_all_runs_again(vidence, recorded):
     recorded({"a": ["B: A thing"] * 40, "b": ["A"] * 40})
     plain = " ".join(vidence("compare", "a", "b").out.split())
     assert "replay:b is 100.0 points above" in plain
-    gemini = " ".join(vidence("compare", "a", "b", "--reader", "perceptioncomp-gemini").out.split())
+    gemini = " ".join(vidence("compare", "a", "b", "--parser", "perceptioncomp-gemini").out.split())
     assert "points above" in gemini or "same marks" in gemini
 
 
@@ -99,7 +99,7 @@ def test_another_reader_reads_all_runs_again(vidence, recorded):
             ("a", "nowhere"),
             "nowhere is not a run folder: there is nothing of that name; give the folder that",
         ),
-        (("a", "b", "--reader", "robus"), "Did you mean 'robust'?"),
+        (("a", "b", "--parser", "robus"), "Did you mean 'robust'?"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_in_one_message(vidence, recorded, words, says):

@@ -15,7 +15,7 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.embedding import phantom_codes
 from vidence.ask.phantom.plan import WorldSpec, plan_world
-from vidence.ask.phantom.planted import Reader, expected
+from vidence.ask.phantom.planted import Parser, expected
 from vidence.ask.phantom.scene import COLOURS
 from vidence.ask.phantom.world import World, render
 from vidence.engine.diagnosing import Account, diagnose, open_diagnostic
@@ -159,7 +159,7 @@ def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab: Lab):
 
 
 @pytest.mark.parametrize(("model", "most"), [(SINGLE, 1), (FORGETFUL, 2), (BLIND, 0)])
-def test_what_a_reader_cannot_fuse_has_no_demand(lab: Lab, model: str, most: int):
+def test_what_a_parser_cannot_fuse_has_no_demand(lab: Lab, model: str, most: int):
     found = lab.find("mrfs", model)
     for item, finding in found.pairs:
         demand = planted_demand(item)
@@ -205,11 +205,11 @@ def test_modality_ratios_are_the_planted_ones(lab: Lab):
     assert blind.value("modality", "full", "accuracy") == 0.1  # one question in ten gives its answer away
     assert blind.value("modality", "text", "ratio") == 1.0
     found = lab.find("modality", FUSER, selector="midpoints")
-    reader, full, central = Reader(name="fuser"), [], []
+    parser, full, central = Parser(name="fuser"), [], []
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
-        full.append(expected(reader, item, times_s=midpoints_s(item, 16)))
-        central.append(expected(reader, item, times_s=midpoints_s(item, 1)))
+        full.append(expected(parser, item, times_s=midpoints_s(item, 16)))
+        central.append(expected(parser, item, times_s=midpoints_s(item, 1)))
         assert value["full"] == value["shuffled"] == value["reversed"] == full[-1]
         assert value["text"] == (item.tags["leak"] == "yes")
         assert value["central"] == central[-1]
@@ -257,17 +257,17 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
 def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
     chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=yes&embedder.miss=0.3&embedder.seed=5"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
-    reader = Reader(name="fuser")
+    parser = Parser(name="fuser")
     n_right = 0
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
         assert value["evidence-frames"] == 1.0
-        assert value["plan"] == expected(reader, item, times_s=midpoints_s(item, 8))
+        assert value["plan"] == expected(parser, item, times_s=midpoints_s(item, 8))
         assert (value[chosen] == 1.0) == (item.tags["leak"] == "yes" or finding.recall[chosen] == 1.0)
         n_right += value[chosen] == 1.0
         if item.tags["frame_rate"] == "constant":
             shown_s = retrieved_s(item, miss=0.3, n_frames=8)
-            assert value[chosen] == expected(reader, item, times_s=shown_s), item.item_id
+            assert value[chosen] == expected(parser, item, times_s=shown_s), item.item_id
     assert 5 < n_right < 25
     assert found.value("selector-gap", chosen, "retrieval") == pytest.approx(1 - n_right / 30)
     assert found.value("selector-gap", chosen, "fusion") == 0.0
@@ -275,10 +275,10 @@ def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
 
 def test_a_planted_fusion_defect_is_a_fusion_gap(lab: Lab):
     found = lab.find("selector-gap", FORGETFUL, selector="midpoints")
-    reader = Reader(name="forgetful", memory=2)
-    plan = [expected(reader, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs]
+    parser = Parser(name="forgetful", memory=2)
+    plan = [expected(parser, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs]
     # with all cards in sight: one, one and two cards, and the one that is told
-    oracle = [expected(reader, i, times_s=middles_s(i)) for i, _ in found.pairs]
+    oracle = [expected(parser, i, times_s=middles_s(i)) for i, _ in found.pairs]
     assert sum(oracle) == 3 * 4
     assert [f.marks["plan"][0].value == 1.0 for _, f in found.pairs] == plan
     assert [f.marks["evidence-frames"][0].value == 1.0 for _, f in found.pairs] == oracle
@@ -292,7 +292,7 @@ def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
     n_of = dict.fromkeys(enough, 0)
     for item, finding in found.pairs:
         right = {int(one.label): one.marks[0].value == 1.0 for one in finding.sweeps["frames"]}
-        assert right == {n: expected(Reader(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right}
+        assert right == {n: expected(Parser(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right}
         if item.tags["leak"] == "no" and item.tags["frame_rate"] == "constant":
             assert right == {n: n >= enough[item.tags["lifetime"]] for n in right}, item.item_id
             n_of[item.tags["lifetime"]] += 1

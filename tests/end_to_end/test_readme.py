@@ -116,8 +116,8 @@ def test_recorded_answers_need_neither_media_nor_model(vidence):
             (r["item_id"], r["reader"], r["outcome"], r["read"], r["correct"]) for r in csv.DictReader(file)
         ]
     assert rows == [("q1", "robust", "answered", "B", "0"), ("q2", "robust", "unreadable", "", "0")]
-    assert "`--reader NAME`" in README
-    loose = vidence("report", folder, "--reader", "herbench-official")
+    assert "`--parser NAME`" in README
+    loose = vidence("report", folder, "--parser", "herbench-official")
     assert "Accuracy 50.0 %" in loose.out
 
 

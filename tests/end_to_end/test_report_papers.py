@@ -64,7 +64,7 @@ def test_a_single_run_has_all_of_its_tables_in_files(vidence, perceptioncomp):
     done = vidence("report", "run-A", "--tables", "tables", "--json", "r.json", "--csv", "r.csv")
     assert done.code == 0, done.err
     names = {p.stem for p in (vidence.folder / "tables").iterdir()}
-    assert {"paper-1", "score", "outcomes", "readers", "usage"} <= names
+    assert {"paper-1", "score", "outcomes", "parsers", "usage"} <= names
     tables = {t["name"] for t in json.loads((vidence.folder / "r.json").read_text())["tables"]}
     assert {"paper-1", "score"} <= tables
 

@@ -287,7 +287,7 @@ def test_replay_needs_no_media_and_reports_as_csv(vidence, questions):
     assert vidence("report", "r", "--csv", "r.csv").code == 0
     with (vidence.folder / "r.csv").open() as file:
         table = list(csv.DictReader(file))
-    assert list(table[0])[:7] == ["item_id", "model", "reader", "outcome", "read", "gold", "correct"]
+    assert list(table[0])[:7] == ["item_id", "model", "parser", "outcome", "read", "gold", "correct"]
     assert [(r["item_id"], r["outcome"], r["read"], r["gold"], float(r["correct"])) for r in table] == [
         ("0-0", "answered", "A", "A", 1.0),
         ("0-1", "unreadable", "", "B", 0.0),

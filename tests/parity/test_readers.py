@@ -1,4 +1,4 @@
-"""The readers on the authors' vectors and on the replies that PerceptionComp released."""
+"""The parsers on the authors' vectors and on the replies that PerceptionComp released."""
 
 import gzip
 import json
@@ -26,13 +26,13 @@ def need(path: Path) -> Path:
 
 
 @cache
-def reader(name: str) -> Scorer:
-    scorer: Scorer = catalog.find("reader", name).create()
+def parser(name: str) -> Scorer:
+    scorer: Scorer = catalog.find("parser", name).create()
     return scorer
 
 
 def letter(name: str, item: Item, text: str) -> str:
-    outcome = reader(name).read(item, Reply(text=text))
+    outcome = parser(name).read(item, Reply(text=text))
     return outcome.answer if isinstance(outcome, Answered) else "WRONG"
 
 

@@ -1,4 +1,4 @@
-"""Whole runs over real recorded replies: the official readers give the published letters and counts."""
+"""Whole runs over real recorded replies: the official parsers give the published letters and counts."""
 
 import csv
 import gzip
@@ -63,10 +63,10 @@ def replay(responses: Path, annotations: Path, folder: Path) -> Path:
     return folder / "run"
 
 
-def rows_of(run_folder: Path, reader: str, tmp_path: Path) -> dict[str, dict[str, str]]:
-    """The CSV of a run as read by one reader, by item id."""
-    path = tmp_path / f"{reader}.csv"
-    write_csv(load_run(run_folder, reader=reader), path)
+def rows_of(run_folder: Path, parser: str, tmp_path: Path) -> dict[str, dict[str, str]]:
+    """The CSV of a run as read by one parser, by item id."""
+    path = tmp_path / f"{parser}.csv"
+    write_csv(load_run(run_folder, parser=parser), path)
     with path.open(newline="") as file:
         return {row["item_id"]: row for row in csv.DictReader(file)}
 
@@ -86,13 +86,13 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
             continue
         rows = recorded(path)
         folder = replay(with_texts(path, rows, tmp_path), annotations, tmp_path / str(number))
-        by_reader = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in RULES}
-        assert {name: n_correct(by_reader[name]) for name in ("api", "gemini")} == {
+        by_parser = {name: rows_of(folder, f"perceptioncomp-{name}", tmp_path) for name in RULES}
+        assert {name: n_correct(by_parser[name]) for name in ("api", "gemini")} == {
             "api": counts.get("api_correct", 0),
             "gemini": counts.get("gemini_correct", 0),
         }, path.name
-        assert counts["authors_rule"] in by_reader, path.name
-        authors = by_reader[counts["authors_rule"]]
+        assert counts["authors_rule"] in by_parser, path.name
+        authors = by_parser[counts["authors_rule"]]
         assert set(authors) == set(rows)
         same = sum(
             (authors[key]["read"] or "WRONG") == row["published_predicted"] for key, row in rows.items()
@@ -105,8 +105,8 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
         pytest.skip(f"expected_per_file.json has no counts of {', '.join(unknown)}; the others were compared")
 
 
-def test_the_report_says_how_many_letters_another_reader_changes(checks_dir: Path, tmp_path: Path):
-    from vidence.report.readers import reader_table
+def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Path, tmp_path: Path):
+    from vidence.report.parsers import parser_table
 
     path = response_files(checks_dir)[0]
     annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
@@ -114,5 +114,5 @@ def test_the_report_says_how_many_letters_another_reader_changes(checks_dir: Pat
     robust = rows_of(folder, "robust", tmp_path)
     gemini = rows_of(folder, "perceptioncomp-gemini", tmp_path)
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
-    table = reader_table(load_run(folder), ["robust", "perceptioncomp-gemini"])
+    table = parser_table(load_run(folder), ["robust", "perceptioncomp-gemini"])
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed

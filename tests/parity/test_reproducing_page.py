@@ -19,11 +19,11 @@ RESPONSES = "GPT-5-chat-latest@1-500.jsonl.gz"
 
 
 def printed() -> dict[str, tuple[int, str]]:
-    """The right answers and the percentage that the page gives for each reader."""
+    """The right answers and the percentage that the page gives for each parser."""
     rows = re.findall(
         r"^\| `([\w-]+)` \| (\d+) \| ([\d.]+) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE
     )
-    return {reader: (int(n), percent) for reader, n, percent in rows}
+    return {parser: (int(n), percent) for parser, n, percent in rows}
 
 
 def test_the_page_prints_what_comes_out(checks_dir: Path, tmp_path: Path):
@@ -45,10 +45,10 @@ def test_the_page_prints_what_comes_out(checks_dir: Path, tmp_path: Path):
 
     anyio.run(go)
     found = {}
-    for reader in ("perceptioncomp-gemini", "perceptioncomp-api", "robust"):
-        rows = load_run(tmp_path / "run", reader=reader).rows
+    for parser in ("perceptioncomp-gemini", "perceptioncomp-api", "robust"):
+        rows = load_run(tmp_path / "run", parser=parser).rows
         n_right = sum(row.correct == 1.0 for row in rows)
-        found[reader] = (n_right, f"{100 * n_right / len(rows):.1f}")
-        if reader == "robust":
+        found[parser] = (n_right, f"{100 * n_right / len(rows):.1f}")
+        if parser == "robust":
             assert sum(row.outcome == "unreadable" for row in rows) == 5
     assert found == printed()

@@ -131,7 +131,7 @@ def test_a_choice_equals_itself(choices: list[str]) -> None:
 
 
 @given(st.sampled_from("ABCDE"))
-def test_all_readers_agree_on_clean_replies(wanted: str) -> None:
+def test_all_parsers_agree_on_clean_replies(wanted: str) -> None:
     for module in (robust, herbench_official, perceptioncomp_api, perceptioncomp_gemini):
         for text in (wanted, f"Answer: {wanted}", f"<answer>{wanted}</answer>"):
             if module is perceptioncomp_gemini and text == wanted:

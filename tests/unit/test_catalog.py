@@ -16,14 +16,14 @@ def test_a_near_name_is_suggested_and_all_are_listed():
     ):
         catalog.find("selector", "midpoint")
     with pytest.raises(UnknownNameError) as caught:
-        catalog.find("reader", "zzzzzzzz")
+        catalog.find("parser", "zzzzzzzz")
     assert "Did you mean" not in str(caught.value)
 
 
 def test_shared_code_has_no_name():
     assert all(not name.startswith(("_", "-")) for kind in catalog.FOLDERS for name in catalog.names(kind))
     with pytest.raises(UnknownNameError):
-        catalog.find("reader", "-marking")
+        catalog.find("parser", "-marking")
 
 
 @pytest.fixture(autouse=True)
@@ -44,7 +44,7 @@ class FakeEntryPoint:
 
 def plug_in(monkeypatch: pytest.MonkeyPatch, name: str, loaded: object) -> None:
     def entry_points(*, group: str) -> list[FakeEntryPoint]:
-        return [FakeEntryPoint(name, loaded)] if group == "vidence.readers" else []
+        return [FakeEntryPoint(name, loaded)] if group == "vidence.parsers" else []
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
     catalog.forget()
@@ -54,9 +54,9 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
     module = types.ModuleType("somewhere.mine")
     module.create = lambda: "made"
     plug_in(monkeypatch, "mine", module)
-    assert "mine" in catalog.names("reader")
-    assert catalog.find("reader", "mine").create() == "made"
-    assert catalog.find("reader", "robust").__name__ == "vidence.ask.scoring.robust"
+    assert "mine" in catalog.names("parser")
+    assert catalog.find("parser", "mine").create() == "made"
+    assert catalog.find("parser", "robust").__name__ == "vidence.ask.scoring.robust"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
 def test_a_bad_plug_in_is_refused(monkeypatch, name, loaded, message):
     plug_in(monkeypatch, name, loaded)
     with pytest.raises(UsageError, match=message):
-        catalog.find("reader", name)
+        catalog.find("parser", name)
 
 
 @pytest.mark.parametrize(

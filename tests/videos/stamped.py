@@ -105,13 +105,13 @@ def copy(source: Path, target: Path, *, first_pts: int = 0, shift_s: float = 0.0
     Packets before the keyframe at or before `first_pts` are left out; times are moved by `shift_s`.
     """
     with (
-        av.open(str(source)) as reader,
+        av.open(str(source)) as parser,
         av.open(str(target), "w", options={"movflags": movflags} if movflags else {}) as writer,
     ):
-        stream = reader.streams.video[0]
+        stream = parser.streams.video[0]
         copied = writer.add_stream_from_template(stream)
         shift = round(Fraction(shift_s) / stream.time_base)
-        packets = [packet for packet in reader.demux(stream) if packet.size]
+        packets = [packet for packet in parser.demux(stream) if packet.size]
         keys = [i for i, p in enumerate(packets) if p.is_keyframe and p.pts <= first_pts]
         for packet in packets[keys[-1] :]:
             packet.pts += shift

@@ -14,7 +14,7 @@ _SEED = 0  # the same comparison from the same runs, bit for bit
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--reader", help="Read all stored replies again with this reader; nothing is asked.")
+@click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
 @click.option(
     "--shared", is_flag=True, help="Compare the questions that all runs have a mark for, where they differ."
 )
@@ -38,7 +38,7 @@ _SEED = 0  # the same comparison from the same runs, bit for bit
 def compare(
     *,
     folders: tuple[Path, ...],
-    reader: str | None,
+    parser: str | None,
     shared: bool,
     level: float,
     html: Path | None,
@@ -58,7 +58,7 @@ def compare(
 
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
-    paired = pair([load_run(folder, reader=reader) for folder in folders], shared=shared)
+    paired = pair([load_run(folder, parser=parser) for folder in folders], shared=shared)
     rng = np.random.default_rng(_SEED)
     compared = (
         compare_two(paired, rng=rng, settings=Resampling(level=level))

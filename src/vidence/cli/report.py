@@ -22,7 +22,7 @@ _SEED = 0  # the same report from the same run, bit for bit
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--reader", help="Read the stored replies again with this reader; nothing is asked.")
+@click.option("--parser", help="Read the stored replies again with this parser; nothing is asked.")
 @click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
 @click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per trial.")
 @click.option(
@@ -54,7 +54,7 @@ _SEED = 0  # the same report from the same run, bit for bit
 def report(
     *,
     folders: tuple[Path, ...],
-    reader: str | None,
+    parser: str | None,
     html: Path | None,
     csv_path: Path | None,
     json_path: Path | None,
@@ -76,7 +76,7 @@ def report(
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    runs = _loaded(folders, reader=reader)
+    runs = _loaded(folders, parser=parser)
     drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
     sections = paper_sections(runs, drawn=drawn, with_published=published)
     if csv_path is not None:
@@ -99,10 +99,10 @@ def report(
         draw_section(section, Console())
 
 
-def _loaded(folders: Sequence[Path], *, reader: str | None) -> "list[Run]":
+def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
     from vidence.report.results import load_run
 
-    runs = [load_run(folder, reader=reader) for folder in folders]
+    runs = [load_run(folder, parser=parser) for folder in folders]
     for run in runs:
         if not run.rows:
             raise UsageError(
@@ -124,11 +124,11 @@ def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, drawn: "Dra
     return [*added, *side_by_side(runs, scores)]
 
 
-def draw_runs(folders: Sequence[Path], *, reader: str | None = None, level: float = 0.95) -> None:
+def draw_runs(folders: Sequence[Path], *, parser: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
     from vidence.report.results import load_run
 
-    _draw([load_run(folder, reader=reader) for folder in folders], level=level)
+    _draw([load_run(folder, parser=parser) for folder in folders], level=level)
 
 
 def _draw(runs: "Sequence[Run]", *, level: float) -> None:
@@ -144,7 +144,7 @@ def write_report(
     folders: Sequence[Path],
     page: Path,
     *,
-    reader: str | None = None,
+    parser: str | None = None,
     level: float = 0.95,
     n_items: int = 300,
 ) -> None:
@@ -152,7 +152,7 @@ def write_report(
     from vidence.report.paper_sections import paper_sections
     from vidence.report.paper_shaped import Drawn
 
-    runs = _loaded(folders, reader=reader)
+    runs = _loaded(folders, parser=parser)
     drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
     sections = paper_sections(runs, drawn=drawn, with_published=False)
     _write_page(runs, page, sections=sections, level=level, n_items=n_items)

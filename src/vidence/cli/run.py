@@ -58,8 +58,8 @@ _FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
         "want_choice_logps",
         {"is_flag": True, "default": None, "help": "Ask for the letters' log-probabilities."},
     ),
-    (("--reader",), "reader", {"help": "How the letter is read from a reply (default: the benchmark's)."}),
-    (("--text-reader",), "text_reader", {"help": "How answers that are texts are marked without a judge."}),
+    (("--parser",), "parser", {"help": "How the letter is read from a reply (default: the benchmark's)."}),
+    (("--text-parser",), "text_parser", {"help": "How answers that are texts are marked without a judge."}),
     (("--judge",), "judge", {"help": "The judge's protocol, used with --judge-model."}),
     (
         ("--judge-model",),

@@ -18,7 +18,7 @@ from vidence.engine.opening import (
     opened_models,
 )
 from vidence.engine.plan import Plan, read_plan, write_plan
-from vidence.engine.prepare import judge_facts, open_judge, open_reader
+from vidence.engine.prepare import judge_facts, open_judge, open_parser
 from vidence.engine.session import Summary
 from vidence.engine.store import TrialStore
 from vidence.errors import BudgetSpentError, UsageError
@@ -116,6 +116,6 @@ def _is_judged(score: Score, judge: Judge, identities: tuple[str, ...]) -> bool:
 
 async def _judged(plan: Plan, panel: Panel, item: Item, *, trial: Trial, reply: Reply) -> Trial:
     shown = item.with_order(trial.choice_order)
-    reader = open_reader(plan.reader if item.answer_kind == "choice" else plan.text_reader)
-    score = await panel.mark(shown, reply, ruled=marked(shown, reply, reader))
+    parser = open_parser(plan.parser if item.answer_kind == "choice" else plan.text_parser)
+    score = await panel.mark(shown, reply, ruled=marked(shown, reply, parser))
     return msgspec.structs.replace(trial, score=score)

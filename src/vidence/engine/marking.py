@@ -1,4 +1,4 @@
-"""What a reply is worth: by the reader's rules, then by judges where the plan names their models."""
+"""What a reply is worth: by the parser's rules, then by judges where the plan names their models."""
 
 import logging
 from contextlib import closing
@@ -16,33 +16,33 @@ from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdic
 _log = logging.getLogger(__name__)
 
 
-def question(item: Item, prompt: Prompt, *, reader: Scorer) -> Flow[tuple[Reply, Score]]:
+def question(item: Item, prompt: Prompt, *, parser: Scorer) -> Flow[tuple[Reply, Score]]:
     """The simplest flow: ask once, read, mark."""
     (reply,) = yield (prompt,)
-    return reply, marked(item, reply, reader)
+    return reply, marked(item, reply, parser)
 
 
-def marked(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
-    """What a reply (or its absence) is worth; a reader that breaks loses neither the reply nor the run."""
+def marked(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
+    """What a reply (or its absence) is worth; a parser that breaks loses neither the reply nor the run."""
     try:
-        return _read(item, said, reader)
+        return _read(item, said, parser)
     except UsageError as error:
         broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
         return Score(
             outcome=said if isinstance(said, Failed) else broken,
             value=0.0,
-            scorer=reader.name,
-            scorer_version=reader.version,
+            scorer=parser.name,
+            scorer_version=parser.version,
         )
 
 
-def _read(item: Item, said: Reply | Failed, reader: Scorer) -> Score:
+def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
     try:
-        return reader.mark(item, said if isinstance(said, Failed) else reader.read(item, said))
+        return parser.mark(item, said if isinstance(said, Failed) else parser.read(item, said))
     except Exception as error:
-        _log.debug("the reader broke", exc_info=True)
+        _log.debug("the parser broke", exc_info=True)
         raise UsageError(
-            f"the reader {reader.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
+            f"the parser {parser.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
         ) from error
 
 

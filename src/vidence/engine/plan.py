@@ -51,8 +51,8 @@ class Plan(Record, kw_only=True):
     size: str
     jpeg_quality: int
     sampling: Sampling
-    reader: str
-    text_reader: str = "needs-judge"
+    parser: str
+    text_parser: str = "needs-judge"
     headline: str
     judge: str = "rule-first"
     judge_models: tuple[str, ...] = ()

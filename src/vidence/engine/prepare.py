@@ -112,10 +112,10 @@ def open_templates(plan: Plan) -> Templates:
     return Templates.load(plan.prompts, override=own)
 
 
-def open_reader(name: str) -> Scorer:
-    """The reader of that name."""
-    reader: Scorer = create("reader", name)
-    return reader
+def open_parser(name: str) -> Scorer:
+    """The parser of that name."""
+    parser: Scorer = create("parser", name)
+    return parser
 
 
 def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
@@ -142,13 +142,13 @@ class Prepared:
     selector: Selector
     templates: Templates
     prompter: Prompter
-    reader: Scorer
-    text_reader: Scorer
+    parser: Scorer
+    text_parser: Scorer
     judge: Judge | None = None
 
-    def reader_for(self, item: Item) -> Scorer:
-        """Choices are read by the plan's reader; texts by its text reader, or they wait for a judge."""
-        return self.reader if item.answer_kind == "choice" else self.text_reader
+    def parser_for(self, item: Item) -> Scorer:
+        """Choices are read by the plan's parser; texts by its text parser, or they wait for a judge."""
+        return self.parser if item.answer_kind == "choice" else self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
         """The order in which choices are shown: the item's own, or one drawn for item and repeat."""
@@ -176,7 +176,7 @@ def prepare(
         UsageError: an unknown name or an impossible value.
     """
     benchmark = open_benchmark(plan.benchmark)
-    selector, reader = open_selector(plan.selector), open_reader(plan.reader)
+    selector, parser = open_selector(plan.selector), open_parser(plan.parser)
     Size.parse(plan.size)
     templates = open_templates(plan)
     prompter = Prompter(
@@ -223,8 +223,8 @@ def prepare(
         selector=selector,
         templates=templates,
         prompter=prompter,
-        reader=reader,
-        text_reader=open_reader(plan.text_reader),
+        parser=parser,
+        text_parser=open_parser(plan.text_parser),
         judge=judge,
     )
 

@@ -118,7 +118,7 @@ class Session:
 
     async def _once(self, ready: _Ready, shown: Shown) -> Trial:
         """Ask with these frames, and read the reply."""
-        item, reader = ready.item, self.prepared.reader_for(ready.item)
+        item, parser = ready.item, self.prepared.parser_for(ready.item)
         try:
             prompted = await self._fill(item, shown)
         except (UsageError, MediaError) as error:
@@ -141,10 +141,10 @@ class Session:
 
         reply: Reply | None = None
         try:
-            reply, score = await drive(question(item, prompted.prompt, reader=reader), ask)
+            reply, score = await drive(question(item, prompted.prompt, parser=parser), ask)
         except (TransientModelError, RejectedRequestError) as error:
             failed = Failed(stage="model", error=type(error).__name__, message=str(error))
-            score = marked(item, failed, reader)
+            score = marked(item, failed, parser)
         return Trial(
             item_id=item.item_id,
             repeat=ready.repeat,
@@ -172,7 +172,7 @@ class Session:
             repeat=ready.repeat,
             choice_order=ready.choice_order,
             selection=shown.selection if isinstance(shown, Shown) else None,
-            score=marked(ready.item, failed, self.prepared.reader_for(ready.item)),
+            score=marked(ready.item, failed, self.prepared.parser_for(ready.item)),
         )
 
     def _keep(self, trial: Trial) -> None:

@@ -65,9 +65,9 @@ class ShownSubject:
         return prompted.prompt
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the plan's reader and its judges."""
+        """Right or wrong, by the plan's parser and its judges."""
         item = self.item.with_order(order)
-        ruled = marked(item, reply, self.prepared.reader_for(item))
+        ruled = marked(item, reply, self.prepared.parser_for(item))
         if self.panel is None:
             return ruled
         return (yield from judged(self.panel, item, reply, ruled=ruled))

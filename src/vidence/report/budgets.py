@@ -57,7 +57,7 @@ def _key(run: Run) -> str:
     """What must be the same: the plan but for the budget, and the questions."""
     built: dict[str, object] = msgspec.to_builtins(run.plan)
     kept = {name: value for name, value in built.items() if name not in _MAY_DIFFER}
-    return msgspec.json.encode([kept, run.facts.content_hash, run.reader], order="sorted").decode()
+    return msgspec.json.encode([kept, run.facts.content_hash, run.parser], order="sorted").decode()
 
 
 def _line(name: str, by_budget: dict[int, Run], budgets: Sequence[int], *, drawn: Drawn) -> Line:

@@ -24,7 +24,7 @@ _ASKED = (
     *("split", "protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
     *("jpeg_quality", "sampling", "shuffle_choices", "retries", "repeats"),
 )
-_MARKED = ("reader", "text_reader", "judge", "judge_models")
+_MARKED = ("parser", "text_parser", "judge", "judge_models")
 _MET = (
     *("prompts_digest", "selector_version", "benchmark_version", "judge_version", "judge_prompts_digest"),
     "vidence",
@@ -300,7 +300,7 @@ def _settings(runs: Sequence[Run]) -> Mapping[str, list[str]]:
     for name in _ASKED:
         settings[name] = [_words(getattr(run.plan, name)) for run in runs]
     for name in _MARKED:
-        of = [run.reader if name == "reader" else getattr(run.plan, name) for run in runs]
+        of = [run.parser if name == "parser" else getattr(run.plan, name) for run in runs]
         settings[name] = [_words(value) for value in of]
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")

@@ -101,7 +101,7 @@ def choices_of(row: Row) -> tuple[Choice, ...]:
 
 
 def how_read(row: Row) -> str:
-    """How the answer was found, or why not, by which reader, and what it scored."""
+    """How the answer was found, or why not, by which parser, and what it scored."""
     score = row.score
     by = f"{score.scorer}, version {score.scorer_version}"
     match score.outcome:

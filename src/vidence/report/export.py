@@ -14,7 +14,7 @@ from vidence.report.results import Row, Run
 from vidence.tables.cells import Table
 
 JSON_FORMAT = "vidence-report/1"
-FIXED = ("item_id", "model", "reader", "outcome", "read", "gold", "correct", "repeat")
+FIXED = ("item_id", "model", "parser", "outcome", "read", "gold", "correct", "repeat")
 # A spreadsheet runs cells that start with one of these.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
@@ -106,7 +106,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
     whole = {
         "format": JSON_FORMAT,
         "name": run.name,
-        "reader": run.reader,
+        "parser": run.parser,
         "plan": run.plan,
         "facts": run.facts,
         "tables": [table_as_json(table) for table in tables],

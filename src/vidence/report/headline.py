@@ -10,7 +10,7 @@ def asked(run: Run) -> str:
     """What was asked, of whom and when, in one line."""
     plan = run.plan
     return (
-        f"{plan.split}, {plan.style} answers, {_shown(run)}, reader {run.reader}, {run.facts.started_at[:10]}"
+        f"{plan.split}, {plan.style} answers, {_shown(run)}, parser {run.parser}, {run.facts.started_at[:10]}"
     )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Answered, Score, Verdict
-from vidence.report.results import WAITING, Row, Run, create_reader
+from vidence.report.results import WAITING, Row, Run, create_parser
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
 from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, share, words
@@ -38,7 +38,7 @@ def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
 
 
 def marked_by(run: Run) -> str:
-    """The readers and judges that marked a run, the most frequent first, with the judges' models."""
+    """The parsers and judges that marked a run, the most frequent first, with the judges' models."""
     found = Counter(row.score.scorer for row in run.rows)
     by = " + ".join(name for name, _ in found.most_common())
     models = _models([row for row in run.rows if row.score.verdicts])
@@ -247,8 +247,8 @@ def _ratings(said: Sequence[dict[str, Verdict]], models: Sequence[str], what: st
 def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
     """What the rules alone make of the replies that a judge marked, where they say anything."""
     counts: Counter[tuple[str, str]] = Counter()
-    readers = {"choice": run.plan.reader, "text": run.plan.text_reader}
-    scorers = {kind: create_reader(name) for kind, name in readers.items() if name != WAITING}
+    parsers = {"choice": run.plan.parser, "text": run.plan.text_parser}
+    scorers = {kind: create_parser(name) for kind, name in parsers.items() if name != WAITING}
     for row in judged:
         scorer = scorers.get(row.item.answer_kind)
         if scorer is None or row.trial.reply is None or row.is_judge_error:
@@ -262,7 +262,7 @@ def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
             cells = (words(says), count(n_right), count(n_wrong))
             lines.append(Line(key=says, cells=cells))
     n, n_apart = counts.total(), counts[_RIGHT, _WRONG] + counts[_WRONG, _RIGHT]
-    used = ", ".join(dict.fromkeys(name for kind, name in readers.items() if kind in scorers))
+    used = ", ".join(dict.fromkeys(name for kind, name in parsers.items() if kind in scorers))
     return Table(
         name="rules-judges",
         title="Rules against judges",

@@ -67,7 +67,7 @@ class _View:
     reasons: Table
     judges: tuple[Table, ...]
     repeats: Table | None
-    readers: Table
+    parsers: Table
     changed: Table
     positions: Table
     letters: _Drawn | None
@@ -159,7 +159,7 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
     else:
         names = {"scores": "Scores", "outcomes": "Outcomes"}
         names |= {"judges": "Judges"} if views[0].judges else {}
-        names |= {"readers": "Readers", "letters": "Letters"}
+        names |= {"parsers": "Parsers", "letters": "Letters"}
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]
     return [*links, ("questions", "Questions")]
@@ -207,8 +207,8 @@ def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _Vi
         reasons=tables["reasons"],
         judges=tuple(tables[name] for name in JUDGE_TABLES if name in tables),
         repeats=tables.get(REPEATS),
-        readers=tables["readers"],
-        changed=tables["readers-changed"],
+        parsers=tables["parsers"],
+        changed=tables["parsers-changed"],
         positions=tables["positions"],
         letters=_drawing_of(tables["positions"]),
         usage=tables["usage"],

@@ -9,7 +9,7 @@ from vidence.report.results import Run
 from vidence.statistics.position import PositionBias, position_bias
 from vidence.tables.cells import Column, Line, Table, count, share, words
 
-# Some readers find in a text that it means none of the choices, and say so in words.
+# Some parsers find in a text that it means none of the choices, and say so in words.
 LETTERS = frozenset(ascii_uppercase)
 
 

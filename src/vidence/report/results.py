@@ -50,7 +50,7 @@ def outcome_name(outcome: Outcome) -> OutcomeName:
 class Row:
     """One trial beside its question, whose choices stand in the order in which they were shown.
 
-    `score` is the score as the chosen reader gives it.
+    `score` is the score as the chosen parser gives it.
     """
 
     item: Item
@@ -102,14 +102,14 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """One run folder as read with one reader; `rows` are in the order of the questions."""
+    """One run folder as read with one parser; `rows` are in the order of the questions."""
 
     folder: Path
     name: str
     plan: Plan
     facts: Facts
     rows: tuple[Row, ...]
-    reader: str
+    parser: str
 
     @property
     def n_missing(self) -> int:
@@ -117,26 +117,26 @@ class Run:
         return max(0, self.facts.n_planned - len(self.rows))
 
 
-def create_reader(name: str) -> Scorer:
-    """The reader of that name.
+def create_parser(name: str) -> Scorer:
+    """The parser of that name.
 
     Raises:
         UnknownNameError: there is none.
     """
     # A module found by name is not typed; that its create() gives a Scorer is checked in tests/conformance.
-    return cast("Scorer", create("reader", name))
+    return cast("Scorer", create("parser", name))
 
 
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
-    """The score of a stored trial under another reader; nobody is asked.
+    """The score of a stored trial under another parser; nobody is asked.
 
-    A trial without a reply stays as it is; one whose first reader or judge broke is read again. One on
-    which this reader breaks has failed. Answers that are texts and not letters keep their stored score.
+    A trial without a reply stays as it is; one whose first parser or judge broke is read again. One on
+    which this parser breaks has failed. Answers that are texts and not letters keep their stored score.
 
     Args:
         item: the question with its choices in the order in which they were shown.
         trial: the trial.
-        scorer: the reader.
+        scorer: the parser.
     """
     stored = trial.score
     if item.answer_kind == "text":
@@ -146,20 +146,20 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     return marked(item, trial.reply, scorer)
 
 
-def load_run(folder: Path, *, reader: str | None = None) -> Run:
+def load_run(folder: Path, *, parser: str | None = None) -> Run:
     """Read a run folder.
 
     Args:
         folder: the folder that ``vidence run`` wrote.
-        reader: None takes the scores as they were stored. A name reads every stored reply again
-            with the reader of that name.
+        parser: None takes the scores as they were stored. A name reads every stored reply again
+            with the parser of that name.
 
     Raises:
         StoreError: not a run folder, damaged, or of another format.
-        UnknownNameError: no reader has that name.
+        UnknownNameError: no parser has that name.
     """
     plan, facts = read_plan(folder)
-    scorer = None if reader is None else create_reader(reader)
+    scorer = None if parser is None else create_parser(parser)
     with TrialStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())
@@ -169,7 +169,7 @@ def load_run(folder: Path, *, reader: str | None = None) -> Run:
         plan=plan,
         facts=facts,
         rows=rows,
-        reader=plan.reader if reader is None else reader,
+        parser=plan.parser if parser is None else parser,
     )
 
 

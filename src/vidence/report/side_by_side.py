@@ -51,7 +51,7 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
 def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Column, ...]) -> Table:
     rows = {"accuracy": "accuracy, %", "items": "questions", "videos": "videos", "chance": "chance, %"}
     rows |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
-    lines = [Line(key="reader", cells=(words("reader"), *(words(run.reader) for run in runs)))]
+    lines = [Line(key="parser", cells=(words("parser"), *(words(run.parser) for run in runs)))]
     lines += [
         Line(key=key, cells=(words(title), *(score.cell("headline", key) for score in scores)))
         for key, title in rows.items()

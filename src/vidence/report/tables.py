@@ -1,4 +1,4 @@
-"""The tables of a run: scores, outcomes, readers, positions, what was spent."""
+"""The tables of a run: scores, outcomes, parsers, positions, what was spent."""
 
 import copy
 import re
@@ -13,8 +13,8 @@ from vidence.records import Answered, Estimate, Failed, Refused, Unreadable
 from vidence.report.judged import judge_tables
 from vidence.report.marked import Marked, SimpleRules
 from vidence.report.measured import ANSWERED, NO_VALUE, macro_tag
+from vidence.report.parsers import changed_table, letter_parsers, parser_table, read_all, table_of_readings
 from vidence.report.positions import position_table
-from vidence.report.readers import changed_table, letter_readers, read_all, reader_table, table_of_readings
 from vidence.report.repeated import repeat_tables
 from vidence.report.results import FATES, OUTCOMES, Row, Run
 from vidence.report.spending import usage_table
@@ -27,8 +27,8 @@ __all__ = [
     "all_tables",
     "changed_table",
     "outcome_table",
+    "parser_table",
     "position_table",
-    "reader_table",
     "reason_table",
     "score_tables",
     "usage_table",
@@ -49,7 +49,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    readings = read_all(run, letter_readers(run))
+    readings = read_all(run, letter_parsers(run))
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),

@@ -18,14 +18,14 @@ _SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
 _AGGREGATE_COLUMNS = ("items", "accuracy")
 _GRIDS = {
     "outcomes": ("name", "n", "share"),
-    "readers": ("reader", "read", "changed", "accuracy"),
+    "parsers": ("parser", "read", "changed", "accuracy"),
     "positions": ("letter", "gold", "read", "accuracy"),
 }
 _MOST_REASONS = 3  # of each outcome
 
 
 def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
-    """Print a run: headline, outcomes, what other readers change, and a table for each tag.
+    """Print a run: headline, outcomes, what other parsers change, and a table for each tag.
 
     Args:
         run: the run.
@@ -68,7 +68,7 @@ def _below(name: str, by_name: Mapping[str, Table]) -> list[Text]:
     """What stands under a table."""
     if name == "outcomes":
         return [plain(reason) for reason in _reasons(by_name["reasons"])] if "reasons" in by_name else []
-    noted = "readers-changed" if name == "readers" else name
+    noted = "parsers-changed" if name == "parsers" else name
     return [plain(by_name[noted].note, style="dim")] if noted in by_name else []
 
 

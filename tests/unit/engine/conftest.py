@@ -1,4 +1,4 @@
-"""A run whose model, reader and selector a test makes itself."""
+"""A run whose model, parser and selector a test makes itself."""
 
 import json
 from collections.abc import Awaitable, Callable, Sequence

@@ -162,7 +162,7 @@ def test_repeats_differ_and_equal_questions_are_sent_once(bench, fake_model):
 # ------------------------------------------------------------------ plug-ins that break
 
 
-class BrokenReader:
+class BrokenParser:
     """Cannot read some replies, and cannot mark failures either."""
 
     name, version = "broken", 7
@@ -183,16 +183,16 @@ class BrokenReader:
 
 
 @pytest.mark.parametrize("error", [ValueError("bad group"), UsageError("bad use")])
-def test_a_reader_that_breaks_loses_neither_the_reply_nor_the_others(bench, fake_model, monkeypatch, error):
+def test_a_parser_that_breaks_loses_neither_the_reply_nor_the_others(bench, fake_model, monkeypatch, error):
     bench.write(3)
     with monkeypatch.context() as patch:
-        patch.setattr(Prepared, "reader_for", lambda self, item: BrokenReader(error))
+        patch.setattr(Prepared, "parser_for", lambda self, item: BrokenParser(error))
         summary = bench.run(fake_model())
     assert (summary.n_tried, summary.n_failed) == (3, 1)
     trial = bench.trials()[1]
     assert isinstance(trial.score.outcome, Failed)
     assert trial.score.outcome.stage == "scoring"
-    assert "the reader 'broken' broke on item 'q1'" in trial.score.outcome.message
+    assert "the parser 'broken' broke on item 'q1'" in trial.score.outcome.message
     assert (trial.score.value, trial.score.scorer, trial.score.scorer_version) == (0.0, "broken", 7)
     assert trial.reply.text == "Answer: A"
     mended = fake_model()
@@ -201,13 +201,13 @@ def test_a_reader_that_breaks_loses_neither_the_reply_nor_the_others(bench, fake
     assert all(isinstance(t.score.outcome, Answered) for t in bench.trials())
 
 
-def test_a_failure_stays_the_failure_it_is_when_the_reader_cannot_mark_it(bench, fake_model, monkeypatch):
+def test_a_failure_stays_the_failure_it_is_when_the_parser_cannot_mark_it(bench, fake_model, monkeypatch):
     bench.write(1)
 
     async def turn(request):
         raise RejectedRequestError("too long")
 
-    monkeypatch.setattr(Prepared, "reader_for", lambda self, item: BrokenReader(ValueError()))
+    monkeypatch.setattr(Prepared, "parser_for", lambda self, item: BrokenParser(ValueError()))
     bench.run(fake_model(turn=turn))
     assert bench.trials()[0].score.outcome == Failed(
         stage="model", error="RejectedRequestError", message="too long"

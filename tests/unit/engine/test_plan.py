@@ -27,7 +27,7 @@ PLAN = Plan(
     size="short:720",
     jpeg_quality=85,
     sampling=Sampling(temperature=None, max_tokens=None, seed=3),
-    reader="robust",
+    parser="robust",
     headline="micro",
     where={"task": 'counting = "hard"'},
     sample=10,

@@ -216,5 +216,5 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     assert prepared.facts.started_at == "2026-01-01T00:00:00+00:00"
     assert "questions.jsonl:2" in prepared.facts.problems[0]
     free = msgspec.structs.replace(prepared.items[0], answer_kind="text")
-    assert prepared.reader_for(prepared.items[0]).name == "robust"
-    assert prepared.reader_for(free).name == "needs-judge"
+    assert prepared.parser_for(prepared.items[0]).name == "robust"
+    assert prepared.parser_for(free).name == "needs-judge"

@@ -112,8 +112,8 @@ def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_p
     first = TrialStore(tmp_path, is_writer=True)
     with pytest.raises(StoreError, match="another process is running"):
         TrialStore(tmp_path, is_writer=True)
-    with TrialStore(tmp_path) as reader:
-        assert reader.items() == ()
+    with TrialStore(tmp_path) as parser:
+        assert parser.items() == ()
     first.close()
     TrialStore(tmp_path, is_writer=True).close()
 
@@ -187,7 +187,7 @@ def digest_of(folder: Path) -> dict[str, bytes]:
     return {p.name: p.read_bytes() for p in sorted(folder.iterdir()) if p.suffix == ".sqlite"}
 
 
-def test_readers_change_nothing_and_see_what_a_writer_adds(tmp_path: Path):
+def test_parsers_change_nothing_and_see_what_a_writer_adds(tmp_path: Path):
     with TrialStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
@@ -198,19 +198,19 @@ def test_readers_change_nothing_and_see_what_a_writer_adds(tmp_path: Path):
             with pytest.raises(StoreError, match="readonly"):
                 one.add(trial("q2"))
     before = digest_of(tmp_path)
-    with TrialStore(tmp_path) as reader:
-        assert len(list(reader.trials())) == 2
+    with TrialStore(tmp_path) as parser:
+        assert len(list(parser.trials())) == 2
     assert digest_of(tmp_path) == before
 
 
-def test_a_reader_does_not_wait_for_a_writer_in_the_middle_of_a_write(tmp_path: Path):
+def test_a_parser_does_not_wait_for_a_writer_in_the_middle_of_a_write(tmp_path: Path):
     with TrialStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
         store._db.execute("BEGIN IMMEDIATE")
         store.add(trial("q1"))
-        with TrialStore(tmp_path) as reader:
-            assert [t.item_id for t in reader.trials()] == ["q0"]
+        with TrialStore(tmp_path) as parser:
+            assert [t.item_id for t in parser.trials()] == ["q0"]
         store._db.execute("COMMIT")
 
 
@@ -228,8 +228,8 @@ os.kill(os.getpid(), 9)
 """
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
     assert (tmp_path / "trials.sqlite-wal").exists()
-    with TrialStore(tmp_path) as reader:
-        assert [t.item_id for t in reader.trials()] == ["q0"]
+    with TrialStore(tmp_path) as parser:
+        assert [t.item_id for t in parser.trials()] == ["q0"]
 
 
 def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -238,8 +238,8 @@ def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch:
         store.add(trial("q0"))
     names = sorted(p.name for p in tmp_path.iterdir())
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # tests may run as root, who may all
-    with TrialStore(tmp_path) as reader:
-        assert len(list(reader.trials())) == 1
+    with TrialStore(tmp_path) as parser:
+        assert len(list(parser.trials())) == 1
         assert sorted(p.name for p in tmp_path.iterdir()) == names
 
 

@@ -57,7 +57,7 @@ def test_choices_mark_what_was_right_and_what_was_read(runs):
     assert choices_of(row(runs, 6)) == ()
 
 
-def test_how_an_answer_was_read_names_rule_reader_and_score(runs):
+def test_how_an_answer_was_read_names_rule_parser_and_score(runs):
     assert how_read(row(runs, 0)) == "Read 'A' by the rule 'answer-line' of robust, version 1; score 1."
     assert how_read(row(runs, 2)) == "Not read by robust, version 1: no letter; score 0."
     assert how_read(row(runs, 4)) == "Refused: policy; score 0."

@@ -12,7 +12,7 @@ from vidence.report.export import write_csv, write_json
 from vidence.report.tables import score_tables
 
 EXPECTED = """\
-item_id,model,reader,outcome,read,gold,correct,task,level
+item_id,model,parser,outcome,read,gold,correct,task,level
 q1,scripted:test,robust,answered,A,A,1,order,1
 q2,scripted:test,robust,answered,C,B,0,order,2
 q3,scripted:test,robust,unreadable,,C,0,count,10
@@ -34,7 +34,7 @@ def test_repeats_stand_behind_the_tags_where_there_are_several(runs, tmp_path):
     write_csv(run, tmp_path / "out.csv")
     lines = (tmp_path / "out.csv").read_text().splitlines()
     assert lines[:2] == [
-        "item_id,model,reader,outcome,read,gold,correct,task,level,repeat",
+        "item_id,model,parser,outcome,read,gold,correct,task,level,repeat",
         "q1,scripted:test,robust,answered,A,A,1,order,1,0",
     ]
 
@@ -86,7 +86,7 @@ def test_json_holds_manifest_tables_and_trials(runs, rng, tmp_path):
     assert whole["trials"][1] == {
         "item_id": "q2",
         "model": "scripted:test",
-        "reader": "robust",
+        "parser": "robust",
         "outcome": "answered",
         "read": "C",
         "gold": "B",

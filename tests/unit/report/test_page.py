@@ -208,9 +208,9 @@ def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
     )
     table = Table(
         name="planted",
-        title="All readers",
+        title="All parsers",
         columns=(
-            Column(key="reader", title="reader", is_text=True),
+            Column(key="parser", title="parser", is_text=True),
             Column(key="score", title="recovered, %"),
         ),
         lines=(Line(key="fuser", cells=(words("fuser"), share(0.9))),),
@@ -218,7 +218,7 @@ def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
     section = Section(
         title="Planted against recovered",
         paragraphs=("What was planted.",),
-        figures=(BarFigure(title="Readers", bars=(bar,)),),
+        figures=(BarFigure(title="Parsers", bars=(bar,)),),
         tables=(table,),
     )
     text, page = page_of(runs.load(), extra_sections=[section])

@@ -299,8 +299,8 @@ def test_the_best_of_budgets_stands_apart(runs, drawn):
     assert line.cells[-1].estimate is None
     assert "chosen on the very questions" in table.note
     assert budget_table([found[0], alone], drawn=drawn) is None
-    other_reader = asked(runs, tags, [1] * 4, n_frames=64, name="r", reader="perceptioncomp-api")
-    assert budget_table([found[0], other_reader], drawn=drawn) is None
+    other_parser = asked(runs, tags, [1] * 4, n_frames=64, name="r", parser="perceptioncomp-api")
+    assert budget_table([found[0], other_parser], drawn=drawn) is None
 
 
 def test_budgets_without_marks_are_dashes(runs, drawn):

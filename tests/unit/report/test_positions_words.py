@@ -1,4 +1,4 @@
-"""Readers that answer a question with choices in words do not stop the report."""
+"""Parsers that answer a question with choices in words do not stop the report."""
 
 from vidence.records import Answered
 from vidence.report.positions import position_table

@@ -4,7 +4,7 @@ import pytest
 from vidence.errors import StoreError, UnknownNameError
 from vidence.records import Answered, Failed
 from vidence.report import results
-from vidence.report.results import create_reader, load_run
+from vidence.report.results import create_parser, load_run
 
 
 def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
@@ -30,30 +30,30 @@ def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
         "failed",
         "unmarked",
     ]
-    assert (run.name, run.reader, run.n_missing) == ("run-a", "robust", 0)
+    assert (run.name, run.parser, run.n_missing) == ("run-a", "robust", 0)
 
 
-def test_another_reader_reads_every_reply_again(runs):
-    run = load_run(runs.write(), reader="herbench-official")
+def test_another_parser_reads_every_reply_again(runs):
+    run = load_run(runs.write(), parser="herbench-official")
     # "A man appears" is read as A by that rule; the refusal, the failure and the free answer stay.
     assert [row.read for row in run.rows] == ["A", "C", "A", "C", "", "", "a cat"]
     assert [row.outcome for row in run.rows][4:] == ["refused", "failed", "answered"]
     assert [row.score.scorer for row in run.rows] == ["herbench-official"] * 6 + ["needs-judge"]
-    assert run.reader == "herbench-official"
+    assert run.parser == "herbench-official"
 
 
-def test_a_reply_whose_judge_broke_is_read_by_another_reader(runs):
+def test_a_reply_whose_judge_broke_is_read_by_another_parser(runs):
     item = runs.items[0]
     failed = Failed(stage="scoring", error="JudgeError", message="broken")
     trial = runs.marked(item, failed, reply=runs.said(f"Answer: {item.answer}"))
     folder = runs.write(items=[item], trials=[trial])
     assert load_run(folder).rows[0].score.outcome == failed
     assert load_run(folder).rows[0].correct == 0.0
-    assert load_run(folder, reader="robust").rows[0].correct == 1.0
+    assert load_run(folder, parser="robust").rows[0].correct == 1.0
 
 
-def test_a_reader_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
-    robust = create_reader("robust")
+def test_a_parser_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
+    robust = create_parser("robust")
 
     class Fragile:
         name, version, mark = "fragile", 1, robust.mark
@@ -63,17 +63,17 @@ def test_a_reader_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
                 raise ValueError("too much")
             return robust.read(item, reply)
 
-    monkeypatch.setattr(results, "create_reader", lambda name: Fragile())
-    rows = load_run(runs.write(), reader="fragile").rows
+    monkeypatch.setattr(results, "create_parser", lambda name: Fragile())
+    rows = load_run(runs.write(), parser="fragile").rows
     assert [row.outcome for row in rows[:3]] == ["answered", "failed", "unreadable"]
-    assert "the reader 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message
+    assert "the parser 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message
 
 
-def test_a_failure_without_a_reply_stays_one_under_any_reader(runs):
+def test_a_failure_without_a_reply_stays_one_under_any_parser(runs):
     item = runs.items[0]
     failed = Failed(stage="model", error="RejectedRequestError", message="no")
     folder = runs.write(items=[item], trials=[runs.marked(item, failed)])
-    assert load_run(folder, reader="robust").rows[0].score.outcome == failed
+    assert load_run(folder, parser="robust").rows[0].score.outcome == failed
 
 
 def test_a_question_stands_as_it_was_shown(runs):
@@ -83,8 +83,8 @@ def test_a_question_stands_as_it_was_shown(runs):
     trial = runs.marked(item, Answered(answer=shown.answer), reply=runs.said(f"Answer: {shown.answer}"))
     trial = msgspec.structs.replace(trial, choice_order=order)
     folder = runs.write(items=[item], trials=[trial])
-    for reader in (None, "robust"):
-        row = load_run(folder, reader=reader).rows[0]
+    for parser in (None, "robust"):
+        row = load_run(folder, parser=parser).rows[0]
         assert row.item.choices == tuple(reversed(item.choices))
         assert row.item.answer == shown.answer != item.answer
         assert row.read == shown.answer
@@ -117,6 +117,6 @@ def test_a_folder_that_is_no_run_is_refused(tmp_path):
         load_run(tmp_path)
 
 
-def test_an_unknown_reader_is_refused_with_the_nearest_name(runs):
+def test_an_unknown_parser_is_refused_with_the_nearest_name(runs):
     with pytest.raises(UnknownNameError, match="Did you mean 'robust'"):
-        load_run(runs.write(), reader="robost")
+        load_run(runs.write(), parser="robost")

@@ -16,8 +16,8 @@ from vidence.report.tables import (
     MOST_REASONS,
     all_tables,
     outcome_table,
+    parser_table,
     position_table,
-    reader_table,
     reason_table,
     score_tables,
     usage_table,
@@ -220,8 +220,8 @@ def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
     assert table.note == f"{39 - MOST_REASONS} more reasons are not shown."
 
 
-def test_readers_are_compared_on_the_same_replies(runs):
-    table = reader_table(runs.load(), ["robust", "herbench-official"])
+def test_parsers_are_compared_on_the_same_replies(runs):
+    table = parser_table(runs.load(), ["robust", "herbench-official"])
     robust, official = shown(table, "robust"), shown(table, "herbench-official")
     # Five questions with choices have a reply: q1..q5; the official rule reads A for q3, wrong as well.
     assert (robust["read"], robust["changed"], robust["accuracy"]) == ("3", "0", "40.0")
@@ -230,9 +230,9 @@ def test_readers_are_compared_on_the_same_replies(runs):
     assert table.cell("herbench-official", "accuracy").detail == "+0.0"
 
 
-def test_replies_on_which_readers_disagree_are_listed(runs, rng):
+def test_replies_on_which_parsers_disagree_are_listed(runs, rng):
     tables = {t.name: t for t in all_tables(runs.load(), rng=rng)}
-    changed = tables["readers-changed"]
+    changed = tables["parsers-changed"]
     cells = shown(changed, "q3#0")
     assert (cells["item"], cells["gold"], cells["read:robust"]) == ("q3", "C", "\u2013")
     assert cells["read:herbench-official"] == "A"

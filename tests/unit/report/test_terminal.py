@@ -15,7 +15,7 @@ def drawn(run, tables, width=80):
     return out.getvalue()
 
 
-def test_the_terminal_says_score_interval_counts_and_readers(runs, rng):
+def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     run = runs.load()
     text = drawn(run, all_tables(run, rng=rng), width=100)
     flat = " ".join(text.split())
@@ -68,7 +68,7 @@ def test_some_tables_alone_can_be_drawn(runs, rng):
     run = runs.load()
     text = drawn(run, score_tables(run, rng=rng))
     assert "Score by task" in text
-    assert "Readers" not in text
+    assert "Parsers" not in text
 
 
 def test_an_unfinished_run_says_so(runs, rng):

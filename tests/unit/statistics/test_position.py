@@ -60,7 +60,7 @@ def test_wrong_answers_that_fall_on_all_others_alike_are_no_bias() -> None:
     assert found.p_value == 1.0
 
 
-def test_a_good_reader_of_unbalanced_answers_is_not_biased() -> None:
+def test_a_good_parser_of_unbalanced_answers_is_not_biased() -> None:
     # Right on 90 of 100 C and wrong on A, B, D alike: C is read most, as it is right most.
     found = measure("C" * 90 + "ABD" * 3 + "A", "C" * 100)
     assert found.read_shares[2] == 0.9

@@ -52,8 +52,8 @@ _PAPER = AskingRules(
     layout="images",
     size="long:128",
     jpeg_quality=95,
-    reader="robust",
-    text_reader="description-match",
+    parser="robust",
+    text_parser="description-match",
     headline="answered",
     judge="description-match",
     shuffle_choices=True,
@@ -96,7 +96,7 @@ class Actpld:
         {
             "paper": _PAPER,
             "montage": msgspec.structs.replace(_PAPER, layout="montage:4x2"),
-            "thought-log": msgspec.structs.replace(_PAPER, reader="description-match"),
+            "thought-log": msgspec.structs.replace(_PAPER, parser="description-match"),
             "stride-4": msgspec.structs.replace(_PAPER, selector="actpld:4"),
         }
     )

@@ -104,13 +104,13 @@ _PAPER = AskingRules(
     prompts="herbench",
     size="native",
     jpeg_quality=95,
-    reader="robust",
+    parser="robust",
     headline="macro:task",
     sampling=Sampling(temperature=0.0, max_tokens=50),
 )
 _PROTOCOLS = {
     "paper": _PAPER,
-    "official": msgspec.structs.replace(_PAPER, reader="herbench-official", headline="answered"),
+    "official": msgspec.structs.replace(_PAPER, parser="herbench-official", headline="answered"),
     "oracle": msgspec.structs.replace(_PAPER, selector="evidence"),
     "oracle-only": msgspec.structs.replace(_PAPER, selector="evidence:only"),
 }

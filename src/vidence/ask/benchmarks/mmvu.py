@@ -104,7 +104,7 @@ _PAPER = AskingRules(
     prompts="mmvu",
     size="native",
     jpeg_quality=95,
-    reader="robust",
+    parser="robust",
     headline="micro",
     judge="mmvu-official",
     sampling=Sampling(temperature=1.0, max_tokens=1024),

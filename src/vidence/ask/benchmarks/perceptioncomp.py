@@ -67,7 +67,7 @@ _PAPER = AskingRules(
     prompts="perceptioncomp",
     size="short:720",
     jpeg_quality=85,
-    reader="robust",
+    parser="robust",
     headline="micro",
     sampling=Sampling(temperature=1.0, max_tokens=None),
 )
@@ -78,14 +78,14 @@ _PROTOCOLS = {
     "thinking": msgspec.structs.replace(_PAPER, sampling=Sampling(temperature=0.7, max_tokens=16_384)),
     "frames-50": msgspec.structs.replace(_PAPER, n_frames=50),
     "video": _VIDEO,
-    "official-api": msgspec.structs.replace(_PAPER, reader="perceptioncomp-api"),
-    "official-gemini": msgspec.structs.replace(_VIDEO, reader="perceptioncomp-gemini"),
+    "official-api": msgspec.structs.replace(_PAPER, parser="perceptioncomp-api"),
+    "official-gemini": msgspec.structs.replace(_VIDEO, parser="perceptioncomp-gemini"),
     "official-custom": msgspec.structs.replace(
         _PAPER,
         n_frames=8,
         style="direct",
         prompts="perceptioncomp-custom",
-        reader="perceptioncomp-custom",
+        parser="perceptioncomp-custom",
         sampling=Sampling(temperature=None, max_tokens=128),
     ),
 }

@@ -33,7 +33,7 @@ _MORE = {
 class DescriptionMatch:
     """A `contracts.Judge` for descriptions.
 
-    Questions with choices are judged only where the reader ``description-match`` marked them, that is by
+    Questions with choices are judged only where the parser ``description-match`` marked them, that is by
     their log; a score that a letter earned stays. Replies that hold no description stay as they are.
 
     Source: ActPLD, section 2.5 and appendix A.3; the judge there is Gemini 2.5 Pro (section 2.5), or

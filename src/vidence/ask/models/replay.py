@@ -91,8 +91,8 @@ def create(name: str, options: Mapping[str, str]) -> ReplayModel:
     """
     if not name:
         raise UsageError("replay: needs a file, for example replay:answers.jsonl")
-    readers = dict.fromkeys(Columns.__struct_fields__, str)
-    columns = msgspec.convert(take_options("replay", options, readers), Columns)
+    parsers = dict.fromkeys(Columns.__struct_fields__, str)
+    columns = msgspec.convert(take_options("replay", options, parsers), Columns)
     if not columns.id or not columns.text:
         raise UsageError("replay: id= and text= must name a field each")
     path = Path(name).expanduser()

@@ -1,1 +1,1 @@
-"""What a reply is worth. One file is one reader; its name is the name of the file."""
+"""What a reply is worth. One file is one parser; its name is the name of the file."""

@@ -38,7 +38,7 @@ def label_words(item: Item) -> tuple[LabelWords, tuple[LabelWords, ...]]:
         try:
             words = msgspec.json.decode(entry, type=LabelWords)
         except msgspec.DecodeError:
-            continue  # a page or a note, meant for readers
+            continue  # a page or a note, meant for parsers
         known[words.text] = words
     if item.answer_kind == "choice":
         right = item.choices[item.letters.index(item.answer)]
@@ -117,7 +117,7 @@ class DescriptionMatch:
 
 
 def create() -> DescriptionMatch:
-    """The reader ``description-match``.
+    """The parser ``description-match``.
 
     Source: ActPLD, section 2.5 and appendix A.3.
     Departs: see `DescriptionMatch`.

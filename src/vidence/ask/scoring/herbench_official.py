@@ -49,7 +49,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The reader ``herbench-official``.
+    """The parser ``herbench-official``.
 
     Source: anonsubmission1/HERBench at 92eb929, the common model wrapper.
     Departs: no.

@@ -1,4 +1,4 @@
-"""What all readers of choices share: refusals, cut-off replies, and right or wrong."""
+"""What all parsers of choices share: refusals, cut-off replies, and right or wrong."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import TypeAlias
 from vidence.errors import UsageError
 from vidence.records import Answered, Item, Outcome, Refused, Reply, Score, Unreadable
 
-# How a reader turns the words of a reply into an outcome.
+# How a parser turns the words of a reply into an outcome.
 ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
 
 
@@ -31,7 +31,7 @@ class LetterScorer:
 
     Only `Reply.text` is read, never `Reply.reasoning`.
 
-    Note: refusals that the server reports are an outcome of their own with every reader; the
+    Note: refusals that the server reports are an outcome of their own with every parser; the
         released scripts have no such notion.
     """
 
@@ -47,8 +47,8 @@ class LetterScorer:
         """
         if item.answer_kind != "choice":
             raise UsageError(
-                f"reader {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
-                "use the reader 'needs-judge' for it"
+                f"parser {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
+                "use the parser 'needs-judge' for it"
             )
         return refusal_in(reply) or with_cut_off(self.read_text(item, reply.text), reply)
 

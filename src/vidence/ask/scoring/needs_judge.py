@@ -34,5 +34,5 @@ class NeedsJudge:
 
 
 def create() -> NeedsJudge:
-    """The reader ``needs-judge``."""
+    """The parser ``needs-judge``."""
     return NeedsJudge()

@@ -21,7 +21,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The reader ``perceptioncomp-api``.
+    """The parser ``perceptioncomp-api``.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the API runner.
     Departs: no.

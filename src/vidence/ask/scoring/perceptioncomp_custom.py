@@ -21,7 +21,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The reader ``perceptioncomp-custom``.
+    """The parser ``perceptioncomp-custom``.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the template runner for own models.
     Departs: no.

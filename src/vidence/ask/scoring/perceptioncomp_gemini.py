@@ -28,7 +28,7 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The reader ``perceptioncomp-gemini``.
+    """The parser ``perceptioncomp-gemini``.
 
     Source: hrinnnn/PerceptionComp at bf4146f, the Gemini runner.
     Departs: no.

@@ -1,4 +1,4 @@
-r"""Our reader of choice letters: read what the reply states as its answer, abstain otherwise.
+r"""Our parser of choice letters: read what the reply states as its answer, abstain otherwise.
 
 A reply is read in this order; the first step that finds something decides, also when what it finds
 is a contradiction. `Answered.rule` is ``<where>/<form>``.
@@ -153,5 +153,5 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
 
 
 def create() -> LetterScorer:
-    """The reader ``robust``, the default."""
+    """The parser ``robust``, the default."""
     return LetterScorer(name="robust", version=1, read_text=read_text)

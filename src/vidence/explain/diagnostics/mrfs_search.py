@@ -254,7 +254,7 @@ def official(prober: Prober, settings: Settings) -> Flow[Result]:
 
     Source: HERBench's released code, calculate_mrfs.py.
     Departs: the frames are prefixes of one ranking, where the released code selects anew for each
-        number; a reply that says that something went wrong is read by the plan's reader.
+        number; a reply that says that something went wrong is read by the plan's parser.
     """
     without = yield from prober.is_right(0)
     if without is not False:

@@ -158,7 +158,7 @@ def side_by_side(
     reasons = {
         "failed": n_failed,
         "were not asked": n_not_asked,
-        "have an answer without a mark (it waits for a judge, or the judge or the reader broke)": n_unmarked,
+        "have an answer without a mark (it waits for a judge, or the judge or the parser broke)": n_unmarked,
     }
     said = [f"{n:,} {reason}" for reason, n in reasons.items() if n]
     return Conditions(

@@ -23,7 +23,7 @@ class Mark(Record, kw_only=True, omit_defaults=True):
     """How one reply was marked.
 
     `value` is 1.0 for right and 0.0 for wrong, unreadable and refused; None where there is no mark (the
-    answer waits for a judge, or the judge or the reader broke), and `why` says why. `answer` is the letter
+    answer waits for a judge, or the judge or the parser broke), and `why` says why. `answer` is the letter
     in the item's own order of choices, or the text; empty where none was read. `is_cut` tells that the
     reply was cut off at its length limit, `output_tokens` what it was billed for, where the model says so.
     """

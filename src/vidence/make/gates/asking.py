@@ -45,7 +45,7 @@ class DraftSubject:
 
     item: Item
     templates: Templates
-    reader: Scorer
+    parser: Scorer
     frames: Mapping[str, Crop] = field(default_factory=dict)
     duration_s: float = 0.0
     fps: float = 1.0
@@ -85,9 +85,9 @@ class DraftSubject:
         )
 
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
-        """Right or wrong, by the reader."""
+        """Right or wrong, by the parser."""
         yield from ()
-        return marked(self.item.with_order(order), reply, self.reader)
+        return marked(self.item.with_order(order), reply, self.parser)
 
     def _frame(self, view: str) -> Crop | None:
         if view == _BLIND:
@@ -131,10 +131,10 @@ def ask_blind(
         never right, see `decide`.
     """
     templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
-    reader = create("reader", "robust")
+    parser = create("parser", "robust")
     flows: dict[str, Flow[tuple[Mark, ...]]] = {}
     for draft in drafts:
-        subject = DraftSubject(item=plain_item(draft), templates=templates, reader=reader)
+        subject = DraftSubject(item=plain_item(draft), templates=templates, parser=parser)
         for model in rules.models:
             flows[_key(draft, model)] = _answer(
                 subject,
@@ -187,7 +187,7 @@ def ask_with_frames(
         suffice, is ours.
     """
     templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
-    reader = create("reader", "robust")
+    parser = create("parser", "robust")
     flows: dict[str, Flow[tuple[Mark, ...]]] = {}
     for draft in drafts:
         one = tried[draft.draft_id]
@@ -195,7 +195,7 @@ def ask_with_frames(
         subject = DraftSubject(
             item=plain_item(draft),
             templates=templates,
-            reader=reader,
+            parser=parser,
             frames=views,
             duration_s=one.duration_s,
             fps=one.fps,

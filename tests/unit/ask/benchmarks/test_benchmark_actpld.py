@@ -223,7 +223,7 @@ def test_protocols_differ_in_what_they_are_named_for() -> None:
     rules = actpld.create().protocols
     paper = rules["paper"]
     assert (paper.n_frames, paper.size, paper.retries, paper.shuffle_choices) == (8, "long:128", 3, True)
-    assert (paper.selector, paper.headline, paper.text_reader) == ("actpld", "answered", "description-match")
+    assert (paper.selector, paper.headline, paper.text_parser) == ("actpld", "answered", "description-match")
     assert next(iter(rules)) == "paper"
     changed = {
         name: {f for f in paper.__struct_fields__ if getattr(other, f) != getattr(paper, f)}
@@ -232,7 +232,7 @@ def test_protocols_differ_in_what_they_are_named_for() -> None:
     assert changed == {
         "paper": set(),
         "montage": {"layout"},
-        "thought-log": {"reader"},
+        "thought-log": {"parser"},
         "stride-4": {"selector"},
     }
 

@@ -368,7 +368,7 @@ def test_the_protocols_are_the_papers_and_the_released_code() -> None:
     paper = protocols["paper"]
     assert (paper.selector, paper.n_frames, paper.style) == ("herbench-uniform", 16, "direct")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (0.0, 50)
-    assert (paper.reader, paper.headline) == ("robust", "macro:task")
-    assert (protocols["official"].reader, protocols["official"].headline) == ("herbench-official", "answered")
+    assert (paper.parser, paper.headline) == ("robust", "macro:task")
+    assert (protocols["official"].parser, protocols["official"].headline) == ("herbench-official", "answered")
     assert protocols["oracle"].selector == "evidence"
     assert protocols["oracle-only"].selector == "evidence:only"

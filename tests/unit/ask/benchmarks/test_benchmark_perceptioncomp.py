@@ -239,7 +239,7 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
     protocols = perceptioncomp.create().protocols
     assert next(iter(protocols)) == "paper"
     paper = protocols["paper"]
-    assert (paper.style, paper.n_frames, paper.layout, paper.reader) == ("cot", 64, "images", "robust")
+    assert (paper.style, paper.n_frames, paper.layout, paper.parser) == ("cot", 64, "images", "robust")
     assert (paper.sampling.temperature, paper.sampling.max_tokens) == (1.0, None)
     assert protocols["direct"].style == "direct"
     thinking = protocols["thinking"]
@@ -249,11 +249,11 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
         16_384,
     )
     assert protocols["frames-50"].n_frames == 50
-    assert (protocols["video"].layout, protocols["video"].reader) == ("video", "robust")
-    assert protocols["official-api"].reader == "perceptioncomp-api"
+    assert (protocols["video"].layout, protocols["video"].parser) == ("video", "robust")
+    assert protocols["official-api"].parser == "perceptioncomp-api"
     gemini = protocols["official-gemini"]
-    assert (gemini.layout, gemini.reader) == ("video", "perceptioncomp-gemini")
+    assert (gemini.layout, gemini.parser) == ("video", "perceptioncomp-gemini")
     custom = protocols["official-custom"]
     assert (custom.n_frames, custom.sampling.max_tokens) == (8, 128)
-    assert (custom.reader, custom.prompts) == ("perceptioncomp-custom", "perceptioncomp-custom")
+    assert (custom.parser, custom.prompts) == ("perceptioncomp-custom", "perceptioncomp-custom")
     assert {rules.headline for rules in protocols.values()} == {"micro"}

@@ -7,7 +7,7 @@ import pytest
 
 from vidence.ask.judging import description_match
 from vidence.ask.judging.verdicts import ERROR
-from vidence.ask.scoring import description_match as reader
+from vidence.ask.scoring import description_match as parser
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Reply, Unreadable
@@ -18,7 +18,7 @@ CHOICE = Item(item_id="c", question="What?", choices=("run", "chicken_dance", "s
 
 
 def rules(item, text):
-    scorer = reader.create()
+    scorer = parser.create()
     return scorer.mark(item, scorer.read(item, Reply(text=text)))
 
 
@@ -59,7 +59,7 @@ def test_a_label_without_known_words_leaves_their_lines_out(bench):
 
 
 @pytest.mark.parametrize(("match", "answer"), [("true", "B"), ("false", "none")])
-def test_the_log_of_a_choice_is_judged_where_the_reader_marked_logs(bench, match, answer):
+def test_the_log_of_a_choice_is_judged_where_the_parser_marked_logs(bench, match, answer):
     text = "The arms flap.\nAnswer: A"
     done = bench.put(description_match.create(), CHOICE, text, saying(match), rules=rules(CHOICE, text))
     assert done.score.outcome == Answered(answer=answer, rule="log/judge")

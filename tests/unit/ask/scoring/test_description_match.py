@@ -205,7 +205,7 @@ def test_words_of_two_labels_go_to_the_first() -> None:
     assert [m.label for m in mentions(labels, words_of("a sip"))] == [0]
 
 
-# --------------------------------------------------------------------------- the reader
+# --------------------------------------------------------------------------- the parser
 
 KNOWLEDGE = (
     *(msgspec.json.encode(LabelWords(text=t)).decode() for t in ("walk", "run", "jump")),
@@ -213,15 +213,15 @@ KNOWLEDGE = (
 )
 OPEN = Item(item_id="o", question="?", answer="walk", answer_kind="text", knowledge=KNOWLEDGE)
 CHOICE = Item(item_id="c", question="?", choices=("run", "walk", "jump"), answer="B")
-READER = description_match.create()
+PARSER = description_match.create()
 
 
 def mark(item: Item, text: str) -> float | None:
-    return READER.mark(item, READER.read(item, Reply(text=text))).value
+    return PARSER.mark(item, PARSER.read(item, Reply(text=text))).value
 
 
 def test_an_open_reply_is_read_whole_and_marked() -> None:
-    outcome = READER.read(OPEN, Reply(text="<think>run?</think>Somebody walks."))
+    outcome = PARSER.read(OPEN, Reply(text="<think>run?</think>Somebody walks."))
     assert outcome == Answered(answer="Somebody walks.", rule="whole-reply")
     assert mark(OPEN, "Somebody walks.") == 1.0
     assert mark(OPEN, "Somebody runs.") == 0.0
@@ -242,11 +242,11 @@ def test_rivals_come_from_the_item() -> None:
 
 
 def test_error_rows_refusals_and_silence_are_no_descriptions() -> None:
-    assert isinstance(READER.read(OPEN, Reply(text="ERROR: 503 walk")), Unreadable)
-    assert isinstance(READER.read(OPEN, Reply(text="He walks. ERROR: cut")), Unreadable)
-    assert isinstance(READER.read(OPEN, Reply(text="an error in walking")), Answered)
-    assert isinstance(READER.read(OPEN, Reply(text="walk", finish="refusal")), Refused)
-    silent = READER.read(OPEN, Reply(text="<think>walk", finish="length"))
+    assert isinstance(PARSER.read(OPEN, Reply(text="ERROR: 503 walk")), Unreadable)
+    assert isinstance(PARSER.read(OPEN, Reply(text="He walks. ERROR: cut")), Unreadable)
+    assert isinstance(PARSER.read(OPEN, Reply(text="an error in walking")), Answered)
+    assert isinstance(PARSER.read(OPEN, Reply(text="walk", finish="refusal")), Refused)
+    silent = PARSER.read(OPEN, Reply(text="<think>walk", finish="length"))
     assert isinstance(silent, Unreadable)
     assert "cut off" in silent.reason
     assert mark(OPEN, "") == 0.0
@@ -262,12 +262,12 @@ def test_error_rows_refusals_and_silence_are_no_descriptions() -> None:
     ],
 )
 def test_the_log_of_a_choice_counts_and_not_its_letter(text: str, answer: str, rule: str) -> None:
-    assert READER.read(CHOICE, Reply(text=text)) == Answered(answer=answer, rule=rule)
+    assert PARSER.read(CHOICE, Reply(text=text)) == Answered(answer=answer, rule=rule)
     assert mark(CHOICE, text) == (1.0 if answer == "B" else 0.0)
 
 
 def test_a_log_without_a_choice_is_no_row() -> None:
-    assert isinstance(READER.read(CHOICE, Reply(text="The legs show a walk, or something.")), Unreadable)
-    cut = READER.read(CHOICE, Reply(text="The legs show a walk, or some", finish="length"))
+    assert isinstance(PARSER.read(CHOICE, Reply(text="The legs show a walk, or something.")), Unreadable)
+    cut = PARSER.read(CHOICE, Reply(text="The legs show a walk, or some", finish="length"))
     assert isinstance(cut, Unreadable)
     assert "cut off" in cut.reason

@@ -1,4 +1,4 @@
-"""Shares of frames against readers whose probabilities are planted."""
+"""Shares of frames against parsers whose probabilities are planted."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -70,7 +70,7 @@ def test_a_fuser_shares_evenly(k: int) -> None:
 
 
 @pytest.mark.parametrize("k", range(2, 9))
-def test_a_reader_of_one_frame_has_its_whole_share(k: int) -> None:
+def test_a_parser_of_one_frame_has_its_whole_share(k: int) -> None:
     def single(ask: Ask) -> Reply:
         return with_probability(0.9 if 5.0 in times_shown(ask) else 0.3)
 
@@ -80,7 +80,7 @@ def test_a_reader_of_one_frame_has_its_whole_share(k: int) -> None:
 
 
 @pytest.mark.parametrize("mode", ["sampling", "auto"])
-def test_sampling_tells_the_fuser_from_the_reader_of_one_frame(mode: str) -> None:
+def test_sampling_tells_the_fuser_from_the_parser_of_one_frame(mode: str) -> None:
     n_all = 4
     fuser = measured(
         asked_for(n_all), lambda a: Reply(text="C" if len(times_shown(a)) == n_all else "A"), mode=mode

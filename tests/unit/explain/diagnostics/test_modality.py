@@ -1,4 +1,4 @@
-"""What of the video a score needs, against readers whose needs are planted."""
+"""What of the video a score needs, against parsers whose needs are planted."""
 
 import math
 from collections.abc import Callable
@@ -40,7 +40,7 @@ def item(number: int, kind: str = "", *, choices: tuple[str, ...] = CHOICES) -> 
     )
 
 
-# What a reader needs to see, by kind of question: the times shown, in the order shown.
+# What a parser needs to see, by kind of question: the times shown, in the order shown.
 NEEDS: dict[str, Callable[[tuple[float, ...]], bool]] = {
     "leaks": lambda shown: True,
     "picture": lambda shown: len(shown) >= 1,
@@ -50,7 +50,7 @@ NEEDS: dict[str, Callable[[tuple[float, ...]], bool]] = {
 }
 
 
-def reader(asked: Item) -> Callable[[Ask], Reply]:
+def parser(asked: Item) -> Callable[[Ask], Reply]:
     """Right where it sees what the question needs, wrong otherwise: never by luck."""
     wrong = "B" if asked.answer == "A" else "A"
 
@@ -64,7 +64,7 @@ def reader(asked: Item) -> Callable[[Ask], Reply]:
 def examined(items: list[Item], **options: str) -> list[Examined]:
     one = diagnostic(**options)
     return [
-        Examined(item=i, finding=drive(one.examine(Simulated(i, dict(VIEWS))), reader(i)).made) for i in items
+        Examined(item=i, finding=drive(one.examine(Simulated(i, dict(VIEWS))), parser(i)).made) for i in items
     ]
 
 
@@ -93,7 +93,7 @@ def mixed(**counts: int) -> list[Item]:
 
 
 def test_all_conditions_are_asked_together() -> None:
-    driven = drive(diagnostic().examine(Simulated(item(1, "bag"), dict(VIEWS))), reader(item(1, "bag")))
+    driven = drive(diagnostic().examine(Simulated(item(1, "bag"), dict(VIEWS))), parser(item(1, "bag")))
     assert len(driven.rounds) == 1
     shown = dict(zip(CONDITIONS, map(times_shown, driven.asks), strict=True))
     assert shown["full"] == TIMES
@@ -124,7 +124,7 @@ def test_the_flags_of_a_question_are_what_it_needs(kind: str, solved: set[str]) 
 
 def orders(item_id: str, **options: str) -> list[tuple[float, ...]]:
     one = msgspec.structs.replace(item(1, "bag"), item_id=item_id)
-    asks = drive(diagnostic(**options).examine(Simulated(one, dict(VIEWS))), reader(one)).asks
+    asks = drive(diagnostic(**options).examine(Simulated(one, dict(VIEWS))), parser(one)).asks
     return [times_shown(a) for a in asks[CONDITIONS.index("shuffled") :: len(CONDITIONS)]]
 
 
@@ -155,7 +155,7 @@ def test_repeats_are_told_apart_and_counted() -> None:
 def test_few_frames_are_shuffled_as_far_as_they_can_be(n: int, differs: bool) -> None:
     asked = item(1, "hopeless")
     subject = Simulated(asked, {"full": TIMES[:n], "central": TIMES[:1]})
-    asks = drive(diagnostic().examine(subject), reader(asked)).asks
+    asks = drive(diagnostic().examine(subject), parser(asked)).asks
     assert (times_shown(asks[CONDITIONS.index("shuffled")]) != TIMES[:n]) is differs
 
 
@@ -342,7 +342,7 @@ def test_replies_without_an_answer_are_counted() -> None:
 def test_short_videos_are_named() -> None:
     asked = item(1, "leaks")
     subject = Simulated(asked, {"full": (1.0,), "central": (1.0,)})
-    driven = drive(diagnostic().examine(subject), reader(asked))
+    driven = drive(diagnostic().examine(subject), parser(asked))
     note = sheet(said([Examined(item=asked, finding=driven.made)]), "modality").note
     assert "1 questions have fewer than two frames" in note
 

@@ -1,4 +1,4 @@
-"""The demand of one question, and of many, against readers whose needs are planted."""
+"""The demand of one question, and of many, against parsers whose needs are planted."""
 
 import math
 import random
@@ -31,7 +31,7 @@ def ranking(n: int, needed: int = 0) -> tuple[tuple[float, ...], frozenset[float
 
 
 def by_count(right: Callable[[int], bool], *, wrong: str = "A") -> Callable[[Ask], Reply]:
-    """A reader that is right for some numbers of frames."""
+    """A parser that is right for some numbers of frames."""
     return lambda ask: Reply(text="B" if right(len(times_shown(ask))) else wrong)
 
 

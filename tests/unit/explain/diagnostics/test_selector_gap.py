@@ -1,4 +1,4 @@
-"""Both gaps against readers with planted defects, over selectors that find a planted share of evidence."""
+"""Both gaps against parsers with planted defects, over selectors that find a planted share of evidence."""
 
 import math
 
@@ -36,9 +36,9 @@ def diagnostic(**options: str) -> Diagnostic:
 
 
 def examined(
-    items: list[Item], views: evidenced.Views, reader: evidenced.Reader, **options: str
+    items: list[Item], views: evidenced.Views, parser: evidenced.Reader, **options: str
 ) -> list[Examined]:
-    return examine_all(diagnostic(**options), items, views, reader)
+    return examine_all(diagnostic(**options), items, views, parser)
 
 
 def said(found: list[Examined], **options: str) -> dict[str, Statement]:
@@ -187,10 +187,10 @@ def test_intervals_hold_the_planted_gaps() -> None:
         def shown(number: int, is_found: np.ndarray = is_found) -> dict[str, tuple[float, ...]]:
             return {PLAN: frames(3 if is_found[number] else 1), ORACLE: INSIDE}
 
-        def reader(asked: Item, ask: Ask, fused: np.ndarray = fused) -> bool:
+        def parser(asked: Item, ask: Ask, fused: np.ndarray = fused) -> bool:
             return n_seen(ask) == 3 and bool(fused[int(asked.item_id[1:])])
 
-        found = said(examined([item(n) for n in range(120)], shown, reader))
+        found = said(examined([item(n) for n in range(120)], shown, parser))
         for i, (key, truth) in enumerate((("retrieval", 0.36), ("fusion", 0.4))):
             interval = estimate(found, "selector-gap", PLAN, key)
             held[i] += interval.low <= truth <= interval.high

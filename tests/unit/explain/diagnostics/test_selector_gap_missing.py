@@ -17,9 +17,9 @@ def diagnostic(**options: str) -> Diagnostic:
 
 
 def examined(
-    items: list[Item], views: evidenced.Views, reader: evidenced.Reader, **options: str
+    items: list[Item], views: evidenced.Views, parser: evidenced.Reader, **options: str
 ) -> list[Examined]:
-    return examine_all(diagnostic(**options), items, views, reader)
+    return examine_all(diagnostic(**options), items, views, parser)
 
 
 def said(found: list[Examined], **options: str) -> dict[str, Statement]:

@@ -1,4 +1,4 @@
-"""What other readers make of the same replies; nobody is asked again."""
+"""What other parsers make of the same replies; nobody is asked again."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ import numpy as np
 
 from vidence import catalog
 from vidence.records import Answered
-from vidence.report.results import WAITING, Row, Run, create_reader, read_again
+from vidence.report.results import WAITING, Row, Run, create_parser, read_again
 from vidence.tables.cells import DASH, Column, Line, Table, count, share, words
 
 MOST_CHANGED = 200
@@ -17,10 +17,10 @@ DESCRIPTIONS = "description-match"
 
 @dataclass(frozen=True, kw_only=True)
 class Readings:
-    """Every reply to a question with choices, as each reader reads it.
+    """Every reply to a question with choices, as each parser reads it.
 
-    `letters` and `marks` hold for each reader one entry per row: the letter read (or nothing), and
-    the mark. `base` is the reader that the run's scores come from.
+    `letters` and `marks` hold for each parser one entry per row: the letter read (or nothing), and
+    the mark. `base` is the parser that the run's scores come from.
     """
 
     base: str
@@ -29,42 +29,42 @@ class Readings:
     marks: dict[str, tuple[float, ...]]
 
 
-def letter_readers(run: Run) -> tuple[str, ...]:
-    """The run's own reader, then all others of the catalog that read letters."""
-    others = [name for name in catalog.names("reader") if name not in {WAITING, DESCRIPTIONS, run.reader}]
-    return (run.reader, *others)
+def letter_parsers(run: Run) -> tuple[str, ...]:
+    """The run's own parser, then all others of the catalog that read letters."""
+    others = [name for name in catalog.names("parser") if name not in {WAITING, DESCRIPTIONS, run.parser}]
+    return (run.parser, *others)
 
 
-def read_all(run: Run, readers: Sequence[str]) -> Readings:
-    """Read every reply to a question with choices by each of the readers.
+def read_all(run: Run, parsers: Sequence[str]) -> Readings:
+    """Read every reply to a question with choices by each of the parsers.
 
     Raises:
-        UnknownNameError: no reader has that name.
+        UnknownNameError: no parser has that name.
     """
     rows = tuple(row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None)
-    letters = {run.reader: tuple(row.read for row in rows)}
-    marks = {run.reader: tuple(row.correct or 0.0 for row in rows)}
-    for name in readers:
-        if name == run.reader:
+    letters = {run.parser: tuple(row.read for row in rows)}
+    marks = {run.parser: tuple(row.correct or 0.0 for row in rows)}
+    for name in parsers:
+        if name == run.parser:
             continue
-        scorer = create_reader(name)
+        scorer = create_parser(name)
         scores = [read_again(row.item, row.trial, scorer) for row in rows]
         letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
         marks[name] = tuple(s.value or 0.0 for s in scores)
-    return Readings(base=run.reader, rows=rows, letters=letters, marks=marks)
+    return Readings(base=run.parser, rows=rows, letters=letters, marks=marks)
 
 
-def reader_table(run: Run, readers: Sequence[str]) -> Table:
-    """How many trials change their letter, and the accuracy, under each reader; and pair by pair.
+def parser_table(run: Run, parsers: Sequence[str]) -> Table:
+    """How many trials change their letter, and the accuracy, under each parser; and pair by pair.
 
     Raises:
-        UnknownNameError: no reader has that name.
+        UnknownNameError: no parser has that name.
     """
-    return table_of_readings(read_all(run, readers))
+    return table_of_readings(read_all(run, parsers))
 
 
 def table_of_readings(readings: Readings) -> Table:
-    """The table of `reader_table` from replies that are read already."""
+    """The table of `parser_table` from replies that are read already."""
     names = tuple(readings.letters)
     n = len(readings.rows)
     base = _accuracy(readings, readings.base)
@@ -83,12 +83,12 @@ def table_of_readings(readings: Readings) -> Table:
         ]
         lines.append(Line(key=name, cells=tuple(cells)))
     return Table(
-        name="readers",
-        title="Readers",
-        note=f"{n:,} replies to questions with choices, each read again by every reader; nobody was asked. "
+        name="parsers",
+        title="Parsers",
+        note=f"{n:,} replies to questions with choices, each read again by every parser; nobody was asked. "
         "Accuracy is over these replies.",
         columns=(
-            Column(key="reader", title="reader", is_text=True),
+            Column(key="parser", title="parser", is_text=True),
             Column(key="read", title="letters read"),
             Column(key="changed", title="changed", note="replies read differently than in this report"),
             Column(key="accuracy", title="accuracy, %", note="and its change in points"),
@@ -111,10 +111,10 @@ def _n_different(readings: Readings, one: str, other: str) -> int:
 
 
 def changed_table(readings: Readings, *, most: int = MOST_CHANGED) -> Table:
-    """The replies on which readers disagree, with the letter that each one reads.
+    """The replies on which parsers disagree, with the letter that each one reads.
 
     Args:
-        readings: replies as each reader reads them.
+        readings: replies as each parser reads them.
         most: how many are listed; the note says how many there are.
     """
     names = tuple(readings.letters)
@@ -128,8 +128,8 @@ def changed_table(readings: Readings, *, most: int = MOST_CHANGED) -> Table:
         lines.append(Line(key=key, cells=(item_id, words(row.item.answer), *read)))
     listed = f", {most:,} of them listed" if len(changed) > most else ""
     return Table(
-        name="readers-changed",
-        title="Replies on which readers disagree",
+        name="parsers-changed",
+        title="Replies on which parsers disagree",
         note=f"{len(changed):,} of {len(readings.rows):,} replies{listed}. A dash: no letter was read.",
         columns=(
             Column(key="item", title="question", is_text=True),

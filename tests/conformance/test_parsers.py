@@ -1,4 +1,4 @@
-"""What every reader in the catalog must do."""
+"""What every parser in the catalog must do."""
 
 import pytest
 
@@ -6,7 +6,7 @@ from vidence import catalog
 from vidence.contracts import Scorer
 from vidence.records import Answered, Failed, Item, Outcome, Refused, Reply, Score, Unreadable
 
-NAMES = catalog.names("reader")
+NAMES = catalog.names("parser")
 CHOICE = Item(item_id="q1", question="Which?", choices=("cat", "dog", "cow", "hen", "pig"), answer="B")
 OPEN = Item(item_id="q2", question="Which?", answer="dog", answer_kind="text")
 REPLIES = (
@@ -16,7 +16,7 @@ REPLIES = (
 
 
 def make(name: str) -> Scorer:
-    scorer: Scorer = catalog.find("reader", name).create()
+    scorer: Scorer = catalog.find("parser", name).create()
     return scorer
 
 
@@ -24,7 +24,7 @@ def item_for(name: str) -> Item:
     return OPEN if name in {"needs-judge", "description-match"} else CHOICE
 
 
-def test_the_documented_readers_are_there() -> None:
+def test_the_documented_parsers_are_there() -> None:
     assert set(NAMES) >= {
         "robust",
         "herbench-official",
