@@ -64,10 +64,11 @@ _FIRST_LINE = re.compile(r'\A[ru]*"""(.+?)(?:"""|\n|\Z)')
 
 @dataclass(frozen=True, kw_only=True)
 class _File:
-    """One file of a family: its module and the first line of its docstring."""
+    """One file of a family: its module, the first line of its docstring, whether several things share it."""
 
     module: str
     summary: str
+    is_shared: bool
 
 
 @functools.cache
@@ -84,9 +85,12 @@ def _files(kind: str) -> Mapping[str, _File]:
             text = path.read_text(encoding="utf-8")
             if path.stem.startswith("_") or not _CREATE.search(text):
                 continue
-            first = _FIRST_LINE.match(text)
-            file = _File(module=f"{FOLDERS[kind]}.{path.stem}", summary=first[1].strip() if first else "")
-            named = _NAMES.search(text)
+            first, named = _FIRST_LINE.match(text), _NAMES.search(text)
+            file = _File(
+                module=f"{FOLDERS[kind]}.{path.stem}",
+                summary=first[1].strip().replace("``", "`") if first else "",
+                is_shared=named is not None,
+            )
             names_in_file = re.findall(r'"([^"]+)"', named[1]) if named else [path.stem.replace("_", "-")]
             found |= dict.fromkeys(names_in_file, file)
     return found
@@ -141,18 +145,14 @@ def find(kind: str, name: str) -> ModuleType:
 
 
 def summary(kind: str, name: str) -> str:
-    """What a thing is, in one line; a built-in one is not imported for it."""
-    ours = _files(kind)
-    if name in ours:
-        module = ours[name].module
-        text = getattr(importlib.import_module(module), "SUMMARIES", None) if _has_names(kind, name) else None
-        return text[name] if text else ours[name].summary
-    return next(iter((find(kind, name).__doc__ or "").splitlines()), "")
-
-
-def _has_names(kind: str, name: str) -> bool:
-    ours = _files(kind)
-    return sum(file.module == ours[name].module for file in ours.values()) > 1
+    """What a thing is, in one line; a built-in one is not imported for it, unless several share its file."""
+    ours = _files(kind).get(name)
+    if ours is None:
+        return next(iter((find(kind, name).__doc__ or "").splitlines()), "")
+    if ours.is_shared:
+        said: Mapping[str, str] = importlib.import_module(ours.module).SUMMARIES
+        return said[name]
+    return ours.summary
 
 
 def settings_type(kind: str, name: str) -> type[Record] | None:
@@ -180,8 +180,8 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
     module = find(kind, spec.name)
     owner = f"the {kind} {spec.name!r}"
     make: Callable[..., object] = module.create
-    has_names = spec.name in _files(kind) and _has_names(kind, spec.name)
-    named = {"name": spec.name} if has_names else {}
+    ours = _files(kind).get(spec.name)
+    named = {"name": spec.name} if ours is not None and ours.is_shared else {}
     settings = settings_type(kind, spec.name)
     if settings is not None:
         made = read_settings(settings, spec.options, argument=spec.argument, owner=owner)
@@ -418,7 +418,7 @@ def _converted(
         try:
             made = msgspec.convert(value, hints[key], strict=not isinstance(value, str | tuple))
         except msgspec.ValidationError as error:
-            hint = " (this was yes or no before)" if value in {"yes", "no"} else ""
+            hint = " (this was yes or no before)" if value in ("yes", "no") else ""
             raise UsageError(
                 f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}{hint}"
             ) from error

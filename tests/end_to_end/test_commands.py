@@ -18,7 +18,7 @@ def test_list_names_everything_that_has_a_file(vidence):
         "prompts: ",
     ):
         assert line in everything.out
-    assert vidence("list", "models").out.split() == [
+    assert [line.split()[0] for line in vidence("list", "models").out.splitlines()] == [
         "anthropic",
         "baseline",
         "gemini",

@@ -2,11 +2,15 @@
 
 import importlib.metadata
 import types
+from typing import Annotated, ClassVar, Literal
 
+import msgspec
 import pytest
+from msgspec import Meta
 
 from vidence import catalog
 from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
 
 
 def test_a_near_name_is_suggested_and_all_are_listed():
@@ -115,3 +119,82 @@ def test_options_are_read_and_unknown_ones_refused():
         catalog.take_options("x", {"q": "3"}, {})
     with pytest.raises(UsageError, match="option seed='three' cannot be read"):
         catalog.take_options("x", {"seed": "three"}, known)
+
+
+class Rules(Record):
+    """Options of a made-up thing."""
+
+    positional: ClassVar[str] = "path"
+
+    path: Annotated[catalog.FilePath, Meta(description="a file")] = ""
+    n: Annotated[int, Meta(ge=1, le=9, description="how many")] = 3
+    share: Annotated[Annotated[float, Meta(ge=0)] | None, Meta(description="a share")] = None
+    is_strict: Annotated[bool, Meta(description="whether")] = False
+    kind: Annotated[Literal["a", "b"], Meta(description="which")] = "a"
+    names: Annotated[tuple[str, ...], Meta(description="who")] = ()
+    extra: Annotated[dict[str, object], Meta(description="more")] = msgspec.field(default_factory=dict)
+
+
+def read(argument: str = "", **given: object) -> Rules:
+    return catalog.read_settings(Rules, given, argument=argument, owner="the thing 'x'")
+
+
+def test_settings_are_read_from_texts_and_from_values():
+    assert read() == Rules()
+    assert read("a/b") == Rules(path="a/b")
+    texts = read(n="4", share="0.5", is_strict="true", kind="b", names="p|q", extra='{"a": 1}')
+    assert texts == Rules(n=4, share=0.5, is_strict=True, kind="b", names=("p", "q"), extra={"a": 1})
+    assert read(n=4, share=0.5, is_strict=True, kind="b", names=["p", "q"], extra={"a": 1}) == texts
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (
+            {"shar": "1"},
+            r"the thing 'x' has no option 'shar'\. Did you mean 'share'\? Known options: extra, is_strict",
+        ),
+        ({"n": "0"}, "option n='0' cannot be read: expected a whole number from 1 to 9"),
+        ({"n": "x"}, "expected a whole number from 1 to 9"),
+        ({"n": 1.5}, "option n=1.5 cannot be read"),
+        ({"share": "nan"}, "expected a number 0 or above"),
+        ({"is_strict": "yes"}, r"expected true or false \(this was yes or no before\)"),
+        ({"kind": "c"}, "expected one of a, b"),
+        ({"names": "p||q"}, "expected different values, split by"),
+        ({"names": "p|p"}, "expected different values, split by"),
+        ({"extra": "[1]"}, "expected a JSON object"),
+        ({"extra": "{"}, "expected a JSON object"),
+    ],
+)
+def test_bad_settings_are_refused(given, message):
+    with pytest.raises(UsageError, match=message):
+        read(**given)
+
+
+def test_an_argument_is_refused_where_none_is_wanted_or_given_twice():
+    with pytest.raises(UsageError, match=r"path is given twice, as 'a' and as 'b'"):
+        read("a", path="b")
+    with pytest.raises(UsageError, match="takes no argument, got 'a'; write just the name"):
+        catalog.read_settings(catalog.NoSettings, {}, argument="a", owner="x")
+
+
+def test_what_must_be_given_is_said():
+    class Wanting(Record):
+        positional: ClassVar[str] = "path"
+
+        path: Annotated[catalog.FilePath, Meta(description="a file")]
+
+    with pytest.raises(UsageError, match="x wants its path behind a colon: a text"):
+        catalog.read_settings(Wanting, {}, owner="x")
+    (option,) = catalog.options_of(Wanting)
+    assert (option.is_path, option.is_argument, option.default) == (True, True, None)
+
+
+def test_entry_points_are_looked_up_once(monkeypatch):
+    asked: list[str] = []
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda *, group: asked.append(group) or [])
+    catalog.forget()
+    for _ in range(3):
+        catalog.find("selector", "midpoints")
+        catalog.names("model")
+    assert len(asked) == len(set(asked)) == len(catalog.FOLDERS)

@@ -1,21 +1,90 @@
 """``vidence list`` and ``vidence schema``."""
 
 import json
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
-from vidence.catalog import FOLDERS, names
+from vidence import catalog
+from vidence.errors import UnknownNameError, UsageError
 
-_PLURALS = {f"{kind}s": kind for kind in FOLDERS}
+if TYPE_CHECKING:
+    from vidence.catalog import Option
+
+KINDS: Mapping[str, str] = {f"{kind}s": kind for kind in catalog.FOLDERS} | {"strategies": "strategy"}
 
 
 @click.command("list")
-@click.argument("kind", required=False, type=click.Choice([*_PLURALS, "protocols", "prompts"]))
-def list_names(*, kind: str | None) -> None:
-    """The names that can be used, of one KIND or of all."""
-    for plural in [kind] if kind else [*_PLURALS, *_OTHERS]:
-        found = _OTHERS[plural]() if plural in _OTHERS else names(_PLURALS[plural])
-        click.echo(f"{plural}: {', '.join(found)}" if kind is None else "\n".join(found))
+@click.argument("kind", required=False)
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="The same as JSON, for other programs.")
+def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
+    """What there is: all names, those of one KIND with a line each, or one NAME with all its options."""
+    if kind is None:
+        everything = {plural: list(_names(plural)) for plural in plurals()}
+        lines = [f"{plural}: {', '.join(found)}" for plural, found in everything.items()]
+        click.echo(json.dumps(everything, indent=2) if as_json else "\n".join(lines))
+        return
+    if kind not in plurals():
+        raise UnknownNameError("kind", kind, plurals())
+    if name is None:
+        described = {found: _summary(kind, found) for found in _names(kind)}
+        click.echo(json.dumps(described, indent=2) if as_json else _two_columns(described))
+        return
+    if kind in _OTHERS:
+        raise UsageError(f"{kind} have no options; say vidence list {kind}")
+    click.echo(_one(KINDS[kind], name, as_json=as_json))
+
+
+def plurals() -> tuple[str, ...]:
+    """The kinds of things that can be listed, as users write them."""
+    return (*(plural for plural, kind in KINDS.items() if kind in catalog.FOLDERS), *_OTHERS)
+
+
+def _names(plural: str) -> Sequence[str]:
+    return _OTHERS[plural]() if plural in _OTHERS else catalog.names(KINDS[plural])
+
+
+def _summary(plural: str, name: str) -> str:
+    return "" if plural in _OTHERS else catalog.summary(KINDS[plural], name)
+
+
+def _two_columns(described: Mapping[str, str]) -> str:
+    width = max(map(len, described), default=0)
+    return "\n".join(f"{name:{width}}  {text}".rstrip() for name, text in described.items())
+
+
+def _one(kind: str, name: str, *, as_json: bool) -> str:
+    settings = catalog.settings_type(kind, name)
+    options = catalog.options_of(settings) if settings else ()
+    summary = catalog.summary(kind, name)
+    if as_json:
+        described = {
+            "kind": kind,
+            "name": name,
+            "summary": summary,
+            "options": [_as_json(o) for o in options],
+        }
+        return json.dumps(described, indent=2)
+    argument = next((f":{o.name.upper()}" for o in options if o.is_argument), "")
+    lines = [f"{kind} {name}{argument}: {summary}"]
+    for option in options:
+        default = "must be given" if option.default is None else f"default {option.default}"
+        lines += [f"  {option.name}: {option.kind} ({default})", f"      {option.help}"]
+    return "\n".join(lines if options else [*lines, "  no options"])
+
+
+def _as_json(option: "Option") -> dict[str, object]:
+    default = None if option.default is None else json.loads(option.default)
+    return {
+        "name": option.name,
+        "expects": option.kind,
+        "is_required": option.default is None,
+        "default": default,
+        "is_argument": option.is_argument,
+        "help": option.help,
+    }
 
 
 def _prompt_sets() -> tuple[str, ...]:
@@ -25,11 +94,8 @@ def _prompt_sets() -> tuple[str, ...]:
 
 
 def _protocols() -> tuple[str, ...]:
-    from vidence.engine.prepare import open_benchmark
-
-    return tuple(
-        f"{name}/{protocol}" for name in names("benchmark") for protocol in open_benchmark(name).protocols
-    )
+    found = {name: catalog.create("benchmark", name).protocols for name in catalog.names("benchmark")}
+    return tuple(f"{name}/{protocol}" for name, protocols in found.items() for protocol in protocols)
 
 
 # Names that are no files.
