@@ -77,7 +77,7 @@ def test_every_command_in_a_block_is_understood(pages, commands):
         "run table --data d --model openia:x",
         "run table --data d --model scripted:A --style slow",
         "run table --data d --model scripted:A --prompt-set plane",
-        "list everything",
+        "list models scripted everything",
         "report",
     ],
 )

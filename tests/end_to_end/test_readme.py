@@ -113,7 +113,7 @@ def test_recorded_answers_need_neither_media_nor_model(vidence):
     assert vidence("report", folder, "--csv", "trials.csv").code == 0
     with (vidence.folder / "trials.csv").open(newline="", encoding="utf-8") as file:
         rows = [
-            (r["item_id"], r["reader"], r["outcome"], r["read"], r["correct"]) for r in csv.DictReader(file)
+            (r["item_id"], r["parser"], r["outcome"], r["read"], r["correct"]) for r in csv.DictReader(file)
         ]
     assert rows == [("q1", "robust", "answered", "B", "0"), ("q2", "robust", "unreadable", "", "0")]
     assert "`--parser NAME`" in README
