@@ -19,8 +19,9 @@ EXTRAS = {
     "gemini": ("the SDK for Gemini models", ("google.genai",)),
     "select": ("frame selection by similarity", ("torch", "transformers", "sentencepiece")),
     "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
-    "ray": ("work on a cluster", ("ray",)),
-    "studio": ("the web application", ("starlette", "uvicorn")),
+    "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),
+    "rfdetr": ("the people detector RF-DETR", ("rfdetr",)),
+    "vllm": ("models from local weights, in a vLLM engine", ("vllm",)),
 }
 KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "HF_HOME")
 
