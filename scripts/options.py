@@ -1,4 +1,4 @@
-"""Write docs/reference/options.md from the records of settings; with --check only say whether it is up to date."""
+"""Write docs/reference/options.md from the records of settings; with --check only compare it."""
 
 import sys
 from pathlib import Path
@@ -12,8 +12,8 @@ HEAD = """# Everything with a name, and its options
 Made by `python scripts/options.py` from the code; do not edit by hand. `vidence list KIND` and
 `vidence list KIND NAME` say the same in the terminal, with `--json` for other programs.
 
-Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&option=value`; in a configuration
-file they are keys. Truth values are `true` and `false`; several values are split by `|`.
+Options are written behind a question mark, as in `NAME:ARGUMENT?option=value&option=value`; in a
+configuration file they are keys. Truth values are `true` and `false`; several values are split by `|`.
 """
 
 

@@ -86,8 +86,9 @@ def test_every_benchmark_has_a_page(page):
         assert f"# `{name}`" in page[f"docs/benchmarks/{name}.md"].text
 
 
-def test_the_page_of_flags_is_that_of_the_commands():
-    command = [sys.executable, str(ROOT / "scripts" / "flags.py"), "--check"]
+@pytest.mark.parametrize("script", ["flags.py", "options.py"])
+def test_a_page_made_from_code_is_up_to_date(script):
+    command = [sys.executable, str(ROOT / "scripts" / script), "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
