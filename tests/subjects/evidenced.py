@@ -20,7 +20,7 @@ Views: TypeAlias = Callable[[int], dict[str, tuple[float, ...]]]
 
 
 def diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", name).create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name=name, options=options))
     return made
 
 

@@ -14,12 +14,12 @@ from vidence.ask.phantom.planted import (
     in_sight_s,
 )
 from vidence.errors import DataError
-from vidence.explain.diagnostics.budget_sheets import BudgetsFinding
-from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, TEXT, GapFinding
-from vidence.explain.diagnostics.modality_sheets import ModalityFinding
-from vidence.explain.diagnostics.mrfs_search import MrfsFinding
-from vidence.explain.diagnostics.panel_sheets import PanelFinding
-from vidence.explain.diagnostics.shares_measure import FrameSharesFinding
+from vidence.explain.diagnostics.blind_panel import PanelFinding
+from vidence.explain.diagnostics.budgets import BudgetsFinding
+from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
+from vidence.explain.diagnostics.modality import ModalityFinding
+from vidence.explain.diagnostics.mrfs import MrfsFinding
+from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
 from vidence.records import Estimate, Item
 from vidence.report.calibration import reader_of
 from vidence.report.diagnosed import Diagnosed

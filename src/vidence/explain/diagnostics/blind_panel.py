@@ -1,50 +1,159 @@
 """Which questions a panel answers without the video: several models, or one with its choices reordered."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import cast
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics._settings import check_at_least
-from vidence.explain.diagnostics.paired import Figures
-from vidence.explain.diagnostics.panel_sheets import PanelFinding, Sheets, Vote
-from vidence.explain.diagnostics.sitting import Sitting, n_right, sit
-from vidence.option_readers import one_of, positive_whole, whole_from_zero, words_apart, yes_or_no
-from vidence.records import Item, Record
-from vidence.tables.findings import Statement
+from vidence.explain.diagnostics.conditions import (
+    Condition,
+    ReplyScore,
+    SideBySide,
+    ask_together,
+    check_at_least,
+    n_right,
+    rng_of,
+    side_by_side,
+)
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Line,
+    by_name,
+    chance_of,
+    guesses,
+    kinds,
+    lines,
+    note,
+    number,
+    share,
+    tabulate,
+    tag_tables,
+)
+from vidence.records import Estimate, Item, Record
+from vidence.statistics.agreement import fleiss_kappa
+from vidence.statistics.resampling import Resampling
+from vidence.tables.findings import Sheet, Statement
 
-# What the released procedures do; every option can be given on its own and then counts.
-PROTOCOLS: Mapping[str, Mapping[str, object]] = MappingProxyType(
+FORCED: Final = "forced"  # the template of the words that force a choice
+UNDER_TEST: Final = "the model under test"
+NOTHING_READ: Final = "none"
+_HERBENCH_MODELS: Final = 4
+_FEWEST_RATERS: Final = 2
+_PANEL: Final = "panel"
+
+
+class Procedure(Record):
+    """What a released procedure does; `at_least` None wants all answers right."""
+
+    runs: int
+    permute: bool
+    forced: bool
+    at_least: int | None = None
+
+
+PROTOCOLS: Mapping[str, Procedure] = MappingProxyType(
     {
-        "humanpcr": MappingProxyType({"runs": 3, "permute": True, "forced": True}),
-        "herbench": MappingProxyType({"runs": 1, "permute": False, "forced": False, "at_least": 3}),
+        "humanpcr": Procedure(runs=3, permute=True, forced=True),
+        "herbench": Procedure(runs=1, permute=False, forced=False, at_least=3),
     }
 )
-_HERBENCH_MODELS = 4
-FORCED = "forced"  # the template of the words that force a choice
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """How a panel is asked and when a question is flagged; see `create`."""
+class Settings(Record):
+    """Options of the diagnostic; one that is given counts in place of the protocol's."""
 
-    members: tuple[str, ...]
-    runs: int
-    at_least: int
-    permute: bool
-    is_forced: bool
-    seed: int
+    protocol: Annotated[
+        Literal["humanpcr", "herbench"] | None,
+        Meta(
+            description="humanpcr: 3 runs, permuted, forced, all right; herbench: 4 models, 3 right. Without "
+            "it herbench where four models are given, otherwise humanpcr"
+        ),
+    ] = None
+    models: Annotated[
+        tuple[str, ...], Meta(description="specs of the members; without any, the model under test")
+    ] = ()
+    runs: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="how often each member is asked")] = (
+        None
+    )
+    permute: Annotated[
+        bool | None, Meta(description="another order of the choices in each run, the same for all members")
+    ] = None
+    forced: Annotated[
+        bool | None, Meta(description="end a question with choices with the demand to choose one")
+    ] = None
+    at_least: Annotated[
+        Annotated[int, Meta(ge=1)] | None, Meta(description="how many right answers flag a question")
+    ] = None
+    seed: Annotated[int, Meta(ge=0, description="of the orders of the choices")] = 0
+
+    def __post_init__(self) -> None:
+        n = len(self.models)
+        if self.rules is PROTOCOLS["herbench"] and n != _HERBENCH_MODELS and self.at_least is None:
+            raise UsageError(
+                f"blind-panel: the protocol herbench asks {_HERBENCH_MODELS} models and flags at 3; "
+                f"{n} are given in models=a|b|c|d. Give {_HERBENCH_MODELS}, or say at_least="
+            )
+        check_at_least(self.n_wanted, self.n_votes, owner="blind-panel")
+
+    @property
+    def rules(self) -> Procedure:
+        """The protocol that counts where an option is not given."""
+        usual = "herbench" if len(self.models) == _HERBENCH_MODELS else "humanpcr"
+        return PROTOCOLS[self.protocol or usual]
+
+    @property
+    def n_runs(self) -> int:
+        """How often each member is asked."""
+        return self.runs or self.rules.runs
 
     @property
     def n_votes(self) -> int:
         """How many answers there are to a question."""
-        return self.runs * max(1, len(self.members))
+        return self.n_runs * max(1, len(self.models))
+
+    @property
+    def n_wanted(self) -> int:
+        """How many right answers flag a question."""
+        return self.at_least or self.rules.at_least or self.n_votes
+
+    @property
+    def is_permuted(self) -> bool:
+        """Whether each run has an order of choices of its own."""
+        return self.rules.permute if self.permute is None else self.permute
+
+    @property
+    def is_forced(self) -> bool:
+        """Whether a choice is demanded."""
+        return self.rules.forced if self.forced is None else self.forced
+
+
+class Vote(Record, kw_only=True):
+    """What one member of the panel answered in one run."""
+
+    member: str
+    run: int
+    order: tuple[int, ...]
+    """The order in which the choices were shown; empty for the item's own."""
+    mark: ReplyScore
+    """Its letter is in the item's own order."""
+
+
+class PanelFinding(Record, kw_only=True):
+    """Who was right about one question in words alone.
+
+    Source: HERBench, section 7.6.
+    Departs: the paper keeps no votes.
+    """
+
+    votes: tuple[Vote, ...]
+    n_right: int
+    is_flagged: bool | None
+    """True where enough answers are right, None where one of them has no score."""
 
 
 def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ...]:
@@ -58,8 +167,7 @@ def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ..
     n_choices = len(item.choices) if item.answer_kind == "choice" else 0
     if n_choices < 2:
         return ((),) * n_wanted
-    key = hashlib.sha256(f"{seed}\n{item.item_id}".encode()).digest()
-    rng = np.random.default_rng(int.from_bytes(key))
+    rng = rng_of(seed, item.item_id)
     found: list[tuple[int, ...]] = []
     left: set[tuple[int, ...]] = set()
     n_orders = int(np.prod(np.arange(1.0, n_choices + 1)))
@@ -93,8 +201,8 @@ class BlindPanel:
     version = 1
     finding: type[Record] = PanelFinding
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """No frames, so that no medium is opened."""
@@ -102,85 +210,195 @@ class BlindPanel:
 
     def models(self) -> Mapping[str, str]:
         """The members; the model under test needs no name."""
-        return {spec: spec for spec in self.rules.members}
+        return {spec: spec for spec in self.settings.models}
 
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
-        item, rules = subject.item, self.rules
-        shown: tuple[tuple[int, ...], ...] = ((),) * rules.runs
-        if rules.permute:
-            shown = orders(item, rules.runs, seed=rules.seed)
-        more = FORCED if rules.is_forced and item.answer_kind == "choice" else ""
-        sittings = [
-            Sitting(view="blind", positions=(), order=shown[run], model=member, sample=run, more=more)
-            for member in rules.members or ("",)
-            for run in range(rules.runs)
+        item, settings = subject.item, self.settings
+        shown: tuple[tuple[int, ...], ...] = ((),) * settings.n_runs
+        if settings.is_permuted:
+            shown = orders(item, settings.n_runs, seed=settings.seed)
+        more = FORCED if settings.is_forced and item.answer_kind == "choice" else ""
+        conditions = [
+            Condition(view="blind", positions=(), order=order, model=member, sample=run, more=more)
+            for member in settings.models or ("",)
+            for run, order in enumerate(shown)
         ]
-        marks = yield from sit(subject, sittings)
-        votes = tuple(
-            Vote(member=one.model, run=one.sample, order=one.order, mark=mark)
-            for one, mark in zip(sittings, marks, strict=True)
-        )
-        has_all = all(mark.value is not None for mark in marks)
+        scores = yield from ask_together(subject, conditions)
+        has_all = all(score.value is not None for score in scores)
         return PanelFinding(
-            votes=votes,
-            n_right=n_right(marks),
-            is_flagged=n_right(marks) >= rules.at_least if has_all else None,
+            votes=tuple(
+                Vote(member=one.model, run=one.sample, order=one.order, mark=score)
+                for one, score in zip(conditions, scores, strict=True)
+            ),
+            n_right=n_right(scores),
+            is_flagged=n_right(scores) >= settings.n_wanted if has_all else None,
         )
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """The share that is flagged and what guessing gets, member by member, agreement, the questions."""
-        sheets = Sheets.of(
+        found = side_by_side(
             examined,
-            figures=Figures(rng=rng, level=level),
-            at_least=self.rules.at_least,
-            n_votes=self.rules.n_votes,
+            PanelFinding,
+            lambda one: {_PANEL: tuple(v.mark for v in one.votes)},
+            conditions=[_PANEL],
         )
-        return sheets.all()
+        figures, settings = Figures(rng=rng, level=level), self.settings
+        sheets = [_headline(found, figures, settings), _members(found, figures)]
+        if found.items and settings.n_votes >= _FEWEST_RATERS:
+            sheets.append(_agreement(found, figures))
+        return (*sheets, *_tags(found, figures, settings), _questions(found))
 
 
-_KNOWN: dict[str, Callable[[str], object]] = {
-    "protocol": one_of(*PROTOCOLS),
-    "models": words_apart,
-    "runs": positive_whole,
-    "permute": yes_or_no,
-    "forced": yes_or_no,
-    "at_least": positive_whole,
-    "seed": whole_from_zero,
-}
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return BlindPanel(settings)
 
 
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
+# --------------------------------------------------------------------------- what all questions say
 
-    Options: `protocol` (``humanpcr``: 3 runs, permuted, forced, all right; ``herbench``: 4 models, 3 right;
-    the second where four `models` are given); `models`, specs split by ``|`` (the model under test); `runs`,
-    `permute`, `forced` and `at_least` in place of what the protocol says; `seed` (0) of the orders.
+Found = SideBySide[PanelFinding]
 
-    Raises:
-        UsageError: an option that is not known or cannot be read, more right answers wanted than there are
-            answers, or ``herbench`` with other than four models and without `at_least`.
-    """
-    given = take_options("blind-panel", options, _KNOWN)
-    members = cast("tuple[str, ...]", given.get("models", ()))
-    usual = "herbench" if len(members) == _HERBENCH_MODELS else "humanpcr"
-    protocol = cast("str", given.get("protocol", usual))
-    if protocol == "herbench" and len(members) != _HERBENCH_MODELS and "at_least" not in given:
-        raise UsageError(
-            f"blind-panel: the protocol herbench asks {_HERBENCH_MODELS} models and flags at 3; "
-            f"{len(members)} are given in models=a|b|c|d. Give {_HERBENCH_MODELS}, or say at_least="
-        )
-    chosen = {**PROTOCOLS[protocol], **given}
-    n_votes = cast("int", chosen["runs"]) * max(1, len(members))
-    rules = Rules(
-        members=members,
-        runs=cast("int", chosen["runs"]),
-        at_least=cast("int", chosen.get("at_least", n_votes)),
-        permute=cast("bool", chosen["permute"]),
-        is_forced=cast("bool", chosen["forced"]),
-        seed=cast("int", chosen.get("seed", 0)),
+
+def _headline(found: Found, figures: Figures, settings: Settings) -> Sheet:
+    """A line for each number of right answers, the one that flags first."""
+    items, n_votes, n_flag = found.items, settings.n_votes, settings.n_wanted
+    rights = np.array([one.n_right for one in found.findings], np.float64)
+    reached = {n: (rights >= n).astype(np.float64) for n in range(1, n_votes + 1)}
+    chances = {n: guesses(items, partial(chance_of, n, n_votes)) for n in reached}
+
+    def line(n: int) -> Line[tuple[int, Estimate]]:
+        above = figures.gain(reached[n] - chances[n], items)
+        label = f"at least {n} of {n_votes} right"
+        if n == n_flag:
+            return Line(key="flagged", label=f"{label} (flagged)", about=(n, above))
+        return Line(key=f"at-least-{n}", label=label, about=(n, above))
+
+    return tabulate(
+        "blind-panel",
+        "Questions that are answered without the video",
+        label="answers",
+        rows=map(line, sorted(reached, key=lambda n: (n != n_flag, n)) if items else ()),
+        measures=(
+            number("questions", "questions", lambda row: int(reached[row[0]].sum())),
+            share("share", "share", lambda row: figures.mean(reached[row[0]], items)),
+            share(
+                "chance",
+                "by guessing",
+                lambda row: float(chances[row[0]].mean()),
+                note="expected if every answer is a guess of its own",
+            ),
+            share("above", "above guessing", lambda row: row[1]),
+        ),
+        note=note(
+            f"{len(items):,} questions.",
+            "A model that guesses guesses alike when it is shown the same: for repeats in one order of "
+            "choices, and for models that share a taste, the share by guessing is too low.",
+            found.left_out,
+        ),
     )
-    check_at_least(rules.at_least, rules.n_votes, owner="blind-panel")
-    return BlindPanel(rules)
+
+
+def _members(found: Found, figures: Figures) -> Sheet:
+    votes: dict[str, list[list[ReplyScore]]] = {}
+    for finding in found.findings:
+        for member in dict.fromkeys(vote.member for vote in finding.votes):
+            votes.setdefault(member, []).append([v.mark for v in finding.votes if v.member == member])
+
+    def shares(member: str) -> list[float]:
+        return [float(np.mean([score.value for score in scores])) for scores in votes[member]]
+
+    return tabulate(
+        "members",
+        "The members of the panel",
+        label="model",
+        rows=by_name(votes, {"": UNDER_TEST}),
+        measures=(
+            number("questions", "questions", lambda member: len(votes[member])),
+            share("accuracy", "accuracy", lambda m: figures.mean(np.array(shares(m)), found.items)),
+            share("chance", "by guessing", lambda _: float(guesses(found.items).mean())),
+            *kinds(votes.__getitem__),
+        ),
+        note="Who declines to answer without a video is never right, and lets questions pass.",
+    )
+
+
+def _agreement(found: Found, figures: Figures) -> Sheet:
+    rated = {
+        "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
+        "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
+    }
+    videos, settings = [item.video_id for item in found.items], Resampling(level=figures.level)
+    return tabulate(
+        "agreement",
+        "How far the answers agree",
+        label="agreement on",
+        rows=lines(rated.items(), {"right": "who is right", "answers": "which choice is named"}),
+        measures=(
+            number(
+                "kappa",
+                "Fleiss' kappa",
+                lambda ratings: fleiss_kappa(ratings, clusters=videos, rng=figures.rng, settings=settings),
+                note="1: always; 0: as guesses would",
+            ),
+            share(
+                "alike",
+                "all alike",
+                lambda ratings: figures.mean(np.array([float(len({*r}) == 1) for r in ratings]), found.items),
+            ),
+        ),
+        note="Choices are compared as they are, not by the letter under which they were shown.",
+    )
+
+
+def _tags(found: Found, figures: Figures, settings: Settings) -> list[Sheet]:
+    n_flag, n_votes = settings.n_wanted, settings.n_votes
+
+    def flagged(some: Found) -> list[bool]:
+        return [one.n_right >= n_flag for one in some.findings]
+
+    return tag_tables(
+        "blind-panel:",
+        "Questions that are answered without the video",
+        found.items,
+        about=found.of,
+        measures=(
+            number("questions", "questions", lambda some: len(some.items)),
+            number("flagged", "flagged", lambda some: sum(flagged(some))),
+            share("share", "share", lambda s: figures.mean(np.array(flagged(s), np.float64), s.items)),
+            share(
+                "chance",
+                "by guessing",
+                lambda some: float(guesses(some.items, partial(chance_of, n_flag, n_votes)).mean()),
+            ),
+        ),
+        note="",
+    )
+
+
+def _questions(found: Found) -> Sheet:
+    flagged = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
+    return tabulate(
+        "questions",
+        "The flagged questions",
+        label="question",
+        rows=lines(flagged),
+        measures=(
+            number("right", "right", lambda one: one.n_right),
+            number("who", "by whom", lambda one: ", ".join(_who(one))),
+        ),
+    )
+
+
+def _who(finding: PanelFinding) -> list[str]:
+    """The members that were right, with how often where they were asked several times."""
+    right: dict[str, list[bool]] = {}
+    for vote in finding.votes:
+        right.setdefault(vote.member or UNDER_TEST, []).append(vote.mark.value == 1.0)
+    return [
+        f"{member} ({sum(runs)} of {len(runs)})" if len(runs) > 1 else member
+        for member, runs in right.items()
+        if any(runs)
+    ]

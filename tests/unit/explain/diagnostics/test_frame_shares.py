@@ -11,7 +11,7 @@ from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.explain.diagnostics.shares_measure import (
+from vidence.explain.diagnostics.frame_shares import (
     FrameSharesFinding,
     OverLetters,
     evidence_positions,
@@ -25,7 +25,7 @@ LETTERS = "ABCDE"
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "frame-shares").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="frame-shares", options=options))
     return made
 
 
@@ -138,7 +138,7 @@ def test_ranked_frames_are_shown_in_the_order_of_time() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"view": "uniform"}, "expected one of oracle, ranked, plan"),
+        ({"view": "uniform"}, "expected one of oracle, plan, ranked"),
         ({"selector": "aks"}, "selector=aks with view=oracle"),
         ({"temperature": "0"}, "above 0"),
         ({"draw": "3"}, "no option 'draw'. Did you mean 'draws'"),

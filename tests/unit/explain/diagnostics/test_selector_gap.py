@@ -23,8 +23,7 @@ from subjects.evidenced import (
 )
 from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, View
-from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, TEXT, GapFinding
-from vidence.explain.diagnostics.selector_gap import recall
+from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding, recall
 from vidence.records import Evidence, Item, Media, Reply
 from vidence.tables.findings import Scatter, Statement
 
@@ -88,7 +87,9 @@ def test_all_frames_of_a_question_are_asked_together() -> None:
 
 
 def test_words_alone_can_be_left_out() -> None:
-    driven = drive(diagnostic(blind="no").examine(Simulated(item(), views(0))), lambda ask: Reply(text="A"))
+    driven = drive(
+        diagnostic(blind="false").examine(Simulated(item(), views(0))), lambda ask: Reply(text="A")
+    )
     assert [times_shown(ask) for ask in driven.asks] == [frames(3), INSIDE]
     assert TEXT not in driven.made.marks
 

@@ -7,7 +7,7 @@ from subjects.evidenced import INSIDE, estimate, examine_all, frames, fuser, ite
 from subjects.simulated import Simulated, drive
 from vidence.contracts import Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, GapFinding
+from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, GapFinding
 from vidence.records import Failed, Item, Reply
 from vidence.tables.findings import Statement
 
@@ -84,7 +84,7 @@ def test_nothing_to_say_is_said_without_numbers() -> None:
     [
         ({"selectors": "plan|frag"}, "'plan' is shown anyway"),
         ({"selectors": "frag|frag"}, "different values"),
-        ({"missing": "ignore"}, "expected one of refuse, skip, fill"),
+        ({"missing": "ignore"}, "expected one of fill, refuse, skip"),
         ({"slack_s": "-1"}, "0 or above"),
         ({"slack_s": "inf"}, "0 or above"),
         ({"slack_s": "some"}, "cannot be read"),

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from vidence.explain.diagnostics.shares_measure import of_logps, share_out
+from vidence.explain.diagnostics.frame_shares import of_logps, share_out
 
 
 def test_what_was_not_reported_is_bounded() -> None:

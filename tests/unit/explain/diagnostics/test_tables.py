@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vidence.explain.diagnostics.paired import Figures
+from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Item
 
 
