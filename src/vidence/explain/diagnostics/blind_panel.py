@@ -1,6 +1,7 @@
 """Which questions a panel answers without the video: several models, or one with its choices reordered."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -12,25 +13,27 @@ from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import (
     Condition,
+    Count,
     ReplyScore,
-    SideBySide,
     ask_together,
     check_at_least,
+    mean_value,
     n_right,
     rng_of,
-    side_by_side,
 )
 from vidence.explain.diagnostics.tables import (
     Figures,
     Line,
+    SideBySide,
+    Values,
     by_name,
     chance_of,
     guesses,
     kinds,
     lines,
-    note,
     number,
     share,
+    side_by_side,
     tabulate,
     tag_tables,
 )
@@ -86,9 +89,7 @@ class Settings(Record):
     forced: Annotated[
         bool | None, Meta(description="end a question with choices with the demand to choose one")
     ] = None
-    at_least: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="how many right answers flag a question")
-    ] = None
+    at_least: Annotated[Count | None, Meta(description="how many right answers flag a question")] = None
     seed: Annotated[int, Meta(ge=0, description="of the orders of the choices")] = 0
 
     def __post_init__(self) -> None:
@@ -239,17 +240,16 @@ class BlindPanel:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """The share that is flagged and what guessing gets, member by member, agreement, the questions."""
-        found = side_by_side(
-            examined,
-            PanelFinding,
-            lambda one: {_PANEL: tuple(v.mark for v in one.votes)},
-            conditions=[_PANEL],
-        )
-        figures, settings = Figures(rng=rng, level=level), self.settings
-        sheets = [_headline(found, figures, settings), _members(found, figures)]
+
+        def marks_of(one: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
+            return {_PANEL: tuple(vote.mark for vote in one.votes)}
+
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(examined, PanelFinding, marks_of, conditions=[_PANEL], figures=figures)
+        settings, made = self.settings, [_headline(found, self.settings), _members(found)]
         if found.items and settings.n_votes >= _FEWEST_RATERS:
-            sheets.append(_agreement(found, figures))
-        return (*sheets, *_tags(found, figures, settings), _questions(found))
+            made.append(_agreement(found))
+        return (*made, *_tags(found, settings), _questions(found))
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -262,38 +262,61 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[PanelFinding]
 
 
-def _headline(found: Found, figures: Figures, settings: Settings) -> Sheet:
+@dataclass(frozen=True, kw_only=True)
+class _Reached:
+    """Which of some questions have so many right answers, and how often guessing gets there."""
+
+    some: Found
+    n: int
+    n_votes: int
+
+    @property
+    def is_so(self) -> Values:
+        return np.array([one.n_right >= self.n for one in self.some.findings], np.float64)
+
+    @property
+    def chances(self) -> Values:
+        return guesses(self.some.items, partial(chance_of, self.n, self.n_votes))
+
+    def n_so(self) -> int:
+        return int(self.is_so.sum())
+
+    def share(self) -> Estimate:
+        return self.some.mean(self.is_so)
+
+    def chance(self) -> float:
+        return float(self.chances.mean())
+
+
+def _headline(found: Found, settings: Settings) -> Sheet:
     """A line for each number of right answers, the one that flags first."""
-    items, n_votes, n_flag = found.items, settings.n_votes, settings.n_wanted
-    rights = np.array([one.n_right for one in found.findings], np.float64)
-    reached = {n: (rights >= n).astype(np.float64) for n in range(1, n_votes + 1)}
-    chances = {n: guesses(items, partial(chance_of, n, n_votes)) for n in reached}
+    n_flag = settings.n_wanted
 
-    def line(n: int) -> Line[tuple[int, Estimate]]:
-        above = figures.gain(reached[n] - chances[n], items)
-        label = f"at least {n} of {n_votes} right"
-        if n == n_flag:
-            return Line(key="flagged", label=f"{label} (flagged)", about=(n, above))
-        return Line(key=f"at-least-{n}", label=label, about=(n, above))
+    def line(n: int) -> Line[tuple[_Reached, Estimate]]:
+        key, flagged = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
+        label = f"at least {n} of {settings.n_votes} right{flagged}"
+        reached = _Reached(some=found, n=n, n_votes=settings.n_votes)
+        return Line(key, label, (reached, found.gain(reached.is_so - reached.chances)))
 
+    wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
     return tabulate(
         "blind-panel",
         "Questions that are answered without the video",
         label="answers",
-        rows=map(line, sorted(reached, key=lambda n: (n != n_flag, n)) if items else ()),
+        rows=map(line, wanted if found.items else ()),
         measures=(
-            number("questions", "questions", lambda row: int(reached[row[0]].sum())),
-            share("share", "share", lambda row: figures.mean(reached[row[0]], items)),
+            number("questions", lambda row: row[0].n_so()),
+            share("share", lambda row: row[0].share()),
             share(
                 "chance",
+                lambda row: row[0].chance(),
                 "by guessing",
-                lambda row: float(chances[row[0]].mean()),
                 note="expected if every answer is a guess of its own",
             ),
-            share("above", "above guessing", lambda row: row[1]),
+            share("above", lambda row: row[1], "above guessing"),
         ),
-        note=note(
-            f"{len(items):,} questions.",
+        notes=(
+            f"{len(found.items):,} questions.",
             "A model that guesses guesses alike when it is shown the same: for repeats in one order of "
             "choices, and for models that share a taste, the share by guessing is too low.",
             found.left_out,
@@ -301,14 +324,14 @@ def _headline(found: Found, figures: Figures, settings: Settings) -> Sheet:
     )
 
 
-def _members(found: Found, figures: Figures) -> Sheet:
+def _members(found: Found) -> Sheet:
     votes: dict[str, list[list[ReplyScore]]] = {}
     for finding in found.findings:
         for member in dict.fromkeys(vote.member for vote in finding.votes):
             votes.setdefault(member, []).append([v.mark for v in finding.votes if v.member == member])
 
-    def shares(member: str) -> list[float]:
-        return [float(np.mean([score.value for score in scores])) for scores in votes[member]]
+    def accuracy(member: str) -> Estimate:
+        return found.mean(np.array([mean_value(scores) for scores in votes[member]], np.float64))
 
     return tabulate(
         "members",
@@ -316,65 +339,58 @@ def _members(found: Found, figures: Figures) -> Sheet:
         label="model",
         rows=by_name(votes, {"": UNDER_TEST}),
         measures=(
-            number("questions", "questions", lambda member: len(votes[member])),
-            share("accuracy", "accuracy", lambda m: figures.mean(np.array(shares(m)), found.items)),
-            share("chance", "by guessing", lambda _: float(guesses(found.items).mean())),
-            *kinds(votes.__getitem__),
+            number("questions", lambda member: len(votes[member])),
+            share("accuracy", accuracy),
+            share("chance", lambda _: float(guesses(found.items).mean()), "by guessing"),
+            *kinds(votes),
         ),
-        note="Who declines to answer without a video is never right, and lets questions pass.",
+        notes=("Who declines to answer without a video is never right, and lets questions pass.",),
     )
 
 
-def _agreement(found: Found, figures: Figures) -> Sheet:
+def _agreement(found: Found) -> Sheet:
     rated = {
         "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
         "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
     }
-    videos, settings = [item.video_id for item in found.items], Resampling(level=figures.level)
+    videos, figures = [item.video_id for item in found.items], found.figures
+
+    def kappa(ratings: list[list[str]]) -> Estimate:
+        settings = Resampling(level=figures.level)
+        return fleiss_kappa(ratings, clusters=videos, rng=figures.rng, settings=settings)
+
+    def alike(ratings: list[list[str]]) -> Estimate:
+        return found.mean(np.array([float(len(set(row)) == 1) for row in ratings]))
+
     return tabulate(
         "agreement",
         "How far the answers agree",
         label="agreement on",
         rows=lines(rated.items(), {"right": "who is right", "answers": "which choice is named"}),
         measures=(
-            number(
-                "kappa",
-                "Fleiss' kappa",
-                lambda ratings: fleiss_kappa(ratings, clusters=videos, rng=figures.rng, settings=settings),
-                note="1: always; 0: as guesses would",
-            ),
-            share(
-                "alike",
-                "all alike",
-                lambda ratings: figures.mean(np.array([float(len({*r}) == 1) for r in ratings]), found.items),
-            ),
+            number("kappa", kappa, "Fleiss' kappa", note="1: always; 0: as guesses would"),
+            share("alike", alike, "all alike"),
         ),
-        note="Choices are compared as they are, not by the letter under which they were shown.",
+        notes=("Choices are compared as they are, not by the letter under which they were shown.",),
     )
 
 
-def _tags(found: Found, figures: Figures, settings: Settings) -> list[Sheet]:
-    n_flag, n_votes = settings.n_wanted, settings.n_votes
-
-    def flagged(some: Found) -> list[bool]:
-        return [one.n_right >= n_flag for one in some.findings]
+def _tags(found: Found, settings: Settings) -> list[Sheet]:
+    def flagged(positions: tuple[int, ...]) -> _Reached:
+        return _Reached(some=found.of(positions), n=settings.n_wanted, n_votes=settings.n_votes)
 
     return tag_tables(
         "blind-panel:",
         "Questions that are answered without the video",
         found.items,
-        about=found.of,
+        about=flagged,
         measures=(
-            number("questions", "questions", lambda some: len(some.items)),
-            number("flagged", "flagged", lambda some: sum(flagged(some))),
-            share("share", "share", lambda s: figures.mean(np.array(flagged(s), np.float64), s.items)),
-            share(
-                "chance",
-                "by guessing",
-                lambda some: float(guesses(some.items, partial(chance_of, n_flag, n_votes)).mean()),
-            ),
+            number("questions", lambda one: len(one.some.items)),
+            number("flagged", _Reached.n_so),
+            share("share", _Reached.share),
+            share("chance", _Reached.chance, "by guessing"),
         ),
-        note="",
+        notes=(),
     )
 
 
@@ -386,8 +402,8 @@ def _questions(found: Found) -> Sheet:
         label="question",
         rows=lines(flagged),
         measures=(
-            number("right", "right", lambda one: one.n_right),
-            number("who", "by whom", lambda one: ", ".join(_who(one))),
+            number("right", lambda one: one.n_right),
+            number("who", lambda one: ", ".join(_who(one)), "by whom"),
         ),
     )
 

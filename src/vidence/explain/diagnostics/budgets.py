@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
 from typing import Annotated, Final
 
@@ -12,26 +13,21 @@ from msgspec import Meta
 
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import (
-    Condition,
-    ReplyScore,
-    SideBySide,
-    ask_together,
-    side_by_side,
-)
+from vidence.explain.diagnostics.conditions import Condition, Count, ReplyScore, ask_together
 from vidence.explain.diagnostics.tables import (
     NO_ADJUSTMENT,
     Figures,
     Measure,
+    SideBySide,
     by_name,
     by_tag,
     difference,
     holm,
     kinds,
     lines,
-    note,
     number,
     share,
+    side_by_side,
     tabulate,
 )
 from vidence.media.sizes import Size
@@ -52,29 +48,17 @@ _BIN = re.compile(r"(\d+)(?:-(\d+)|(\+))?")
 class Settings(Record):
     """Options of the diagnostic. Only what is named is swept; frames where nothing is."""
 
-    frames: Annotated[
-        tuple[Annotated[int, Meta(ge=1)], ...],
-        Meta(description="budgets of frames, two or more, in place of 8, 16, 32, ... up to the plan's"),
-    ] = ()
+    frames: Annotated[tuple[Count, ...], Meta(description="budgets; otherwise 8, 16, ... to the plan's")] = ()
     sizes: Annotated[
-        tuple[str, ...],
-        Meta(description="limits of the frames in pixels, such as short:224|short:448|native"),
+        tuple[str, ...], Meta(description="limits of the frames in pixels: short:224|short:448|native")
     ] = ()
-    thinking: Annotated[
-        tuple[str, ...], Meta(description="values of the model's option `setting`, such as 0|1024|4096")
-    ] = ()
+    thinking: Annotated[tuple[str, ...], Meta(description="values of the model's option `setting`")] = ()
     setting: Annotated[str, Meta(description="the model's option that `thinking` sweeps")] = "thinking_budget"
-    by: Annotated[str, Meta(description="what parts the questions: evidence (how many pieces) or a tag")] = (
-        EVIDENCE
-    )
+    by: Annotated[str, Meta(description="what parts the questions: evidence, or a tag")] = EVIDENCE
     groups: Annotated[
-        tuple[str, ...],
-        Meta(
-            description="bins of the numbers of `by`, such as 0|1|2-3|4-5|6+, the default for evidence; "
-            "without bins each value of the tag is a group"
-        ),
+        tuple[str, ...], Meta(description="bins of its numbers; for evidence 0|1|2-3|4-5|6+ without it")
     ] = ()
-    repeats: Annotated[int, Meta(ge=1, description="how often each question is asked with each amount")] = 1
+    repeats: Annotated[Count, Meta(description="how often each question is asked with each amount")] = 1
 
     def __post_init__(self) -> None:
         for sweep, amounts in (("frames", self.frames), ("sizes", self.sizes), ("thinking", self.thinking)):
@@ -245,22 +229,19 @@ class Budgets:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Each sweep as a table and as curves, by evidence, and where it saturates."""
-        figures = Figures(rng=rng, level=level)
+        figures, made = Figures(rng=rng, level=level), list[Statement]()
         first = next((one.finding for one in examined if isinstance(one.finding, BudgetsFinding)), None)
-        made: list[Statement] = []
         for name, like in first.sweeps.items() if first else ():
             found = side_by_side(
-                examined, BudgetsFinding, _marks_of(name), conditions=[m.label for m in like]
-            )
-            sweep = _Sweep(
-                name=name,
-                amounts={one.label: one.amount for one in like},
-                found=found,
+                examined,
+                BudgetsFinding,
+                partial(_marks_of, sweep=name),
+                conditions=[one.label for one in like],
                 figures=figures,
-                settings=self.settings,
             )
-            made += sweep.statements()
-        return tuple(made) or (_nothing(examined),)
+            amounts = {one.label: one.amount for one in like}
+            made += _Sweep(name=name, amounts=amounts, found=found, settings=self.settings).statements()
+        return tuple(made) or (_nothing(examined, figures),)
 
 
 def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> float | None:
@@ -350,20 +331,19 @@ ALL: Final = "all"
 Found = SideBySide[BudgetsFinding]
 
 
-def _marks_of(sweep: str) -> Callable[[BudgetsFinding], Mapping[str, tuple[ReplyScore, ...]]]:
-    return lambda finding: {one.label: one.marks for one in finding.sweeps.get(sweep, ())}
+def _marks_of(finding: BudgetsFinding, sweep: str) -> dict[str, tuple[ReplyScore, ...]]:
+    return {one.label: one.marks for one in finding.sweeps.get(sweep, ())}
 
 
-def _nothing(examined: Sequence[Examined]) -> Sheet:
-    found = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=())
-    questions: Measure[str] = number("questions", "questions", lambda _: None)
+def _nothing(examined: Sequence[Examined], figures: Figures) -> Sheet:
+    found = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
     return tabulate(
         "budgets",
         "Score and budget",
         label="budget",
         rows=by_name(()),
-        measures=[questions],
-        note=found.left_out,
+        measures=[found.questions()],
+        notes=(found.left_out,),
     )
 
 
@@ -374,7 +354,6 @@ class _Sweep:
     name: str
     amounts: Mapping[str, float | None]
     found: Found
-    figures: Figures
     settings: Settings
 
     @property
@@ -428,57 +407,48 @@ class _Sweep:
             return None
         return sum(one < (self.amounts[label] or 0) for one in self._delivered(label))
 
-    def _accuracy(self, label: str, some: Found) -> Estimate:
-        return self.figures.mean(some.values[label], some.items)
-
     # ------------------------------------------------------------------ tables
 
     def _table(self, *, is_parted: bool) -> Sheet:
-        items, values = self.found.items, self.found.values
-        pairs = {second: (values[second], values[first]) for first, second in pairwise(values)}
-        steps = self.figures.differences(pairs, items)
+        found, words = self.found, self.words
+        steps = found.differences({second: (second, first) for first, second in pairwise(self.amounts)})
         return tabulate(
             self.name,
-            self.words.title,
-            label=self.words.label,
-            rows=by_name(values if items else ()),
+            words.title,
+            label=words.label,
+            rows=found.rows(self.amounts),
             measures=(
-                number("questions", "questions", lambda _: len(items)),
-                number(
-                    "delivered", self.words.delivered, self._mean_delivered, note="mean of what came of it"
-                ),
-                number("short", "fewer frames", self._n_short, note="questions whose video has no more"),
-                share("accuracy", "accuracy", lambda label: self._accuracy(label, self.found)),
-                difference("step", "more than before", steps, note="paired, against the line above"),
+                found.questions(),
+                number("delivered", self._mean_delivered, words.delivered, note="mean of what came of it"),
+                number("short", self._n_short, "fewer frames", note="questions whose video has no more"),
+                share("accuracy", found.accuracy),
+                difference("step", steps, "more than before", note="paired, against the line above"),
                 holm(steps),
-                *kinds(lambda label: self.found.marks[label]),
+                *kinds(found.marks),
             ),
-            note=note(
+            notes=(
                 "" if is_parted else f"Not parted by {self.parted_by}: there are not two groups.",
-                self.found.left_out,
+                found.left_out,
             ),
         )
 
     def _groups(self, groups: Mapping[str, Found]) -> Sheet:
         first, *_, last = self.amounts
 
-        def accuracy(label: str) -> "Measure[tuple[Found, Estimate]]":
-            return share(label, label, lambda row: self._accuracy(label, row[0]))
-
-        def gain(some: Found) -> Estimate:
-            return self.figures.difference(some.values[last], some.values[first], some.items)[0]
+        def accuracy(label: str) -> Measure[tuple[Found, Estimate]]:
+            return share(label, lambda row: row[0].accuracy(label))
 
         return tabulate(
             f"{self.name}:groups",
             f"{self.words.title}, by {self.parted_by}",
             label=self.parted_by,
-            rows=lines((group, (some, gain(some))) for group, some in groups.items()),
+            rows=lines((group, (some, some.difference(last, first))) for group, some in groups.items()),
             measures=(
-                number("questions", "questions", lambda row: len(row[0].items)),
+                number("questions", lambda row: len(row[0].items)),
                 *map(accuracy, self.amounts),
-                share("gain", "last less first", lambda row: row[1], note="paired"),
+                share("gain", lambda row: row[1], "last less first", note="paired"),
             ),
-            note=NO_ADJUSTMENT,
+            notes=(NO_ADJUSTMENT,),
         )
 
     # ------------------------------------------------------------------ curves
@@ -492,47 +462,38 @@ class _Sweep:
         return f"{self.words.amount} ({self.words.delivered}: {said})"
 
     def _chart(
-        self,
-        groups: Mapping[str, Found],
-        name: str,
-        *,
-        labels: Sequence[str],
-        y: Callable[[str, Found], Estimate],
+        self, groups: Mapping[str, Found], labels: Sequence[str], y: Callable[[Found, str], Estimate]
     ) -> Chart:
         return Chart(
-            name=f"{self.name}:{name}",
+            name=f"{self.name}:curve",
             title=self.words.title,
             x_title=self._x_title(),
             y_title="accuracy",
             series=tuple(
                 Series(
                     label=group,
-                    points=tuple(Point(x=self.numbered[label], y=y(label, some)) for label in labels),
+                    points=tuple(Point(x=self.numbered[label], y=y(some, label)) for label in labels),
                 )
                 for group, some in groups.items()
             ),
             is_log=0 not in self.numbered.values(),
-        )
-
-    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Saturation]) -> Chart:
-        chart = self._chart(groups, "curve", labels=tuple(self.numbered), y=self._accuracy)
-        overall = courses[ALL].point if ALL in courses else None
-        return msgspec.structs.replace(
-            chart,
-            marks=() if overall is None else ((overall, COURSES["saturates"]),),
             note="The same questions at every point of a curve: see the next figure for their differences.",
         )
 
+    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Saturation]) -> Chart:
+        point = courses[ALL].point if ALL in courses else None
+        marks = () if point is None else ((point, COURSES["saturates"]),)
+        chart = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
+        return msgspec.structs.replace(chart, marks=marks)
+
     def _gain(self, groups: Mapping[str, Found]) -> Chart:
         first, *labels = self.numbered
-
-        def gain(label: str, some: Found) -> Estimate:
-            return self.figures.difference(some.values[label], some.values[first], some.items)[0]
-
         return msgspec.structs.replace(
-            self._chart(groups, "gain", labels=labels, y=gain),
+            self._chart(groups, labels, lambda some, label: some.difference(label, first)),
+            name=f"{self.name}:gain",
             title=f"{self.words.title}: gain over {first}",
             y_title=f"accuracy less that at {first}, paired",
+            note="",
         )
 
     # ------------------------------------------------------------------ saturation
@@ -547,33 +508,29 @@ class _Sweep:
                 np.stack([some.values[label] for label in fitted], axis=1),
                 list(fitted.values()),
                 clusters=[item.video_id for item in some.items],
-                rng=self.figures.rng,
-                settings=Resampling(level=self.figures.level),
+                rng=self.found.figures.rng,
+                settings=Resampling(level=self.found.figures.level),
             )
             for group, some in groups.items()
         }
 
     def _course_table(self, courses: Mapping[str, Saturation]) -> Sheet:
         has_zero = 0 in self.numbered.values()
+        below = "the largest amount that still is"
         return tabulate(
             f"{self.name}:saturation",
             f"{self.words.title}: where more stops to help",
             label=self.parted_by if len(courses) > 1 else "",
             rows=lines(courses.items()),
             measures=(
-                number("course", "course", lambda one: COURSES[one.course]),
-                number("point", "saturates at", lambda one: one.point, note="only where the data support it"),
-                number(
-                    "below",
-                    "clearly below at",
-                    lambda one: one.below,
-                    note="the largest amount that still is",
-                ),
-                number("split", "split at", lambda one: one.split),
-                share("early", "a doubling before", lambda one: one.early),
-                share("late", "a doubling after", lambda one: one.late),
+                number("course", lambda one: COURSES[one.course]),
+                number("point", lambda one: one.point, "saturates at", note="only where the data support it"),
+                number("below", lambda one: one.below, "clearly below at", note=below),
+                number("split", lambda one: one.split, "split at"),
+                share("early", lambda one: one.early, "a doubling before"),
+                share("late", lambda one: one.late, "a doubling after"),
             ),
-            note=note(
+            notes=(
                 "It saturates at the first amount up to which the score clearly rises, and after which it "
                 "may be level and clearly rises less than half as steeply.",
                 "The amount 0 has no logarithm and is left out." if has_zero else "",

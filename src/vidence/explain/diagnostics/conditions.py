@@ -1,20 +1,20 @@
-"""Conditions under which a question is asked, how the replies are scored, conditions side by side."""
+"""Conditions under which a diagnostic asks a question, and how the replies are scored."""
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, TypeAlias, TypeVar, assert_never
+from typing import Annotated, Literal, TypeAlias, assert_never
 
 import numpy as np
-from numpy.typing import NDArray
+from msgspec import Meta
 
-from vidence.contracts import Ask, Examined, Flow, Subject
+from vidence.contracts import Ask, Flow, Subject
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, Item, Outcome, Record, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Failed, Outcome, Record, Refused, Reply, Score, Unreadable
 
 Kind: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
-Values: TypeAlias = NDArray[np.float64]
-FindingT = TypeVar("FindingT", bound=Record)
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+"""The type of a setting that counts something."""
 
 
 class ReplyScore(Record, kw_only=True, omit_defaults=True):
@@ -127,83 +127,3 @@ def check_at_least(at_least: int, of: int, *, owner: str) -> None:
     """
     if at_least > of:
         raise UsageError(f"{owner}: at_least={at_least} of {of} answers can never be; expected 1 to {of}")
-
-
-# --------------------------------------------------------------------------- side by side
-
-
-@dataclass(frozen=True, kw_only=True)
-class SideBySide(Generic[FindingT]):
-    """The questions that have a score under every condition, and their values.
-
-    `values` has one array of shape (n_items,) for each condition, the mean over repeats; `marks` has the
-    scores of each question, repeats included. `left_out` says which questions are not there.
-    """
-
-    items: tuple[Item, ...]
-    findings: tuple[FindingT, ...]
-    values: Mapping[str, Values]
-    marks: Mapping[str, tuple[tuple[ReplyScore, ...], ...]]
-    left_out: str
-
-    def of(self, positions: Sequence[int]) -> "SideBySide[FindingT]":
-        """Some of the questions."""
-        chosen = np.asarray(positions, np.int64)
-        return SideBySide(
-            items=tuple(self.items[i] for i in positions),
-            findings=tuple(self.findings[i] for i in positions),
-            values={name: values[chosen] for name, values in self.values.items()},
-            marks={name: tuple(marks[i] for i in positions) for name, marks in self.marks.items()},
-            left_out=self.left_out,
-        )
-
-
-def side_by_side(
-    examined: Sequence[Examined],
-    kind: type[FindingT],
-    marks_of: Callable[[FindingT], Mapping[str, tuple[ReplyScore, ...]]],
-    *,
-    conditions: Sequence[str],
-) -> SideBySide[FindingT]:
-    """The questions with a score under each of these conditions.
-
-    Args:
-        examined: what came of each question.
-        kind: the findings of the diagnostic; whatever is none counts as failed.
-        marks_of: the scores in a finding, by condition; nothing where it was not asked.
-        conditions: the conditions that are compared.
-    """
-    good: list[tuple[Item, FindingT]] = []
-    rows: list[Mapping[str, tuple[ReplyScore, ...]]] = []
-    values: list[list[float]] = []
-    n_failed = n_not_asked = n_unscored = 0
-    for one in examined:
-        if not isinstance(one.finding, kind):
-            n_failed += 1
-            continue
-        marks = marks_of(one.finding)
-        if not all(name in marks for name in conditions):
-            n_not_asked += 1
-            continue
-        means = [mean_value(marks[name]) for name in conditions]
-        known = [mean for mean in means if mean is not None]
-        if len(known) < len(means):
-            n_unscored += 1
-            continue
-        good.append((one.item, one.finding))
-        rows.append(marks)
-        values.append(known)
-    reasons = {
-        "failed": n_failed,
-        "were not asked": n_not_asked,
-        "have an answer without a mark (it waits for a judge, or the judge or the parser broke)": n_unscored,
-    }
-    said = [f"{n:,} {reason}" for reason, n in reasons.items() if n]
-    by_condition = np.asarray(values, np.float64).reshape(len(values), len(conditions))
-    return SideBySide(
-        items=tuple(item for item, _ in good),
-        findings=tuple(finding for _, finding in good),
-        values={name: by_condition[:, i] for i, name in enumerate(conditions)},
-        marks={name: tuple(row[name] for row in rows) for name in conditions},
-        left_out=f"Left out of every number: {', '.join(said)}." if said else "",
-    )

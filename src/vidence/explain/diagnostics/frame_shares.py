@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
+from vidence.explain.diagnostics.conditions import Count
 from vidence.explain.diagnostics.tables import (
     Figures,
     Line,
     Measure,
     counted,
     lines,
-    note,
     number,
     share,
     tabulate,
@@ -62,16 +62,10 @@ class Settings(Record):
 
     view: Annotated[
         Literal["oracle", "ranked", "plan"],
-        Meta(
-            description="oracle: the annotated evidence alone; ranked: the best frames of a selector; "
-            "plan: the frames of the run"
-        ),
+        Meta(description="the annotated evidence alone, the best frames of a selector, those of the run"),
     ] = "oracle"
     selector: Annotated[str, Meta(description="for ranked and plan: a selector in place of the plan's")] = ""
-    n: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(description="most frames; without it 16 for oracle, otherwise the plan's"),
-    ] = None
+    n: Annotated[Count | None, Meta(description="most frames; oracle: 16, otherwise the plan's")] = None
     pieces: Annotated[
         Literal["one", "all"], Meta(description="of the evidence: one frame for each annotated span, or all")
     ] = "one"
@@ -79,11 +73,10 @@ class Settings(Record):
         Literal["auto", "logprobs", "sampling"],
         Meta(description="where probabilities come from; auto: logprobs, and sampling where there are none"),
     ] = "auto"
-    draws: Annotated[int, Meta(ge=1, description="sampling: replies to each prompt")] = 16
+    draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
     temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
     max_tokens: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(description="tokens of a reply; without it 16 for logprobs, 1024 for sampling"),
+        Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
     ] = None
 
     def __post_init__(self) -> None:
@@ -519,12 +512,13 @@ class _Shared:
 
 
 Some: TypeAlias = Sequence[_Shared]
-_MEASURES: Mapping[str, Callable[[_Shared], float]] = {
-    "top": lambda one: one.top,
-    "beyond-even": lambda one: one.beyond_even,
-    "entropy": lambda one: one.entropy,
+Groups: TypeAlias = Mapping[str, Some]
+Of: TypeAlias = Callable[[_Shared], float]
+_MEASURES: Mapping[str, tuple[str, Of]] = {
+    "top": ("top-1 share", lambda one: one.top),
+    "beyond-even": ("beyond even", lambda one: one.beyond_even),
+    "entropy": ("entropy", lambda one: one.entropy),
 }
-_TITLES = {"top": "top-1 share", "beyond-even": "beyond even", "entropy": "entropy"}
 _LABELS = {"right": "answered right", "wrong": "answered wrong"}
 
 
@@ -564,14 +558,10 @@ class _Summary:
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
         every = _shared(self.examined)
-        groups = {
-            "all": every,
-            "right": _answered(every, right=True),
-            "wrong": _answered(every, right=False),
-        }
+        groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
         compared = {}
         if groups["right"] and groups["wrong"]:
-            compared = {key: self._compared(groups, of) for key, of in _MEASURES.items()}
+            compared = {key: self._compared(groups, of) for key, (_, of) in _MEASURES.items()}
         made: list[Statement] = [self._headline(groups, compared)]
         if compared:
             made.append(self._effects(compared))
@@ -581,50 +571,43 @@ class _Summary:
             made.append(self._violins(groups))
         return (*made, *self._tags(every), self._left_out())
 
-    def _compared(self, groups: Mapping[str, Some], of: Callable[[_Shared], float]) -> TwoGroups:
-        right, wrong = groups["right"], groups["wrong"]
-        return two_groups(
-            [of(one) for one in right],
-            [of(one) for one in wrong],
-            clusters=([one.item.video_id for one in right], [one.item.video_id for one in wrong]),
-            rng=self.figures.rng,
-            settings=Resampling(level=self.figures.level),
-        )
+    def _compared(self, groups: Groups, of: Of) -> TwoGroups:
+        both = groups["right"], groups["wrong"]
+        right, wrong = ([of(one) for one in some] for some in both)
+        videos = ([one.item.video_id for one in both[0]], [one.item.video_id for one in both[1]])
+        settings = Resampling(level=self.figures.level)
+        return two_groups(right, wrong, clusters=videos, rng=self.figures.rng, settings=settings)
 
-    def _mean(
-        self, of: Callable[[_Shared], float], *, most: float = 1.0
-    ) -> Callable[[Some], Estimate | None]:
+    def _mean(self, of: Of, *, most: float = 1.0) -> Callable[[Some], Estimate | None]:
         return lambda some: self.figures.over(some, of, bounds=(0.0, most))
 
     def _even(self, text: str = "") -> Measure[Some]:
-        return share("even", "even share", self._mean(lambda one: one.even), note=text)
+        return share("even", self._mean(lambda one: one.even), "even share", note=text)
 
-    def _headline(self, groups: Mapping[str, Some], compared: Mapping[str, TwoGroups]) -> Sheet:
-        measures: tuple[Measure[Some], ...] = (
-            share("top", _TITLES["top"], self._mean(_MEASURES["top"]), note="the largest share of a frame"),
-            share(
-                "beyond-even",
-                _TITLES["beyond-even"],
-                self._mean(_MEASURES["beyond-even"]),
-                note="0: every frame adds the same; 100: one frame alone, whatever the number of frames",
-            ),
-            number(
-                "entropy",
-                _TITLES["entropy"],
-                self._mean(_MEASURES["entropy"]),
-                note="of the shares, over that of even shares",
-            ),
-            self._even("1 / number of frames"),
-            number("frames", "frames", self._mean(lambda one: one.n_frames, most=math.inf)),
-            number("n", "questions", len),
-        )
+    def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Sheet:
+        notes = {
+            "top": "the largest share of a frame",
+            "beyond-even": "0: every frame adds the same; 100: one frame alone, however many there are",
+            "entropy": "of the shares, over that of even shares",
+        }
+
+        def measure(key: str) -> Measure[Some]:
+            title, of = _MEASURES[key]
+            column = number if key == "entropy" else share
+            return column(key, self._mean(of), title, note=notes[key])
+
         sheet = tabulate(
             "frame-shares",
             "Does an answer rest on one frame?",
             label="questions",
             rows=lines(groups.items(), _LABELS),
-            measures=measures,
-            note=note(self._method_note(), _PRINTED),
+            measures=(
+                *map(measure, _MEASURES),
+                self._even("1 / number of frames"),
+                number("frames", self._mean(lambda one: one.n_frames, most=math.inf)),
+                number("n", len, "questions"),
+            ),
+            notes=(self._method_note(), _PRINTED),
         )
         if not compared:
             return sheet
@@ -649,86 +632,79 @@ class _Summary:
         def known(found: TwoGroups) -> Estimate | None:
             return None if math.isnan(found.cohens_d.value) else found.cohens_d
 
+        delta = "how much more often the right answer's value is the higher of a pair, from -1 to 1"
         return tabulate(
             "effects",
             "Right against wrong answers",
             label="measure",
-            rows=lines(compared.items(), _TITLES),
+            rows=(Line(key, _MEASURES[key][0], found) for key, found in compared.items()),
             measures=(
-                number("difference", "difference of means", lambda found: found.difference),
-                number("d", "Cohen's d", known, note="over the pooled standard deviation"),
-                number(
-                    "delta",
-                    "Cliff's delta",
-                    lambda found: found.cliffs_delta,
-                    note="how much more often the right answer's value is the higher of a pair, from -1 to 1",
-                ),
+                number("difference", lambda found: found.difference, "difference of means"),
+                number("d", known, "Cohen's d", note="over the pooled standard deviation"),
+                number("delta", lambda found: found.cliffs_delta, "Cliff's delta", note=delta),
             ),
-            note="Right less wrong. Whole videos are drawn, for both groups at once.",
+            notes=("Right less wrong. Whole videos are drawn, for both groups at once.",),
         )
 
-    def _bounds(self, groups: Mapping[str, Some]) -> Sheet:
+    def _bounds(self, groups: Groups) -> Sheet:
         """How far the shares may be off, since models do not report every letter."""
+
+        def n_open(some: Some) -> int:
+            return sum(one.top_low < one.top_high for one in some)
+
         return tabulate(
             "bounds",
             "Top-1 share whatever the letters had that were not reported",
             label="questions",
             rows=lines(groups.items(), _LABELS),
             measures=(
-                share("low", "at least", self._mean(lambda one: one.top_low)),
-                share("given", "as given", self._mean(lambda one: one.top)),
-                share("high", "at most", self._mean(lambda one: one.top_high)),
-                number(
-                    "n",
-                    "questions with such letters",
-                    lambda some: sum(one.top_low < one.top_high for one in some),
-                ),
+                share("low", self._mean(lambda one: one.top_low), "at least"),
+                share("given", self._mean(lambda one: one.top), "as given"),
+                share("high", self._mean(lambda one: one.top_high), "at most"),
+                number("n", n_open, "questions with such letters"),
             ),
-            note="As given: each letter that was not reported has the most that it can have. A server that "
-            "reports more tokens (top_logprobs) narrows the bounds; transformers: reports every letter.",
+            notes=(
+                "As given: each letter that was not reported has the most that it can have. A server that "
+                "reports more tokens (top_logprobs) narrows the bounds; transformers: reports every letter.",
+            ),
         )
 
-    def _violins(self, groups: Mapping[str, Some]) -> Violins:
+    def _violins(self, groups: Groups) -> Violins:
         return Violins(
             name="top-1 share",
             title="Largest share of a frame",
             y_title="top-1 share",
             groups=tuple(
-                Group(label=_LABELS[key], values=tuple(one.top for one in groups[key]))
-                for key in ("right", "wrong")
+                Group(label=label, values=tuple(one.top for one in groups[key]))
+                for key, label in _LABELS.items()
                 if groups[key]
             ),
             note="As figure 5 of HERBench.",
         )
 
     def _tags(self, every: Some) -> list[Sheet]:
-        top = self._mean(_MEASURES["top"])
-        measures: tuple[Measure[Some], ...] = (
-            share("top", "top-1 share", top),
-            share("right", _LABELS["right"], lambda some: top(_answered(some, right=True))),
-            share("wrong", _LABELS["wrong"], lambda some: top(_answered(some, right=False))),
-            self._even(),
-            number("n", "questions", len),
-        )
-        items = [one.item for one in every]
+        top = self._mean(lambda one: one.top)
         return tag_tables(
             "by ",
             "Top-1 share",
-            items,
+            [one.item for one in every],
             about=lambda where: [every[i] for i in where],
-            measures=measures,
-            note="",
+            measures=(
+                share("top", top, "top-1 share"),
+                share("right", lambda some: top(_answered(some, right=True)), _LABELS["right"]),
+                share("wrong", lambda some: top(_answered(some, right=False)), _LABELS["wrong"]),
+                self._even(),
+                number("n", len, "questions"),
+            ),
+            notes=(),
         )
 
     def _left_out(self) -> Sheet:
         """Who is in the means, who is not and why, and how the numbers came about."""
         found = [one.finding for one in self.examined]
 
-        def line(
-            key: str, label: str, told: Callable[[FrameSharesFinding], bool], *, failed: bool = False
-        ) -> Line[list[bool]]:
-            flags = [told(one) if isinstance(one, FrameSharesFinding) else failed for one in found]
-            return Line(key=key, label=label, about=flags)
+        def line(key: str, label: str, told: Callable[[FrameSharesFinding], bool]) -> Line[list[bool]]:
+            return Line(key, label, [isinstance(one, FrameSharesFinding) and told(one) for one in found])
 
         def left_out(reason: Exclusion) -> Line[list[bool]]:
             return line(reason, f"left out: {reason}", lambda one: one.excluded == reason)
@@ -740,13 +716,15 @@ class _Summary:
             rows=(
                 line("used", "in the means", lambda one: not one.excluded),
                 *(left_out(reason) for reason in get_args(Exclusion) if reason),
-                line("failed", "failed", lambda _: False, failed=True),
+                Line("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
                 line("logprobs", "asked for log-probabilities", lambda one: one.method == "logprobs"),
                 line("sampling", "estimated by sampling", lambda one: one.method == "sampling"),
                 line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),
             ),
             measures=counted([one.item for one in self.examined], self.figures),
-            note="No positive evidence: leaving out a frame never made the answer less likely, so there is "
-            "nothing to share out. A letter that was not reported gets the most that it can have; "
-            "the table of bounds says how much that may move.",
+            notes=(
+                "No positive evidence: leaving out a frame never made the answer less likely, so there is "
+                "nothing to share out. A letter that was not reported gets the most that it can have; "
+                "the table of bounds says how much that may move.",
+            ),
         )

@@ -1,7 +1,7 @@
 """What of the video a score needs: the words alone, one frame, the frames in another order, all of it."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Annotated
 
@@ -11,36 +11,33 @@ from msgspec import Meta
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.explain.diagnostics.conditions import (
     Condition,
+    Count,
     ReplyScore,
-    SideBySide,
-    Values,
     ask_together,
     check_at_least,
     n_right,
     rng_of,
-    side_by_side,
 )
 from vidence.explain.diagnostics.tables import (
     Figures,
     Line,
     Measure,
-    beyond_guessing,
-    by_name,
+    SideBySide,
+    Values,
     chance_of,
     difference,
     guesses,
-    guessing_note,
     holm,
     kinds,
     lines,
-    note,
     number,
     share,
+    side_by_side,
     tabulate,
     tag_tables,
 )
-from vidence.records import Record
-from vidence.tables.findings import Sheet, Statement, Value
+from vidence.records import Estimate, Record
+from vidence.tables.findings import Sheet, Statement
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {
@@ -56,10 +53,9 @@ CONDITIONS = tuple(LABELS)
 class Settings(Record):
     """Options of the diagnostic."""
 
-    repeats: Annotated[int, Meta(ge=1, description="how often each condition is asked")] = 1
+    repeats: Annotated[Count, Meta(description="how often each condition is asked")] = 1
     at_least: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(description="how many repeats must be right for a question to count as solved; all without it"),
+        Count | None, Meta(description="how many repeats must be right to count as solved; otherwise all")
     ] = None
     seed: Annotated[int, Meta(ge=0, description="of the orders of the shuffled frames")] = 0
 
@@ -167,14 +163,11 @@ class Modality:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Scores and ratios by condition, what is solved without the video, scores by tag, the questions."""
-        found = side_by_side(examined, ModalityFinding, lambda one: one.marks, conditions=CONDITIONS)
         figures = Figures(rng=rng, level=level)
-        return (
-            _headline(found, figures),
-            _flags(found, figures, self.settings),
-            *_tags(found, figures),
-            _questions(found),
+        found = side_by_side(
+            examined, ModalityFinding, lambda one: one.marks, conditions=CONDITIONS, figures=figures
         )
+        return (_headline(found), _flags(found, self.settings), *_tags(found), _questions(found))
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -187,35 +180,32 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[ModalityFinding]
 
 
-def _headline(found: Found, figures: Figures) -> Sheet:
-    values, items, controls = found.values, found.items, CONDITIONS[1:]
-    full = values[FULL]
-    less_full = figures.differences({name: (values[name], full) for name in controls}, items)
+def _headline(found: Found) -> Sheet:
+    less_full = found.differences({name: (name, FULL) for name in CONDITIONS[1:]})
     n_short = sum(one.n_frames < 2 for one in found.findings)
     short = f"{n_short:,} questions have fewer than two frames: no order of frames differs from another."
+
+    def ratio(name: str) -> Estimate | None:
+        return found.ratio(found.values[name], found.values[FULL]) if name in less_full else None
+
     return tabulate(
         "modality",
         "What of the video the score needs",
         label="shown",
-        rows=by_name(CONDITIONS if items else (), LABELS),
+        rows=found.rows(CONDITIONS, LABELS),
         measures=(
-            number("questions", "questions", lambda _: len(items)),
-            share("accuracy", "accuracy", lambda name: figures.mean(values[name], items)),
-            difference("difference", "less all frames", less_full),
-            share(
-                "ratio",
-                "ratio to all frames",
-                lambda name: figures.ratio(values[name], full, items) if name in controls else None,
-                note="of the accuracies, paired",
-            ),
+            found.questions(),
+            share("accuracy", found.accuracy),
+            difference("difference", less_full, "less all frames"),
+            share("ratio", ratio, "ratio to all frames", note="of the accuracies, paired"),
             holm(less_full),
-            *kinds(lambda name: found.marks[name]),
+            *kinds(found.marks),
         ),
-        note=note(guessing_note(items, ", whatever is shown"), short if n_short else "", found.left_out),
+        notes=(found.guessing_note(", whatever is shown"), short if n_short else "", found.left_out),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Flag:
     """Something to know of a question: whether it is so, and how often guessing alone makes it so.
 
@@ -227,103 +217,101 @@ class Flag:
     title: str
     is_so: Callable[[Mapping[str, bool | None]], bool | None]
     chance: Callable[[float], float] = float
-    is_plain: bool = False
-
-    def among(self, found: Found) -> Values:
-        """1 for each question of which it is so."""
-        return np.array([self.is_so(one.solved) for one in found.findings], np.float64)
+    is_plain: bool = field(default=False, kw_only=True)
 
 
 FLAGS = (
-    Flag(key="without-video", title="solved without video", is_so=lambda s: s["text"], is_plain=True),
-    Flag(key="one-frame", title="solved from one frame", is_so=lambda s: s["central"], is_plain=True),
+    Flag("without-video", "solved without video", lambda s: s["text"], is_plain=True),
+    Flag("one-frame", "solved from one frame", lambda s: s["central"], is_plain=True),
     Flag(
-        key="one-frame-only",
-        title="solved from one frame, not without",
-        is_so=lambda s: s["central"] and not s["text"],
+        "one-frame-only",
+        "solved from one frame, not without",
+        lambda s: s["central"] and not s["text"],
         chance=lambda c: c * (1 - c),
     ),
     Flag(
-        key="needs-frames",
-        title="solved with all frames, not from one, not without",
-        is_so=lambda s: s["full"] and not s["central"] and not s["text"],
+        "needs-frames",
+        "solved with all frames, not from one, not without",
+        lambda s: s["full"] and not s["central"] and not s["text"],
         chance=lambda c: c * (1 - c) ** 2,
     ),
     Flag(
-        key="needs-order",
-        title="solved in order, neither shuffled nor reversed",
-        is_so=lambda s: s["full"] and not s["shuffled"] and not s["reversed"],
+        "needs-order",
+        "solved in order, neither shuffled nor reversed",
+        lambda s: s["full"] and not s["shuffled"] and not s["reversed"],
         chance=lambda c: c * (1 - c) ** 2,
     ),
 )
 SUSPICIOUS = FLAGS[:2]
 
 
-def _flags(found: Found, figures: Figures, settings: Settings) -> Sheet:
-    items, repeats, n_wanted = found.items, settings.repeats, settings.n_wanted
+@dataclass(frozen=True, kw_only=True)
+class _Flagged:
+    """Of each question whether a flag is so, how often guessing makes it so, and the share that is known."""
 
-    def chances(flag: Flag) -> Values:
-        return guesses(items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
+    is_so: Values
+    chances: Values
+    known: Estimate | None
 
-    def known(flag: Flag) -> Value:
-        if not flag.is_plain:
-            return None
-        return beyond_guessing(flag.among(found), chances(flag), items, figures=figures)
+
+def _flags(found: Found, settings: Settings) -> Sheet:
+    repeats, n_wanted = settings.repeats, settings.n_wanted
+
+    def flagged(flag: Flag) -> _Flagged:
+        is_so = np.array([flag.is_so(one.solved) for one in found.findings], np.float64)
+        chances = guesses(found.items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
+        known = found.beyond_guessing(is_so, chances) if flag.is_plain else None
+        return _Flagged(is_so=is_so, chances=chances, known=known)
 
     repeated = (
         f"Solved: at least {n_wanted} of {repeats} repeats right. The chance is that of guesses drawn anew "
         "for each repeat; a model that guesses alike each time is right more often."
     )
+    known_note = "the share that is known if whoever does not know guesses"
     return tabulate(
         "solved",
         "Questions that need less than the video",
         label="questions that are",
-        rows=(Line(key=flag.key, label=flag.title, about=(flag, known(flag))) for flag in FLAGS if items),
+        rows=(Line(flag.key, flag.title, flagged(flag)) for flag in FLAGS if found.items),
         measures=(
-            number("questions", "questions", lambda row: int(row[0].among(found).sum())),
-            share("share", "share", lambda row: figures.mean(row[0].among(found), items)),
+            number("questions", lambda one: int(one.is_so.sum())),
+            share("share", lambda one: found.mean(one.is_so)),
             share(
                 "chance",
+                lambda one: float(one.chances.mean()),
                 "by guessing",
-                lambda row: float(chances(row[0]).mean()),
                 note="expected of guesses alone",
             ),
-            share(
-                "known",
-                "beyond guessing",
-                lambda row: row[1],
-                note="the share that is known if whoever does not know guesses",
-            ),
+            share("known", lambda one: one.known, "beyond guessing", note=known_note),
         ),
-        note=note(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
+        notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
     )
 
 
-def _tags(found: Found, figures: Figures) -> list[Sheet]:
+def _tags(found: Found) -> list[Sheet]:
     def accuracy(name: str) -> Measure[Found]:
-        return share(name, LABELS[name], lambda some: figures.mean(some.values[name], some.items))
+        return share(name, lambda some: some.accuracy(name), LABELS[name])
 
     def ratio(name: str, title: str) -> Measure[Found]:
-        return share(
-            f"{name}_ratio",
-            title,
-            lambda some: figures.ratio(some.values[name], some.values[FULL], some.items),
-        )
+        return share(f"{name}_ratio", lambda some: some.ratio(some.values[name], some.values[FULL]), title)
 
-    measures = (
-        number("questions", "questions", lambda some: len(some.items)),
-        *map(accuracy, CONDITIONS),
-        ratio("text", "words / all"),
-        ratio("central", "one frame / all"),
-    )
     return tag_tables(
-        "modality:", "What of the video the score needs", found.items, about=found.of, measures=measures
+        "modality:",
+        "What of the video the score needs",
+        found.items,
+        about=found.of,
+        measures=(
+            number("questions", lambda some: len(some.items)),
+            *map(accuracy, CONDITIONS),
+            ratio("text", "words / all"),
+            ratio("central", "one frame / all"),
+        ),
     )
 
 
 def _questions(found: Found) -> Sheet:
     def says(flag: Flag) -> Measure[Mapping[str, bool | None]]:
-        return number(flag.key, flag.title, lambda solved: "yes" if flag.is_so(solved) else "no")
+        return number(flag.key, lambda solved: "yes" if flag.is_so(solved) else "no", flag.title)
 
     solved = [(item.item_id, one.solved) for item, one in zip(found.items, found.findings, strict=True)]
     return tabulate(
@@ -332,5 +320,5 @@ def _questions(found: Found) -> Sheet:
         label="question",
         rows=lines((item_id, one) for item_id, one in solved if any(f.is_so(one) for f in SUSPICIOUS)),
         measures=tuple(map(says, SUSPICIOUS)),
-        note="Some of them were guessed: the sheet above says how many to expect.",
+        notes=("Some of them were guessed: the sheet above says how many to expect.",),
     )

@@ -10,6 +10,7 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
+from vidence.explain.diagnostics.conditions import Count
 from vidence.explain.diagnostics.tables import (
     Figures,
     Line,
@@ -34,7 +35,7 @@ _PRINTED: Mapping[str, str] = {
     "the task means of its table 4 by all questions gives 5.64, not weighting them 5.40: 5.49 needs the "
     "numbers of visual-required questions, which are not printed. The mean here is over these questions.",
 }
-_MEANINGS: Mapping[str, str] = {
+_MEANINGS: Mapping[Category, str] = {
     "text-only": "right without frames",
     "visual-required": "wrong without frames, right with all of them",
     "undefined": "wrong with all frames",
@@ -46,8 +47,8 @@ class Settings(Record):
     """Options of the diagnostic."""
 
     mode: Annotated[Mode, Meta(description="how to search")] = "nested-bisect"
-    max: Annotated[int, Meta(ge=1, description="frames of the full context, the paper's x")] = 16
-    min: Annotated[int, Meta(ge=1, description="fewest frames that are tried")] = 1
+    max: Annotated[Count, Meta(description="frames of the full context, the paper's x")] = 16
+    min: Annotated[Count, Meta(description="fewest frames that are tried")] = 1
     selector: Annotated[str, Meta(description="whose ranking, in place of the plan's selector")] = ""
     text_only: Annotated[bool, Meta(description="ask without frames first")] = True
     check_repeat: Annotated[bool, Meta(description="ask twice with all frames and count other answers")] = (
@@ -395,19 +396,19 @@ class _Demand:
         n = self.finding.n_delivered
         return self.finding.right.get(n) if n else None
 
-    @property
+    def is_of(self, *categories: Category) -> bool:
+        return self.finding.category in categories
+
     def is_not_monotone(self) -> bool | None:
         known = self.finding.is_monotone
         return None if known is None else not known
 
-    @property
     def is_lost(self) -> bool | None:
         """Right with some frames and wrong with all."""
         if self.full is None:
             return None
         return not self.full and any(is_right for n, is_right in self.finding.right.items() if n)
 
-    @property
     def is_misled(self) -> bool | None:
         """Right without frames and wrong with all."""
         without = self.finding.right.get(0)
@@ -416,10 +417,10 @@ class _Demand:
 
 def _demand(examined: Examined) -> _Demand:
     found = examined.finding
-    if isinstance(found, MrfsFinding):
-        return _Demand(item=examined.item, finding=found)
-    reason = found.message if isinstance(found, Failed) else f"a finding of another kind: {found!r}"
-    return _Demand(item=examined.item, finding=MrfsFinding(category="error", right={}, error=reason))
+    if not isinstance(found, MrfsFinding):
+        reason = found.message if isinstance(found, Failed) else f"a finding of another kind: {found!r}"
+        found = MrfsFinding(category="error", right={}, error=reason)
+    return _Demand(item=examined.item, finding=found)
 
 
 Some: TypeAlias = Sequence[_Demand]
@@ -443,15 +444,15 @@ class _Demands:
         made: list[Statement] = [self._headline(), self._categories(), *self._distribution()]
         measures = self._measures()
         (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).entries
-        items = [one.item for one in self.all]
-        for sheet in tag_tables(
+        by_tag = tag_tables(
             "by ",
             "MRFS",
-            items,
+            [one.item for one in self.all],
             about=lambda where: [self.all[i] for i in where],
             measures=measures,
-            note="",
-        ):
+            notes=(),
+        )
+        for sheet in by_tag:
             made += [sheet, *self._scatter(sheet, whole)]
         return (*made, self._checks())
 
@@ -459,14 +460,14 @@ class _Demands:
 
     def _mean(self, some: Some) -> Estimate | None:
         """The mean over visual-required questions, each counted once."""
-        wanted = [one for one in some if one.finding.category == "visual-required"]
+        wanted = [one for one in some if one.is_of("visual-required")]
         most = max((one.finding.n_delivered for one in wanted), default=1)
         return self.figures.over(wanted, lambda one: one.finding.mrfs or 0, bounds=(1.0, float(most)))
 
     def _restricted(self, some: Some) -> Estimate | None:
         """The same with every undefined question counted as one frame more than there were."""
         above = self.settings.max + 1
-        wanted = [one for one in some if one.finding.category in ("visual-required", "undefined")]
+        wanted = [one for one in some if one.is_of("visual-required", "undefined")]
 
         def demanded(one: _Demand) -> float:
             return above if one.finding.mrfs is None else one.finding.mrfs
@@ -474,12 +475,10 @@ class _Demands:
         return self.figures.over(wanted, demanded, bounds=(1.0, float(above)))
 
     def _accuracy(self) -> Measure[Some]:
-        return share(
-            "accuracy",
-            "right with all frames",
-            lambda some: self.figures.over([d for d in some if d.full is not None], lambda d: bool(d.full)),
-            note=self._of_accuracy(),
-        )
+        def with_all(some: Some) -> Estimate | None:
+            return self.figures.over([one for one in some if one.full is not None], lambda d: bool(d.full))
+
+        return share("accuracy", with_all, "right with all frames", note=self._of_accuracy())
 
     def _of_accuracy(self) -> str:
         if self.settings.mode == "official":
@@ -488,63 +487,51 @@ class _Demands:
 
     def _measures(self) -> tuple[Measure[Some], ...]:
         def of_category(category: Category) -> Measure[Some]:
-            return share(
-                category,
-                category,
-                lambda some: self.figures.over(some, lambda one: one.finding.category == category),
-            )
+            return share(category, lambda some: self.figures.over(some, lambda one: one.is_of(category)))
 
         return (
-            number("mean", "mean MRFS", self._mean),
-            number("restricted", "restricted mean", self._restricted),
+            number("mean", self._mean, "mean MRFS"),
+            number("restricted", self._restricted, "restricted mean"),
             of_category("text-only"),
             of_category("visual-required"),
             of_category("undefined"),
             self._accuracy(),
-            number("n", "questions", len),
+            number("n", len, "questions"),
         )
 
     # ------------------------------------------------------------------ tables and figures
 
     def _headline(self) -> Sheet:
         needed = sorted(
-            one.finding.mrfs
-            for one in self.all
-            if one.finding.category == "visual-required" and one.finding.mrfs
+            one.finding.mrfs for one in self.all if one.is_of("visual-required") and one.finding.mrfs
         )
         benchmarks = sorted({one.item.benchmark for one in self.all} & set(_PRINTED))
+        x = self.settings.max
 
         def quantile(key: str, title: str, q: float) -> Measure[Some]:
-            return number(key, title, lambda _: float(np.quantile(needed, q)) if needed else None)
+            return number(key, lambda _: float(np.quantile(needed, q)) if needed else None, title)
 
-        x = self.settings.max
-        made_for = f"Mode {self.settings.mode}, x = {x} frames."
+        restricted = f"Undefined questions count as {x + 1}: without them the mean is too low."
         return tabulate(
             "mrfs",
             "Minimum required frames (MRFS)",
             label="",
-            rows=lines([("all", self.all)], {"all": "all questions"}),
+            rows=[Line("all", "all questions", self.all)],
             measures=(
-                number("mean", "mean MRFS", self._mean, note="Of visual-required questions."),
-                number(
-                    "restricted",
-                    "restricted mean",
-                    self._restricted,
-                    note=f"Undefined questions count as {x + 1}: without them the mean is too low.",
-                ),
+                number("mean", self._mean, "mean MRFS", note="Of visual-required questions."),
+                number("restricted", self._restricted, "restricted mean", note=restricted),
                 quantile("q25", "25 % quantile", 0.25),
                 quantile("median", "median", 0.5),
                 quantile("q75", "75 % quantile", 0.75),
                 number(
-                    "n", "visual-required", lambda _: len(needed), note="How many questions the mean is of."
+                    "n", lambda _: len(needed), "visual-required", note="How many questions the mean is of."
                 ),
                 self._accuracy(),
             ),
-            note=" ".join(
-                [
-                    f"{made_for} Comparable only for the same model, ranking and x.",
-                    *(_PRINTED[name] for name in benchmarks),
-                ]
+            notes=(
+                f"Mode {self.settings.mode}, x = {x} frames.",
+                "Comparable only for the same model, ranking and x.",
+                *(_PRINTED[name] for name in benchmarks),
             ),
         )
 
@@ -555,39 +542,30 @@ class _Demands:
             "Who needs frames",
             label="category",
             rows=(
-                Line(
-                    key=category,
-                    label=category,
-                    about=[one.finding.category == category for one in self.all],
-                    detail=meaning,
-                )
+                Line(category, category, [one.is_of(category) for one in self.all], detail=meaning)
                 for category, meaning in _MEANINGS.items()
             ),
             measures=counted([one.item for one in self.all], self.figures),
-            note=" ".join(f"Most frequent error ({n} times): {reason}" for reason, n in reasons),
+            notes=[f"Most frequent error ({n} times): {reason}" for reason, n in reasons],
         )
 
     def _distribution(self) -> list[Chart]:
         """Which share of the visual-required questions demands each number of frames."""
-        wanted = [one for one in self.all if one.finding.category == "visual-required"]
+        wanted = [one for one in self.all if one.is_of("visual-required")]
         if not wanted:
             return []
-
-        def point(n: int) -> Point:
-            is_n = np.array([float(one.finding.mrfs == n) for one in wanted])
-            return Point(x=float(n), y=self.figures.mean(is_n, [one.item for one in wanted]))
-
+        items = [one.item for one in wanted]
+        demanded = np.array([one.finding.mrfs for one in wanted], np.float64)
+        points = tuple(
+            Point(x=float(n), y=self.figures.mean((demanded == n).astype(np.float64), items))
+            for n in range(1, self.settings.max + 1)
+        )
         chart = Chart(
             name="distribution",
             title="How many frames the visual-required questions demand",
             x_title="MRFS, frames",
             y_title="share of visual-required questions",
-            series=(
-                Series(
-                    label="visual-required questions",
-                    points=tuple(map(point, range(1, self.settings.max + 1))),
-                ),
-            ),
+            series=(Series(label="visual-required questions", points=points),),
         )
         return [chart]
 
@@ -612,60 +590,42 @@ class _Demands:
 
     def _checks(self) -> Sheet:
         """What the search met on its way; each line is of the questions for which it can be said."""
-        most = self.settings.max
-        calls = self.figures.over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
+        most, over = self.settings.max, self.figures.over
+        calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
 
         def is_short(one: _Demand) -> bool | None:
-            return None if one.finding.category == "error" else one.finding.n_delivered < most
-
-        told: tuple[Line[Told | None], ...] = (
-            Line(key="asks", label="asked", about=None),
-            Line(
-                key="not-monotone",
-                label="right with fewer frames and wrong with more",
-                about=lambda one: one.is_not_monotone,
-            ),
-            Line(
-                key="lost",
-                label="right with some frames and wrong with all",
-                about=lambda one: one.is_lost,
-            ),
-            Line(
-                key="misled",
-                label="right without frames and wrong with all",
-                about=lambda one: one.is_misled,
-            ),
-            Line(key="short", label=f"fewer than {most} frames", about=is_short),
-            Line(
-                key="changed",
-                label="another answer to the same prompt",
-                about=lambda one: one.finding.is_changed,
-            ),
-        )
+            return None if one.is_of("error") else one.finding.n_delivered < most
 
         def known(of: Told) -> list[_Demand]:
             return [one for one in self.all if of(one) is not None]
 
-        def share_of(of: Told | None) -> Estimate | None:
-            return self.figures.over(known(of), lambda one: bool(of(one))) if of else None
-
+        told: tuple[Line[Told | None], ...] = (
+            Line("asks", "asked", None),
+            Line("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
+            Line("lost", "right with some frames and wrong with all", _Demand.is_lost),
+            Line("misled", "right without frames and wrong with all", _Demand.is_misled),
+            Line("short", f"fewer than {most} frames", is_short),
+            Line("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
+        )
         return tabulate(
             "search",
             "What the search met",
             label="",
             rows=told,
             measures=(
-                share("share", "share", share_of),
-                number("n", "questions", lambda of: sum(bool(of(one)) for one in self.all) if of else None),
-                number("of", "of", lambda of: len(known(of) if of else self.all)),
+                share("share", lambda of: over(known(of), lambda one: bool(of(one))) if of else None),
+                number("n", lambda of: sum(bool(of(one)) for one in self.all) if of else None, "questions"),
+                number("of", lambda of: len(known(of) if of else self.all)),
                 number(
                     "asks",
-                    "asks per question",
                     lambda of: None if of else calls,
+                    "asks per question",
                     note="The reply memory may have answered some.",
                 ),
             ),
-            note="Monotone is known only where every number of frames was asked, or where it was broken. "
-            "Another answer to the same prompt is looked for with check_repeat=true; at temperature 0 there "
-            "should be none.",
+            notes=(
+                "Monotone is known only where every number of frames was asked, or where it was broken.",
+                "Another answer to the same prompt is looked for with check_repeat=true; at temperature 0 "
+                "there should be none.",
+            ),
         )

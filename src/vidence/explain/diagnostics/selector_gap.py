@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Annotated, Final, Literal
 
 import numpy as np
@@ -10,26 +11,20 @@ from msgspec import Meta
 from vidence.ask.selection.evidence import located
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import (
-    Condition,
-    ReplyScore,
-    SideBySide,
-    Values,
-    ask_together,
-    side_by_side,
-)
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
 from vidence.explain.diagnostics.tables import (
     Figures,
     Measure,
+    SideBySide,
+    Values,
     by_name,
     difference,
     guesses,
-    guessing_note,
     holm,
     kinds,
-    note,
     number,
     share,
+    side_by_side,
     tabulate,
     tag_tables,
 )
@@ -49,17 +44,10 @@ LABELS: Mapping[str, str] = {
 class Settings(Record):
     """Options of the diagnostic."""
 
-    selectors: Annotated[
-        tuple[str, ...],
-        Meta(description="specs of selectors; without any the plan's frames alone are compared"),
-    ] = ()
+    selectors: Annotated[tuple[str, ...], Meta(description="specs to compare beside the plan's")] = ()
     base: Annotated[str, Meta(description="a selector in place of the plan's")] = ""
     oracle: Annotated[
-        str,
-        Meta(
-            description="the selector of the evidence: evidence fills up to the budget; oracle or "
-            "evidence:only show the evidence alone"
-        ),
+        str, Meta(description="selector of the evidence: evidence fills up to the budget, oracle does not")
     ] = "evidence"
     missing: Annotated[
         Literal["refuse", "skip", "fill"], Meta(description="what becomes of questions without evidence")
@@ -213,9 +201,11 @@ class SelectorGap:
     ) -> tuple[Statement, ...]:
         """Both gaps of each selector; where questions are lost; how much evidence is found; by tag."""
         conditions = (*self.settings.shown, *([TEXT] if self.settings.blind else []))
-        found = side_by_side(examined, GapFinding, lambda one: one.marks, conditions=conditions)
-        gaps = _Gaps(found=found, settings=self.settings, figures=Figures(rng=rng, level=level))
-        return tuple(gaps.statements())
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(
+            examined, GapFinding, lambda one: one.marks, conditions=conditions, figures=figures
+        )
+        return tuple(_Gaps(found=found, settings=self.settings).statements())
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -234,122 +224,95 @@ class _Gaps:
 
     found: Found
     settings: Settings
-    figures: Figures
 
     def statements(self) -> list[Statement]:
         """The headline first."""
-        timed = self._timed()
+        recalled = self._recalled()
         made: list[Statement] = [self._headline()]
         if self.found.items:
             made += [self._lost(), self._beyond_guessing()]
             if self.settings.selectors:
                 made.append(self._above_plan())
-        if timed.items:
-            made += [self._recall(timed), self._recall_figure(timed)]
+        if recalled.items:
+            made += [self._recall(recalled), self._recall_figure(recalled)]
         return [*made, *self._tags()]
 
     def _headline(self) -> Sheet:
-        found, figures, chosen = self.found, self.figures, self.settings.chosen
-        values, items = found.values, found.items
-        gaps = figures.differences({name: (values[ORACLE], values[name]) for name in chosen}, items)
+        found, values, oracle = self.found, self.found.values, self.found.values[ORACLE]
+        gaps = found.differences({name: (ORACLE, name) for name in self.settings.chosen})
         n_filled = sum(one.is_filled for one in found.findings)
         filled = (
             f"{n_filled:,} questions have no evidence; the plan's frames stand in for it, which makes the "
             "retrieval gap smaller."
         )
+
+        def fusion(name: str) -> Estimate | None:
+            return found.mean(1 - oracle) if name != TEXT else None
+
+        def retrieval_share(name: str) -> Estimate | None:
+            return found.ratio(oracle - values[name], 1 - values[name]) if name in gaps else None
+
+        gap_note = "accuracy on the frames of the evidence less that on these frames, paired"
+        fusion_note = "what is lost with the evidence in sight; the same for all selectors"
+        share_note = "the share of the loss that is due to retrieval"
         return tabulate(
             "selector-gap",
             "Where the score is lost",
             label="shown",
-            rows=by_name(values if items else (), LABELS),
+            rows=found.rows(values, LABELS),
             measures=(
-                number("questions", "questions", lambda _: len(items)),
-                share("accuracy", "accuracy", lambda name: figures.mean(values[name], items)),
-                share(
-                    "loss",
-                    "loss",
-                    lambda name: figures.mean(1 - values[name], items),
-                    note="what is not right",
-                ),
-                difference(
-                    "retrieval",
-                    "retrieval gap",
-                    gaps,
-                    note="accuracy on the frames of the evidence less that on these frames, paired",
-                ),
-                share(
-                    "fusion",
-                    "fusion gap",
-                    lambda name: figures.mean(1 - values[ORACLE], items) if name != TEXT else None,
-                    note="what is lost with the evidence in sight; the same for all selectors",
-                ),
-                share(
-                    "retrieval_share",
-                    "retrieval / loss",
-                    lambda name: (
-                        figures.ratio(values[ORACLE] - values[name], 1 - values[name], items)
-                        if name in gaps
-                        else None
-                    ),
-                    note="the share of the loss that is due to retrieval",
-                ),
+                found.questions(),
+                share("accuracy", found.accuracy),
+                share("loss", lambda name: found.mean(1 - values[name]), note="what is not right"),
+                difference("retrieval", gaps, "retrieval gap", note=gap_note),
+                share("fusion", fusion, "fusion gap", note=fusion_note),
+                share("retrieval_share", retrieval_share, "retrieval / loss", note=share_note),
                 holm(gaps),
-                *kinds(lambda name: found.marks[name]),
+                *kinds(found.marks),
             ),
-            note=note(
+            notes=(
                 "Loss = retrieval gap + fusion gap.",
                 filled if n_filled else "",
-                guessing_note(items),
+                found.guessing_note(),
                 found.left_out,
             ),
         )
 
     def _lost(self) -> Sheet:
-        values, items = self.found.values, self.found.items
+        values = self.found.values
 
         def part(*, is_right: bool, by_oracle: bool) -> Callable[[str], Estimate]:
             def among(name: str) -> Estimate:
                 is_so = ((values[name] >= 1) == is_right) & ((values[ORACLE] >= 1) == by_oracle)
-                return self.figures.mean(is_so.astype(np.float64), items)
+                return self.found.mean(is_so.astype(np.float64))
 
             return among
 
+        both, neither = part(is_right=True, by_oracle=True), part(is_right=False, by_oracle=False)
+        lost, alone = part(is_right=False, by_oracle=True), part(is_right=True, by_oracle=False)
+        lost_note = "right with the frames of the evidence, not with these"
+        alone_note = "luck, evidence that was not annotated, or frames of the evidence that mislead"
         return tabulate(
             "lost",
             "What becomes of the questions",
             label="shown",
             rows=by_name(self.settings.chosen, LABELS),
             measures=(
-                share("right", "right both ways", part(is_right=True, by_oracle=True)),
-                share(
-                    "retrieval",
-                    "lost in retrieval",
-                    part(is_right=False, by_oracle=True),
-                    note="right with the frames of the evidence, not with these",
-                ),
-                share(
-                    "fusion",
-                    "lost in fusion",
-                    part(is_right=False, by_oracle=False),
-                    note="right with neither",
-                ),
-                share(
-                    "other",
-                    "right with these alone",
-                    part(is_right=True, by_oracle=False),
-                    note="luck, evidence that was not annotated, or frames of the evidence that mislead",
-                ),
+                share("right", both, "right both ways"),
+                share("retrieval", lost, "lost in retrieval", note=lost_note),
+                share("fusion", neither, "lost in fusion", note="right with neither"),
+                share("other", alone, "right with these alone", note=alone_note),
             ),
-            note="Retrieval gap = lost in retrieval less right with these alone.",
+            notes=("Retrieval gap = lost in retrieval less right with these alone.",),
         )
 
     def _beyond_guessing(self) -> Sheet:
-        values, items, chances = self.found.values, self.found.items, guesses(self.found.items)
-        can_be_known = chances < 1
-        weights = 1 / np.where(can_be_known, 1 - chances, 1)
+        chances = guesses(self.found.items)
+        some = self.found.of(np.flatnonzero(chances < 1))
+        values, weights = some.values, 1 / (1 - chances[chances < 1])
 
         def weighed(lost: Values) -> Estimate | None:
-            return self.figures.where(can_be_known, lost * weights, items, of=self.figures.gain)
+            return some.gain(lost * weights) if some.items else None
 
         return tabulate(
             "beyond-guessing",
@@ -357,50 +320,46 @@ class _Gaps:
             label="shown",
             rows=by_name(self.settings.chosen, LABELS),
             measures=(
-                share("loss", "not known", lambda name: weighed(1 - values[name])),
-                share("retrieval", "retrieval gap", lambda name: weighed(values[ORACLE] - values[name])),
-                share("fusion", "fusion gap", lambda _: weighed(1 - values[ORACLE])),
+                share("loss", lambda name: weighed(1 - values[name]), "not known"),
+                share("retrieval", lambda name: weighed(values[ORACLE] - values[name]), "retrieval gap"),
+                share("fusion", lambda _: weighed(1 - values[ORACLE]), "fusion gap"),
             ),
-            note="Each wrong answer counts 1 / (1 - chance). Above 100 % is worse than guessing.",
+            notes=("Each wrong answer counts 1 / (1 - chance). Above 100 % is worse than guessing.",),
         )
 
     def _above_plan(self) -> Sheet:
-        values, names = self.found.values, self.settings.selectors
-        above = self.figures.differences({n: (values[n], values[PLAN]) for n in names}, self.found.items)
+        above = self.found.differences({name: (name, PLAN) for name in self.settings.selectors})
         return tabulate(
             "above-plan",
             "Selectors against the frames of the plan",
             label="selector",
-            rows=by_name(names),
-            measures=(difference("difference", "difference", above), holm(above)),
+            rows=by_name(self.settings.selectors),
+            measures=(difference("difference", above, "difference"), holm(above)),
         )
 
     # ------------------------------------------------------------------ what is found
 
-    def _timed(self) -> Found:
+    def _recalled(self) -> Found:
         """The questions whose evidence has a time."""
-        shown = self.settings.shown
-        return self.found.of(
-            [
-                i
-                for i, one in enumerate(self.found.findings)
-                if not one.is_filled and all(one.recall[name] is not None for name in shown)
-            ]
-        )
+        findings, shown = self.found.findings, self.settings.shown
+        has_all = [not f.is_filled and all(f.recall[name] is not None for name in shown) for f in findings]
+        return self.found.of(np.flatnonzero(has_all))
 
-    def _recall(self, timed: Found) -> Sheet:
-        values, items, figures = timed.values, timed.items, self.figures
-        recalls = self._recalls(timed)
+    def _recall(self, found: Found) -> Sheet:
+        def some(name: str, *, has_all: bool) -> Found:
+            return found.of(np.flatnonzero((_recall_of(found, name) >= 1) == has_all))
 
-        def accuracy(*, has_all: bool) -> Callable[[str], Estimate | None]:
-            return lambda n: figures.where((recalls[n] >= 1) == has_all, values[n], items, of=figures.mean)
+        def accuracy(name: str, *, has_all: bool) -> Estimate | None:
+            part = some(name, has_all=has_all)
+            return part.accuracy(name) if part.items else None
 
-        def gap(*, has_all: bool) -> Callable[[str], Estimate | None]:
-            def lost(name: str) -> Estimate | None:
-                is_in, less = (recalls[name] >= 1) == has_all, values[ORACLE] - values[name]
-                return figures.where(is_in, less, items, of=figures.gain) if name != ORACLE else None
+        def gap(name: str, *, has_all: bool) -> Estimate | None:
+            part = some(name, has_all=has_all)
+            lost = part.values[ORACLE] - part.values[name]
+            return part.gain(lost) if part.items and name != ORACLE else None
 
-            return lost
+        def shown(name: str) -> Estimate:
+            return found.mean((_recall_of(found, name) >= 1).astype(np.float64))
 
         return tabulate(
             "recall",
@@ -408,75 +367,62 @@ class _Gaps:
             label="shown",
             rows=by_name(self.settings.shown, LABELS),
             measures=(
-                number("questions", "questions", lambda _: len(items)),
-                share(
-                    "recall",
-                    "recall",
-                    lambda name: figures.mean(recalls[name], items),
-                    note="spans of evidence with a frame",
-                ),
-                share(
-                    "all",
-                    "all shown",
-                    lambda name: figures.mean((recalls[name] >= 1).astype(np.float64), items),
-                    note="questions with full recall",
-                ),
-                share("accuracy_all", "accuracy, all shown", accuracy(has_all=True)),
-                share("accuracy_part", "accuracy, some missing", accuracy(has_all=False)),
-                share("gap_all", "retrieval gap, all shown", gap(has_all=True)),
-                share("gap_part", "retrieval gap, some missing", gap(has_all=False)),
+                found.questions(),
+                share("recall", partial(_mean_recall, found), note="spans of evidence with a frame"),
+                share("all", shown, "all shown", note="questions with full recall"),
+                share("accuracy_all", partial(accuracy, has_all=True), "accuracy, all shown"),
+                share("accuracy_part", partial(accuracy, has_all=False), "accuracy, some missing"),
+                share("gap_all", partial(gap, has_all=True), "retrieval gap, all shown"),
+                share("gap_part", partial(gap, has_all=False), "retrieval gap, some missing"),
             ),
-            note="A retrieval gap where all is shown is not one of retrieval: other frames distract, or one "
-            "frame of a span is not enough. Recall of the evidence's own frames below 100 % means more spans "
-            "than frames, or spans shorter than a frame (slack_s allows for these).",
+            notes=(
+                "A retrieval gap where all is shown is not one of retrieval: other frames distract, or one "
+                "frame of a span is not enough. Recall of the evidence's own frames below 100 % means more "
+                "spans than frames, or spans shorter than a frame (slack_s allows for these).",
+            ),
         )
 
-    def _recalls(self, timed: Found) -> dict[str, Values]:
-        shown = self.settings.shown
-        return {n: np.array([one.recall[n] for one in timed.findings], np.float64) for n in shown}
-
-    def _recall_figure(self, timed: Found) -> Scatter:
-        recalls, mean = self._recalls(timed), self.figures.mean
+    def _recall_figure(self, found: Found) -> Scatter:
         return Scatter(
             name="recall-accuracy",
             title="Evidence shown and score",
             x_title="share of the evidence that is shown",
             y_title="accuracy",
             dots=tuple(
-                Dot(
-                    label=LABELS.get(name, name),
-                    x=mean(recalls[name], timed.items),
-                    y=mean(timed.values[name], timed.items),
-                )
+                Dot(label=LABELS.get(name, name), x=_mean_recall(found, name), y=found.accuracy(name))
                 for name in self.settings.shown
             ),
             x_is_share=True,
         )
 
     def _tags(self) -> list[Sheet]:
-        figures, chosen = self.figures, self.settings.chosen
-
         def accuracy(name: str) -> Measure[Found]:
-            title = f"accuracy, {LABELS.get(name, name)}"
-            return share(name, title, lambda some: figures.mean(some.values[name], some.items))
+            return share(name, lambda some: some.accuracy(name), f"accuracy, {LABELS.get(name, name)}")
 
         def retrieval(name: str) -> Measure[Found]:
             return share(
                 f"retrieval:{name}",
+                lambda some: some.gain(some.values[ORACLE] - some.values[name]),
                 f"retrieval gap, {LABELS.get(name, name)}",
-                lambda some: figures.gain(some.values[ORACLE] - some.values[name], some.items),
             )
 
-        measures = (
-            number("questions", "questions", lambda some: len(some.items)),
-            *map(accuracy, self.found.values),
-            *map(retrieval, chosen),
-            share("fusion", "fusion gap", lambda some: figures.mean(1 - some.values[ORACLE], some.items)),
-        )
         return tag_tables(
             "selector-gap:",
             "Where the score is lost",
             self.found.items,
             about=self.found.of,
-            measures=measures,
+            measures=(
+                number("questions", lambda some: len(some.items)),
+                *map(accuracy, self.found.values),
+                *map(retrieval, self.settings.chosen),
+                share("fusion", lambda some: some.mean(1 - some.values[ORACLE]), "fusion gap"),
+            ),
         )
+
+
+def _recall_of(found: Found, name: str) -> Values:
+    return np.array([one.recall[name] for one in found.findings], np.float64)
+
+
+def _mean_recall(found: Found, name: str) -> Estimate:
+    return found.mean(_recall_of(found, name))

@@ -1,16 +1,18 @@
-"""Tables of diagnostics: figures with intervals, columns that say how they are computed, tables by tag."""
+"""Tables of diagnostics: figures with intervals, columns with how to compute them, conditions compared."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Generic, Protocol, TypeVar
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.explain.diagnostics.conditions import ReplyScore, Values
-from vidence.records import Estimate, Item
+from vidence.contracts import Examined
+from vidence.explain.diagnostics.conditions import ReplyScore, mean_value
+from vidence.records import Estimate, Item, Record
 from vidence.statistics import intervals, paired
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
@@ -22,7 +24,10 @@ LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
 _ROUNDING = 1e-9
 
+Values: TypeAlias = NDArray[np.float64]
+FindingT = TypeVar("FindingT", bound=Record)
 RowT = TypeVar("RowT")
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
 AboutT_co = TypeVar("AboutT_co", covariant=True)
 
 
@@ -88,18 +93,6 @@ class Figures:
             np.array([float(of(one)) for one in some]), [one.item for one in some], bounds=bounds
         )
 
-    def where(
-        self,
-        is_in: NDArray[np.bool_],
-        values: Values,
-        items: Sequence[Item],
-        *,
-        of: Callable[[Values, Sequence[Item]], Estimate],
-    ) -> Estimate | None:
-        """`mean` or `gain` (`of`) over some of the questions; None where these are none."""
-        chosen: list[int] = np.flatnonzero(is_in).tolist()
-        return of(values[chosen], [items[i] for i in chosen]) if chosen else None
-
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of the sign-flip test."""
         videos = [item.video_id for item in items]
@@ -131,46 +124,65 @@ class Figures:
         return found.fieller if found.fieller.n_clusters < FEW_VIDEOS else found.bootstrap
 
 
-# --------------------------------------------------------------------------- columns and tables
+# --------------------------------------------------------------------------- guessing
+
+
+def guess(item: Item) -> float:
+    """The chance to name the right choice blindly; 0 for an open question."""
+    if item.answer_kind == "choice" and item.choices:
+        return 1 / len(item.choices)
+    return 0.0
+
+
+def guesses(items: Sequence[Item], chance: Callable[[float], float] = float) -> Values:
+    """What guessing alone gets on each question, of the chance of one guess; shape (n_items,)."""
+    return np.array([chance(guess(item)) for item in items], np.float64)
+
+
+def chance_of(n_least: int, n_tries: int, chance: float) -> float:
+    """The chance of at least so many hits in independent tries.
+
+    >>> round(chance_of(3, 4, 0.25), 4)
+    0.0508
+    """
+    return sum(
+        math.comb(n_tries, k) * chance**k * (1 - chance) ** (n_tries - k) for k in range(n_least, n_tries + 1)
+    )
+
+
+# --------------------------------------------------------------------------- columns and rows
 
 
 @dataclass(frozen=True, kw_only=True)
-class Measure(Generic[RowT]):
+class Measure(Generic[RowT_contra]):
     """A column of a table: its heading, and its value for what a row is about (a condition, questions, …)."""
 
     heading: Heading
-    of: Callable[[RowT], Value]
+    of: Callable[[RowT_contra], Value]
 
 
-def number(key: str, title: str, of: Callable[[RowT], Value], *, note: str = "") -> Measure[RowT]:
-    """A column of numbers or words."""
-    return Measure(heading=Heading(key=key, title=title, note=note), of=of)
+def number(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
+    """A column of numbers or words; without a title its key is one."""
+    return Measure(heading=Heading(key=key, title=title or key, note=note), of=of)
 
 
-def share(key: str, title: str, of: Callable[[RowT], Value], *, note: str = "") -> Measure[RowT]:
+def share(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
     """A column of shares from 0 to 1, or of their differences; shown in per cent."""
-    return Measure(heading=Heading(key=key, title=title, note=note, is_share=True), of=of)
+    return Measure(heading=Heading(key=key, title=title or key, note=note, is_share=True), of=of)
 
 
 def difference(
-    key: str, title: str, found: Mapping[str, Difference], *, note: str = "paired"
+    key: str, found: Mapping[str, Difference], title: str, *, note: str = "paired"
 ) -> Measure[str]:
     """A column of paired differences, for rows by name; empty where a row has none."""
-    return share(key, title, lambda name: found[name].estimate if name in found else None, note=note)
+    return share(key, lambda name: found[name].estimate if name in found else None, title, note=note)
 
 
 def holm(found: Mapping[str, Difference]) -> Measure[str]:
     """A column of the p-values of these differences."""
-    return Measure(
-        heading=Heading(
-            key="p_holm",
-            title="p (Holm)",
-            note="cluster sign-flip test of the difference, adjusted for all lines of this table that have "
-            "one",
-            is_p=True,
-        ),
-        of=lambda name: found[name].p_holm if name in found else None,
-    )
+    how = "cluster sign-flip test of the difference, adjusted for all lines of this table that have one"
+    heading = Heading(key="p_holm", title="p (Holm)", note=how, is_p=True)
+    return Measure(heading=heading, of=lambda name: found[name].p_holm if name in found else None)
 
 
 def counted(
@@ -178,49 +190,40 @@ def counted(
 ) -> tuple[Measure[Sequence[bool]], Measure[Sequence[bool]]]:
     """Two columns for rows that say whether something is so of each question: its share, and of how many."""
     return (
-        share("share", "share", lambda is_so: figures.mean(np.array(is_so, np.float64), items)),
-        number("n", "questions", sum),
+        share("share", lambda is_so: figures.mean(np.array(is_so, np.float64), items)),
+        number("n", sum, "questions"),
     )
 
 
-def kinds(scores_of: Callable[[RowT], Sequence[Sequence[ReplyScore]]]) -> tuple[Measure[RowT], ...]:
+def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure[str], ...]:
     """Columns that count the replies that were unreadable, refused, and cut off at their length limit."""
 
-    def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[RowT], Value]:
-        return lambda row: sum(is_so(score) for scores in scores_of(row) for score in scores)
+    def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[str], Value]:
+        return lambda name: sum(map(is_so, chain.from_iterable(scores[name])))
 
+    unread, declined = n_of(lambda one: one.kind == "unreadable"), n_of(lambda one: one.kind == "refused")
     return (
+        number("unreadable", unread, note="replies without an answer; they count as wrong"),
+        number("refused", declined, note="replies that decline; they count as wrong"),
         number(
-            "unreadable",
-            "unreadable",
-            n_of(lambda one: one.kind == "unreadable"),
-            note="replies without an answer; they count as wrong",
-        ),
-        number(
-            "refused",
-            "refused",
-            n_of(lambda one: one.kind == "refused"),
-            note="replies that decline; they count as wrong",
-        ),
-        number(
-            "cut", "cut off", n_of(lambda one: one.is_cut), note="replies that ended at the limit of tokens"
+            "cut", n_of(lambda one: one.is_cut), "cut off", note="replies that ended at the limit of tokens"
         ),
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Line(Generic[AboutT_co]):
     """A row of a table before it is computed: what it is called, and what it is about."""
 
     key: str
     label: str
     about: AboutT_co
-    detail: str = ""
+    detail: str = field(default="", kw_only=True)
 
 
 def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
     """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
-    return (Line(key=key, label=(labels or {}).get(key, key), about=about) for key, about in rows)
+    return (Line(key, (labels or {}).get(key, key), about) for key, about in rows)
 
 
 def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
@@ -235,7 +238,7 @@ def tabulate(
     label: str,
     rows: Iterable[Line[RowT]],
     measures: Sequence[Measure[RowT]],
-    note: str = "",
+    notes: Iterable[str] = (),
 ) -> Sheet:
     """A table of these measures.
 
@@ -245,7 +248,7 @@ def tabulate(
         label: the heading over the names of the rows.
         rows: taken one after another, each with all measures.
         measures: the columns.
-        note: what must be known to read it.
+        notes: what must be known to read it, in sentences; empty ones fall away.
     """
     return Sheet(
         name=name,
@@ -256,12 +259,12 @@ def tabulate(
             Entry(
                 key=row.key,
                 label=row.label,
-                values=tuple(measure.of(row.about) for measure in measures),
+                values=tuple(m.of(row.about) for m in measures),
                 detail=row.detail,
             )
             for row in rows
         ),
-        note=note,
+        note=" ".join(filter(None, notes)),
     )
 
 
@@ -272,7 +275,7 @@ def tag_tables(
     *,
     about: Callable[[tuple[int, ...]], RowT],
     measures: Sequence[Measure[RowT]],
-    note: str = NO_ADJUSTMENT,
+    notes: Iterable[str] = (NO_ADJUSTMENT,),
 ) -> list[Sheet]:
     """A table for each tag by which the questions can be parted, with a row for each of its values.
 
@@ -282,7 +285,7 @@ def tag_tables(
         items: the questions.
         about: what a row is about, of the positions of its questions.
         measures: the columns.
-        note: what must be known to read them.
+        notes: what must be known to read them.
     """
     return [
         tabulate(
@@ -291,7 +294,7 @@ def tag_tables(
             label=tag,
             rows=lines((value, about(positions)) for value, positions in values.items()),
             measures=measures,
-            note=note,
+            notes=notes,
         )
         for tag, values in by_tag(items).items()
     ]
@@ -316,58 +319,136 @@ def _in_order(value: str) -> tuple[bool, float, str]:
     return not is_number, float(value) if is_number else 0.0, value
 
 
-def note(*sentences: str) -> str:
-    """Sentences as one note; empty ones fall away."""
-    return " ".join(filter(None, sentences))
+# --------------------------------------------------------------------------- conditions side by side
 
 
-# --------------------------------------------------------------------------- guessing
+@dataclass(frozen=True, kw_only=True)
+class SideBySide(Generic[FindingT]):
+    """The questions that have a score under every condition, with all their figures.
 
-
-def guess(item: Item) -> float:
-    """The chance to name the right choice blindly; 0 for an open question."""
-    if item.answer_kind == "choice" and item.choices:
-        return 1 / len(item.choices)
-    return 0.0
-
-
-def guesses(items: Sequence[Item], chance: Callable[[float], float] = float) -> Values:
-    """What guessing alone gets on each question, of the chance of one guess; shape (n_items,)."""
-    return np.array([chance(guess(item)) for item in items], np.float64)
-
-
-def guessing_note(items: Sequence[Item], more: str = "") -> str:
-    """What guessing alone gets on these questions, as a sentence; empty of none."""
-    return f"Guessing alone gets {100 * float(guesses(items).mean()):.1f} %{more}." if items else ""
-
-
-def chance_of(n_least: int, n_tries: int, chance: float) -> float:
-    """The chance of at least so many hits in independent tries.
-
-    >>> round(chance_of(3, 4, 0.25), 4)
-    0.0508
+    `values` has one array of shape (n_items,) for each condition, the mean over repeats; `marks` has the
+    scores of each question, repeats included. `left_out` says which questions are not there.
     """
-    return sum(
-        math.comb(n_tries, k) * chance**k * (1 - chance) ** (n_tries - k) for k in range(n_least, n_tries + 1)
-    )
+
+    items: tuple[Item, ...]
+    findings: tuple[FindingT, ...]
+    values: Mapping[str, Values]
+    marks: Mapping[str, tuple[tuple[ReplyScore, ...], ...]]
+    left_out: str
+    figures: Figures
+
+    def of(self, positions: Sequence[int] | NDArray[np.int64]) -> "SideBySide[FindingT]":
+        """Some of the questions."""
+        chosen = np.asarray(positions, np.int64)
+        at: list[int] = chosen.tolist()
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in at),
+            findings=tuple(self.findings[i] for i in at),
+            values={name: values[chosen] for name, values in self.values.items()},
+            marks={name: tuple(marks[i] for i in at) for name, marks in self.marks.items()},
+        )
+
+    def mean(self, values: Values) -> Estimate:
+        """See `Figures.mean`."""
+        return self.figures.mean(values, self.items)
+
+    def gain(self, values: Values) -> Estimate:
+        """See `Figures.gain`."""
+        return self.figures.gain(values, self.items)
+
+    def ratio(self, first: Values, second: Values) -> Estimate:
+        """See `Figures.ratio`."""
+        return self.figures.ratio(first, second, self.items)
+
+    def accuracy(self, condition: str) -> Estimate:
+        """The mean under a condition."""
+        return self.mean(self.values[condition])
+
+    def difference(self, first: str, second: str) -> Estimate:
+        """The first condition less the second, paired."""
+        return self.figures.difference(self.values[first], self.values[second], self.items)[0]
+
+    def differences(self, pairs: Mapping[str, tuple[str, str]]) -> dict[str, Difference]:
+        """By name the first condition of a pair less the second; see `Figures.differences`."""
+        values = {name: (self.values[first], self.values[second]) for name, (first, second) in pairs.items()}
+        return self.figures.differences(values, self.items)
+
+    def questions(self) -> Measure[object]:
+        """A column with the number of questions."""
+        return number("questions", lambda _: len(self.items))
+
+    def rows(self, names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+        """A row for each name; none where there are no questions."""
+        return by_name(names if self.items else (), labels)
+
+    def guessing_note(self, more: str = "") -> str:
+        """What guessing alone gets on these questions, as a sentence; empty of none."""
+        chance = 100 * float(guesses(self.items).mean()) if self.items else 0.0
+        return f"Guessing alone gets {chance:.1f} %{more}." if self.items else ""
+
+    def beyond_guessing(self, values: Values, chances: Values) -> Estimate | None:
+        """The share that is known, if whoever does not know guesses: ``(share - chance) / (1 - chance)``.
+
+        None where guessing alone gets everything.
+        """
+        left = float((1 - chances).mean())
+        if left <= 0:
+            return None
+        found = self.gain(values - chances)
+        method = ";".join(["share known beyond guessing", *found.method.split(";")[1:]])
+        value, low, high = found.value / left, found.low / left, found.high / left
+        return msgspec.structs.replace(found, value=value, low=low, high=high, method=method)
 
 
-def beyond_guessing(
-    values: Values, chances: Values, items: Sequence[Item], *, figures: Figures
-) -> Estimate | None:
-    """The share that is known, if whoever does not know guesses: ``(share - chance) / (1 - chance)``.
+def side_by_side(
+    examined: Sequence[Examined],
+    kind: type[FindingT],
+    marks_of: Callable[[FindingT], Mapping[str, tuple[ReplyScore, ...]]],
+    *,
+    conditions: Sequence[str],
+    figures: Figures,
+) -> SideBySide[FindingT]:
+    """The questions with a score under each of these conditions.
 
-    None where guessing alone gets everything.
+    Args:
+        examined: what came of each question.
+        kind: the findings of the diagnostic; whatever is none counts as failed.
+        marks_of: the scores in a finding, by condition; nothing where it was not asked.
+        conditions: the conditions that are compared.
+        figures: how they get their intervals.
     """
-    left = float((1 - chances).mean())
-    if left <= 0:
-        return None
-    found = figures.gain(values - chances, items)
-    _, *rest = found.method.split(";")
-    return msgspec.structs.replace(
-        found,
-        value=found.value / left,
-        low=found.low / left,
-        high=found.high / left,
-        method=";".join(["share known beyond guessing", *rest]),
+    items: list[Item] = []
+    findings: list[FindingT] = []
+    values: list[list[float]] = []
+    n_failed = n_not_asked = n_unscored = 0
+    for one in examined:
+        if not isinstance(one.finding, kind):
+            n_failed += 1
+            continue
+        marks = marks_of(one.finding)
+        if not all(name in marks for name in conditions):
+            n_not_asked += 1
+            continue
+        known = [mean for name in conditions if (mean := mean_value(marks[name])) is not None]
+        if len(known) < len(conditions):
+            n_unscored += 1
+            continue
+        items.append(one.item)
+        findings.append(one.finding)
+        values.append(known)
+    reasons = {
+        "failed": n_failed,
+        "were not asked": n_not_asked,
+        "have an answer without a score (it waits for a judge, or the judge or the parser broke)": n_unscored,
+    }
+    said = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
+    columns = np.asarray(values, np.float64).reshape(len(values), len(conditions)).T
+    return SideBySide(
+        items=tuple(items),
+        findings=tuple(findings),
+        values=dict(zip(conditions, columns, strict=True)),
+        marks={name: tuple(marks_of(one)[name] for one in findings) for name in conditions},
+        left_out=f"Left out of every number: {said}." if said else "",
+        figures=figures,
     )

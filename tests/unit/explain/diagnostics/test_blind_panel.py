@@ -305,7 +305,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     )
     headline = sheet(found, "blind-panel")
     assert headline.entries == ()
-    assert "1 failed, 1 have an answer without a mark" in headline.note
+    assert "1 failed, 1 have an answer without a score" in headline.note
     assert sheet(found, "members").entries == ()
 
 

@@ -347,7 +347,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     headline = sheet(said(found), "frames")
     assert headline.value("8", "questions") == 4
     assert "1 failed" in headline.note
-    assert "without a mark" in headline.note
+    assert "without a score" in headline.note
     only_broken = said([Examined(item=item(9), finding=broken)])
     assert sheet(only_broken, "frames").entries == ()
     assert set(only_broken) == {"frames"}

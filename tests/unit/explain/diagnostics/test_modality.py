@@ -323,7 +323,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     headline = sheet(said(found), "modality")
     assert headline.value("full", "questions") == 4
     assert "1 failed" in headline.note
-    assert "1 have an answer without a mark" in headline.note
+    assert "1 have an answer without a score" in headline.note
 
 
 def test_replies_without_an_answer_are_counted() -> None:
