@@ -320,5 +320,5 @@ def _questions(found: Found) -> Sheet:
         label="question",
         rows=lines((item_id, one) for item_id, one in solved if any(f.is_so(one) for f in SUSPICIOUS)),
         measures=tuple(map(says, SUSPICIOUS)),
-        notes=("Some of them were guessed: the sheet above says how many to expect.",),
+        notes=("Some of them were guessed: the table above says how many to expect.",),
     )
