@@ -1,7 +1,7 @@
 """Which questions a panel answers without the video: several models, or one with its choices reordered."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
@@ -23,11 +23,12 @@ from vidence.explain.diagnostics.conditions import (
 )
 from vidence.explain.diagnostics.tables import (
     Figures,
+    Flagged,
     Line,
     SideBySide,
-    Values,
     by_name,
     chance_of,
+    flagged,
     guesses,
     kinds,
     lines,
@@ -80,9 +81,7 @@ class Settings(Record):
     models: Annotated[
         tuple[str, ...], Meta(description="specs of the members; without any, the model under test")
     ] = ()
-    runs: Annotated[Annotated[int, Meta(ge=1)] | None, Meta(description="how often each member is asked")] = (
-        None
-    )
+    runs: Annotated[Count | None, Meta(description="how often each member is asked")] = None
     permute: Annotated[
         bool | None, Meta(description="another order of the choices in each run, the same for all members")
     ] = None
@@ -94,7 +93,7 @@ class Settings(Record):
 
     def __post_init__(self) -> None:
         n = len(self.models)
-        if self.rules is PROTOCOLS["herbench"] and n != _HERBENCH_MODELS and self.at_least is None:
+        if self.protocol == "herbench" and n != _HERBENCH_MODELS and self.at_least is None:
             raise UsageError(
                 f"blind-panel: the protocol herbench asks {_HERBENCH_MODELS} models and flags at 3; "
                 f"{n} are given in models=a|b|c|d. Give {_HERBENCH_MODELS}, or say at_least="
@@ -102,35 +101,26 @@ class Settings(Record):
         check_at_least(self.n_wanted, self.n_votes, owner="blind-panel")
 
     @property
-    def rules(self) -> Procedure:
-        """The protocol that counts where an option is not given."""
+    def procedure(self) -> Procedure:
+        """The protocol, with what was given in its place."""
         usual = "herbench" if len(self.models) == _HERBENCH_MODELS else "humanpcr"
-        return PROTOCOLS[self.protocol or usual]
-
-    @property
-    def n_runs(self) -> int:
-        """How often each member is asked."""
-        return self.runs or self.rules.runs
+        rules = PROTOCOLS[self.protocol or usual]
+        return Procedure(
+            runs=self.runs or rules.runs,
+            permute=rules.permute if self.permute is None else self.permute,
+            forced=rules.forced if self.forced is None else self.forced,
+            at_least=self.at_least or rules.at_least,
+        )
 
     @property
     def n_votes(self) -> int:
         """How many answers there are to a question."""
-        return self.n_runs * max(1, len(self.models))
+        return self.procedure.runs * max(1, len(self.models))
 
     @property
     def n_wanted(self) -> int:
         """How many right answers flag a question."""
-        return self.at_least or self.rules.at_least or self.n_votes
-
-    @property
-    def is_permuted(self) -> bool:
-        """Whether each run has an order of choices of its own."""
-        return self.rules.permute if self.permute is None else self.permute
-
-    @property
-    def is_forced(self) -> bool:
-        """Whether a choice is demanded."""
-        return self.rules.forced if self.forced is None else self.forced
+        return self.procedure.at_least or self.n_votes
 
 
 class Vote(Record, kw_only=True):
@@ -215,11 +205,11 @@ class BlindPanel:
 
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
-        item, settings = subject.item, self.settings
-        shown: tuple[tuple[int, ...], ...] = ((),) * settings.n_runs
-        if settings.is_permuted:
-            shown = orders(item, settings.n_runs, seed=settings.seed)
-        more = FORCED if settings.is_forced and item.answer_kind == "choice" else ""
+        item, settings, rules = subject.item, self.settings, self.settings.procedure
+        shown: tuple[tuple[int, ...], ...] = ((),) * rules.runs
+        if rules.permute:
+            shown = orders(item, rules.runs, seed=settings.seed)
+        more = FORCED if rules.forced and item.answer_kind == "choice" else ""
         conditions = [
             Condition(view="blind", positions=(), order=order, model=member, sample=run, more=more)
             for member in settings.models or ("",)
@@ -262,41 +252,21 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[PanelFinding]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Reached:
-    """Which of some questions have so many right answers, and how often guessing gets there."""
-
-    some: Found
-    n: int
-    n_votes: int
-
-    @property
-    def is_so(self) -> Values:
-        return np.array([one.n_right >= self.n for one in self.some.findings], np.float64)
-
-    @property
-    def chances(self) -> Values:
-        return guesses(self.some.items, partial(chance_of, self.n, self.n_votes))
-
-    def n_so(self) -> int:
-        return int(self.is_so.sum())
-
-    def share(self) -> Estimate:
-        return self.some.mean(self.is_so)
-
-    def chance(self) -> float:
-        return float(self.chances.mean())
+def _reached(found: Found, n: int, settings: Settings) -> Flagged:
+    """Which questions have so many right answers, and how often guessing gets there."""
+    is_so = np.array([one.n_right >= n for one in found.findings], np.float64)
+    return Flagged(is_so=is_so, chances=guesses(found.items, partial(chance_of, n, settings.n_votes)))
 
 
 def _headline(found: Found, settings: Settings) -> Sheet:
     """A line for each number of right answers, the one that flags first."""
     n_flag = settings.n_wanted
 
-    def line(n: int) -> Line[tuple[_Reached, Estimate]]:
-        key, flagged = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
-        label = f"at least {n} of {settings.n_votes} right{flagged}"
-        reached = _Reached(some=found, n=n, n_votes=settings.n_votes)
-        return Line(key, label, (reached, found.gain(reached.is_so - reached.chances)))
+    def line(n: int) -> Line[Flagged]:
+        key, words = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
+        reached = _reached(found, n, settings)
+        reached = replace(reached, beyond=found.gain(reached.is_so - reached.chances))
+        return Line(key, f"at least {n} of {settings.n_votes} right{words}", reached)
 
     wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
     return tabulate(
@@ -305,15 +275,8 @@ def _headline(found: Found, settings: Settings) -> Sheet:
         label="answers",
         rows=map(line, wanted if found.items else ()),
         measures=(
-            number("questions", lambda row: row[0].n_so()),
-            share("share", lambda row: row[0].share()),
-            share(
-                "chance",
-                lambda row: row[0].chance(),
-                "by guessing",
-                note="expected if every answer is a guess of its own",
-            ),
-            share("above", lambda row: row[1], "above guessing"),
+            *flagged(found.mean, note="expected if every answer is a guess of its own"),
+            share("above", lambda row: row.beyond, "above guessing"),
         ),
         notes=(
             f"{len(found.items):,} questions.",
@@ -376,31 +339,32 @@ def _agreement(found: Found) -> Sheet:
 
 
 def _tags(found: Found, settings: Settings) -> list[Sheet]:
-    def flagged(positions: tuple[int, ...]) -> _Reached:
-        return _Reached(some=found.of(positions), n=settings.n_wanted, n_votes=settings.n_votes)
+    def about(positions: tuple[int, ...]) -> tuple[Found, Flagged]:
+        some = found.of(positions)
+        return some, _reached(some, settings.n_wanted, settings)
 
     return tag_tables(
         "blind-panel:",
         "Questions that are answered without the video",
         found.items,
-        about=flagged,
+        about=about,
         measures=(
-            number("questions", lambda one: len(one.some.items)),
-            number("flagged", _Reached.n_so),
-            share("share", _Reached.share),
-            share("chance", _Reached.chance, "by guessing"),
+            number("questions", lambda row: len(row[0].items)),
+            number("flagged", lambda row: int(row[1].is_so.sum())),
+            share("share", lambda row: row[0].mean(row[1].is_so)),
+            share("chance", lambda row: float(row[1].chances.mean()), "by guessing"),
         ),
         notes=(),
     )
 
 
 def _questions(found: Found) -> Sheet:
-    flagged = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
+    right = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
     return tabulate(
         "questions",
         "The flagged questions",
         label="question",
-        rows=lines(flagged),
+        rows=lines(right),
         measures=(
             number("right", lambda one: one.n_right),
             number("who", lambda one: ", ".join(_who(one)), "by whom"),

@@ -20,12 +20,13 @@ from vidence.explain.diagnostics.conditions import (
 )
 from vidence.explain.diagnostics.tables import (
     Figures,
+    Flagged,
     Line,
     Measure,
     SideBySide,
-    Values,
     chance_of,
     difference,
+    flagged,
     guesses,
     holm,
     kinds,
@@ -245,23 +246,14 @@ FLAGS = (
 SUSPICIOUS = FLAGS[:2]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Flagged:
-    """Of each question whether a flag is so, how often guessing makes it so, and the share that is known."""
-
-    is_so: Values
-    chances: Values
-    known: Estimate | None
-
-
 def _flags(found: Found, settings: Settings) -> Sheet:
     repeats, n_wanted = settings.repeats, settings.n_wanted
 
-    def flagged(flag: Flag) -> _Flagged:
+    def flags(flag: Flag) -> Flagged:
         is_so = np.array([flag.is_so(one.solved) for one in found.findings], np.float64)
         chances = guesses(found.items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
         known = found.beyond_guessing(is_so, chances) if flag.is_plain else None
-        return _Flagged(is_so=is_so, chances=chances, known=known)
+        return Flagged(is_so=is_so, chances=chances, beyond=known)
 
     repeated = (
         f"Solved: at least {n_wanted} of {repeats} repeats right. The chance is that of guesses drawn anew "
@@ -272,17 +264,10 @@ def _flags(found: Found, settings: Settings) -> Sheet:
         "solved",
         "Questions that need less than the video",
         label="questions that are",
-        rows=(Line(flag.key, flag.title, flagged(flag)) for flag in FLAGS if found.items),
+        rows=(Line(flag.key, flag.title, flags(flag)) for flag in FLAGS if found.items),
         measures=(
-            number("questions", lambda one: int(one.is_so.sum())),
-            share("share", lambda one: found.mean(one.is_so)),
-            share(
-                "chance",
-                lambda one: float(one.chances.mean()),
-                "by guessing",
-                note="expected of guesses alone",
-            ),
-            share("known", lambda one: one.known, "beyond guessing", note=known_note),
+            *flagged(found.mean, note="expected of guesses alone"),
+            share("known", lambda row: row.beyond, "beyond guessing", note=known_note),
         ),
         notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
     )

@@ -195,6 +195,24 @@ def counted(
     )
 
 
+@dataclass(frozen=True, kw_only=True)
+class Flagged:
+    """Of which questions something is so, how often guessing alone makes it so, and what lies beyond that."""
+
+    is_so: Values
+    chances: Values
+    beyond: Estimate | None = None
+
+
+def flagged(mean: Callable[[Values], Estimate], *, note: str) -> tuple[Measure[Flagged], ...]:
+    """Columns for rows that flag questions: how many, which share, and the share by guessing."""
+    return (
+        number("questions", lambda row: int(row.is_so.sum())),
+        share("share", lambda row: mean(row.is_so)),
+        share("chance", lambda row: float(row.chances.mean()), "by guessing", note=note),
+    )
+
+
 def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure[str], ...]:
     """Columns that count the replies that were unreadable, refused, and cut off at their length limit."""
 
@@ -275,7 +293,7 @@ def tag_tables(
     *,
     about: Callable[[tuple[int, ...]], RowT],
     measures: Sequence[Measure[RowT]],
-    notes: Iterable[str] = (NO_ADJUSTMENT,),
+    notes: Sequence[str] = (NO_ADJUSTMENT,),
 ) -> list[Sheet]:
     """A table for each tag by which the questions can be parted, with a row for each of its values.
 
