@@ -93,7 +93,12 @@ class Question:
         return tuple(i + 0.5 for i in range(self.n_frames(view)))
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
         """The images named by view and position."""
         wanted = range(self.n_frames(view)) if positions is None else positions

@@ -48,7 +48,9 @@ _BIN = re.compile(r"(\d+)(?:-(\d+)|(\+))?")
 class Settings(Record):
     """Options of the diagnostic. Only what is named is swept; frames where nothing is."""
 
-    frames: Annotated[tuple[Count, ...], Meta(description="budgets; otherwise 8, 16, ... to the plan's")] = ()
+    frames: Annotated[
+        tuple[Count, ...], Meta(description="budgets, in place of 8, 16, 32, ... up to the plan's")
+    ] = ()
     sizes: Annotated[
         tuple[str, ...], Meta(description="limits of the frames in pixels: short:224|short:448|native")
     ] = ()
@@ -56,7 +58,7 @@ class Settings(Record):
     setting: Annotated[str, Meta(description="the model's option that `thinking` sweeps")] = "thinking_budget"
     by: Annotated[str, Meta(description="what parts the questions: evidence, or a tag")] = EVIDENCE
     groups: Annotated[
-        tuple[str, ...], Meta(description="bins of its numbers; for evidence 0|1|2-3|4-5|6+ without it")
+        tuple[str, ...], Meta(description="bins of the numbers of `by`; for evidence 0|1|2-3|4-5|6+")
     ] = ()
     repeats: Annotated[Count, Meta(description="how often each question is asked with each amount")] = 1
 

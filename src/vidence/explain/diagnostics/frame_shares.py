@@ -49,7 +49,7 @@ ROUNDING = 1e-9
 BELOW_REPORTED = 1e-10
 # What is left for letters that were not reported is never taken for less than this.
 LEAST_LEFT = 1e-12
-# Added to the count of every letter, so that one never drawn has a probability (Krichevsky-Trofimov).
+# Added to the count of every letter, so that one never sampled has a probability (Krichevsky-Trofimov).
 PRIOR_COUNT = 0.5
 
 
@@ -62,7 +62,7 @@ class Settings(Record):
 
     view: Annotated[
         Literal["oracle", "ranked", "plan"],
-        Meta(description="the annotated evidence alone, the best frames of a selector, those of the run"),
+        Meta(description="oracle: the annotated evidence; ranked: a selector's best frames; plan: the run's"),
     ] = "oracle"
     selector: Annotated[str, Meta(description="for ranked and plan: a selector in place of the plan's")] = ""
     n: Annotated[Count | None, Meta(description="most frames; oracle: 16, otherwise the plan's")] = None
@@ -147,7 +147,7 @@ class FrameShares:
     has no shares. All of these are counted.
 
     Source: HERBench, section 5.2.
-    Departs: where a model gives no log-probabilities they are estimated from replies drawn several times;
+    Departs: where a model gives no log-probabilities they are estimated from replies sampled several times;
         one frame is taken for each annotated span, since the paper's curated frames are not released, and
         single images beside a video count as pieces; the choices of `of_logps`, `of_draws` and `share_out`.
     """
@@ -317,16 +317,16 @@ def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> Ov
     )
 
 
-def of_draws(drawn: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
-    """The probabilities estimated from letters that were drawn; None where none was.
+def of_draws(sampled: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
+    """The probabilities estimated from letters that were sampled; None where none was.
 
-    Each letter counts one half more than it was drawn, so that a letter never drawn has a logarithm.
+    Each letter counts one half more than it was sampled, so that one never sampled has a logarithm.
 
     Source: Krichevsky & Trofimov (1981) for the half.
     Departs: the paper has log-probabilities.
     """
     wanted = set(letters)
-    counts = Counter(letter for letter in drawn if letter in wanted)
+    counts = Counter(letter for letter in sampled if letter in wanted)
     if not counts:
         return None
     return OverLetters.exact(_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))

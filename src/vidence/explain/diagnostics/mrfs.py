@@ -39,7 +39,7 @@ _MEANINGS: Mapping[Category, str] = {
     "text-only": "right without frames",
     "visual-required": "wrong without frames, right with all of them",
     "undefined": "wrong with all frames",
-    "error": "a request was rejected, a reply could not be marked, or there were no frames",
+    "error": "a request was rejected, a reply could not be scored, or there were no frames",
 }
 
 
@@ -167,7 +167,7 @@ class Prober:
     errors: list[str] = field(default_factory=list)
 
     def ask(self, *shots: Shot) -> Flow[None]:
-        """Put these together; one that is rejected leaves None as its mark."""
+        """Put these together; one that is rejected leaves None as its score."""
         if not shots:
             return
         times_s = self.subject.times_s(VIEW)
@@ -178,15 +178,15 @@ class Prober:
         self.asked += [n_shown for n_shown, _ in shots]
         replies = yield from _replies(asks)
         for shot, reply in zip(shots, replies, strict=True):
-            yield from self._mark(shot, reply)
+            yield from self._score(shot, reply)
 
     def is_right(self, n_wanted: int) -> Flow[bool | None]:
-        """Put the first `n_wanted` frames, or as many as there are: right, wrong, or no mark."""
+        """Put the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""
         n_shown = min(n_wanted, self.n_frames)
         yield from self.ask((n_shown, 0))
         return self.right[n_shown]
 
-    def _mark(self, shot: Shot, reply: Reply | RejectedRequestError) -> Flow[None]:
+    def _score(self, shot: Shot, reply: Reply | RejectedRequestError) -> Flow[None]:
         n_shown, sample = shot
         right: bool | None = None
         if isinstance(reply, RejectedRequestError):
@@ -262,11 +262,11 @@ def _said(outcome: Outcome) -> tuple[str, str]:
 
 
 def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:
-    marks = [right.get(n) for n in tried if n > 0]
-    seen = [mark for mark in marks if mark is not None]
+    found = [right.get(n) for n in tried if n > 0]
+    seen = [is_right for is_right in found if is_right is not None]
     if seen != sorted(seen):
         return False
-    return True if marks and len(seen) == len(marks) else None
+    return True if found and len(seen) == len(found) else None
 
 
 def _settled(prober: Prober, settings: Settings) -> Result | None:
@@ -330,10 +330,10 @@ def exhaustive(prober: Prober, settings: Settings) -> Flow[Result]:
     settled = _settled(prober, settings)
     if settled:
         return settled
-    marks = [prober.right[n] for n in prefixes]
-    if None in marks:
+    found = [prober.right[n] for n in prefixes]
+    if None in found:
         return prober.stopped()
-    return Result(category="visual-required", mrfs=prefixes[marks.index(True)])
+    return Result(category="visual-required", mrfs=prefixes[found.index(True)])
 
 
 def official(prober: Prober, settings: Settings) -> Flow[Result]:
