@@ -1,4 +1,4 @@
-"""Questions with three spans of evidence, frames that show some of them, and readers with planted defects."""
+"""Questions with three spans of evidence, frames that show some of them, and models with planted defects."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias

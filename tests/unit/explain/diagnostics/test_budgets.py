@@ -1,4 +1,4 @@
-"""Curves over frames, sizes and thinking, against parsers whose curves are planted."""
+"""Curves over frames, sizes and thinking, against models whose curves are planted."""
 
 import msgspec
 import numpy as np

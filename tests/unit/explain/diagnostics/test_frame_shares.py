@@ -1,4 +1,4 @@
-"""Shares of frames against parsers whose probabilities are planted."""
+"""Shares of frames against models whose probabilities are planted."""
 
 import math
 from collections.abc import Callable, Iterable

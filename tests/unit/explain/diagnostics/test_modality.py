@@ -1,4 +1,4 @@
-"""What of the video a score needs, against parsers whose needs are planted."""
+"""What of the video a score needs, against models whose needs are planted."""
 
 import math
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The demand of one question, and of many, against parsers whose needs are planted."""
+"""The demand of one question, and of many, against models whose needs are planted."""
 
 import math
 import random
