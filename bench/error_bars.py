@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from vidence.catalog import create
 from vidence.contracts import Ask, Diagnostic, Examined, Flow
-from vidence.explain.diagnostics import blind_panel, frame_shares, modality, mrfs, selector_gap
 from vidence.records import (
     Answered,
     Estimate,
@@ -93,7 +93,12 @@ class Question:
         return tuple(i + 0.5 for i in range(self.n_frames(view)))
 
     def prompt(
-        self, view: str, positions: Sequence[int] | None = None, *, order: tuple[int, ...] = ()
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
     ) -> Prompt:
         """The images named by view and position."""
         wanted = range(self.n_frames(view)) if positions is None else positions
@@ -184,7 +189,7 @@ FIGURES = (
     *(
         Figure(
             title=f"`mrfs`, mean, {mode}",
-            make=lambda mode=mode: mrfs.create({"mode": mode}),
+            make=lambda mode=mode: create("diagnostic", f"mrfs?mode={mode}"),
             at=("mrfs", "all", "mean"),
             planted=(1 + MOST_PIECES) / 2,
             parsers=(SILENT, GUESSER),
@@ -194,35 +199,35 @@ FIGURES = (
     ),
     Figure(
         title="`frame-shares`, top-1 share",
-        make=lambda: frame_shares.create({}),
+        make=lambda: create("diagnostic", "frame-shares"),
         at=("frame-shares", "all", "top"),
         planted=float(np.mean([1 / k for k in range(2, MOST_PIECES + 1)])),
         parsers=NOISY,
     ),
     Figure(
         title="`modality`, words alone / all frames",
-        make=lambda: modality.create({}),
+        make=lambda: create("diagnostic", "modality"),
         at=("modality", "text", "ratio"),
         planted=SHARE_TOLD / FULL,
         parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`selector-gap`, retrieval",
-        make=lambda: selector_gap.create({}),
+        make=lambda: create("diagnostic", "selector-gap"),
         at=("selector-gap", "plan", "retrieval"),
         planted=ORACLE - FULL,
         parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`selector-gap`, fusion",
-        make=lambda: selector_gap.create({}),
+        make=lambda: create("diagnostic", "selector-gap"),
         at=("selector-gap", "plan", "fusion"),
         planted=1 - ORACLE,
         parsers=(SILENT, GUESSER),
     ),
     Figure(
         title="`blind-panel`, flagged",
-        make=lambda: blind_panel.create({}),
+        make=lambda: create("diagnostic", "blind-panel"),
         at=("blind-panel", "flagged", "share"),
         planted=SHARE_TOLD,
         parsers=(SILENT, GUESSER),

@@ -422,7 +422,7 @@ def _converted(
             raise UsageError(
                 f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}{hint}"
             ) from error
-        if isinstance(made, float) and math.isnan(made):
+        if isinstance(made, float) and not math.isfinite(made):
             raise UsageError(
                 f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}"
             )

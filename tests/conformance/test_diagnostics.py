@@ -1,7 +1,6 @@
 """What every diagnostic in the catalog must do."""
 
 import inspect
-import re
 from collections.abc import Sequence
 
 import msgspec
@@ -18,6 +17,7 @@ from vidence.records import Evidence, Failed, Item, Media, Record, Reply
 from vidence.tables.findings import Sheet, Statement
 
 NAMES = catalog.names("diagnostic")
+DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets")
 PLAN = {"selector": "midpoints", "n_frames": 8}
 CHOICE = Item(
     item_id="q1",
@@ -32,7 +32,7 @@ OPEN = Item(item_id="q2", media=(Media(path="b.mp4"),), question="What?", answer
 
 
 def make(name: str, **options: str) -> Diagnostic:
-    diagnostic: Diagnostic = catalog.find("diagnostic", name).create(options)
+    diagnostic: Diagnostic = catalog.create("diagnostic", catalog.Spec(name=name, options=options))
     return diagnostic
 
 
@@ -55,8 +55,14 @@ def said(name: str, found: Sequence[Examined]) -> tuple[Statement, ...]:
 
 
 def test_the_documented_diagnostics_are_there() -> None:
-    documented = {"mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets"}
-    assert documented <= set(NAMES)
+    assert set(DOCUMENTED) <= set(NAMES)
+
+
+@pytest.mark.parametrize("name", DOCUMENTED)
+def test_those_of_papers_say_where_they_come_from(name: str) -> None:
+    text = inspect.getdoc(type(make(name))) or ""
+    assert "Source:" in text
+    assert "Departs:" in text
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -67,17 +73,20 @@ class TestDiagnostic:
         assert one.version >= 1
         assert issubclass(one.finding, Record)
 
-    def test_it_says_where_it_comes_from(self, name: str) -> None:
-        text = inspect.getdoc(type(make(name))) or ""
-        assert "Source:" in text
-        assert "Departs:" in text
-
-    def test_an_unknown_option_is_refused_and_the_known_ones_are_named_and_described(self, name: str) -> None:
-        with pytest.raises(UsageError, match=rf"^{name} has no option 'nonsense'") as refused:
+    def test_an_unknown_option_is_refused_and_the_known_ones_are_named(self, name: str) -> None:
+        with pytest.raises(
+            UsageError, match=rf"^the diagnostic '{name}' has no option 'nonsense'"
+        ) as refused:
             make(name, nonsense="1")
-        known = re.split("Known options: ", str(refused.value))[1].split(", ")
-        described = inspect.getdoc(catalog.find("diagnostic", name).create) or ""
-        assert [option for option in known if f"`{option}`" not in described] == []
+        settings = catalog.settings_type("diagnostic", name)
+        known = ", ".join(sorted(settings.__struct_fields__)) if settings else "none"
+        assert str(refused.value).endswith(f"Known options: {known}")
+
+    def test_every_option_is_described_and_has_a_default(self, name: str) -> None:
+        settings = catalog.settings_type("diagnostic", name)
+        for option in catalog.options_of(settings) if settings else ():
+            assert option.help, option.name
+            assert option.default is not None, option.name
 
     def test_its_views_can_be_chosen_and_are_the_same_each_time(self, name: str) -> None:
         one = make(name)

@@ -96,7 +96,7 @@ def test_answers_that_change_are_counted(vidence, items):
         return "C" if is_second and ("Question 0" in words or "Question 2" in words) else "B"
 
     with OpenAIStub(answer=answer) as server:
-        done, found = diagnose(vidence, "mrfs", server, "--set", "check_repeat=yes", "--out", "r")
+        done, found = diagnose(vidence, "mrfs", server, "--set", "check_repeat=true", "--out", "r")
     assert done.code == 0, done.err
     assert {name: one["is_changed"] for name, one in findings(found).items()} == {
         "0-0": True, "0-1": False, "0-2": True, "0-3": False,

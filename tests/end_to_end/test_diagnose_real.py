@@ -117,7 +117,7 @@ def test_selectors_that_ask_and_search_are_compared_on_real_clips(
     tstar = f"tstar:siglip:{seeing}?embedder.score=sigmoid&side=2&least=1"
     asks = (
         "--limit", "2", "--set", f"selectors={frag}|{tstar}", "--set", "missing=fill", "--set",
-        "oracle=midpoints", "--set", "blind=no",
+        "oracle=midpoints", "--set", "blind=false",
     )  # fmt: skip
     with TinyVlmServer(weights) as server:
         model = f"openai:tiny?base_url={server.base_url}"

@@ -42,7 +42,9 @@ def searched(case: dict[str, Any], mode: str) -> Driven:
         return Reply(text="A" if is_right else "B")
 
     options = {"mode": mode, "max": str(case["max_frames"]), "min": str(case["min_frames"])}
-    return drive(catalog.find("diagnostic", "mrfs").create(options).examine(subject), answers)
+    return drive(
+        catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options)).examine(subject), answers
+    )
 
 
 def test_official_equals_the_released_code_call_by_call(cases: list[dict[str, Any]]) -> None:

@@ -23,7 +23,9 @@ def searched(marks: list[bool], mode: str, *, least: int = 1) -> Driven:
         return Reply(text="A" if marks[len(times_shown(ask))] else "B")
 
     options = {"mode": mode, "max": str(n), "min": str(least)}
-    return drive(catalog.find("diagnostic", "mrfs").create(options).examine(subject), answers)
+    return drive(
+        catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options)).examine(subject), answers
+    )
 
 
 @FAST

@@ -1,4 +1,4 @@
-"""Questions with three spans of evidence, frames that show some of them, and readers with planted defects."""
+"""Questions with three spans of evidence, frames that show some of them, and models with planted defects."""
 
 from collections.abc import Callable, Mapping
 from typing import TypeAlias
@@ -20,7 +20,7 @@ Views: TypeAlias = Callable[[int], dict[str, tuple[float, ...]]]
 
 
 def diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", name).create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name=name, options=options))
     return made
 
 

@@ -9,25 +9,27 @@ import numpy as np
 from vidence.ask.phantom.planted import READER_NAMES, Reader, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
+from vidence.explain.diagnostics.tables import lines, number, share, tabulate
 from vidence.records import Estimate
 from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean
-from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, share, words
+from vidence.tables.cells import Table
+from vidence.tables.statements import table_of
 
 
 @dataclass(frozen=True, kw_only=True)
 class Compared:
-    """One run of a phantom reader, question by question.
+    """One run of a simulated model, question by question.
 
-    Shapes: `planted`, `recovered` and `demands` have one entry for each trial: whether the reader must
+    Shapes: `planted`, `recovered` and `demands` have one entry for each trial: whether the model must
     be right given the times of the frames it was shown, whether it was marked right, and how many
     pieces of evidence the question needs.
     """
 
     label: str
-    reader: str
+    model: str
     n_frames: int
     planted: tuple[bool, ...]
     recovered: tuple[bool, ...]
@@ -40,8 +42,8 @@ class Compared:
         return sum(p != r for p, r in zip(self.planted, self.recovered, strict=True))
 
 
-def reader_of(run: Run) -> Reader:
-    """The phantom reader that a run asked, with its settings.
+def model_of(run: Run) -> Reader:
+    """The simulated model that a run asked, with its settings.
 
     Raises:
         DataError: the run asked something else.
@@ -60,18 +62,18 @@ def compare(run: Run) -> Compared:
     Raises:
         DataError: a question that is not of a phantom world.
     """
-    reader = reader_of(run)
+    model = model_of(run)
     planted = tuple(
         expected(
-            reader,
+            model,
             row.item,
             times_s=[f.time_s for f in row.trial.selection.frames] if row.trial.selection else [],
         )
         for row in run.rows
     )
     return Compared(
-        label=f"{reader.name}, {_shown(run)}",
-        reader=reader.name,
+        label=f"{model.name}, {_shown(run)}",
+        model=model.name,
         n_frames=run.plan.n_frames,
         planted=planted,
         recovered=tuple(row.correct == 1.0 for row in run.rows),
@@ -100,61 +102,54 @@ def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generato
         title="Planted against recovered",
         paragraphs=(
             "The videos were rendered for this page: cards with numbers appear in them at known times, "
-            "and each question needs one to eight of these cards. The readers find the cards in the "
+            "and each question needs one to eight of these cards. The simulated models find the cards in the "
             "pixels of the frames that they are shown; each has a known defect. So it is known before "
             "asking which questions each of them must get right. The scores below were measured the "
             "ordinary way: videos decoded, frames chosen and encoded, questions put, replies read.",
             verdict,
         ),
-        figures=tuple(_by_demand(c, rng=rng) for c in compared if c.reader == "fuser" and c.n_frames > 0),
+        figures=tuple(_by_demand(c, rng=rng) for c in compared if c.model == "fuser" and c.n_frames > 0),
         tables=(_table(compared, rng=rng),),
     )
 
 
-def _recovered(compared: Compared, *, rng: np.random.Generator) -> Estimate:
-    return mean([float(r) for r in compared.recovered], clusters=compared.videos, rng=rng)
+def _recovered(one: Compared, *, rng: np.random.Generator, where: Sequence[int] | None = None) -> Estimate:
+    """The share of right answers, of all questions or of those at some positions."""
+    chosen = range(len(one.recovered)) if where is None else where
+    right = [float(one.recovered[i]) for i in chosen]
+    return mean(right, clusters=[one.videos[i] for i in chosen], rng=rng)
 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
-    columns = (
-        Column(key="run", title="reader and frames", is_text=True),
-        Column(key="n", title="questions"),
-        Column(key="planted", title="planted, %"),
-        Column(key="recovered", title="recovered, %"),
-        Column(key="different", title="differ", note="questions on which planted and recovered differ"),
+    different = "questions on which planted and recovered differ"
+    sheet = tabulate(
+        "calibration",
+        "Scores by simulated model",
+        label="simulated model and frames",
+        rows=lines((one.label, one) for one in compared),
+        measures=(
+            number("n", lambda one: len(one.planted), "questions"),
+            share("planted", lambda one: sum(one.planted) / len(one.planted)),
+            share("recovered", lambda one: _recovered(one, rng=rng)),
+            number("different", lambda one: one.n_different, "differ", note=different),
+        ),
     )
-    lines = []
-    for one in compared:
-        cells: tuple[Cell, ...] = (
-            words(one.label),
-            count(len(one.planted)),
-            share(sum(one.planted) / len(one.planted)),
-            estimated(_recovered(one, rng=rng)),
-            count(one.n_different),
-        )
-        lines.append(Line(key=one.label, cells=cells))
-    return Table(
-        name="calibration", title="Scores by reader", columns=columns, lines=tuple(lines), kind="plain"
-    )
+    return table_of(sheet)
 
 
 def _by_demand(compared: Compared, *, rng: np.random.Generator) -> BarFigure:
     bars = []
     for k in sorted(set(compared.demands)):
-        chosen = [i for i, d in enumerate(compared.demands) if d == k]
-        estimate = mean(
-            [float(compared.recovered[i]) for i in chosen],
-            clusters=[compared.videos[i] for i in chosen],
-            rng=rng,
-        )
-        planted = sum(compared.planted[i] for i in chosen) / len(chosen)
+        where = [i for i, d in enumerate(compared.demands) if d == k]
+        found = _recovered(compared, rng=rng, where=where)
+        planted = sum(compared.planted[i] for i in where) / len(where)
         bars.append(
             Bar(
-                label=f"needs {k} {'piece' if k == 1 else 'pieces'} ({len(chosen)} questions)",
-                value=estimate.value,
-                low=estimate.low,
-                high=estimate.high,
-                text=f"{100 * estimate.value:.1f}",
+                label=f"needs {k} {'piece' if k == 1 else 'pieces'} ({len(where)} questions)",
+                value=found.value,
+                low=found.low,
+                high=found.high,
+                text=f"{100 * found.value:.1f}",
                 marks=(Mark(kind="planted", value=planted),),
             )
         )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 from vidence.ask.phantom.planted import (
     Reader,
@@ -14,14 +14,14 @@ from vidence.ask.phantom.planted import (
     in_sight_s,
 )
 from vidence.errors import DataError
-from vidence.explain.diagnostics.budget_sheets import BudgetsFinding
-from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, TEXT, GapFinding
-from vidence.explain.diagnostics.modality_sheets import ModalityFinding
-from vidence.explain.diagnostics.mrfs_search import MrfsFinding
-from vidence.explain.diagnostics.panel_sheets import PanelFinding
-from vidence.explain.diagnostics.shares_measure import FrameSharesFinding
-from vidence.records import Estimate, Item
-from vidence.report.calibration import reader_of
+from vidence.explain.diagnostics.blind_panel import PanelFinding
+from vidence.explain.diagnostics.budgets import BudgetsFinding
+from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
+from vidence.explain.diagnostics.modality import ModalityFinding
+from vidence.explain.diagnostics.mrfs import MrfsFinding
+from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
+from vidence.records import Estimate, Item, Record
+from vidence.report.calibration import model_of
 from vidence.report.diagnosed import Diagnosed
 from vidence.report.results import Run
 from vidence.report.sections import Section
@@ -29,7 +29,7 @@ from vidence.tables.cells import Column, Line, Table, count, words
 from vidence.tables.findings import Heading, Sheet
 from vidence.tables.statements import cell_of
 
-FindingT = TypeVar("FindingT")
+FindingT = TypeVar("FindingT", bound=Record)
 _ROUNDING = 1e-9
 
 
@@ -65,7 +65,7 @@ class _Case:
     """
 
     diagnosed: Diagnosed
-    reader: Reader
+    model: Reader
     shown_s: Mapping[str, Sequence[float]]
     swept_s: Mapping[int, Mapping[str, Sequence[float]]]
 
@@ -73,11 +73,24 @@ class _Case:
     def items(self) -> tuple[Item, ...]:
         return tuple(one.item for one in self.diagnosed.examined)
 
-    def findings(self, kind: type[FindingT]) -> list[tuple[Item, FindingT | None]]:
-        """Every question with its finding; None where it failed."""
-        return [(e.item, e.finding if isinstance(e.finding, kind) else None) for e in self.diagnosed.examined]
+    @property
+    def demands(self) -> list[int]:
+        """How many cards questions need, each number once."""
+        return sorted({demand(item) for item in self.items})
 
-    def estimate(self, sheet: str, line: str, *, column: str) -> Estimate | None:
+    def needing(self, k: int) -> list[Item]:
+        return [item for item in self.items if demand(item) == k]
+
+    def right_with(self, item: Item, shown: str) -> bool:
+        """Whether the model must be right with the frames of the plan, of the evidence, or none."""
+        times_s = {TEXT: (), PLAN: self.shown_s.get(item.item_id, ()), ORACLE: in_sight_s(item)}
+        return expected(self.model, item, times_s=times_s[shown])
+
+    def share_right(self, shown: str) -> float:
+        """The share of the questions on which it must be right."""
+        return _mean([float(self.right_with(item, shown)) for item in self.items])
+
+    def stated(self, sheet: str, line: str, column: str) -> Estimate | None:
         """What the diagnostic states there."""
         for statement in self.diagnosed.statements:
             if isinstance(statement, Sheet) and statement.name == sheet:
@@ -85,39 +98,43 @@ class _Case:
                 return value if isinstance(value, Estimate) else None
         raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
 
-    def right_with(self, item: Item, shown: str) -> bool:
-        """Whether the reader must be right with the frames of the plan, of the evidence, or none."""
-        times_s = {TEXT: (), PLAN: self.shown_s.get(item.item_id, ()), ORACLE: in_sight_s(item)}
-        return expected(self.reader, item, times_s=times_s[shown])
-
-    def share_right(self, shown: str) -> float:
-        """The share of the questions on which it must be right."""
-        return _mean([float(self.right_with(item, shown)) for item in self.items])
-
     def beside(
         self,
         what: str,
         planted: float,
-        found: Estimate | None,
         *,
-        n: int,
-        n_different: int,
+        at: tuple[str, str, str],
+        differs: Callable[[Item, Record], bool],
+        items: Sequence[Item] | None = None,
         is_share: bool = True,
     ) -> Recovered:
-        """One figure of this case."""
-        plan, diagnostic = self.diagnosed.plan, self.diagnosed.diagnostic
-        is_of_evidence = diagnostic.name == "frame-shares"  # whatever the plan shows
-        frames = "one frame of each card" if is_of_evidence else f"{plan.selector}, {plan.n_frames} frames"
+        """One figure: what is planted, where the diagnostic states it, and which findings are other ones."""
+        plan, name = self.diagnosed.plan, self.diagnosed.diagnostic.name
+        frames = f"{plan.selector}, {plan.n_frames} frames"
+        if name == "frame-shares":  # whatever the plan shows
+            frames = "one frame of each card"
+        findings = {one.item.item_id: one.finding for one in self.diagnosed.examined}
+        some = self.items if items is None else items
         return Recovered(
-            diagnostic=diagnostic.name,
-            label=f"{self.reader.name}, {frames}",
+            diagnostic=name,
+            label=f"{self.model.name}, {frames}",
             what=what,
             planted=planted,
-            found=found,
-            n=n,
-            n_different=n_different,
+            found=self.stated(*at),
+            n=len(some),
+            n_different=sum(differs(item, findings[item.item_id]) for item in some),
             is_share=is_share,
         )
+
+
+Recovering: TypeAlias = Callable[[_Case], list[Recovered]]
+
+
+def _unless(
+    kind: type[FindingT], is_planted: Callable[[Item, FindingT], bool]
+) -> Callable[[Item, Record], bool]:
+    """Whether a finding is not the planted one; one that failed never is."""
+    return lambda item, found: not (isinstance(found, kind) and is_planted(item, found))
 
 
 def shown_times(run: Run) -> dict[str, tuple[float, ...]]:
@@ -133,7 +150,7 @@ def beside_planted(diagnosed: Diagnosed, run: Run, *, sweep: Sequence[Run] = ())
 
     Args:
         diagnosed: the diagnostic, on the plan of `run`.
-        run: answered by a phantom reader; its frames tell what the plan shows.
+        run: answered by a simulated model; its frames tell what the plan shows.
         sweep: for ``budgets`` runs that tell what other budgets show.
 
     Raises:
@@ -144,161 +161,141 @@ def beside_planted(diagnosed: Diagnosed, run: Run, *, sweep: Sequence[Run] = ())
         raise DataError(f"nothing is planted for the diagnostic {name!r}; expected one of {list(_PLANTED)}")
     case = _Case(
         diagnosed=diagnosed,
-        reader=reader_of(run),
+        model=model_of(run),
         shown_s=shown_times(run),
         swept_s={one.plan.n_frames: shown_times(one) for one in sweep},
     )
-    return _PLANTED[name](case)
+    return tuple(_PLANTED[name](case))
 
 
-def _mrfs(case: _Case) -> tuple[Recovered, ...]:
+def _mrfs(case: _Case) -> list[Recovered]:
     """A line for each demand."""
-    lines = []
-    findings = case.findings(MrfsFinding)
-    for k in sorted({demand(item) for item in case.items}):
-        some = [(item, found) for item, found in findings if demand(item) == k]
-        planted = [expected_mrfs(case.reader, item) for item, _ in some]
-        needed = [float(n) for n in planted if n]
-        if needed:
-            n_different = sum(
-                found is None or found.category == "error" or found.mrfs != n
-                for n, (_, found) in zip(planted, some, strict=True)
-            )
-            stated = case.estimate("by demand", str(k), column="mean")
-            lines.append(
-                case.beside(
-                    f"mean MRFS, {k} {_cards(k)} needed",
-                    _mean(needed),
-                    stated,
-                    n=len(some),
-                    n_different=n_different,
-                    is_share=False,
-                )
-            )
-    return tuple(lines)
+
+    def is_planted(item: Item, found: MrfsFinding) -> bool:
+        return found.category != "error" and found.mrfs == expected_mrfs(case.model, item)
+
+    planted = {
+        k: [n for item in case.needing(k) if (n := expected_mrfs(case.model, item))] for k in case.demands
+    }
+    return [
+        case.beside(
+            f"mean MRFS, {k} {'card' if k == 1 else 'cards'} needed",
+            _mean(needed),
+            at=("by demand", str(k), "mean"),
+            differs=_unless(MrfsFinding, is_planted),
+            items=case.needing(k),
+            is_share=False,
+        )
+        for k, needed in planted.items()
+        if needed
+    ]
 
 
-def _shares(case: _Case) -> tuple[Recovered, ...]:
+def _shares(case: _Case) -> list[Recovered]:
     """A line for each demand of two and more that has shares."""
-    lines = []
-    findings = case.findings(FrameSharesFinding)
-    for k in sorted({demand(item) for item in case.items} - {1}):
-        some = [(item, found) for item, found in findings if demand(item) == k]
-        tops = [None if found is None else found.top_share for _, found in some]
-        n_different = sum(
-            found is None or _is_other_share(found.top_share, case.reader, item) for item, found in some
+    found = {one.item.item_id: one.finding for one in case.diagnosed.examined}
+
+    def has_share(item: Item) -> bool:
+        finding = found[item.item_id]
+        return isinstance(finding, FrameSharesFinding) and finding.top_share is not None
+
+    def is_planted(item: Item, finding: FrameSharesFinding) -> bool:
+        planted = expected_top_share(case.model, item)
+        if finding.top_share is None:
+            return planted is None or case.model.name != "fuser"
+        return planted is not None and abs(finding.top_share - planted) <= _ROUNDING
+
+    return [
+        case.beside(
+            f"top-1 share, {k} cards needed",
+            _mean([s for item in some if (s := expected_top_share(case.model, item)) is not None]),
+            at=("by demand", str(k), "top"),
+            differs=_unless(FrameSharesFinding, is_planted),
+            items=some,
         )
-        if any(top is not None for top in tops):
-            planted = [s for item, _ in some if (s := expected_top_share(case.reader, item)) is not None]
-            lines.append(
-                case.beside(
-                    f"top-1 share, {k} cards needed",
-                    _mean(planted),
-                    case.estimate("by demand", str(k), column="top"),
-                    n=len(some),
-                    n_different=n_different,
-                )
-            )
-    return tuple(lines)
+        for k in case.demands
+        if k > 1 and any(map(has_share, some := case.needing(k)))
+    ]
 
 
-def _is_other_share(top: float | None, reader: Reader, item: Item) -> bool:
-    planted = expected_top_share(reader, item)
-    if top is None:
-        return planted is not None and reader.name == "fuser"
-    return planted is None or abs(top - planted) > _ROUNDING
-
-
-def _modality(case: _Case) -> tuple[Recovered, ...]:
+def _modality(case: _Case) -> list[Recovered]:
     """Words alone and frames in another order, as shares of the score with all frames."""
-    conditions = {"text": TEXT, "shuffled": PLAN, "reversed": PLAN}
-    labels = {"text": "words alone", "shuffled": "frames shuffled", "reversed": "frames reversed"}
     full = case.share_right(PLAN)
-    lines = []
-    for name, shown in conditions.items():
-        n_different = sum(
-            found is None
-            or found.marks[name][0].value != case.right_with(item, shown)
-            or found.marks["full"][0].value != case.right_with(item, PLAN)
-            for item, found in case.findings(ModalityFinding)
+
+    def beside(name: str, label: str, shown: str) -> Recovered:
+        def is_planted(item: Item, found: ModalityFinding) -> bool:
+            planted = {name: case.right_with(item, shown), "full": case.right_with(item, PLAN)}
+            return all(found.marks[one][0].value == right for one, right in planted.items())
+
+        return case.beside(
+            f"{label} / all frames",
+            case.share_right(shown) / full,
+            at=("modality", name, "ratio"),
+            differs=_unless(ModalityFinding, is_planted),
         )
-        lines.append(
-            case.beside(
-                f"{labels[name]} / all frames",
-                case.share_right(shown) / full,
-                case.estimate("modality", name, column="ratio"),
-                n=len(case.items),
-                n_different=n_different,
-            )
-        )
-    return tuple(lines)
+
+    return [
+        beside("text", "words alone", TEXT),
+        beside("shuffled", "frames shuffled", PLAN),
+        beside("reversed", "frames reversed", PLAN),
+    ]
 
 
-def _gaps(case: _Case) -> tuple[Recovered, ...]:
+def _gaps(case: _Case) -> list[Recovered]:
     """What is lost on the way to the evidence, and with the evidence in sight."""
     plan, oracle = case.share_right(PLAN), case.share_right(ORACLE)
-    n_different = sum(
-        found is None
-        or any(found.marks[name][0].value != case.right_with(item, name) for name in (PLAN, ORACLE))
-        for item, found in case.findings(GapFinding)
-    )
-    return tuple(
+
+    def is_planted(item: Item, found: GapFinding) -> bool:
+        return all(found.marks[name][0].value == case.right_with(item, name) for name in (PLAN, ORACLE))
+
+    return [
         case.beside(
             f"{column} gap",
             planted,
-            case.estimate("selector-gap", PLAN, column=column),
-            n=len(case.items),
-            n_different=n_different,
+            at=("selector-gap", PLAN, column),
+            differs=_unless(GapFinding, is_planted),
         )
         for column, planted in (("retrieval", oracle - plan), ("fusion", 1 - oracle))
-    )
+    ]
 
 
-def _panel(case: _Case) -> tuple[Recovered, ...]:
+def _panel(case: _Case) -> list[Recovered]:
     """The questions that are answered without the video are those that give their answer away."""
-    n_different = sum(
-        found is None or found.is_flagged != case.right_with(item, TEXT)
-        for item, found in case.findings(PanelFinding)
-    )
-    return (
+
+    def is_planted(item: Item, found: PanelFinding) -> bool:
+        return found.is_flagged == case.right_with(item, TEXT)
+
+    return [
         case.beside(
             "answered without the video",
             case.share_right(TEXT),
-            case.estimate("blind-panel", "flagged", column="share"),
-            n=len(case.items),
-            n_different=n_different,
-        ),
-    )
+            at=("blind-panel", "flagged", "share"),
+            differs=_unless(PanelFinding, is_planted),
+        )
+    ]
 
 
-def _budgets(case: _Case) -> tuple[Recovered, ...]:
+def _budgets(case: _Case) -> list[Recovered]:
     """A line for each budget of the sweep."""
-    lines = []
-    for n_frames, shown_s in sorted(case.swept_s.items()):
-        right = {i.item_id: expected(case.reader, i, times_s=shown_s[i.item_id]) for i in case.items}
-        n_different = sum(
-            found is None or _swept(found, n_frames) != right[item.item_id]
-            for item, found in case.findings(BudgetsFinding)
+
+    def beside(n_frames: int, shown_s: Mapping[str, Sequence[float]]) -> Recovered:
+        right = {i.item_id: expected(case.model, i, times_s=shown_s[i.item_id]) for i in case.items}
+
+        def is_planted(item: Item, found: BudgetsFinding) -> bool:
+            measured = [one for one in found.sweeps.get("frames", ()) if one.label == str(n_frames)]
+            return bool(measured) and measured[0].marks[0].value == right[item.item_id]
+
+        return case.beside(
+            f"accuracy with {n_frames} frames",
+            _mean([float(one) for one in right.values()]),
+            at=("frames", str(n_frames), "accuracy"),
+            differs=_unless(BudgetsFinding, is_planted),
         )
-        lines.append(
-            case.beside(
-                f"accuracy with {n_frames} frames",
-                _mean([float(one) for one in right.values()]),
-                case.estimate("frames", str(n_frames), column="accuracy"),
-                n=len(case.items),
-                n_different=n_different,
-            )
-        )
-    return tuple(lines)
+
+    return [beside(n_frames, shown_s) for n_frames, shown_s in sorted(case.swept_s.items())]
 
 
-def _swept(found: BudgetsFinding, n_frames: int) -> bool | None:
-    """Whether the question was right with that many frames; None where it was not asked."""
-    values = [one.marks[0].value for one in found.sweeps.get("frames", ()) if one.label == str(n_frames)]
-    return values[0] == 1.0 if values else None
-
-
-_PLANTED: dict[str, Callable[[_Case], tuple[Recovered, ...]]] = {
+_PLANTED: Mapping[str, Recovering] = {
     "mrfs": _mrfs,
     "frame-shares": _shares,
     "modality": _modality,
@@ -310,12 +307,12 @@ _PLANTED: dict[str, Callable[[_Case], tuple[Recovered, ...]]] = {
 
 def why_section(recovered: Sequence[Recovered]) -> Section:
     """A part of the report: what each diagnostic recovered, beside what was planted."""
-    wrong = [one for one in recovered if not one.is_recovered]
-    verdict = (
-        f"All {len(recovered)} figures are the planted ones, and so is the finding of every question."
-        if not wrong
-        else f"{len(wrong)} of {len(recovered)} figures differ from what was planted: something is wrong."
-    )
+    n_wrong = sum(not one.is_recovered for one in recovered)
+    verdict = f"{n_wrong} of {len(recovered)} figures differ from what was planted: something is wrong."
+    if not n_wrong:
+        verdict = (
+            f"All {len(recovered)} figures are the planted ones, and so is the finding of every question."
+        )
     return Section(
         title="Why the score is what it is",
         paragraphs=(
@@ -323,7 +320,7 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
             "left of a score without the video, and whether a score is lost in finding the evidence or in "
             "putting it together. Here it is known before asking what they must say: a fuser needs every "
             "card and gives each an equal share; a single rests on one frame; a blind one scores the same "
-            "without frames; frames far apart miss cards (a retrieval gap); a forgetful reader sees them "
+            "without frames; frames far apart miss cards (a retrieval gap); a forgetful model sees them "
             "and loses them (a fusion gap).",
             verdict,
         ),
@@ -332,41 +329,29 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
 
 
 def _table(recovered: Sequence[Recovered]) -> Table:
-    columns = (
-        Column(key="what", title="figure", is_text=True),
-        Column(key="run", title="reader and frames", is_text=True),
-        Column(key="n", title="questions"),
-        Column(key="planted", title="planted"),
-        Column(key="recovered", title="recovered", note="No interval where all questions are alike."),
-        Column(key="different", title="differ", note="questions whose finding is not the planted one"),
-    )
+    """Its numbers are of several kinds in one column, so that its cells are made one by one."""
+
+    def line(number: int, one: Recovered) -> Line:
+        heading = Heading(key="figure", title=one.what, is_share=one.is_share)
+        values = (cell_of(one.planted, heading), cell_of(one.found, heading), count(one.n_different))
+        named = (words(one.what, detail=one.diagnostic), words(one.label), count(one.n))
+        return Line(key=str(number), cells=(*named, *values))
+
     return Table(
         name="diagnosed-calibration",
         title="What the diagnostics recover",
-        columns=columns,
-        lines=tuple(_line(number, one) for number, one in enumerate(recovered)),
-        note="Shares and gaps in per cent, MRFS in frames.",
-    )
-
-
-def _line(number: int, one: Recovered) -> Line:
-    heading = Heading(key="figure", title=one.what, is_share=one.is_share)
-    return Line(
-        key=str(number),
-        cells=(
-            words(one.what, detail=one.diagnostic),
-            words(one.label),
-            count(one.n),
-            cell_of(one.planted, heading),
-            cell_of(one.found, heading),
-            count(one.n_different),
+        columns=(
+            Column(key="what", title="figure", is_text=True),
+            Column(key="run", title="simulated model and frames", is_text=True),
+            Column(key="n", title="questions"),
+            Column(key="planted", title="planted"),
+            Column(key="recovered", title="recovered", note="No interval where all questions are alike."),
+            Column(key="different", title="differ", note="questions whose finding is not the planted one"),
         ),
+        lines=tuple(line(number, one) for number, one in enumerate(recovered)),
+        note="Shares and gaps in per cent, MRFS in frames.",
     )
 
 
 def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else math.nan
-
-
-def _cards(n: int) -> str:
-    return "card" if n == 1 else "cards"

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from vidence.contracts import Examined
 from vidence.errors import UsageError
 from vidence.explain.audit.reasons import Reason
-from vidence.explain.diagnostics.modality_sheets import ModalityFinding
-from vidence.explain.diagnostics.mrfs_search import MrfsFinding
-from vidence.explain.diagnostics.paired import guess
-from vidence.explain.diagnostics.panel_sheets import PanelFinding
+from vidence.explain.diagnostics.blind_panel import PanelFinding
+from vidence.explain.diagnostics.modality import ModalityFinding
+from vidence.explain.diagnostics.mrfs import MrfsFinding
+from vidence.explain.diagnostics.tables import guess
 from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed
 from vidence.tables.findings import Sheet, Statement, Value
@@ -131,8 +131,8 @@ def panel_options(models: Sequence[str], *, runs: int, seed: int) -> dict[str, s
     return {
         "models": "|".join(models),
         "runs": "1",
-        "permute": "no",
-        "forced": "no",
+        "permute": "false",
+        "forced": "false",
         "at_least": str(-(-3 * len(models) // 4)),
         "seed": str(seed),
     }

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.explain.audit.choices import exact_form
-from vidence.explain.diagnostics.paired import Figures
+from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.answer_keys import answer_prior, length_rank, shortest_choice
 from vidence.statistics.chance import NUMBER, letter_index, longest_choice, numeric_median

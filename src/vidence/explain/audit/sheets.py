@@ -11,7 +11,7 @@ from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
 from vidence.explain.audit.rules import Rule, all_rules, choice_items, length_ranks
 from vidence.explain.audit.words import scripts
-from vidence.explain.diagnostics.paired import Figures
+from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.answer_keys import LetterBalance, letter_balance
 from vidence.tables.findings import Entry, Heading, Sheet

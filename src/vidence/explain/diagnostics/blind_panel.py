@@ -1,50 +1,150 @@
 """Which questions a panel answers without the video: several models, or one with its choices reordered."""
 
-import hashlib
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from types import MappingProxyType
-from typing import cast
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics._settings import check_at_least
-from vidence.explain.diagnostics.paired import Figures
-from vidence.explain.diagnostics.panel_sheets import PanelFinding, Sheets, Vote
-from vidence.explain.diagnostics.sitting import Sitting, n_right, sit
-from vidence.option_readers import one_of, positive_whole, whole_from_zero, words_apart, yes_or_no
-from vidence.records import Item, Record
-from vidence.tables.findings import Statement
+from vidence.explain.diagnostics.conditions import (
+    Condition,
+    Count,
+    ReplyScore,
+    ask_together,
+    check_at_least,
+    mean_value,
+    n_right,
+    rng_of,
+)
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Flagged,
+    Line,
+    SideBySide,
+    by_name,
+    chance_of,
+    flagged,
+    guesses,
+    kinds,
+    lines,
+    number,
+    share,
+    side_by_side,
+    tabulate,
+    tag_tables,
+)
+from vidence.records import Estimate, Item, Record
+from vidence.statistics.agreement import fleiss_kappa
+from vidence.statistics.resampling import Resampling
+from vidence.tables.findings import Sheet, Statement
 
-# What the released procedures do; every option can be given on its own and then counts.
-PROTOCOLS: Mapping[str, Mapping[str, object]] = MappingProxyType(
+FORCED: Final = "forced"  # the template of the words that force a choice
+UNDER_TEST: Final = "the model under test"
+NOTHING_READ: Final = "none"
+_HERBENCH_MODELS: Final = 4
+_FEWEST_RATERS: Final = 2
+_PANEL: Final = "panel"
+
+
+class Procedure(Record):
+    """What a released procedure does; `at_least` None wants all answers right."""
+
+    runs: int
+    permute: bool
+    forced: bool
+    at_least: int | None = None
+
+
+PROTOCOLS: Mapping[str, Procedure] = MappingProxyType(
     {
-        "humanpcr": MappingProxyType({"runs": 3, "permute": True, "forced": True}),
-        "herbench": MappingProxyType({"runs": 1, "permute": False, "forced": False, "at_least": 3}),
+        "humanpcr": Procedure(runs=3, permute=True, forced=True),
+        "herbench": Procedure(runs=1, permute=False, forced=False, at_least=3),
     }
 )
-_HERBENCH_MODELS = 4
-FORCED = "forced"  # the template of the words that force a choice
 
 
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """How a panel is asked and when a question is flagged; see `create`."""
+class Settings(Record):
+    """Options of the diagnostic; one that is given counts in place of the protocol's."""
 
-    members: tuple[str, ...]
-    runs: int
-    at_least: int
-    permute: bool
-    is_forced: bool
-    seed: int
+    protocol: Annotated[
+        Literal["humanpcr", "herbench"] | None,
+        Meta(
+            description="humanpcr: 3 runs, permuted, forced, all right; herbench: 4 models, 3 right. Without "
+            "it herbench where four models are given, otherwise humanpcr"
+        ),
+    ] = None
+    models: Annotated[
+        tuple[str, ...], Meta(description="specs of the members; without any, the model under test")
+    ] = ()
+    runs: Annotated[Count | None, Meta(description="how often each member is asked")] = None
+    permute: Annotated[
+        bool | None, Meta(description="another order of the choices in each run, the same for all members")
+    ] = None
+    forced: Annotated[
+        bool | None, Meta(description="end a question with choices with the demand to choose one")
+    ] = None
+    at_least: Annotated[Count | None, Meta(description="how many right answers flag a question")] = None
+    seed: Annotated[int, Meta(ge=0, description="of the orders of the choices")] = 0
+
+    def __post_init__(self) -> None:
+        n = len(self.models)
+        if self.protocol == "herbench" and n != _HERBENCH_MODELS and self.at_least is None:
+            raise UsageError(
+                f"blind-panel: the protocol herbench asks {_HERBENCH_MODELS} models and flags at 3; "
+                f"{n} are given in models=a|b|c|d. Give {_HERBENCH_MODELS}, or say at_least="
+            )
+        check_at_least(self.n_wanted, self.n_votes, owner="blind-panel")
+
+    @property
+    def procedure(self) -> Procedure:
+        """The protocol, with what was given in its place."""
+        usual = "herbench" if len(self.models) == _HERBENCH_MODELS else "humanpcr"
+        rules = PROTOCOLS[self.protocol or usual]
+        return Procedure(
+            runs=self.runs or rules.runs,
+            permute=rules.permute if self.permute is None else self.permute,
+            forced=rules.forced if self.forced is None else self.forced,
+            at_least=self.at_least or rules.at_least,
+        )
 
     @property
     def n_votes(self) -> int:
         """How many answers there are to a question."""
-        return self.runs * max(1, len(self.members))
+        return self.procedure.runs * max(1, len(self.models))
+
+    @property
+    def n_wanted(self) -> int:
+        """How many right answers flag a question."""
+        return self.procedure.at_least or self.n_votes
+
+
+class Vote(Record, kw_only=True):
+    """What one member of the panel answered in one run."""
+
+    member: str
+    run: int
+    order: tuple[int, ...]
+    """The order in which the choices were shown; empty for the item's own."""
+    mark: ReplyScore
+    """Its letter is in the item's own order."""
+
+
+class PanelFinding(Record, kw_only=True):
+    """Who was right about one question in words alone.
+
+    Source: HERBench, section 7.6.
+    Departs: the paper keeps no votes.
+    """
+
+    votes: tuple[Vote, ...]
+    n_right: int
+    is_flagged: bool | None
+    """True where enough answers are right, None where one of them has no score."""
 
 
 def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ...]:
@@ -58,8 +158,7 @@ def orders(item: Item, n_wanted: int, *, seed: int) -> tuple[tuple[int, ...], ..
     n_choices = len(item.choices) if item.answer_kind == "choice" else 0
     if n_choices < 2:
         return ((),) * n_wanted
-    key = hashlib.sha256(f"{seed}\n{item.item_id}".encode()).digest()
-    rng = np.random.default_rng(int.from_bytes(key))
+    rng = rng_of(seed, item.item_id)
     found: list[tuple[int, ...]] = []
     left: set[tuple[int, ...]] = set()
     n_orders = int(np.prod(np.arange(1.0, n_choices + 1)))
@@ -93,8 +192,8 @@ class BlindPanel:
     version = 1
     finding: type[Record] = PanelFinding
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """No frames, so that no medium is opened."""
@@ -102,85 +201,184 @@ class BlindPanel:
 
     def models(self) -> Mapping[str, str]:
         """The members; the model under test needs no name."""
-        return {spec: spec for spec in self.rules.members}
+        return {spec: spec for spec in self.settings.models}
 
     def examine(self, subject: Subject) -> Flow[PanelFinding]:
         """Ask every member in every run at once."""
-        item, rules = subject.item, self.rules
+        item, settings, rules = subject.item, self.settings, self.settings.procedure
         shown: tuple[tuple[int, ...], ...] = ((),) * rules.runs
         if rules.permute:
-            shown = orders(item, rules.runs, seed=rules.seed)
-        more = FORCED if rules.is_forced and item.answer_kind == "choice" else ""
-        sittings = [
-            Sitting(view="blind", positions=(), order=shown[run], model=member, sample=run, more=more)
-            for member in rules.members or ("",)
-            for run in range(rules.runs)
+            shown = orders(item, rules.runs, seed=settings.seed)
+        more = FORCED if rules.forced and item.answer_kind == "choice" else ""
+        conditions = [
+            Condition(view="blind", positions=(), order=order, model=member, sample=run, more=more)
+            for member in settings.models or ("",)
+            for run, order in enumerate(shown)
         ]
-        marks = yield from sit(subject, sittings)
-        votes = tuple(
-            Vote(member=one.model, run=one.sample, order=one.order, mark=mark)
-            for one, mark in zip(sittings, marks, strict=True)
-        )
-        has_all = all(mark.value is not None for mark in marks)
+        scores = yield from ask_together(subject, conditions)
+        has_all = all(score.value is not None for score in scores)
         return PanelFinding(
-            votes=votes,
-            n_right=n_right(marks),
-            is_flagged=n_right(marks) >= rules.at_least if has_all else None,
+            votes=tuple(
+                Vote(member=one.model, run=one.sample, order=one.order, mark=score)
+                for one, score in zip(conditions, scores, strict=True)
+            ),
+            n_right=n_right(scores),
+            is_flagged=n_right(scores) >= settings.n_wanted if has_all else None,
         )
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """The share that is flagged and what guessing gets, member by member, agreement, the questions."""
-        sheets = Sheets.of(
-            examined,
-            figures=Figures(rng=rng, level=level),
-            at_least=self.rules.at_least,
-            n_votes=self.rules.n_votes,
-        )
-        return sheets.all()
+
+        def marks_of(one: PanelFinding) -> dict[str, tuple[ReplyScore, ...]]:
+            return {_PANEL: tuple(vote.mark for vote in one.votes)}
+
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(examined, PanelFinding, marks_of, conditions=[_PANEL], figures=figures)
+        settings, made = self.settings, [_headline(found, self.settings), _members(found)]
+        if found.items and settings.n_votes >= _FEWEST_RATERS:
+            made.append(_agreement(found))
+        return (*made, *_tags(found, settings), _questions(found))
 
 
-_KNOWN: dict[str, Callable[[str], object]] = {
-    "protocol": one_of(*PROTOCOLS),
-    "models": words_apart,
-    "runs": positive_whole,
-    "permute": yes_or_no,
-    "forced": yes_or_no,
-    "at_least": positive_whole,
-    "seed": whole_from_zero,
-}
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return BlindPanel(settings)
 
 
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
+# --------------------------------------------------------------------------- what all questions say
 
-    Options: `protocol` (``humanpcr``: 3 runs, permuted, forced, all right; ``herbench``: 4 models, 3 right;
-    the second where four `models` are given); `models`, specs split by ``|`` (the model under test); `runs`,
-    `permute`, `forced` and `at_least` in place of what the protocol says; `seed` (0) of the orders.
+Found = SideBySide[PanelFinding]
 
-    Raises:
-        UsageError: an option that is not known or cannot be read, more right answers wanted than there are
-            answers, or ``herbench`` with other than four models and without `at_least`.
-    """
-    given = take_options("blind-panel", options, _KNOWN)
-    members = cast("tuple[str, ...]", given.get("models", ()))
-    usual = "herbench" if len(members) == _HERBENCH_MODELS else "humanpcr"
-    protocol = cast("str", given.get("protocol", usual))
-    if protocol == "herbench" and len(members) != _HERBENCH_MODELS and "at_least" not in given:
-        raise UsageError(
-            f"blind-panel: the protocol herbench asks {_HERBENCH_MODELS} models and flags at 3; "
-            f"{len(members)} are given in models=a|b|c|d. Give {_HERBENCH_MODELS}, or say at_least="
-        )
-    chosen = {**PROTOCOLS[protocol], **given}
-    n_votes = cast("int", chosen["runs"]) * max(1, len(members))
-    rules = Rules(
-        members=members,
-        runs=cast("int", chosen["runs"]),
-        at_least=cast("int", chosen.get("at_least", n_votes)),
-        permute=cast("bool", chosen["permute"]),
-        is_forced=cast("bool", chosen["forced"]),
-        seed=cast("int", chosen.get("seed", 0)),
+
+def _reached(found: Found, n: int, settings: Settings) -> Flagged:
+    """Which questions have so many right answers, and how often guessing gets there."""
+    is_so = np.array([one.n_right >= n for one in found.findings], np.float64)
+    return Flagged(is_so=is_so, chances=guesses(found.items, partial(chance_of, n, settings.n_votes)))
+
+
+def _headline(found: Found, settings: Settings) -> Sheet:
+    """A line for each number of right answers, the one that flags first."""
+    n_flag = settings.n_wanted
+
+    def line(n: int) -> Line[Flagged]:
+        key, words = ("flagged", " (flagged)") if n == n_flag else (f"at-least-{n}", "")
+        reached = _reached(found, n, settings)
+        reached = replace(reached, beyond=found.gain(reached.is_so - reached.chances))
+        return Line(key, f"at least {n} of {settings.n_votes} right{words}", reached)
+
+    wanted = sorted(range(1, settings.n_votes + 1), key=lambda n: (n != n_flag, n))
+    return tabulate(
+        "blind-panel",
+        "Questions that are answered without the video",
+        label="answers",
+        rows=map(line, wanted if found.items else ()),
+        measures=(
+            *flagged(found.mean, note="expected if every answer is a guess of its own"),
+            share("above", lambda row: row.beyond, "above guessing"),
+        ),
+        notes=(
+            f"{len(found.items):,} questions.",
+            "A model that guesses guesses alike when it is shown the same: for repeats in one order of "
+            "choices, and for models that share a taste, the share by guessing is too low.",
+            found.left_out,
+        ),
     )
-    check_at_least(rules.at_least, rules.n_votes, owner="blind-panel")
-    return BlindPanel(rules)
+
+
+def _members(found: Found) -> Sheet:
+    votes: dict[str, list[list[ReplyScore]]] = {}
+    for finding in found.findings:
+        for member in dict.fromkeys(vote.member for vote in finding.votes):
+            votes.setdefault(member, []).append([v.mark for v in finding.votes if v.member == member])
+
+    def accuracy(member: str) -> Estimate:
+        return found.mean(np.array([mean_value(scores) for scores in votes[member]], np.float64))
+
+    return tabulate(
+        "members",
+        "The members of the panel",
+        label="model",
+        rows=by_name(votes, {"": UNDER_TEST}),
+        measures=(
+            number("questions", lambda member: len(votes[member])),
+            share("accuracy", accuracy),
+            share("chance", lambda _: float(guesses(found.items).mean()), "by guessing"),
+            *kinds(votes),
+        ),
+        notes=("Who declines to answer without a video is never right, and lets questions pass.",),
+    )
+
+
+def _agreement(found: Found) -> Sheet:
+    rated = {
+        "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
+        "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
+    }
+    videos, figures = [item.video_id for item in found.items], found.figures
+
+    def kappa(ratings: list[list[str]]) -> Estimate:
+        settings = Resampling(level=figures.level)
+        return fleiss_kappa(ratings, clusters=videos, rng=figures.rng, settings=settings)
+
+    def alike(ratings: list[list[str]]) -> Estimate:
+        return found.mean(np.array([float(len(set(row)) == 1) for row in ratings]))
+
+    return tabulate(
+        "agreement",
+        "How far the answers agree",
+        label="agreement on",
+        rows=lines(rated.items(), {"right": "who is right", "answers": "which choice is named"}),
+        measures=(
+            number("kappa", kappa, "Fleiss' kappa", note="1: always; 0: as guesses would"),
+            share("alike", alike, "all alike"),
+        ),
+        notes=("Choices are compared as they are, not by the letter under which they were shown.",),
+    )
+
+
+def _tags(found: Found, settings: Settings) -> list[Sheet]:
+    def about(positions: tuple[int, ...]) -> tuple[Found, Flagged]:
+        some = found.of(positions)
+        return some, _reached(some, settings.n_wanted, settings)
+
+    return tag_tables(
+        "blind-panel:",
+        "Questions that are answered without the video",
+        found.items,
+        about=about,
+        measures=(
+            number("questions", lambda row: len(row[0].items)),
+            number("flagged", lambda row: int(row[1].is_so.sum())),
+            share("share", lambda row: row[0].mean(row[1].is_so)),
+            share("chance", lambda row: float(row[1].chances.mean()), "by guessing"),
+        ),
+        notes=(),
+    )
+
+
+def _questions(found: Found) -> Sheet:
+    right = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
+    return tabulate(
+        "questions",
+        "The flagged questions",
+        label="question",
+        rows=lines(right),
+        measures=(
+            number("right", lambda one: one.n_right),
+            number("who", lambda one: ", ".join(_who(one)), "by whom"),
+        ),
+    )
+
+
+def _who(finding: PanelFinding) -> list[str]:
+    """The members that were right, with how often where they were asked several times."""
+    right: dict[str, list[bool]] = {}
+    for vote in finding.votes:
+        right.setdefault(vote.member or UNDER_TEST, []).append(vote.mark.value == 1.0)
+    return [
+        f"{member} ({sum(runs)} of {len(runs)})" if len(runs) > 1 else member
+        for member, runs in right.items()
+        if any(runs)
+    ]

@@ -1,27 +1,105 @@
 """How far a score depends on what is spent: frames, resolution, tokens to think with."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import cast
+from dataclasses import dataclass
+from functools import partial
+from itertools import pairwise
+from typing import Annotated, Final
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics._budget_groups import EVIDENCE, Grouping, bins_apart
-from vidence.explain.diagnostics._settings import amounts_apart
-from vidence.explain.diagnostics.budget_sheets import BudgetsFinding, Measured, Sheets
-from vidence.explain.diagnostics.paired import Figures
-from vidence.explain.diagnostics.sitting import Mark, Sitting, sit
+from vidence.explain.diagnostics.conditions import Condition, Count, ReplyScore, ask_together
+from vidence.explain.diagnostics.tables import (
+    NO_ADJUSTMENT,
+    Figures,
+    Measure,
+    SideBySide,
+    by_name,
+    by_tag,
+    difference,
+    holm,
+    kinds,
+    lines,
+    number,
+    share,
+    side_by_side,
+    tabulate,
+)
 from vidence.media.sizes import Size
-from vidence.option_readers import positive_whole, words_apart
-from vidence.records import ImagePart, Prompt, Record
-from vidence.tables.findings import Statement
+from vidence.records import Estimate, ImagePart, Item, Prompt, Record
+from vidence.statistics.resampling import Resampling
+from vidence.statistics.saturation import FEWEST_AMOUNTS, Course, Saturation, saturation
+from vidence.tables.findings import Chart, Point, Series, Sheet, Statement, Value
 
-PLAN = "plan"
-_FIRST = 8  # frames; doubled up to the budget of the plan
+PLAN: Final = "plan"
+EVIDENCE: Final = "evidence"
+COUNT_TAG: Final = "n_evidence"  # where a benchmark counts evidence that it does not list
+OTHER: Final = "other"
+_FIRST: Final = 8  # frames; doubled up to the budget of the plan
+_USUAL_BINS = ("0", "1", "2-3", "4-5", "6+")
+_BIN = re.compile(r"(\d+)(?:-(\d+)|(\+))?")
+
+
+class Settings(Record):
+    """Options of the diagnostic. Only what is named is swept; frames where nothing is."""
+
+    frames: Annotated[
+        tuple[Count, ...], Meta(description="budgets, in place of 8, 16, 32, ... up to the plan's")
+    ] = ()
+    sizes: Annotated[
+        tuple[str, ...], Meta(description="limits of the frames in pixels: short:224|short:448|native")
+    ] = ()
+    thinking: Annotated[tuple[str, ...], Meta(description="values of the model's option `setting`")] = ()
+    setting: Annotated[str, Meta(description="the model's option that `thinking` sweeps")] = "thinking_budget"
+    by: Annotated[str, Meta(description="what parts the questions: evidence, or a tag")] = EVIDENCE
+    groups: Annotated[
+        tuple[str, ...], Meta(description="bins of the numbers of `by`; for evidence 0|1|2-3|4-5|6+")
+    ] = ()
+    repeats: Annotated[Count, Meta(description="how often each question is asked with each amount")] = 1
+
+    def __post_init__(self) -> None:
+        for sweep, amounts in (("frames", self.frames), ("sizes", self.sizes), ("thinking", self.thinking)):
+            if len(amounts) == 1:
+                raise UsageError(
+                    f"budgets: {sweep}={amounts[0]} is a single amount; expected two or more, split by |"
+                )
+        if len({Size.parse(one).kind for one in self.sizes} - {"native"}) > 1:
+            raise UsageError("budgets: expected limits on the same side, all short:PIXELS or all long:PIXELS")
+        for one in self.groups:
+            ends = _BIN.fullmatch(one)
+            if ends is None or (ends[2] is not None and int(ends[2]) < int(ends[1])):
+                raise UsageError(
+                    f"budgets: {one!r} is no bin; expected bins such as 1, 2-3 or 6+, split by |"
+                )
+
+    def steps(self, frames: Sequence[int]) -> "tuple[Step, ...]":
+        """Every amount of every sweep, the smallest first, with these budgets of frames."""
+        sizes = {one: Size.parse(one) for one in self.sizes}
+        thinking = self.thinking
+        if all(one.isdecimal() for one in thinking):
+            thinking = tuple(sorted(thinking, key=int))
+        return (
+            *(Step(sweep="frames", label=str(n), amount=n, view=f"frames:{n}") for n in sorted(frames)),
+            *(
+                Step(sweep="size", label=one, amount=sizes[one].pixels or None, view=f"size:{one}")
+                for one in sorted(sizes, key=lambda one: (sizes[one].kind == "native", sizes[one].pixels))
+            ),
+            *(
+                Step(
+                    sweep="thinking",
+                    label=one,
+                    amount=float(one) if one.isdecimal() else None,
+                    view=PLAN,
+                    model=f"thinking:{one}",
+                )
+                for one in thinking
+            ),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +113,32 @@ class Step:
     model: str = ""
 
 
+class Measured(Record, kw_only=True, omit_defaults=True):
+    """What one question got with one amount."""
+
+    label: str
+    """How the amount was given."""
+    amount: float | None = None
+    """Its number; None for such as ``native``."""
+    delivered: float | None = None
+    """What came of it: frames shown, pixels of the shorter side, mean tokens of the replies."""
+    marks: tuple[ReplyScore, ...]
+
+
+class BudgetsFinding(Record, kw_only=True):
+    """What one question got with each amount of each sweep: ``frames``, ``size``, ``thinking``.
+
+    Source: HumanPCR, figure 6; PerceptionComp, table 3.
+    Departs: see `Budgets`.
+    """
+
+    sweeps: dict[str, tuple[Measured, ...]]
+
+
 def doublings(n_frames: int) -> tuple[int, ...]:
     """8, 16, 32, ... below a number of frames, and that number; from 1 on where it is 8 or less.
 
     Source: HumanPCR, figure 6, and PerceptionComp, table 3a, sweep frames; the steps are ours.
-    Departs: no.
 
     >>> doublings(50), doublings(4)
     ((8, 16, 32, 50), (1, 2, 4))
@@ -47,38 +146,6 @@ def doublings(n_frames: int) -> tuple[int, ...]:
     first = _FIRST if n_frames > _FIRST else 1
     steps = [first * 2**i for i in range(n_frames.bit_length()) if first * 2**i < n_frames]
     return (*steps, n_frames)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Rules:
-    """What is swept; see `create`."""
-
-    frames: tuple[int, ...] = ()
-    sizes: tuple[str, ...] = ()
-    thinking: tuple[str, ...] = ()
-    setting: str = "thinking_budget"
-    repeats: int = 1
-    grouping: Grouping
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Every amount of every sweep."""
-        frames = [Step(sweep="frames", label=str(n), amount=n, view=f"frames:{n}") for n in self.frames]
-        sizes = [
-            Step(sweep="size", label=size, amount=Size.parse(size).pixels or None, view=f"size:{size}")
-            for size in self.sizes
-        ]
-        thinking = [
-            Step(
-                sweep="thinking",
-                label=value,
-                amount=float(value) if value.isdecimal() else None,
-                view=PLAN,
-                model=f"thinking:{value}",
-            )
-            for value in self.thinking
-        ]
-        return (*frames, *sizes, *thinking)
 
 
 class Budgets:
@@ -101,8 +168,9 @@ class Budgets:
     version = 1
     finding: type[Record] = BudgetsFinding
 
-    def __init__(self, rules: Rules) -> None:
-        self.rules = rules
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self._steps = settings.steps(settings.frames)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """A view for each budget and each size.
@@ -112,24 +180,23 @@ class Budgets:
         Raises:
             UsageError: the plan has a single frame and nothing to sweep was given.
         """
-        if not self.rules.steps:
+        if not self._steps:
             if n_frames < 2:
                 raise UsageError(
                     f"budgets: the plan shows {n_frames} frame, so there is nothing to sweep; "
                     "say frames=1|2|4|8, sizes=... or thinking=..."
                 )
-            self.rules = replace(self.rules, frames=doublings(n_frames))
-        found = {f"frames:{budget}": View(selector=selector, n_frames=budget) for budget in self.rules.frames}
-        found |= {
-            f"size:{size}": View(selector=selector, n_frames=n_frames, size=size) for size in self.rules.sizes
-        }
-        if self.rules.thinking:
-            found[PLAN] = View(selector=selector, n_frames=n_frames)
+            self._steps = self.settings.steps(doublings(n_frames))
+        found: dict[str, View] = {}
+        for step in self._steps:
+            budget = int(step.label) if step.sweep == "frames" else n_frames
+            size = step.label if step.sweep == "size" else ""
+            found[step.view] = View(selector=selector, n_frames=budget, size=size)
         return found
 
     def models(self) -> Mapping[str, str]:
         """The plan's model with each value of the option: ``+key=value`` stands for that."""
-        return {f"thinking:{value}": f"+{self.rules.setting}={value}" for value in self.rules.thinking}
+        return {s.model: f"+{self.settings.setting}={s.label}" for s in self._steps if s.model}
 
     def examine(self, subject: Subject) -> Flow[BudgetsFinding]:
         """Ask with every budget at once.
@@ -137,13 +204,13 @@ class Budgets:
         Raises:
             UsageError: nothing to sweep was given, and `views` was not asked what follows from the plan.
         """
-        steps, repeats = self.rules.steps, self.rules.repeats
+        steps, repeats = self._steps, self.settings.repeats
         if not steps:
             raise UsageError("budgets: the budgets follow from the plan's; ask views() before examine()")
-        marks = yield from sit(
+        marks = yield from ask_together(
             subject,
             [
-                Sitting(view=step.view, model=step.model, sample=repeat)
+                Condition(view=step.view, model=step.model, sample=repeat)
                 for step in steps
                 for repeat in range(repeats)
             ],
@@ -164,13 +231,22 @@ class Budgets:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Each sweep as a table and as curves, by evidence, and where it saturates."""
-        sheets = Sheets(
-            examined=tuple(examined), figures=Figures(rng=rng, level=level), grouping=self.rules.grouping
-        )
-        return sheets.all()
+        figures, made = Figures(rng=rng, level=level), list[Statement]()
+        first = next((one.finding for one in examined if isinstance(one.finding, BudgetsFinding)), None)
+        for name, like in first.sweeps.items() if first else ():
+            found = side_by_side(
+                examined,
+                BudgetsFinding,
+                partial(_marks_of, sweep=name),
+                conditions=[one.label for one in like],
+                figures=figures,
+            )
+            amounts = {one.label: one.amount for one in like}
+            made += _Sweep(name=name, amounts=amounts, found=found, settings=self.settings).statements()
+        return tuple(made) or (_nothing(examined, figures),)
 
 
-def _delivered(subject: Subject, step: Step, marks: Sequence[Mark]) -> float | None:
+def _delivered(subject: Subject, step: Step, scores: Sequence[ReplyScore]) -> float | None:
     """What came of an amount: frames, pixels of the shorter side, tokens of the reply; None if not known."""
     match step.sweep:
         case "frames":
@@ -178,7 +254,7 @@ def _delivered(subject: Subject, step: Step, marks: Sequence[Mark]) -> float | N
         case "size":
             return _side_px(subject.prompt(step.view))
         case _:
-            tokens = [mark.output_tokens for mark in marks if mark.output_tokens is not None]
+            tokens = [one.output_tokens for one in scores if one.output_tokens is not None]
             return sum(tokens) / len(tokens) if tokens else None
 
 
@@ -188,66 +264,277 @@ def _side_px(prompt: Prompt) -> float | None:
     return float(sides[0]) if sides else None
 
 
-def _sizes(text: str) -> tuple[str, ...]:
-    """Sizes of one kind, the smallest first and ``native`` last."""
-    found = words_apart(text)
-    try:
-        sizes = {one: Size.parse(one) for one in found}
-    except UsageError as error:
-        raise ValueError(str(error)) from error
-    kinds = {size.kind for size in sizes.values()} - {"native"}
-    if len(kinds) > 1:
-        raise ValueError("expected limits on the same side, all short:PIXELS or all long:PIXELS")
-    return tuple(sorted(found, key=lambda one: (sizes[one].kind == "native", sizes[one].pixels)))
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return Budgets(settings)
 
 
-def _thinking(text: str) -> tuple[str, ...]:
-    """Values of an option, in order of size where all are numbers."""
-    found = words_apart(text)
-    return tuple(sorted(found, key=int)) if all(one.isdecimal() for one in found) else found
+# --------------------------------------------------------------------------- groups of questions
 
 
-_KNOWN: Mapping[str, Callable[[str], object]] = MappingProxyType(
-    {
-        "frames": amounts_apart,
-        "sizes": _sizes,
-        "thinking": _thinking,
-        "setting": str,
-        "by": str,
-        "groups": bins_apart,
-        "repeats": positive_whole,
-    }
-)
+def grouped(items: Sequence[Item], settings: Settings) -> dict[str, tuple[int, ...]]:
+    """The positions of the items of each group, in order; empty where there are not two groups."""
+    bins = settings.groups or (_USUAL_BINS if settings.by == EVIDENCE else ())
+    if not bins:
+        return by_tag(items).get(settings.by, {})
+    found: dict[str, list[int]] = {name: [] for name in (*bins, OTHER)}
+    for position, item in enumerate(items):
+        value = item.tags.get(settings.by, "")
+        if settings.by == EVIDENCE:
+            value = item.tags.get(COUNT_TAG, str(len(item.evidence)))
+        inside = (name for name in bins if value.isdecimal() and _holds(name, int(value)))
+        found[next(inside, OTHER)].append(position)
+    groups = {name: tuple(positions) for name, positions in found.items() if positions}
+    return groups if len(groups) > 1 else {}
 
 
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
+def _holds(name: str, value: int) -> bool:
+    first, dash, last = name.rstrip("+").partition("-")
+    if name.endswith("+"):
+        return value >= int(first)
+    return int(first) <= value <= int(last if dash else first)
 
-    Options: `frames`, budgets split by ``|``, in place of 8, 16, 32, ... up to the plan's; `sizes`, such as
-    ``short:224|short:448|native``; `thinking`, such as ``0|1024|4096``, values of the model's option
-    `setting` (``thinking_budget``). Only what is named is swept; frames where nothing is. `by`: what parts
-    the questions, ``evidence`` (how many pieces) or a tag; `groups` (``0|1|2-3|4-5|6+``) of its numbers;
-    `repeats` (1), how often each is asked.
 
-    Raises:
-        UsageError: an option that is not known or cannot be read, or a sweep of a single amount.
-    """
-    given = take_options("budgets", options, _KNOWN)
-    for sweep in ("frames", "sizes", "thinking"):
-        amounts = cast("tuple[object, ...] | None", given.get(sweep))
-        if amounts is not None and len(amounts) < 2:
-            raise UsageError(
-                f"budgets: {sweep}={amounts[0]} is a single amount; expected two or more, split by |"
-            )
-    by = cast("str", given.get("by", EVIDENCE))
-    usual = Grouping().bins if by == EVIDENCE else ()
-    return Budgets(
-        Rules(
-            frames=cast("tuple[int, ...]", given.get("frames", ())),
-            sizes=cast("tuple[str, ...]", given.get("sizes", ())),
-            thinking=cast("tuple[str, ...]", given.get("thinking", ())),
-            setting=cast("str", given.get("setting", "thinking_budget")),
-            grouping=Grouping(by=by, bins=cast("tuple[str, ...]", given.get("groups", usual))),
-            repeats=cast("int", given.get("repeats", 1)),
-        )
+# --------------------------------------------------------------------------- what all questions say
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Words:
+    """How a sweep is called."""
+
+    title: str
+    amount: str
+    label: str
+    delivered: str
+
+
+SWEEPS: Mapping[str, _Words] = {
+    "frames": _Words(
+        title="Score and number of frames", amount="frames asked for", label="frames", delivered="delivered"
+    ),
+    "size": _Words(
+        title="Score and resolution", amount="limit in pixels", label="limit", delivered="shorter side, px"
+    ),
+    "thinking": _Words(
+        title="Score and thinking",
+        amount="tokens to think with",
+        label="setting",
+        delivered="tokens of the reply",
+    ),
+}
+COURSES: Mapping[Course, str] = {
+    "saturates": "more does not help",
+    "rises": "rises, no plateau",
+    "falls": "more hurts",
+    "flat": "no change seen",
+    "unclear": "cannot be told",
+}
+ALL: Final = "all"
+Found = SideBySide[BudgetsFinding]
+
+
+def _marks_of(finding: BudgetsFinding, sweep: str) -> dict[str, tuple[ReplyScore, ...]]:
+    return {one.label: one.marks for one in finding.sweeps.get(sweep, ())}
+
+
+def _nothing(examined: Sequence[Examined], figures: Figures) -> Sheet:
+    found = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
+    return tabulate(
+        "budgets",
+        "Score and budget",
+        label="budget",
+        rows=by_name(()),
+        measures=[found.questions()],
+        notes=(found.left_out,),
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Sweep:
+    """One sweep over the questions that have a score with each amount."""
+
+    name: str
+    amounts: Mapping[str, float | None]
+    found: Found
+    settings: Settings
+
+    @property
+    def words(self) -> _Words:
+        return SWEEPS[self.name]
+
+    @property
+    def parted_by(self) -> str:
+        """What the groups are called."""
+        return "pieces of evidence" if self.settings.by == EVIDENCE else self.settings.by
+
+    @property
+    def numbered(self) -> dict[str, float]:
+        """The amounts that have a number, ascending."""
+        return {label: amount for label, amount in self.amounts.items() if amount is not None}
+
+    def statements(self) -> list[Statement]:
+        groups = {ALL: self.found} | {
+            group: self.found.of(positions)
+            for group, positions in grouped(self.found.items, self.settings).items()
+        }
+        is_parted = len(groups) > 1
+        made: list[Statement] = [self._table(is_parted=is_parted)]
+        if not self.found.items:
+            return made
+        if is_parted:
+            made.append(self._groups(groups))
+        if len(self.numbered) > 1:
+            courses = self._courses(groups)
+            made += [self._curve(groups, courses), self._gain(groups)]
+            if courses:
+                made.append(self._course_table(courses))
+        return made
+
+    def _delivered(self, label: str) -> list[float]:
+        """What came of an amount, for each question of which that is known."""
+        return [
+            one.delivered
+            for finding in self.found.findings
+            for one in finding.sweeps[self.name]
+            if one.label == label and one.delivered is not None
+        ]
+
+    def _mean_delivered(self, label: str) -> float | None:
+        known = self._delivered(label)
+        return sum(known) / len(known) if known else None
+
+    def _n_short(self, label: str) -> Value:
+        """How many questions got fewer frames than were asked for."""
+        if self.name != "frames":
+            return None
+        return sum(one < (self.amounts[label] or 0) for one in self._delivered(label))
+
+    # ------------------------------------------------------------------ tables
+
+    def _table(self, *, is_parted: bool) -> Sheet:
+        found, words = self.found, self.words
+        steps = found.differences({second: (second, first) for first, second in pairwise(self.amounts)})
+        return tabulate(
+            self.name,
+            words.title,
+            label=words.label,
+            rows=found.rows(self.amounts),
+            measures=(
+                found.questions(),
+                number("delivered", self._mean_delivered, words.delivered, note="mean of what came of it"),
+                number("short", self._n_short, "fewer frames", note="questions whose video has no more"),
+                share("accuracy", found.accuracy),
+                difference("step", steps, "more than before", note="paired, against the line above"),
+                holm(steps),
+                *kinds(found.marks),
+            ),
+            notes=(
+                "" if is_parted else f"Not parted by {self.parted_by}: there are not two groups.",
+                found.left_out,
+            ),
+        )
+
+    def _groups(self, groups: Mapping[str, Found]) -> Sheet:
+        first, *_, last = self.amounts
+
+        def accuracy(label: str) -> Measure[tuple[Found, Estimate]]:
+            return share(label, lambda row: row[0].accuracy(label))
+
+        return tabulate(
+            f"{self.name}:groups",
+            f"{self.words.title}, by {self.parted_by}",
+            label=self.parted_by,
+            rows=lines((group, (some, some.difference(last, first))) for group, some in groups.items()),
+            measures=(
+                number("questions", lambda row: len(row[0].items)),
+                *map(accuracy, self.amounts),
+                share("gain", lambda row: row[1], "last less first", note="paired"),
+            ),
+            notes=(NO_ADJUSTMENT,),
+        )
+
+    # ------------------------------------------------------------------ curves
+
+    def _x_title(self) -> str:
+        delivered = [self._mean_delivered(label) for label in self.numbered]
+        known = [one for one in delivered if one is not None]
+        if len(known) < len(delivered):
+            return self.words.amount
+        said = ", ".join(f"{one:g}" if one == round(one) else f"{one:.1f}" for one in known)
+        return f"{self.words.amount} ({self.words.delivered}: {said})"
+
+    def _chart(
+        self, groups: Mapping[str, Found], labels: Sequence[str], y: Callable[[Found, str], Estimate]
+    ) -> Chart:
+        return Chart(
+            name=f"{self.name}:curve",
+            title=self.words.title,
+            x_title=self._x_title(),
+            y_title="accuracy",
+            series=tuple(
+                Series(
+                    label=group,
+                    points=tuple(Point(x=self.numbered[label], y=y(some, label)) for label in labels),
+                )
+                for group, some in groups.items()
+            ),
+            is_log=0 not in self.numbered.values(),
+            note="The same questions at every point of a curve: see the next figure for their differences.",
+        )
+
+    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Saturation]) -> Chart:
+        point = courses[ALL].point if ALL in courses else None
+        marks = () if point is None else ((point, COURSES["saturates"]),)
+        chart = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
+        return msgspec.structs.replace(chart, marks=marks)
+
+    def _gain(self, groups: Mapping[str, Found]) -> Chart:
+        first, *labels = self.numbered
+        return msgspec.structs.replace(
+            self._chart(groups, labels, lambda some, label: some.difference(label, first)),
+            name=f"{self.name}:gain",
+            title=f"{self.words.title}: gain over {first}",
+            y_title=f"accuracy less that at {first}, paired",
+            note="",
+        )
+
+    # ------------------------------------------------------------------ saturation
+
+    def _courses(self, groups: Mapping[str, Found]) -> dict[str, Saturation]:
+        """The course of each curve over the amounts above 0; nothing where these are too few."""
+        fitted = {label: amount for label, amount in self.numbered.items() if amount > 0}
+        if len(fitted) < FEWEST_AMOUNTS:
+            return {}
+        return {
+            group: saturation(
+                np.stack([some.values[label] for label in fitted], axis=1),
+                list(fitted.values()),
+                clusters=[item.video_id for item in some.items],
+                rng=self.found.figures.rng,
+                settings=Resampling(level=self.found.figures.level),
+            )
+            for group, some in groups.items()
+        }
+
+    def _course_table(self, courses: Mapping[str, Saturation]) -> Sheet:
+        has_zero = 0 in self.numbered.values()
+        below = "the largest amount that still is"
+        return tabulate(
+            f"{self.name}:saturation",
+            f"{self.words.title}: where more stops to help",
+            label=self.parted_by if len(courses) > 1 else "",
+            rows=lines(courses.items()),
+            measures=(
+                number("course", lambda one: COURSES[one.course]),
+                number("point", lambda one: one.point, "saturates at", note="only where the data support it"),
+                number("below", lambda one: one.below, "clearly below at", note=below),
+                number("split", lambda one: one.split, "split at"),
+                share("early", lambda one: one.early, "a doubling before"),
+                share("late", lambda one: one.late, "a doubling after"),
+            ),
+            notes=(
+                "It saturates at the first amount up to which the score clearly rises, and after which it "
+                "may be level and clearly rises less than half as steeply.",
+                "The amount 0 has no logarithm and is left out." if has_zero else "",
+            ),
+        )

@@ -1,62 +1,142 @@
-"""``frame-shares``: does an answer rest on one frame or on several, by leaving out one at a time."""
+"""Whether an answer rests on one frame or on several, by leaving out one frame at a time."""
 
+import math
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Annotated, Final, Literal, TypeAlias, get_args
 
 import msgspec
 import numpy as np
+from msgspec import Meta
+from numpy.typing import NDArray
 
-from vidence import option_readers
-from vidence.catalog import take_options
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics import _shares_summary
-from vidence.explain.diagnostics.shares_measure import (
-    FrameSharesFinding,
-    OverLetters,
-    evidence_positions,
-    of_draws,
-    of_logps,
-    share_out,
+from vidence.explain.diagnostics.conditions import Count
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Line,
+    Measure,
+    counted,
+    lines,
+    number,
+    share,
+    tabulate,
+    tag_tables,
 )
-from vidence.records import Answered, Item, Prompt, Record, Sampling
-from vidence.tables.findings import Statement
+from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
+from vidence.statistics.distributions import TwoGroups, two_groups
+from vidence.statistics.resampling import Resampling
+from vidence.tables.findings import Entry, Group, Sheet, Statement, Violins
 
-VIEW = "frames"
-ORACLE = "evidence:only"
-MOST_CHOICES = 26
-ViewName: TypeAlias = Literal["oracle", "ranked", "plan"]
-Pieces: TypeAlias = Literal["one", "all"]
-Mode: TypeAlias = Literal["auto", "logprobs", "sampling"]
+VIEW: Final = "frames"
+ORACLE: Final = "evidence:only"
+MOST_CHOICES: Final = 26
+Method: TypeAlias = Literal["", "logprobs", "sampling"]
+Exclusion: TypeAlias = Literal[
+    "",
+    "no choices",
+    "too many choices",
+    "fewer than two frames",
+    "no log-probabilities",
+    "unreadable",
+    "no positive evidence",
+]
+# Deltas up to this are rounding.
+ROUNDING = 1e-9
+# By so much less than a letter that was reported is one that was not, so that it never wins a tie.
+BELOW_REPORTED = 1e-10
+# What is left for letters that were not reported is never taken for less than this.
+LEAST_LEFT = 1e-12
+# Added to the count of every letter, so that one never sampled has a probability (Krichevsky-Trofimov).
+PRIOR_COUNT = 0.5
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Which frames, and where the probabilities come from. None: see `create`.
+class Settings(Record):
+    """Options of the diagnostic.
 
     Source: HERBench, section 5.2.
     Departs: all but the oracle frames and the log-probabilities is ours.
     """
 
-    view: ViewName = "oracle"
-    selector: str = ""
-    n_frames: int | None = None
-    pieces: Pieces = "one"
-    mode: Mode = "auto"
-    draws: int = 16
-    temperature: float = 1.0
-    max_tokens: int | None = None
+    view: Annotated[
+        Literal["oracle", "ranked", "plan"],
+        Meta(description="oracle: the annotated evidence; ranked: a selector's best frames; plan: the run's"),
+    ] = "oracle"
+    selector: Annotated[str, Meta(description="for ranked and plan: a selector in place of the plan's")] = ""
+    n: Annotated[Count | None, Meta(description="most frames; oracle: 16, otherwise the plan's")] = None
+    pieces: Annotated[
+        Literal["one", "all"], Meta(description="of the evidence: one frame for each annotated span, or all")
+    ] = "one"
+    mode: Annotated[
+        Literal["auto", "logprobs", "sampling"],
+        Meta(description="where probabilities come from; auto: logprobs, and sampling where there are none"),
+    ] = "auto"
+    draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
+    temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
+    max_tokens: Annotated[
+        Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
+    ] = None
+
+    def __post_init__(self) -> None:
+        if self.selector and self.view == "oracle":
+            raise UsageError(
+                f"frame-shares: selector={self.selector} with view=oracle, which shows the annotated "
+                "evidence; choose view=ranked or view=plan, or leave out the selector"
+            )
 
     @property
     def first(self) -> Sampling:
-        """How a reply with log-probabilities is drawn."""
+        """How a reply with log-probabilities is sampled."""
         return Sampling(temperature=0.0, max_tokens=self.max_tokens or 16, want_choice_logps=True)
 
     @property
-    def drawn(self) -> Sampling:
-        """How one of several replies is drawn."""
+    def sampled(self) -> Sampling:
+        """How one of several replies is sampled."""
         return Sampling(temperature=self.temperature, max_tokens=self.max_tokens or 1024)
+
+
+class FrameSharesFinding(Record, kw_only=True, omit_defaults=True):
+    """What each frame adds to the option that a model picks with all of them.
+
+    Source: HERBench, section 5.2.
+    Departs: the entropy is ours.
+    """
+
+    excluded: Exclusion = ""
+    """Why the question counts in no mean; empty where it does."""
+    why: str = ""
+    """More about that."""
+    method: Method = ""
+    """Where the probabilities come from."""
+    draws: int = 0
+    """With ``sampling``: from how many replies to each prompt."""
+    is_fallback: bool = False
+    """Whether that was so because the model gives no log-probabilities."""
+    times_s: tuple[float, ...] = ()
+    """The time of each frame, ascending; `deltas` and `shares` have the same order."""
+    probabilities: tuple[float, ...] = ()
+    """Those of the letters with all frames."""
+    chosen: str = ""
+    """The likeliest letter."""
+    is_right: bool | None = None
+    deltas: tuple[float, ...] = ()
+    """What each frame adds to the log-probability of `chosen`, in nats."""
+    shares: tuple[float, ...] = ()
+    """The share of each frame in the positive deltas; they add up to 1."""
+    top_share: float | None = None
+    """The largest share, if each letter that was not reported had the most that it can have."""
+    top_share_low: float | None = None
+    """The least that the largest share can be, whatever such letters had; None where there are none."""
+    top_share_high: float | None = None
+    """The most that it can be."""
+    entropy: float | None = None
+    """The entropy of the shares over that of even shares, from 0 to 1."""
+    n_floored: int = 0
+    """Letters that were not reported, over all prompts."""
+    n_unread: int = 0
+    """Replies that could not be read."""
 
 
 class FrameShares:
@@ -67,9 +147,9 @@ class FrameShares:
     has no shares. All of these are counted.
 
     Source: HERBench, section 5.2.
-    Departs: where a model gives no log-probabilities they are estimated from replies drawn several times;
+    Departs: where a model gives no log-probabilities they are estimated from replies sampled several times;
         one frame is taken for each annotated span, since the paper's curated frames are not released, and
-        single images beside a video count as pieces; the choices of `_shares_measure`.
+        single images beside a video count as pieces; the choices of `of_logps`, `of_draws` and `share_out`.
     """
 
     name = "frame-shares"
@@ -83,8 +163,8 @@ class FrameShares:
         """The frames under test: the annotated evidence, or what a selector chooses."""
         settings = self.settings
         if settings.view == "oracle":
-            return {VIEW: View(selector=ORACLE, n_frames=settings.n_frames or 16)}
-        chosen, budget = settings.selector or selector, settings.n_frames or n_frames
+            return {VIEW: View(selector=ORACLE, n_frames=settings.n or 16)}
+        chosen, budget = settings.selector or selector, settings.n or n_frames
         return {VIEW: View(selector=chosen, n_frames=budget, is_ranked=settings.view == "ranked")}
 
     def models(self) -> Mapping[str, str]:
@@ -146,7 +226,7 @@ class FrameShares:
     ) -> Flow[FrameSharesFinding]:
         item, n_draws = subject.item, self.settings.draws
         replies = yield [
-            Ask(prompt=prompt, sampling=self.settings.drawn, sample=sample)
+            Ask(prompt=prompt, sampling=self.settings.sampled, sample=sample)
             for prompt in prompts
             for sample in range(n_draws)
         ]
@@ -169,7 +249,160 @@ class FrameShares:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Shares of right against wrong answers, their distributions, and what was left out."""
-        return _shares_summary.statements(examined, rng=rng, level=level)
+        if not examined:
+            return ()
+        return _Summary(examined=tuple(examined), figures=Figures(rng=rng, level=level)).statements()
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return FrameShares(settings)
+
+
+# --------------------------------------------------------------------------- probabilities and shares
+
+
+@dataclass(frozen=True, kw_only=True)
+class OverLetters:
+    """The natural-log probabilities over the letters alone, shape (n_letters,); `n_floored` were absent.
+
+    Whatever those had, the true ones lie from `low` to `high`, of the same shape; `low` may be -inf.
+
+    Source: HERBench, section 5.2, step 1.
+    Departs: see `of_logps` and `of_draws`.
+    """
+
+    logps: NDArray[np.float64]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    n_floored: int = 0
+
+    @classmethod
+    def exact(cls, logps: NDArray[np.float64]) -> "OverLetters":
+        """Those of which every letter is known."""
+        return cls(logps=logps, low=logps, high=logps)
+
+
+def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> OverLetters | None:
+    """The softmax over the letters of what a model reported; None where it reported none of them.
+
+    Models report the likeliest tokens only. Letters that are absent get alike the most that they can have:
+    no more than any letter reported, and together no more than what these leave of 1. They may have had
+    less, down to nothing, or one more than the others; `low` and `high` take that into account.
+
+    Source: HERBench, section 5.2, step 1.
+    Departs: the paper does not say what it does with absent letters.
+    """
+    wanted = set(letters)
+    known = {a: logp for a, logp in (reported or {}).items() if a in wanted and math.isfinite(logp)}
+    if not known:
+        return None
+    reported_sum = sum(math.exp(min(logp, 0.0)) for logp in known.values())
+    left = max(1 - reported_sum, LEAST_LEFT)
+    n_absent = len(letters) - len(known)
+    if not n_absent:
+        return OverLetters.exact(_normalised(np.array([known[letter] for letter in letters])))
+    floor = min(*known.values(), math.log(left / n_absent)) - BELOW_REPORTED
+    logps = _normalised(np.array([known.get(letter, floor) for letter in letters]))
+    # One alone may have more than its part of what is left; each may have nothing.
+    alone = min(*known.values(), math.log(left))
+    highest = alone - math.log(reported_sum + math.exp(alone))
+    is_known = np.array([letter in known for letter in letters])
+    without_absent = np.array([known.get(letter, 0.0) for letter in letters]) - math.log(reported_sum)
+    return OverLetters(
+        logps=logps,
+        low=np.where(is_known, logps, -math.inf),
+        high=np.where(is_known, without_absent, highest),
+        n_floored=n_absent,
+    )
+
+
+def of_draws(sampled: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
+    """The probabilities estimated from letters that were sampled; None where none was.
+
+    Each letter counts one half more than it was sampled, so that one never sampled has a logarithm.
+
+    Source: Krichevsky & Trofimov (1981) for the half.
+    Departs: the paper has log-probabilities.
+    """
+    wanted = set(letters)
+    counts = Counter(letter for letter in sampled if letter in wanted)
+    if not counts:
+        return None
+    return OverLetters.exact(_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
+
+
+def _normalised(logps: NDArray[np.float64]) -> NDArray[np.float64]:
+    shifted = logps - logps.max()
+    return np.asarray(shifted - math.log(float(np.exp(shifted).sum())), np.float64)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shares:
+    """What each frame adds, shapes (n_frames,); `shares` is None where no frame adds anything.
+
+    The true delta of a frame lies from `least` to `most`, which may be infinite, whatever the letters had
+    that were not reported.
+
+    Source: HERBench, section 5.2.
+    Departs: see `share_out`.
+    """
+
+    chosen: int
+    deltas: NDArray[np.float64]
+    shares: NDArray[np.float64] | None
+    least: NDArray[np.float64]
+    most: NDArray[np.float64]
+
+    @property
+    def top_bounds(self) -> tuple[float, float] | None:
+        """The smallest and the largest that the largest share can be; None where no frame can add anything.
+
+        It is largest where one frame adds the most and all others the least. It is smallest where the frame
+        with the highest least adds no more than that, and the others as much, as far as they can.
+        """
+        least, most = np.maximum(self.least, 0.0), np.where(self.most > ROUNDING, self.most, 0.0)
+        if not most.any():
+            return None
+        others = least.sum() - least
+        high = max(
+            1.0 if math.isinf(m) or o == 0 else m / (m + o) for m, o in zip(most, others, strict=True) if m
+        )
+        level = float(least.max())
+        low = level / float(np.minimum(most, level).sum()) if level else 1 / int((most > 0).sum())
+        return low, float(high)
+
+    @property
+    def entropy(self) -> float | None:
+        """The entropy of the shares over that of even ones: 0 for one frame alone, 1 for even shares."""
+        if self.shares is None:
+            return None
+        there = self.shares[self.shares > 0]
+        return float(-(there * np.log(there)).sum() / math.log(len(self.shares))) + 0.0
+
+
+def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
+    """Deltas and shares of the frames.
+
+    Args:
+        full: with all frames.
+        without: for each frame, with all others; two or more.
+
+    Source: HERBench, section 5.2, steps 2 to 4.
+    Departs: the paper does not say which option it follows: here the likeliest of the letters, of equals
+        the first. A delta up to 1e-9 counts as 0.
+    """
+    chosen = int(np.argmax(full.logps))
+    deltas = np.array([full.logps[chosen] - one.logps[chosen] for one in without])
+    positive = np.where(deltas > ROUNDING, deltas, 0.0)
+    total = float(positive.sum())
+    return Shares(
+        chosen=chosen,
+        deltas=deltas,
+        shares=positive / total if total else None,
+        least=np.array([full.low[chosen] - one.high[chosen] for one in without]),
+        most=np.array([full.high[chosen] - one.low[chosen] for one in without]),
+    )
 
 
 def _starts(prompts: Sequence[Prompt], n_draws: int) -> range:
@@ -204,36 +437,294 @@ def _with_shares(item: Item, over: Sequence[OverLetters], found: FrameSharesFind
     )
 
 
-_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "view": ("view", option_readers.one_of(*get_args(ViewName))),
-    "selector": ("selector", str),
-    "n": ("n_frames", option_readers.positive_whole),
-    "pieces": ("pieces", option_readers.one_of(*get_args(Pieces))),
-    "mode": ("mode", option_readers.one_of(*get_args(Mode))),
-    "draws": ("draws", option_readers.positive_whole),
-    "temperature": ("temperature", option_readers.positive_number),
-    "max_tokens": ("max_tokens", option_readers.positive_whole),
-}
+def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
+    """One frame for each annotated span, in the order of time: the one nearest to its middle.
 
+    Where the annotation lists frames, all frames are kept; single images beside the video are, too, and
+    lie in no span. A span that no frame lies in has the latest frame before its start, unless that belongs
+    to another span. No frame is taken twice.
 
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
-
-    Options: ``view`` (oracle: the annotated evidence alone; ranked: the best frames of a selector; plan:
-    the frames of the run), ``selector`` (for ranked and plan; the plan's), ``n`` (most frames; 16 for
-    oracle, else the plan's), ``pieces`` (one: a frame for each annotated span; all), ``mode`` (logprobs,
-    sampling, or auto: logprobs, and sampling where there are none), ``draws`` (replies to each prompt, 16)
-    and ``temperature`` (1) for sampling, ``max_tokens`` (16 for logprobs, 1024 for sampling).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read, or ``selector`` with ``view=oracle``.
+    Source: HERBench, section 5.2, has frames curated by hand.
+    Departs: no.
     """
-    known = {name: read for name, (_, read) in _OPTIONS.items()}
-    values = take_options("frame-shares", options, known)
-    settings = msgspec.convert({_OPTIONS[name][0]: value for name, value in values.items()}, Settings)
-    if settings.selector and settings.view == "oracle":
-        raise UsageError(
-            f"frame-shares: selector={settings.selector} with view=oracle, which shows the annotated "
-            "evidence; choose view=ranked or view=plan, or leave out the selector"
+    in_time = sorted(range(len(times_s)), key=times_s.__getitem__)
+    if any(evidence.frames for evidence in item.evidence):
+        return in_time
+    spans = [
+        (-math.inf if e.start_s is None else e.start_s, math.inf if e.end_s is None else e.end_s)
+        for e in item.evidence
+        if e.start_s is not None or e.end_s is not None
+    ]
+    stills = _stills(item, len(times_s))
+    moving = [i for i in in_time if i not in stills]
+    free = [i for i in moving if not any(start <= times_s[i] < end for start, end in spans)]
+    taken: set[int] = set()
+    for start, end in spans:
+        inside = [i for i in moving if start <= times_s[i] < end]
+        before = [i for i in free if times_s[i] <= start][-1:]
+        left = [i for i in inside or before if i not in taken]
+        if left:
+            bounds = max(start, times_s[left[0]]), min(end, times_s[left[-1]])
+            middle = (start + end) / 2 if math.isfinite(start + end) else sum(bounds) / 2
+            taken.add(min(left, key=lambda i: (abs(times_s[i] - middle), times_s[i])))
+    return [i for i in in_time if i in taken | stills]
+
+
+def _stills(item: Item, n_frames: int) -> set[int]:
+    """Which frames are single images: each is one frame, before or behind those of the only video."""
+    kinds = [medium.kind for medium in item.media]
+    if "image" not in kinds:
+        return set()
+    first = next((i for i, kind in enumerate(kinds) if kind != "image"), len(kinds))
+    n_behind = kinds.count("image") - first
+    return {*range(first), *range(n_frames - n_behind, n_frames)}
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+_PRINTED = (
+    "HERBench describes means near 0.5 for right answers and often near 0.8 for wrong ones (section 5.2, "
+    "figure 5; oracle frames)."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Shared:
+    """One question that has shares."""
+
+    item: Item
+    is_right: bool
+    top: float
+    top_low: float
+    top_high: float
+    entropy: float
+    n_frames: int
+
+    @property
+    def even(self) -> float:
+        """The share of every frame if all added the same: the least that `top` can be."""
+        return 1 / self.n_frames
+
+    @property
+    def beyond_even(self) -> float:
+        """Where `top` lies between even shares, 0, and one frame alone, 1."""
+        return (self.top - self.even) / (1 - self.even)
+
+
+Some: TypeAlias = Sequence[_Shared]
+Groups: TypeAlias = Mapping[str, Some]
+Of: TypeAlias = Callable[[_Shared], float]
+_MEASURES: Mapping[str, tuple[str, Of]] = {
+    "top": ("top-1 share", lambda one: one.top),
+    "beyond-even": ("beyond even", lambda one: one.beyond_even),
+    "entropy": ("entropy", lambda one: one.entropy),
+}
+_LABELS = {"right": "answered right", "wrong": "answered wrong"}
+
+
+def _shared(examined: Sequence[Examined]) -> list[_Shared]:
+    return [
+        _Shared(
+            item=one.item,
+            is_right=bool(found.is_right),
+            top=found.top_share,
+            top_low=found.top_share if found.top_share_low is None else found.top_share_low,
+            top_high=found.top_share if found.top_share_high is None else found.top_share_high,
+            entropy=found.entropy,
+            n_frames=len(found.shares),
         )
-    return FrameShares(settings)
+        for one in examined
+        if isinstance(found := one.finding, FrameSharesFinding)
+        and found.top_share is not None
+        and found.entropy is not None
+    ]
+
+
+def _answered(some: Some, *, right: bool) -> list[_Shared]:
+    return [one for one in some if one.is_right == right]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Summary:
+    """The tables and figures over all questions.
+
+    Source: HERBench, section 5.2 and figure 5.
+    Departs: intervals, effect sizes, entropy and the distance from even shares are ours.
+    """
+
+    examined: tuple[Examined, ...]
+    figures: Figures
+
+    def statements(self) -> tuple[Statement, ...]:
+        """The headline first."""
+        every = _shared(self.examined)
+        groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
+        compared = {}
+        if groups["right"] and groups["wrong"]:
+            compared = {key: self._compared(groups, of) for key, (_, of) in _MEASURES.items()}
+        made: list[Statement] = [self._headline(groups, compared)]
+        if compared:
+            made.append(self._effects(compared))
+        if any(one.top_low < one.top_high for one in every):
+            made.append(self._bounds(groups))
+        if every:
+            made.append(self._violins(groups))
+        return (*made, *self._tags(every), self._left_out())
+
+    def _compared(self, groups: Groups, of: Of) -> TwoGroups:
+        both = groups["right"], groups["wrong"]
+        right, wrong = ([of(one) for one in some] for some in both)
+        videos = ([one.item.video_id for one in both[0]], [one.item.video_id for one in both[1]])
+        settings = Resampling(level=self.figures.level)
+        return two_groups(right, wrong, clusters=videos, rng=self.figures.rng, settings=settings)
+
+    def _mean(self, of: Of, *, most: float = 1.0) -> Callable[[Some], Estimate | None]:
+        return lambda some: self.figures.over(some, of, bounds=(0.0, most))
+
+    def _even(self, text: str = "") -> Measure[Some]:
+        return share("even", self._mean(lambda one: one.even), "even share", note=text)
+
+    def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Sheet:
+        notes = {
+            "top": "the largest share of a frame",
+            "beyond-even": "0: every frame adds the same; 100: one frame alone, however many there are",
+            "entropy": "of the shares, over that of even shares",
+        }
+
+        def measure(key: str) -> Measure[Some]:
+            title, of = _MEASURES[key]
+            column = number if key == "entropy" else share
+            return column(key, self._mean(of), title, note=notes[key])
+
+        sheet = tabulate(
+            "frame-shares",
+            "Does an answer rest on one frame?",
+            label="questions",
+            rows=lines(groups.items(), _LABELS),
+            measures=(
+                *map(measure, _MEASURES),
+                self._even("1 / number of frames"),
+                number("frames", self._mean(lambda one: one.n_frames, most=math.inf)),
+                number("n", len, "questions"),
+            ),
+            notes=(self._method_note(), _PRINTED),
+        )
+        if not compared:
+            return sheet
+        values = (*(compared[key].difference for key in _MEASURES), None, None, None)
+        last = Entry(key="difference", label="right less wrong", values=values)
+        return msgspec.structs.replace(sheet, entries=(*sheet.entries, last))
+
+    def _method_note(self) -> str:
+        found = [one.finding for one in self.examined if isinstance(one.finding, FrameSharesFinding)]
+        sampled = [one for one in found if one.method == "sampling"]
+        if not sampled:
+            return ""
+        n_fallback = sum(one.is_fallback for one in sampled)
+        because = f", {n_fallback} of them because the model gave no log-probabilities" if n_fallback else ""
+        return (
+            f"Of {len(sampled)} questions the probabilities are estimated from {sampled[0].draws} replies to "
+            f"each prompt{because}. Chance between draws makes shares uneven: compare them with each other, "
+            "not with shares from log-probabilities."
+        )
+
+    def _effects(self, compared: Mapping[str, TwoGroups]) -> Sheet:
+        def known(found: TwoGroups) -> Estimate | None:
+            return None if math.isnan(found.cohens_d.value) else found.cohens_d
+
+        delta = "how much more often the right answer's value is the higher of a pair, from -1 to 1"
+        return tabulate(
+            "effects",
+            "Right against wrong answers",
+            label="measure",
+            rows=(Line(key, _MEASURES[key][0], found) for key, found in compared.items()),
+            measures=(
+                number("difference", lambda found: found.difference, "difference of means"),
+                number("d", known, "Cohen's d", note="over the pooled standard deviation"),
+                number("delta", lambda found: found.cliffs_delta, "Cliff's delta", note=delta),
+            ),
+            notes=("Right less wrong. Whole videos are drawn, for both groups at once.",),
+        )
+
+    def _bounds(self, groups: Groups) -> Sheet:
+        """How far the shares may be off, since models do not report every letter."""
+
+        def n_open(some: Some) -> int:
+            return sum(one.top_low < one.top_high for one in some)
+
+        return tabulate(
+            "bounds",
+            "Top-1 share whatever the letters had that were not reported",
+            label="questions",
+            rows=lines(groups.items(), _LABELS),
+            measures=(
+                share("low", self._mean(lambda one: one.top_low), "at least"),
+                share("given", self._mean(lambda one: one.top), "as given"),
+                share("high", self._mean(lambda one: one.top_high), "at most"),
+                number("n", n_open, "questions with such letters"),
+            ),
+            notes=(
+                "As given: each letter that was not reported has the most that it can have. A server that "
+                "reports more tokens (top_logprobs) narrows the bounds; transformers: reports every letter.",
+            ),
+        )
+
+    def _violins(self, groups: Groups) -> Violins:
+        return Violins(
+            name="top-1 share",
+            title="Largest share of a frame",
+            y_title="top-1 share",
+            groups=tuple(
+                Group(label=label, values=tuple(one.top for one in groups[key]))
+                for key, label in _LABELS.items()
+                if groups[key]
+            ),
+            note="As figure 5 of HERBench.",
+        )
+
+    def _tags(self, every: Some) -> list[Sheet]:
+        top = self._mean(lambda one: one.top)
+        return tag_tables(
+            "by ",
+            "Top-1 share",
+            [one.item for one in every],
+            about=lambda where: [every[i] for i in where],
+            measures=(
+                share("top", top, "top-1 share"),
+                share("right", lambda some: top(_answered(some, right=True)), _LABELS["right"]),
+                share("wrong", lambda some: top(_answered(some, right=False)), _LABELS["wrong"]),
+                self._even(),
+                number("n", len, "questions"),
+            ),
+            notes=(),
+        )
+
+    def _left_out(self) -> Sheet:
+        """Who is in the means, who is not and why, and how the numbers came about."""
+        found = [one.finding for one in self.examined]
+
+        def line(key: str, label: str, told: Callable[[FrameSharesFinding], bool]) -> Line[list[bool]]:
+            return Line(key, label, [isinstance(one, FrameSharesFinding) and told(one) for one in found])
+
+        def left_out(reason: Exclusion) -> Line[list[bool]]:
+            return line(reason, f"left out: {reason}", lambda one: one.excluded == reason)
+
+        return tabulate(
+            "questions",
+            "What the shares are of",
+            label="",
+            rows=(
+                line("used", "in the means", lambda one: not one.excluded),
+                *(left_out(reason) for reason in get_args(Exclusion) if reason),
+                Line("failed", "failed", [not isinstance(one, FrameSharesFinding) for one in found]),
+                line("logprobs", "asked for log-probabilities", lambda one: one.method == "logprobs"),
+                line("sampling", "estimated by sampling", lambda one: one.method == "sampling"),
+                line("floored", "with letters that were not reported", lambda one: one.n_floored > 0),
+            ),
+            measures=counted([one.item for one in self.examined], self.figures),
+            notes=(
+                "No positive evidence: leaving out a frame never made the answer less likely, so there is "
+                "nothing to share out. A letter that was not reported gets the most that it can have; "
+                "the table of bounds says how much that may move.",
+            ),
+        )

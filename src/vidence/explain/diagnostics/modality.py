@@ -1,24 +1,87 @@
 """What of the video a score needs: the words alone, one frame, the frames in another order, all of it."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import cast
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
-from vidence.explain.diagnostics import modality_sheets
-from vidence.explain.diagnostics._settings import check_at_least
-from vidence.explain.diagnostics.modality_sheets import CONDITIONS, ModalityFinding
-from vidence.explain.diagnostics.paired import Figures, side_by_side
-from vidence.explain.diagnostics.sitting import Mark, Sitting, n_right, sit
-from vidence.option_readers import positive_whole, whole_from_zero
-from vidence.records import Record
-from vidence.tables.findings import Statement
+from vidence.explain.diagnostics.conditions import (
+    Condition,
+    Count,
+    ReplyScore,
+    ask_together,
+    check_at_least,
+    n_right,
+    rng_of,
+)
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Flagged,
+    Line,
+    Measure,
+    SideBySide,
+    chance_of,
+    difference,
+    flagged,
+    guesses,
+    holm,
+    kinds,
+    lines,
+    number,
+    share,
+    side_by_side,
+    tabulate,
+    tag_tables,
+)
+from vidence.records import Estimate, Record
+from vidence.tables.findings import Sheet, Statement
 
 FULL, CENTRAL = "full", "central"
+LABELS: Mapping[str, str] = {
+    "full": "all frames",
+    "text": "words alone",
+    "central": "one central frame",
+    "shuffled": "frames shuffled",
+    "reversed": "frames reversed",
+}
+CONDITIONS = tuple(LABELS)
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    repeats: Annotated[Count, Meta(description="how often each condition is asked")] = 1
+    at_least: Annotated[
+        Count | None, Meta(description="how many repeats must be right to count as solved; otherwise all")
+    ] = None
+    seed: Annotated[int, Meta(ge=0, description="of the orders of the shuffled frames")] = 0
+
+    def __post_init__(self) -> None:
+        check_at_least(self.n_wanted, self.repeats, owner="modality")
+
+    @property
+    def n_wanted(self) -> int:
+        """How many repeats must be right."""
+        return self.repeats if self.at_least is None else self.at_least
+
+
+class ModalityFinding(Record, kw_only=True):
+    """What one question got under each of `CONDITIONS`.
+
+    Source: HumanPCR, table 5.
+    Departs: see `Modality`.
+    """
+
+    marks: dict[str, tuple[ReplyScore, ...]]
+    """By condition one score for each repeat."""
+    n_frames: int
+    """How many frames all of them were; with fewer than two the last two conditions are the first."""
+    solved: dict[str, bool | None]
+    """By condition whether enough repeats are right; None where one has no score."""
 
 
 def shuffled(n_frames: int, rng: np.random.Generator) -> tuple[int, ...]:
@@ -51,10 +114,8 @@ class Modality:
     version = 1
     finding: type[Record] = ModalityFinding
 
-    def __init__(self, *, repeats: int, at_least: int, seed: int) -> None:
-        self.repeats = repeats
-        self.at_least = at_least
-        self.seed = seed
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """The frames of the plan, and the central one."""
@@ -70,74 +131,179 @@ class Modality:
     def examine(self, subject: Subject) -> Flow[ModalityFinding]:
         """Ask under every condition at once."""
         n_frames = subject.n_frames(FULL)
-        sittings = [
-            sitting
-            for repeat in range(self.repeats)
-            for sitting in self._sittings(subject.item.item_id, n_frames, repeat=repeat)
+        conditions = [
+            condition
+            for repeat in range(self.settings.repeats)
+            for condition in self._conditions(subject.item.item_id, n_frames, repeat=repeat)
         ]
-        found = yield from sit(subject, sittings)
-        marks: dict[str, tuple[Mark, ...]] = {
-            name: tuple(found[i :: len(CONDITIONS)]) for i, name in enumerate(CONDITIONS)
-        }
+        found = yield from ask_together(subject, conditions)
+        marks = {name: tuple(found[i :: len(CONDITIONS)]) for i, name in enumerate(CONDITIONS)}
         return ModalityFinding(
             marks=marks,
             n_frames=n_frames,
             solved={
-                name: None if any(m.value is None for m in some) else n_right(some) >= self.at_least
+                name: None if any(m.value is None for m in some) else n_right(some) >= self.settings.n_wanted
                 for name, some in marks.items()
             },
         )
 
-    def _sittings(self, item_id: str, n_frames: int, *, repeat: int) -> list[Sitting]:
+    def _conditions(self, item_id: str, n_frames: int, *, repeat: int) -> list[Condition]:
         """One for each condition, in the order of `CONDITIONS`."""
-        key = hashlib.sha256(f"{self.seed}\n{repeat}\n{item_id}".encode()).digest()
-        order = shuffled(n_frames, np.random.default_rng(int.from_bytes(key)))
-        full = partial(Sitting, view=FULL, sample=repeat)
-        sittings = {
+        order = shuffled(n_frames, rng_of(self.settings.seed, repeat, item_id))
+        full = partial(Condition, view=FULL, sample=repeat)
+        conditions = {
             "full": full(),
             "text": full(positions=()),
-            "central": Sitting(view=CENTRAL, sample=repeat),
+            "central": Condition(view=CENTRAL, sample=repeat),
             "shuffled": full(positions=order),
             "reversed": full(positions=tuple(reversed(range(n_frames)))),
         }
-        return [sittings[name] for name in CONDITIONS]
+        return [conditions[name] for name in CONDITIONS]
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Scores and ratios by condition, what is solved without the video, scores by tag, the questions."""
+        figures = Figures(rng=rng, level=level)
         found = side_by_side(
-            examined, lambda finding: cast("ModalityFinding", finding).marks, conditions=CONDITIONS
+            examined, ModalityFinding, lambda one: one.marks, conditions=CONDITIONS, figures=figures
         )
-        sheets = modality_sheets.Sheets(
-            found=found,
-            figures=Figures(rng=rng, level=level),
-            repeats=self.repeats,
-            at_least=self.at_least,
-        )
-        return sheets.all()
+        return (_headline(found), _flags(found, self.settings), *_tags(found), _questions(found))
 
 
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return Modality(settings)
 
-    Options: `repeats` (1), how often each condition is asked; `at_least` (all of them), how many of these
-    must be right for a question to count as solved; `seed` (0) of the shuffled orders.
 
-    Raises:
-        UsageError: an option that is not known or cannot be read, or `at_least` above `repeats`.
-    """
-    read = take_options(
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[ModalityFinding]
+
+
+def _headline(found: Found) -> Sheet:
+    less_full = found.differences({name: (name, FULL) for name in CONDITIONS[1:]})
+    n_short = sum(one.n_frames < 2 for one in found.findings)
+    short = f"{n_short:,} questions have fewer than two frames: no order of frames differs from another."
+
+    def ratio(name: str) -> Estimate | None:
+        return found.ratio(found.values[name], found.values[FULL]) if name in less_full else None
+
+    return tabulate(
         "modality",
-        options,
-        {
-            "repeats": positive_whole,
-            "at_least": positive_whole,
-            "seed": whole_from_zero,
-        },
+        "What of the video the score needs",
+        label="shown",
+        rows=found.rows(CONDITIONS, LABELS),
+        measures=(
+            found.questions(),
+            share("accuracy", found.accuracy),
+            difference("difference", less_full, "less all frames"),
+            share("ratio", ratio, "ratio to all frames", note="of the accuracies, paired"),
+            holm(less_full),
+            *kinds(found.marks),
+        ),
+        notes=(found.guessing_note(", whatever is shown"), short if n_short else "", found.left_out),
     )
-    numbers = cast("dict[str, int]", read)
-    repeats = numbers.get("repeats", 1)
-    at_least = numbers.get("at_least", repeats)
-    check_at_least(at_least, repeats, owner="modality")
-    return Modality(repeats=repeats, at_least=at_least, seed=numbers.get("seed", 0))
+
+
+@dataclass(frozen=True)
+class Flag:
+    """Something to know of a question: whether it is so, and how often guessing alone makes it so.
+
+    `chance` takes the chance of guessing one condition. `is_plain` is True where the flag is a single
+    condition, so that what is known beyond guessing can be told.
+    """
+
+    key: str
+    title: str
+    is_so: Callable[[Mapping[str, bool | None]], bool | None]
+    chance: Callable[[float], float] = float
+    is_plain: bool = field(default=False, kw_only=True)
+
+
+FLAGS = (
+    Flag("without-video", "solved without video", lambda s: s["text"], is_plain=True),
+    Flag("one-frame", "solved from one frame", lambda s: s["central"], is_plain=True),
+    Flag(
+        "one-frame-only",
+        "solved from one frame, not without",
+        lambda s: s["central"] and not s["text"],
+        chance=lambda c: c * (1 - c),
+    ),
+    Flag(
+        "needs-frames",
+        "solved with all frames, not from one, not without",
+        lambda s: s["full"] and not s["central"] and not s["text"],
+        chance=lambda c: c * (1 - c) ** 2,
+    ),
+    Flag(
+        "needs-order",
+        "solved in order, neither shuffled nor reversed",
+        lambda s: s["full"] and not s["shuffled"] and not s["reversed"],
+        chance=lambda c: c * (1 - c) ** 2,
+    ),
+)
+SUSPICIOUS = FLAGS[:2]
+
+
+def _flags(found: Found, settings: Settings) -> Sheet:
+    repeats, n_wanted = settings.repeats, settings.n_wanted
+
+    def flags(flag: Flag) -> Flagged:
+        is_so = np.array([flag.is_so(one.solved) for one in found.findings], np.float64)
+        chances = guesses(found.items, lambda c: flag.chance(chance_of(n_wanted, repeats, c)))
+        known = found.beyond_guessing(is_so, chances) if flag.is_plain else None
+        return Flagged(is_so=is_so, chances=chances, beyond=known)
+
+    repeated = (
+        f"Solved: at least {n_wanted} of {repeats} repeats right. The chance is that of guesses drawn anew "
+        "for each repeat; a model that guesses alike each time is right more often."
+    )
+    known_note = "the share that is known if whoever does not know guesses"
+    return tabulate(
+        "solved",
+        "Questions that need less than the video",
+        label="questions that are",
+        rows=(Line(flag.key, flag.title, flags(flag)) for flag in FLAGS if found.items),
+        measures=(
+            *flagged(found.mean, note="expected of guesses alone"),
+            share("known", lambda row: row.beyond, "beyond guessing", note=known_note),
+        ),
+        notes=(repeated if repeats > 1 else "", "Open questions cannot be guessed: their chance is 0."),
+    )
+
+
+def _tags(found: Found) -> list[Sheet]:
+    def accuracy(name: str) -> Measure[Found]:
+        return share(name, lambda some: some.accuracy(name), LABELS[name])
+
+    def ratio(name: str, title: str) -> Measure[Found]:
+        return share(f"{name}_ratio", lambda some: some.ratio(some.values[name], some.values[FULL]), title)
+
+    return tag_tables(
+        "modality:",
+        "What of the video the score needs",
+        found.items,
+        about=found.of,
+        measures=(
+            number("questions", lambda some: len(some.items)),
+            *map(accuracy, CONDITIONS),
+            ratio("text", "words / all"),
+            ratio("central", "one frame / all"),
+        ),
+    )
+
+
+def _questions(found: Found) -> Sheet:
+    def says(flag: Flag) -> Measure[Mapping[str, bool | None]]:
+        return number(flag.key, lambda solved: "yes" if flag.is_so(solved) else "no", flag.title)
+
+    solved = [(item.item_id, one.solved) for item, one in zip(found.items, found.findings, strict=True)]
+    return tabulate(
+        "questions",
+        "The questions that are solved without video or from one frame",
+        label="question",
+        rows=lines((item_id, one) for item_id, one in solved if any(f.is_so(one) for f in SUSPICIOUS)),
+        measures=tuple(map(says, SUSPICIOUS)),
+        notes=("Some of them were guessed: the table above says how many to expect.",),
+    )

@@ -1,27 +1,93 @@
-"""``mrfs``: how many frames a question demands, by HERBench's Minimum Required Frame-Set."""
+"""How many frames a question demands, by HERBench's Minimum Required Frame-Set (MRFS)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import get_args
+from dataclasses import dataclass, field
+from typing import Annotated, Final, Literal, TypeAlias
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
-from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
-from vidence.errors import UsageError
-from vidence.explain.diagnostics import _mrfs_summary
-from vidence.explain.diagnostics.mrfs_search import SEARCHES, VIEW, Mode, MrfsFinding, Prober, Settings
-from vidence.records import Record
-from vidence.tables.findings import Statement
+from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
+from vidence.errors import RejectedRequestError, UsageError
+from vidence.explain.diagnostics.conditions import Count
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Line,
+    Measure,
+    counted,
+    lines,
+    number,
+    share,
+    tabulate,
+    tag_tables,
+)
+from vidence.records import Answered, Estimate, Failed, Item, Outcome, Record, Reply, Score
+from vidence.tables.findings import Chart, Dot, Entry, Point, Scatter, Series, Sheet, Statement
 
-_OPTIONS: dict[str, tuple[str, Callable[[str], object]]] = {
-    "mode": ("mode", option_readers.one_of(*get_args(Mode))),
-    "max": ("most", option_readers.positive_whole),
-    "min": ("least", option_readers.positive_whole),
-    "text_only": ("has_text_only", option_readers.yes_or_no),
-    "check_repeat": ("checks_repeat", option_readers.yes_or_no),
+VIEW: Final = "ranked"
+Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
+Mode: TypeAlias = Literal["nested-bisect", "exhaustive", "official"]
+Shot: TypeAlias = tuple[int, int]  # how many frames, and which sample
+# Of the benchmark's own paper; shown beside the mean where the questions are that benchmark's.
+_PRINTED: Mapping[str, str] = {
+    "herbench": "HERBench prints 5.49 (Qwen2.5-VL, AKS, x = 16) and calls it a weighted mean. Weighting "
+    "the task means of its table 4 by all questions gives 5.64, not weighting them 5.40: 5.49 needs the "
+    "numbers of visual-required questions, which are not printed. The mean here is over these questions.",
 }
+_MEANINGS: Mapping[Category, str] = {
+    "text-only": "right without frames",
+    "visual-required": "wrong without frames, right with all of them",
+    "undefined": "wrong with all frames",
+    "error": "a request was rejected, a reply could not be scored, or there were no frames",
+}
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    mode: Annotated[Mode, Meta(description="how to search")] = "nested-bisect"
+    max: Annotated[Count, Meta(description="frames of the full context, the paper's x")] = 16
+    min: Annotated[Count, Meta(description="fewest frames that are tried")] = 1
+    selector: Annotated[str, Meta(description="whose ranking, in place of the plan's selector")] = ""
+    text_only: Annotated[bool, Meta(description="ask without frames first")] = True
+    check_repeat: Annotated[bool, Meta(description="ask twice with all frames and count other answers")] = (
+        False
+    )
+
+    def __post_init__(self) -> None:
+        if self.min > self.max:
+            raise UsageError(f"mrfs: min={self.min} is above max={self.max}; expected at most that")
+        if self.mode == "official" and not self.text_only:
+            raise UsageError(
+                "mrfs: mode=official always asks without frames first; leave out text_only=false, "
+                "or choose mode=nested-bisect"
+            )
+
+
+class MrfsFinding(Record, kw_only=True):
+    """What one question demands.
+
+    Source: HERBench, section 3.4.
+    Departs: the paper keeps nothing but the number.
+    """
+
+    category: Category
+    right: dict[int, bool | None]
+    """Whether the answer was right with each number of frames that was asked (0: none); None: no score."""
+    mrfs: int | None = None
+    """A number of frames: 0 for ``text-only``, None for ``undefined`` and ``error``."""
+    asked: tuple[int, ...] = ()
+    """The numbers of frames in the order of asking, repeats included."""
+    n_delivered: int = 0
+    """How many frames there were, at most as many as wanted."""
+    n_steps: int = 0
+    """Rounds of the search, counted as the released code does."""
+    is_monotone: bool | None = None
+    """False where fewer frames were enough and more were not, None where not all numbers were seen."""
+    is_changed: bool | None = None
+    """Whether the same prompt with all frames got another answer the second time, where that was tried."""
+    error: str = ""
 
 
 class Mrfs:
@@ -33,62 +99,533 @@ class Mrfs:
 
     Source: HERBench, section 3.4 and its released code; the shares of the categories and the restricted
         mean are ours.
-    Departs: see the searches in `_mrfs_search`.
+    Departs: see the searches.
     """
 
     name = "mrfs"
     version = 1
     finding: type[Record] = MrfsFinding
 
-    def __init__(self, settings: Settings, *, selector: str = "") -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
-        self._selector = selector
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
         """One ranking, by the plan's selector unless another was named; `n_frames` is not used."""
-        ranking = self._selector or selector
-        return {VIEW: View(selector=ranking, n_frames=self.settings.most, is_ranked=True)}
+        ranking = self.settings.selector or selector
+        return {VIEW: View(selector=ranking, n_frames=self.settings.max, is_ranked=True)}
 
     def models(self) -> Mapping[str, str]:
         """None but the model under test."""
         return {}
 
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
-        """Search for the number of frames of one question; see `_mrfs_search`."""
-        n_frames = min(self.settings.most, subject.n_frames(VIEW))
+        """Search for the number of frames of one question."""
+        n_frames = min(self.settings.max, subject.n_frames(VIEW))
         prober = Prober(subject=subject, n_frames=n_frames)
         result = yield from SEARCHES[self.settings.mode](prober, self.settings)
-        return prober.finding(result, least=self.settings.least)
+        return prober.finding(result, least=self.settings.min)
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Mean demand, categories, each tag, demand against accuracy, and what the search met."""
-        return _mrfs_summary.statements(examined, settings=self.settings, rng=rng, level=level)
-
-
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
-
-    Options: ``mode`` (nested-bisect, exhaustive, official), ``max`` (frames of the full context, 16),
-    ``min`` (fewest frames that are tried, 1), ``selector`` (whose ranking; the plan's), ``text_only``
-    (yes: ask without frames first), ``check_repeat`` (no: ask twice with all frames and count other
-    answers).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read, ``min`` above ``max``, or ``official``
-            without ``text_only``.
-    """
-    known: dict[str, Callable[[str], object]] = {name: read for name, (_, read) in _OPTIONS.items()}
-    known["selector"] = str
-    values = take_options("mrfs", options, known)
-    selector = str(values.pop("selector", ""))
-    settings = msgspec.convert({_OPTIONS[name][0]: value for name, value in values.items()}, Settings)
-    if settings.least > settings.most:
-        raise UsageError(f"mrfs: min={settings.least} is above max={settings.most}; expected at most that")
-    if settings.mode == "official" and not settings.has_text_only:
-        raise UsageError(
-            "mrfs: mode=official always asks without frames first; leave out text_only=no, "
-            "or choose mode=nested-bisect"
+        if not examined:
+            return ()
+        demands = _Demands(
+            all=tuple(map(_demand, examined)), settings=self.settings, figures=Figures(rng=rng, level=level)
         )
-    return Mrfs(settings, selector=selector)
+        return demands.statements()
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return Mrfs(settings)
+
+
+# --------------------------------------------------------------------------- the search
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """Where a search ended."""
+
+    category: Category
+    mrfs: int | None = None
+    n_steps: int = 0
+    error: str = ""
+
+
+@dataclass(kw_only=True)
+class Prober:
+    """Puts one question with the first frames of its ranking, and keeps what came of it."""
+
+    subject: Subject
+    n_frames: int
+    right: dict[int, bool | None] = field(default_factory=dict)
+    asked: list[int] = field(default_factory=list)
+    outcomes: dict[Shot, Outcome] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+    def ask(self, *shots: Shot) -> Flow[None]:
+        """Put these together; one that is rejected leaves None as its score."""
+        if not shots:
+            return
+        times_s = self.subject.times_s(VIEW)
+        asks = []
+        for n_shown, sample in shots:
+            in_time = sorted(range(n_shown), key=times_s.__getitem__)
+            asks.append(Ask(prompt=self.subject.prompt(VIEW, in_time), sample=sample))
+        self.asked += [n_shown for n_shown, _ in shots]
+        replies = yield from _replies(asks)
+        for shot, reply in zip(shots, replies, strict=True):
+            yield from self._score(shot, reply)
+
+    def is_right(self, n_wanted: int) -> Flow[bool | None]:
+        """Put the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""
+        n_shown = min(n_wanted, self.n_frames)
+        yield from self.ask((n_shown, 0))
+        return self.right[n_shown]
+
+    def _score(self, shot: Shot, reply: Reply | RejectedRequestError) -> Flow[None]:
+        n_shown, sample = shot
+        right: bool | None = None
+        if isinstance(reply, RejectedRequestError):
+            self.errors.append(_with(n_shown, str(reply)))
+        else:
+            try:
+                score: Score = yield from self.subject.mark(reply)
+            except RejectedRequestError as error:
+                self.errors.append(_with(n_shown, f"the judge did not take the reply: {error}"))
+            else:
+                right = self._read(n_shown, score)
+                self.outcomes[shot] = score.outcome
+        if sample == 0:
+            self.right[n_shown] = right
+
+    def _read(self, n_shown: int, score: Score) -> bool | None:
+        if isinstance(score.outcome, Failed):
+            self.errors.append(_with(n_shown, score.outcome.message))
+            return None
+        if score.value is None:
+            self.errors.append(_with(n_shown, "the answer waits for a judge; name one with --judge-model"))
+            return None
+        return score.value == 1.0
+
+    def finding(self, result: Result, *, least: int) -> MrfsFinding:
+        """What was found, as the record that is stored."""
+        return MrfsFinding(
+            category=result.category,
+            mrfs=result.mrfs,
+            right=dict(sorted(self.right.items())),
+            asked=tuple(self.asked),
+            n_delivered=self.n_frames,
+            n_steps=result.n_steps,
+            is_monotone=_is_monotone(self.right, range(min(least, self.n_frames), self.n_frames + 1)),
+            is_changed=self._is_changed(),
+            error=result.error,
+        )
+
+    def _is_changed(self) -> bool | None:
+        first, second = (self.outcomes.get((self.n_frames, sample)) for sample in (0, 1))
+        if first is None or second is None:
+            return None
+        return _said(first) != _said(second)
+
+    def stopped(self, *, n_steps: int = 0) -> Result:
+        """An error, with its reason."""
+        reason = self.errors[0] if self.errors else "no frames: the ranking is empty"
+        return Result(category="error", n_steps=n_steps, error=reason)
+
+
+def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
+    """The replies to asks that go out together; where one is rejected, each is put on its own.
+
+    What was answered the first time is in the memory, so only the rejected one is sent again.
+    """
+    try:
+        return list((yield asks))
+    except RejectedRequestError as error:
+        if len(asks) == 1:
+            return [error]
+    found: list[Reply | RejectedRequestError] = []
+    for ask in asks:
+        found += yield from _replies([ask])
+    return found
+
+
+def _with(n_shown: int, message: str) -> str:
+    return f"with {n_shown} frames: {message}"
+
+
+def _said(outcome: Outcome) -> tuple[str, str]:
+    return type(outcome).__name__, outcome.answer if isinstance(outcome, Answered) else ""
+
+
+def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:
+    found = [right.get(n) for n in tried if n > 0]
+    seen = [is_right for is_right in found if is_right is not None]
+    if seen != sorted(seen):
+        return False
+    return True if found and len(seen) == len(found) else None
+
+
+def _settled(prober: Prober, settings: Settings) -> Result | None:
+    """What is known once the question was asked without frames and with all of them."""
+    if settings.text_only and prober.right[0]:
+        return Result(category="text-only", mrfs=0)
+    has_full = prober.n_frames > 0 and prober.right[prober.n_frames] is not None
+    if not has_full or (settings.text_only and prober.right[0] is None):
+        return prober.stopped()
+    return None if prober.right[prober.n_frames] else Result(category="undefined")
+
+
+def _without(settings: Settings) -> list[Shot]:
+    return [(0, 0)] if settings.text_only else []
+
+
+def _with_all(prober: Prober, settings: Settings) -> list[Shot]:
+    """With all frames, where there are any, and once more if asked for."""
+    samples = (0, 1) if settings.check_repeat else (0,)
+    return [(prober.n_frames, sample) for sample in samples] if prober.n_frames else []
+
+
+def nested_bisect(prober: Prober, settings: Settings) -> Flow[Result]:
+    """Halve the prefixes between the fewest and all frames until one number is left.
+
+    The number found is right, and one frame less was seen to be wrong or is fewer than `least`. Where
+    answers are not monotone, it is therefore some such number, not always the smallest. Calls: one
+    without frames and one with all, together, and at most ceil(log2 of the number of prefixes).
+
+    Source: HERBench, section 3.4 (adaptive bisection over nested prefixes).
+    Departs: a request that is rejected makes the question an error; with fewer frames than wanted the
+        search runs over those that there are.
+    """
+    n_all = prober.n_frames
+    yield from prober.ask(*_without(settings), *_with_all(prober, settings))
+    settled = _settled(prober, settings)
+    if settled:
+        return settled
+    low, high, n_steps = min(settings.min, n_all), n_all, 0
+    while low < high:
+        n_steps += 1
+        middle = (low + high) // 2
+        is_right = yield from prober.is_right(middle)
+        if is_right is None:
+            return prober.stopped(n_steps=n_steps)
+        low, high = (low, middle) if is_right else (middle + 1, high)
+    return Result(category="visual-required", mrfs=high, n_steps=n_steps)
+
+
+def exhaustive(prober: Prober, settings: Settings) -> Flow[Result]:
+    """Ask with every number of frames, all at once: the true minimum, and whether answers are monotone.
+
+    Source: HERBench, section 3.4, equation 1.
+    Departs: a question that is right with a few frames and wrong with all of them is undefined, as in
+        the released code and in the paper's third category; by equation 1 alone it would have a number.
+    """
+    n_all = prober.n_frames
+    prefixes = range(max(1, min(settings.min, n_all)), n_all + 1)
+    shorter = [(n, 0) for n in prefixes[:-1]]
+    yield from prober.ask(*_without(settings), *_with_all(prober, settings), *shorter)
+    settled = _settled(prober, settings)
+    if settled:
+        return settled
+    found = [prober.right[n] for n in prefixes]
+    if None in found:
+        return prober.stopped()
+    return Result(category="visual-required", mrfs=prefixes[found.index(True)])
+
+
+def official(prober: Prober, settings: Settings) -> Flow[Result]:
+    """The search of the released code, call by call.
+
+    It counts a closing round that asks nothing, asks once more with the number that it ended at, and
+    where answers are not monotone gives an upper bound. A rejected request ends the search where it is.
+    The numbers of frames are those wanted, not those delivered.
+
+    Source: HERBench's released code, calculate_mrfs.py.
+    Departs: the frames are prefixes of one ranking, where the released code selects anew for each
+        number; a reply that says that something went wrong is read by the plan's parser.
+    """
+    without = yield from prober.is_right(0)
+    if without is not False:
+        return Result(category="text-only", mrfs=0) if without else prober.stopped()
+    if not prober.n_frames:
+        return prober.stopped()
+    yield from prober.ask(*_with_all(prober, settings))
+    settled = _settled(prober, settings)
+    if settled:
+        return settled
+    low, high, best, n_steps = settings.min, settings.max, settings.max, 0
+    while low < high:
+        n_steps += 1
+        middle = (low + high) // 2
+        if middle == low:
+            break
+        is_right = yield from prober.is_right(middle)
+        if is_right is None:
+            break
+        if is_right:
+            high = best = middle
+        else:
+            low = middle + 1
+    is_right = yield from prober.is_right(low)
+    return Result(category="visual-required", mrfs=low if is_right else best, n_steps=n_steps)
+
+
+SEARCHES: dict[Mode, Callable[[Prober, Settings], Flow[Result]]] = {
+    "nested-bisect": nested_bisect,
+    "exhaustive": exhaustive,
+    "official": official,
+}
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Demand:
+    """What a summary needs of one question."""
+
+    item: Item
+    finding: MrfsFinding
+
+    @property
+    def full(self) -> bool | None:
+        """Right with all frames, where that was asked."""
+        n = self.finding.n_delivered
+        return self.finding.right.get(n) if n else None
+
+    def is_of(self, *categories: Category) -> bool:
+        return self.finding.category in categories
+
+    def is_not_monotone(self) -> bool | None:
+        known = self.finding.is_monotone
+        return None if known is None else not known
+
+    def is_lost(self) -> bool | None:
+        """Right with some frames and wrong with all."""
+        if self.full is None:
+            return None
+        return not self.full and any(is_right for n, is_right in self.finding.right.items() if n)
+
+    def is_misled(self) -> bool | None:
+        """Right without frames and wrong with all."""
+        without = self.finding.right.get(0)
+        return None if without is None or self.full is None else without and not self.full
+
+
+def _demand(examined: Examined) -> _Demand:
+    found = examined.finding
+    if not isinstance(found, MrfsFinding):
+        reason = found.message if isinstance(found, Failed) else f"a finding of another kind: {found!r}"
+        found = MrfsFinding(category="error", right={}, error=reason)
+    return _Demand(item=examined.item, finding=found)
+
+
+Some: TypeAlias = Sequence[_Demand]
+Told: TypeAlias = Callable[[_Demand], bool | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Demands:
+    """The tables and figures over all questions.
+
+    Source: HERBench, tables 1 and 4 and figure 9; the restricted mean and the shares are ours.
+    Departs: the paper gives neither intervals nor the shares of its categories.
+    """
+
+    all: tuple[_Demand, ...]
+    settings: Settings
+    figures: Figures
+
+    def statements(self) -> tuple[Statement, ...]:
+        """The headline first."""
+        made: list[Statement] = [self._headline(), self._categories(), *self._distribution()]
+        measures = self._measures()
+        (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).entries
+        by_tag = tag_tables(
+            "by ",
+            "MRFS",
+            [one.item for one in self.all],
+            about=lambda where: [self.all[i] for i in where],
+            measures=measures,
+            notes=(),
+        )
+        for sheet in by_tag:
+            made += [sheet, *self._scatter(sheet, whole)]
+        return (*made, self._checks())
+
+    # ------------------------------------------------------------------ columns
+
+    def _mean(self, some: Some) -> Estimate | None:
+        """The mean over visual-required questions, each counted once."""
+        wanted = [one for one in some if one.is_of("visual-required")]
+        most = max((one.finding.n_delivered for one in wanted), default=1)
+        return self.figures.over(wanted, lambda one: one.finding.mrfs or 0, bounds=(1.0, float(most)))
+
+    def _restricted(self, some: Some) -> Estimate | None:
+        """The same with every undefined question counted as one frame more than there were."""
+        above = self.settings.max + 1
+        wanted = [one for one in some if one.is_of("visual-required", "undefined")]
+
+        def demanded(one: _Demand) -> float:
+            return above if one.finding.mrfs is None else one.finding.mrfs
+
+        return self.figures.over(wanted, demanded, bounds=(1.0, float(above)))
+
+    def _accuracy(self) -> Measure[Some]:
+        def with_all(some: Some) -> Estimate | None:
+            return self.figures.over([one for one in some if one.full is not None], lambda d: bool(d.full))
+
+        return share("accuracy", with_all, "right with all frames", note=self._of_accuracy())
+
+    def _of_accuracy(self) -> str:
+        if self.settings.mode == "official":
+            return "Of the questions that were put with all frames; those right without frames were not."
+        return "Of all questions that could be put with all frames."
+
+    def _measures(self) -> tuple[Measure[Some], ...]:
+        def of_category(category: Category) -> Measure[Some]:
+            return share(category, lambda some: self.figures.over(some, lambda one: one.is_of(category)))
+
+        return (
+            number("mean", self._mean, "mean MRFS"),
+            number("restricted", self._restricted, "restricted mean"),
+            of_category("text-only"),
+            of_category("visual-required"),
+            of_category("undefined"),
+            self._accuracy(),
+            number("n", len, "questions"),
+        )
+
+    # ------------------------------------------------------------------ tables and figures
+
+    def _headline(self) -> Sheet:
+        needed = sorted(
+            one.finding.mrfs for one in self.all if one.is_of("visual-required") and one.finding.mrfs
+        )
+        benchmarks = sorted({one.item.benchmark for one in self.all} & set(_PRINTED))
+        x = self.settings.max
+
+        def quantile(key: str, title: str, q: float) -> Measure[Some]:
+            return number(key, lambda _: float(np.quantile(needed, q)) if needed else None, title)
+
+        restricted = f"Undefined questions count as {x + 1}: without them the mean is too low."
+        return tabulate(
+            "mrfs",
+            "Minimum required frames (MRFS)",
+            label="",
+            rows=[Line("all", "all questions", self.all)],
+            measures=(
+                number("mean", self._mean, "mean MRFS", note="Of visual-required questions."),
+                number("restricted", self._restricted, "restricted mean", note=restricted),
+                quantile("q25", "25 % quantile", 0.25),
+                quantile("median", "median", 0.5),
+                quantile("q75", "75 % quantile", 0.75),
+                number(
+                    "n", lambda _: len(needed), "visual-required", note="How many questions the mean is of."
+                ),
+                self._accuracy(),
+            ),
+            notes=(
+                f"Mode {self.settings.mode}, x = {x} frames.",
+                "Comparable only for the same model, ranking and x.",
+                *(_PRINTED[name] for name in benchmarks),
+            ),
+        )
+
+    def _categories(self) -> Sheet:
+        reasons = Counter(one.finding.error for one in self.all if one.finding.error).most_common(1)
+        return tabulate(
+            "categories",
+            "Who needs frames",
+            label="category",
+            rows=(
+                Line(category, category, [one.is_of(category) for one in self.all], detail=meaning)
+                for category, meaning in _MEANINGS.items()
+            ),
+            measures=counted([one.item for one in self.all], self.figures),
+            notes=[f"Most frequent error ({n} times): {reason}" for reason, n in reasons],
+        )
+
+    def _distribution(self) -> list[Chart]:
+        """Which share of the visual-required questions demands each number of frames."""
+        wanted = [one for one in self.all if one.is_of("visual-required")]
+        if not wanted:
+            return []
+        items = [one.item for one in wanted]
+        demanded = np.array([one.finding.mrfs for one in wanted], np.float64)
+        points = tuple(
+            Point(x=float(n), y=self.figures.mean((demanded == n).astype(np.float64), items))
+            for n in range(1, self.settings.max + 1)
+        )
+        chart = Chart(
+            name="distribution",
+            title="How many frames the visual-required questions demand",
+            x_title="MRFS, frames",
+            y_title="share of visual-required questions",
+            series=(Series(label="visual-required questions", points=points),),
+        )
+        return [chart]
+
+    def _scatter(self, sheet: Sheet, whole: Entry) -> list[Scatter]:
+        """Demand against accuracy, where both are known."""
+        at = sheet.keys.index("mean"), sheet.keys.index("accuracy")
+        dots = [
+            Dot(label=entry.label, x=demand, y=accuracy)
+            for entry in (*sheet.entries, whole)
+            if isinstance(demand := entry.values[at[0]], Estimate)
+            and isinstance(accuracy := entry.values[at[1]], Estimate)
+        ]
+        scatter = Scatter(
+            name=f"accuracy by {sheet.label}",
+            title=f"Demand against accuracy, by {sheet.label}",
+            x_title="mean MRFS, frames",
+            y_title=f"right with {self.settings.max} frames",
+            dots=tuple(dots),
+            note=f"As figure 9 of HERBench. {self._of_accuracy()}",
+        )
+        return [scatter] if dots else []
+
+    def _checks(self) -> Sheet:
+        """What the search met on its way; each line is of the questions for which it can be said."""
+        most, over = self.settings.max, self.figures.over
+        calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
+
+        def is_short(one: _Demand) -> bool | None:
+            return None if one.is_of("error") else one.finding.n_delivered < most
+
+        def known(of: Told) -> list[_Demand]:
+            return [one for one in self.all if of(one) is not None]
+
+        told: tuple[Line[Told | None], ...] = (
+            Line("asks", "asked", None),
+            Line("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
+            Line("lost", "right with some frames and wrong with all", _Demand.is_lost),
+            Line("misled", "right without frames and wrong with all", _Demand.is_misled),
+            Line("short", f"fewer than {most} frames", is_short),
+            Line("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
+        )
+        return tabulate(
+            "search",
+            "What the search met",
+            label="",
+            rows=told,
+            measures=(
+                share("share", lambda of: over(known(of), lambda one: bool(of(one))) if of else None),
+                number("n", lambda of: sum(bool(of(one)) for one in self.all) if of else None, "questions"),
+                number("of", lambda of: len(known(of) if of else self.all)),
+                number(
+                    "asks",
+                    lambda of: None if of else calls,
+                    "asks per question",
+                    note="The reply memory may have answered some.",
+                ),
+            ),
+            notes=(
+                "Monotone is known only where every number of frames was asked, or where it was broken.",
+                "Another answer to the same prompt is looked for with check_repeat=true; at temperature 0 "
+                "there should be none.",
+            ),
+        )

@@ -1,22 +1,99 @@
 """Where a score is lost: on the way to the evidence, or with the evidence in sight."""
 
 from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import cast
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from msgspec import Meta
 
 from vidence.ask.selection.evidence import located
-from vidence.catalog import take_options
 from vidence.contracts import Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics import gap_sheets
-from vidence.explain.diagnostics.gap_sheets import ORACLE, PLAN, TEXT, GapFinding
-from vidence.explain.diagnostics.paired import Figures
-from vidence.explain.diagnostics.sitting import Sitting, sit
-from vidence.option_readers import number_from_zero, one_of, words_apart, yes_or_no
-from vidence.records import Item, Record
-from vidence.tables.findings import Statement
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
+from vidence.explain.diagnostics.tables import (
+    Figures,
+    Measure,
+    SideBySide,
+    Values,
+    by_name,
+    difference,
+    guesses,
+    holm,
+    kinds,
+    number,
+    share,
+    side_by_side,
+    tabulate,
+    tag_tables,
+)
+from vidence.records import Estimate, Item, Record
+from vidence.tables.findings import Dot, Scatter, Sheet, Statement
+
+PLAN: Final = "plan"
+ORACLE: Final = "evidence-frames"
+TEXT: Final = "text"
+LABELS: Mapping[str, str] = {
+    PLAN: "frames of the plan",
+    ORACLE: "frames of the evidence",
+    TEXT: "words alone",
+}
+
+
+class Settings(Record):
+    """Options of the diagnostic."""
+
+    selectors: Annotated[tuple[str, ...], Meta(description="specs to compare beside the plan's")] = ()
+    base: Annotated[str, Meta(description="a selector in place of the plan's")] = ""
+    oracle: Annotated[
+        str, Meta(description="selector of the evidence: evidence fills up to the budget, oracle does not")
+    ] = "evidence"
+    missing: Annotated[
+        Literal["refuse", "skip", "fill"], Meta(description="what becomes of questions without evidence")
+    ] = "refuse"
+    blind: Annotated[bool, Meta(description="ask with the words alone, too")] = True
+    slack_s: Annotated[
+        float, Meta(ge=0, description="how far from a span of evidence a frame still shows it, in seconds")
+    ] = 0.0
+
+    def __post_init__(self) -> None:
+        taken = [name for name in LABELS if name in self.selectors]
+        if taken:
+            raise UsageError(
+                f"selector-gap: {taken[0]!r} is shown anyway; expected specs of selectors, such as "
+                "selectors=aks:clip:WEIGHTS|bolt:clip:WEIGHTS"
+            )
+
+    @property
+    def chosen(self) -> tuple[str, ...]:
+        """What is compared with the evidence."""
+        return (PLAN, *self.selectors)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """All that shows frames."""
+        return (*self.chosen, ORACLE)
+
+
+class GapFinding(Record, kw_only=True, omit_defaults=True):
+    """What one question got by what was shown: ``plan``, the spec of a selector, ``evidence-frames``.
+
+    A question that was skipped has nothing.
+
+    Source: HERBench, section 5.1.
+    Departs: see `SelectorGap`.
+    """
+
+    marks: dict[str, tuple[ReplyScore, ...]]
+    """One score each; ``text`` has one, too."""
+    recall: dict[str, float | None]
+    """The share of the spans of evidence that the frames hit; None where evidence has no time."""
+    n_frames: dict[str, int]
+    n_pieces: int
+    """How many pieces of evidence are annotated."""
+    is_filled: bool = False
+    """Whether there are none, and the plan's frames stand in for them."""
 
 
 def recall(item: Item, times_s: Sequence[float], *, slack_s: float = 0.0) -> float | None:
@@ -80,7 +157,7 @@ class SelectorGap:
     version = 1
     finding: type[Record] = GapFinding
 
-    def __init__(self, settings: gap_sheets.Settings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self.settings = settings
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
@@ -104,12 +181,12 @@ class SelectorGap:
         shown = {name: name for name in settings.shown}
         if is_filled:
             shown[ORACLE] = PLAN
-        sittings = {name: Sitting(view=view) for name, view in shown.items()}
-        if settings.is_blind:
-            sittings[TEXT] = Sitting(view=PLAN, positions=())
-        marks = yield from sit(subject, list(sittings.values()))
+        conditions = {name: Condition(view=view) for name, view in shown.items()}
+        if settings.blind:
+            conditions[TEXT] = Condition(view=PLAN, positions=())
+        scores = yield from ask_together(subject, list(conditions.values()))
         return GapFinding(
-            marks={name: (mark,) for name, mark in zip(sittings, marks, strict=True)},
+            marks={name: (score,) for name, score in zip(conditions, scores, strict=True)},
             recall={
                 name: recall(item, subject.times_s(view), slack_s=settings.slack_s)
                 for name, view in shown.items()
@@ -123,49 +200,229 @@ class SelectorGap:
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
     ) -> tuple[Statement, ...]:
         """Both gaps of each selector; where questions are lost; how much evidence is found; by tag."""
-        sheets = gap_sheets.Sheets.of(examined, settings=self.settings, figures=Figures(rng=rng, level=level))
-        return sheets.all()
-
-
-_KNOWN: Mapping[str, Callable[[str], object]] = MappingProxyType(
-    {
-        "selectors": words_apart,
-        "base": str,
-        "oracle": str,
-        "missing": one_of("refuse", "skip", "fill"),
-        "blind": yes_or_no,
-        "slack_s": number_from_zero,
-    }
-)
-
-
-def create(options: Mapping[str, str]) -> Diagnostic:
-    """The diagnostic.
-
-    Options: `selectors`, specs split by ``|`` (none: the plan's frames alone are compared with the evidence);
-    `base`, a selector in place of the plan's; `oracle`, the selector of the evidence (``evidence``, which
-    fills up to the budget; ``oracle`` or ``evidence:only`` show the evidence alone); `missing`, what becomes
-    of questions without evidence (``refuse``, ``skip`` or ``fill``); `blind` (``yes``), whether the words
-    alone are asked too; `slack_s` (0), how far from a span of evidence a frame still shows it.
-
-    Raises:
-        UsageError: an option that is not known or cannot be read, or a selector with a name of ours.
-    """
-    given = take_options("selector-gap", options, _KNOWN)
-    selectors = cast("tuple[str, ...]", given.get("selectors", ()))
-    taken = {PLAN, TEXT, ORACLE}.intersection(selectors)
-    if taken:
-        raise UsageError(
-            f"selector-gap: {taken.pop()!r} is shown anyway; expected specs of selectors, such as "
-            "selectors=aks:clip:WEIGHTS|bolt:clip:WEIGHTS"
+        conditions = (*self.settings.shown, *([TEXT] if self.settings.blind else []))
+        figures = Figures(rng=rng, level=level)
+        found = side_by_side(
+            examined, GapFinding, lambda one: one.marks, conditions=conditions, figures=figures
         )
-    return SelectorGap(
-        gap_sheets.Settings(
-            selectors=selectors,
-            base=cast("str", given.get("base", "")),
-            oracle=cast("str", given.get("oracle", "evidence")),
-            missing=cast("str", given.get("missing", "refuse")),
-            is_blind=cast("bool", given.get("blind", True)),
-            slack_s=cast("float", given.get("slack_s", 0.0)),
+        return tuple(_Gaps(found=found, settings=self.settings).statements())
+
+
+def create(settings: Settings) -> Diagnostic:
+    """The diagnostic."""
+    return SelectorGap(settings)
+
+
+# --------------------------------------------------------------------------- what all questions say
+
+Found = SideBySide[GapFinding]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Gaps:
+    """The tables over the questions that have a score with all frames."""
+
+    found: Found
+    settings: Settings
+
+    def statements(self) -> list[Statement]:
+        """The headline first."""
+        recalled = self._recalled()
+        made: list[Statement] = [self._headline()]
+        if self.found.items:
+            made += [self._lost(), self._beyond_guessing()]
+            if self.settings.selectors:
+                made.append(self._above_plan())
+        if recalled.items:
+            made += [self._recall(recalled), self._recall_figure(recalled)]
+        return [*made, *self._tags()]
+
+    def _headline(self) -> Sheet:
+        found, values, oracle = self.found, self.found.values, self.found.values[ORACLE]
+        gaps = found.differences({name: (ORACLE, name) for name in self.settings.chosen})
+        n_filled = sum(one.is_filled for one in found.findings)
+        filled = (
+            f"{n_filled:,} questions have no evidence; the plan's frames stand in for it, which makes the "
+            "retrieval gap smaller."
         )
-    )
+
+        def fusion(name: str) -> Estimate | None:
+            return found.mean(1 - oracle) if name != TEXT else None
+
+        def retrieval_share(name: str) -> Estimate | None:
+            return found.ratio(oracle - values[name], 1 - values[name]) if name in gaps else None
+
+        gap_note = "accuracy on the frames of the evidence less that on these frames, paired"
+        fusion_note = "what is lost with the evidence in sight; the same for all selectors"
+        share_note = "the share of the loss that is due to retrieval"
+        return tabulate(
+            "selector-gap",
+            "Where the score is lost",
+            label="shown",
+            rows=found.rows(values, LABELS),
+            measures=(
+                found.questions(),
+                share("accuracy", found.accuracy),
+                share("loss", lambda name: found.mean(1 - values[name]), note="what is not right"),
+                difference("retrieval", gaps, "retrieval gap", note=gap_note),
+                share("fusion", fusion, "fusion gap", note=fusion_note),
+                share("retrieval_share", retrieval_share, "retrieval / loss", note=share_note),
+                holm(gaps),
+                *kinds(found.marks),
+            ),
+            notes=(
+                "Loss = retrieval gap + fusion gap.",
+                filled if n_filled else "",
+                found.guessing_note(),
+                found.left_out,
+            ),
+        )
+
+    def _lost(self) -> Sheet:
+        values = self.found.values
+
+        def part(*, is_right: bool, by_oracle: bool) -> Callable[[str], Estimate]:
+            def among(name: str) -> Estimate:
+                is_so = ((values[name] >= 1) == is_right) & ((values[ORACLE] >= 1) == by_oracle)
+                return self.found.mean(is_so.astype(np.float64))
+
+            return among
+
+        both, neither = part(is_right=True, by_oracle=True), part(is_right=False, by_oracle=False)
+        lost, alone = part(is_right=False, by_oracle=True), part(is_right=True, by_oracle=False)
+        lost_note = "right with the frames of the evidence, not with these"
+        alone_note = "luck, evidence that was not annotated, or frames of the evidence that mislead"
+        return tabulate(
+            "lost",
+            "What becomes of the questions",
+            label="shown",
+            rows=by_name(self.settings.chosen, LABELS),
+            measures=(
+                share("right", both, "right both ways"),
+                share("retrieval", lost, "lost in retrieval", note=lost_note),
+                share("fusion", neither, "lost in fusion", note="right with neither"),
+                share("other", alone, "right with these alone", note=alone_note),
+            ),
+            notes=("Retrieval gap = lost in retrieval less right with these alone.",),
+        )
+
+    def _beyond_guessing(self) -> Sheet:
+        chances = guesses(self.found.items)
+        some = self.found.of(np.flatnonzero(chances < 1))
+        values, weights = some.values, 1 / (1 - chances[chances < 1])
+
+        def weighed(lost: Values) -> Estimate | None:
+            return some.gain(lost * weights) if some.items else None
+
+        return tabulate(
+            "beyond-guessing",
+            "The gaps if whoever does not know guesses",
+            label="shown",
+            rows=by_name(self.settings.chosen, LABELS),
+            measures=(
+                share("loss", lambda name: weighed(1 - values[name]), "not known"),
+                share("retrieval", lambda name: weighed(values[ORACLE] - values[name]), "retrieval gap"),
+                share("fusion", lambda _: weighed(1 - values[ORACLE]), "fusion gap"),
+            ),
+            notes=("Each wrong answer counts 1 / (1 - chance). Above 100 % is worse than guessing.",),
+        )
+
+    def _above_plan(self) -> Sheet:
+        above = self.found.differences({name: (name, PLAN) for name in self.settings.selectors})
+        return tabulate(
+            "above-plan",
+            "Selectors against the frames of the plan",
+            label="selector",
+            rows=by_name(self.settings.selectors),
+            measures=(difference("difference", above, "difference"), holm(above)),
+        )
+
+    # ------------------------------------------------------------------ what is found
+
+    def _recalled(self) -> Found:
+        """The questions whose evidence has a time."""
+        findings, shown = self.found.findings, self.settings.shown
+        has_all = [not f.is_filled and all(f.recall[name] is not None for name in shown) for f in findings]
+        return self.found.of(np.flatnonzero(has_all))
+
+    def _recall(self, found: Found) -> Sheet:
+        def some(name: str, *, has_all: bool) -> Found:
+            return found.of(np.flatnonzero((_recall_of(found, name) >= 1) == has_all))
+
+        def accuracy(name: str, *, has_all: bool) -> Estimate | None:
+            part = some(name, has_all=has_all)
+            return part.accuracy(name) if part.items else None
+
+        def gap(name: str, *, has_all: bool) -> Estimate | None:
+            part = some(name, has_all=has_all)
+            lost = part.values[ORACLE] - part.values[name]
+            return part.gain(lost) if part.items and name != ORACLE else None
+
+        def shown(name: str) -> Estimate:
+            return found.mean((_recall_of(found, name) >= 1).astype(np.float64))
+
+        return tabulate(
+            "recall",
+            "How much of the evidence is shown",
+            label="shown",
+            rows=by_name(self.settings.shown, LABELS),
+            measures=(
+                found.questions(),
+                share("recall", partial(_mean_recall, found), note="spans of evidence with a frame"),
+                share("all", shown, "all shown", note="questions with full recall"),
+                share("accuracy_all", partial(accuracy, has_all=True), "accuracy, all shown"),
+                share("accuracy_part", partial(accuracy, has_all=False), "accuracy, some missing"),
+                share("gap_all", partial(gap, has_all=True), "retrieval gap, all shown"),
+                share("gap_part", partial(gap, has_all=False), "retrieval gap, some missing"),
+            ),
+            notes=(
+                "A retrieval gap where all is shown is not one of retrieval: other frames distract, or one "
+                "frame of a span is not enough. Recall of the evidence's own frames below 100 % means more "
+                "spans than frames, or spans shorter than a frame (slack_s allows for these).",
+            ),
+        )
+
+    def _recall_figure(self, found: Found) -> Scatter:
+        return Scatter(
+            name="recall-accuracy",
+            title="Evidence shown and score",
+            x_title="share of the evidence that is shown",
+            y_title="accuracy",
+            dots=tuple(
+                Dot(label=LABELS.get(name, name), x=_mean_recall(found, name), y=found.accuracy(name))
+                for name in self.settings.shown
+            ),
+            x_is_share=True,
+        )
+
+    def _tags(self) -> list[Sheet]:
+        def accuracy(name: str) -> Measure[Found]:
+            return share(name, lambda some: some.accuracy(name), f"accuracy, {LABELS.get(name, name)}")
+
+        def retrieval(name: str) -> Measure[Found]:
+            return share(
+                f"retrieval:{name}",
+                lambda some: some.gain(some.values[ORACLE] - some.values[name]),
+                f"retrieval gap, {LABELS.get(name, name)}",
+            )
+
+        return tag_tables(
+            "selector-gap:",
+            "Where the score is lost",
+            self.found.items,
+            about=self.found.of,
+            measures=(
+                number("questions", lambda some: len(some.items)),
+                *map(accuracy, self.found.values),
+                *map(retrieval, self.settings.chosen),
+                share("fusion", lambda some: some.mean(1 - some.values[ORACLE]), "fusion gap"),
+            ),
+        )
+
+
+def _recall_of(found: Found, name: str) -> Values:
+    return np.array([one.recall[name] for one in found.findings], np.float64)
+
+
+def _mean_recall(found: Found, name: str) -> Estimate:
+    return found.mean(_recall_of(found, name))

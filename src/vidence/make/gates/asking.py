@@ -12,7 +12,9 @@ from vidence.engine.errands import Errands
 from vidence.engine.marking import marked
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
-from vidence.explain.diagnostics.sitting import Mark, Sitting, sit
+from vidence.explain.diagnostics.conditions import Condition as Sitting
+from vidence.explain.diagnostics.conditions import ReplyScore as Mark
+from vidence.explain.diagnostics.conditions import ask_together as sit
 from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.gates.verdicts import GateVerdict, GateVote, decide
 from vidence.make.pipeline.material import Crop, Draft

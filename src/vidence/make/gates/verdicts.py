@@ -6,7 +6,7 @@ from typing import Literal
 
 import msgspec
 
-from vidence.explain.diagnostics.sitting import Mark
+from vidence.explain.diagnostics.conditions import ReplyScore as Mark
 from vidence.records import Record
 
 Decision = Literal["kept", "open", "dropped", "untried"]

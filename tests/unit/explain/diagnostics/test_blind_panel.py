@@ -14,8 +14,7 @@ from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.blind_panel import orders
-from vidence.explain.diagnostics.panel_sheets import PanelFinding
+from vidence.explain.diagnostics.blind_panel import PanelFinding, orders
 from vidence.records import Estimate, Failed, Item, Media, Reply
 from vidence.tables.findings import Sheet, Statement
 
@@ -24,7 +23,7 @@ Answers = Callable[[Ask], Reply]
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "blind-panel").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="blind-panel", options=options))
     return made
 
 
@@ -133,7 +132,7 @@ def test_a_letter_out_of_habit_is_not_right_in_every_order() -> None:
 
 def test_options_stand_above_the_protocol() -> None:
     asked = item()
-    one = diagnostic(models="a:1|b:2", runs="2", permute="no", forced="no", at_least="3")
+    one = diagnostic(models="a:1|b:2", runs="2", permute="false", forced="false", at_least="3")
     driven = drive(one.examine(subject(asked)), names(right(asked)))
     assert [(ask.model, ask.sample) for ask in driven.asks] == [
         ("a:1", 0),
@@ -306,7 +305,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     )
     headline = sheet(found, "blind-panel")
     assert headline.entries == ()
-    assert "1 failed, 1 have an answer without a mark" in headline.note
+    assert "1 failed, 1 have an answer without a score" in headline.note
     assert sheet(found, "members").entries == ()
 
 
@@ -323,13 +322,13 @@ def test_a_finding_can_be_stored() -> None:
     [
         ({"protocol": "herbench"}, "asks 4 models and flags at 3; 0 are given"),
         ({"protocol": "herbench", "models": "a:1|b:2"}, "2 are given"),
-        ({"protocol": "blind"}, "expected one of humanpcr, herbench"),
+        ({"protocol": "blind"}, "expected one of herbench, humanpcr"),
         ({"models": "a:1|a:1"}, "different values"),
         ({"models": "a:1||b:2"}, "different values"),
         ({"at_least": "4"}, "at_least=4 of 3"),
-        ({"permute": "maybe"}, "yes or no"),
-        ({"runs": "0"}, "whole number above 0"),
-        ({"forces": "yes"}, "forced"),
+        ({"permute": "maybe"}, "true or false"),
+        ({"runs": "0"}, "whole number 1 or above"),
+        ({"forces": "true"}, "forced"),
     ],
 )
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:

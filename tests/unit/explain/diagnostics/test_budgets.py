@@ -1,4 +1,4 @@
-"""Curves over frames, sizes and thinking, against parsers whose curves are planted."""
+"""Curves over frames, sizes and thinking, against models whose curves are planted."""
 
 import msgspec
 import numpy as np
@@ -9,8 +9,7 @@ from subjects.evidenced import estimate, said_by, sheet, value
 from subjects.simulated import Simulated, drive, times_shown
 from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.budget_sheets import BudgetsFinding
-from vidence.explain.diagnostics.budgets import doublings
+from vidence.explain.diagnostics.budgets import BudgetsFinding, doublings
 from vidence.records import Evidence, Failed, Item, Media, Reply, Usage
 from vidence.tables.findings import Chart, Statement
 
@@ -348,7 +347,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     headline = sheet(said(found), "frames")
     assert headline.value("8", "questions") == 4
     assert "1 failed" in headline.note
-    assert "without a mark" in headline.note
+    assert "without a score" in headline.note
     only_broken = said([Examined(item=item(9), finding=broken)])
     assert sheet(only_broken, "frames").entries == ()
     assert set(only_broken) == {"frames"}
@@ -381,7 +380,7 @@ def test_intervals_hold_the_planted_gain() -> None:
     [
         ({"frames": "8"}, "single amount"),
         ({"frames": "8|8"}, "different values"),
-        ({"frames": "0|8"}, "whole number above 0"),
+        ({"frames": "0|8"}, "whole number 1 or above"),
         ({"frames": "8|many"}, "cannot be read"),
         ({"sizes": "short:224"}, "single amount"),
         ({"sizes": "short:224|long:448"}, "the same side"),
@@ -389,7 +388,7 @@ def test_intervals_hold_the_planted_gain() -> None:
         ({"thinking": "1024"}, "single amount"),
         ({"groups": "2-1|3"}, "'2-1' is no bin"),
         ({"groups": "some"}, "'some' is no bin"),
-        ({"repeats": "0"}, "whole number above 0"),
+        ({"repeats": "0"}, "whole number 1 or above"),
         ({"frame": "8|16"}, "Did you mean 'frames'"),
     ],
 )

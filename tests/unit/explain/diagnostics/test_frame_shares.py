@@ -1,4 +1,4 @@
-"""Shares of frames against parsers whose probabilities are planted."""
+"""Shares of frames against models whose probabilities are planted."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -11,7 +11,7 @@ from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.explain.diagnostics.shares_measure import (
+from vidence.explain.diagnostics.frame_shares import (
     FrameSharesFinding,
     OverLetters,
     evidence_positions,
@@ -25,7 +25,7 @@ LETTERS = "ABCDE"
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "frame-shares").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="frame-shares", options=options))
     return made
 
 
@@ -138,7 +138,7 @@ def test_ranked_frames_are_shown_in_the_order_of_time() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"view": "uniform"}, "expected one of oracle, ranked, plan"),
+        ({"view": "uniform"}, "expected one of oracle, plan, ranked"),
         ({"selector": "aks"}, "selector=aks with view=oracle"),
         ({"temperature": "0"}, "above 0"),
         ({"draw": "3"}, "no option 'draw'. Did you mean 'draws'"),
@@ -391,3 +391,45 @@ def test_letters_that_were_not_reported_are_counted() -> None:
 def test_a_finding_comes_back_from_json() -> None:
     found = measured(asked_for(2), lambda a: with_probability(0.3 * len(times_shown(a)))).made
     assert msgspec.json.decode(msgspec.json.encode(found), type=FrameSharesFinding) == found
+
+
+# --------------------------------------------------------------------------- letters that were not reported
+
+
+def test_what_was_not_reported_is_bounded() -> None:
+    # A has 0.6 and B 0.3; C and D have 0.1 at most, together.
+    over = of_logps({"A": math.log(0.6), "B": math.log(0.3)}, "ABCD")
+    assert over is not None
+    assert np.exp(over.high) == pytest.approx([0.6 / 0.9, 0.3 / 0.9, 0.1, 0.1])
+    assert np.exp(over.low) == pytest.approx([0.6, 0.3, 0, 0])
+    # The floor of B is what counts where more is left: 0.05 for each of the two.
+    over = of_logps({"A": math.log(0.2), "B": math.log(0.05)}, "ABCD")
+    assert over is not None
+    assert np.exp(over.low) == pytest.approx([0.2 / 0.35, 0.05 / 0.35, 0, 0])
+
+
+def test_the_top_share_is_bounded_by_the_deltas() -> None:
+    # A is chosen with 0.8 of the letters. Without the first frame it is not reported: less than 0.1.
+    full = of_logps({"A": math.log(0.8), "B": math.log(0.2)}, "AB")
+    gone = of_logps({"B": math.log(0.9)}, "AB")
+    half = of_logps({"A": math.log(0.4), "B": math.log(0.6)}, "AB")
+    shared = share_out(full, [gone, half])
+    assert shared.deltas == pytest.approx([math.log(8), math.log(2)])
+    assert shared.shares.max() == pytest.approx(0.75)
+    assert shared.least == pytest.approx([math.log(8), math.log(2)])
+    assert shared.most.tolist() == pytest.approx([math.inf, math.log(2)])
+    assert shared.top_bounds == pytest.approx((0.75, 1.0))
+
+
+def test_where_nothing_can_be_positive_there_are_no_bounds() -> None:
+    full = of_logps({"A": math.log(0.5), "B": math.log(0.5)}, "AB")
+    more = of_logps({"A": math.log(0.7), "B": math.log(0.3)}, "AB")
+    assert share_out(full, [more, more]).top_bounds is None
+
+
+def test_where_no_frame_must_add_anything_all_may_add_the_same() -> None:
+    # A has 0.5 of 0.9 and C at most 0.1: without a frame it may be less or more.
+    full = of_logps({"A": math.log(0.5), "B": math.log(0.4)}, "ABC")
+    found = share_out(full, [full, full, full])
+    assert found.shares is None
+    assert found.top_bounds == pytest.approx((1 / 3, 1.0))

@@ -6,7 +6,7 @@ import pytest
 
 from vidence import catalog
 from vidence.contracts import Examined
-from vidence.explain.diagnostics.shares_measure import FrameSharesFinding
+from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.records import Estimate, Failed, Item, Media
 from vidence.tables.findings import Sheet, Statement, Violins
 
@@ -39,7 +39,7 @@ def shared(
 
 def summary(*findings: FrameSharesFinding | Failed) -> dict[str, Statement]:
     examined = [Examined(item=item(i), finding=one) for i, one in enumerate(findings)]
-    diagnostic = catalog.find("diagnostic", "frame-shares").create({})
+    diagnostic = catalog.create("diagnostic", catalog.Spec(name="frame-shares", options={}))
     made = diagnostic.summarise(examined, rng=np.random.default_rng(0), level=0.95)
     return {statement.name: statement for statement in made}
 

@@ -1,4 +1,4 @@
-"""What of the video a score needs, against parsers whose needs are planted."""
+"""What of the video a score needs, against models whose needs are planted."""
 
 import math
 from collections.abc import Callable
@@ -11,8 +11,8 @@ from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.modality_sheets import CONDITIONS, ModalityFinding
-from vidence.explain.diagnostics.sitting import Mark
+from vidence.explain.diagnostics.conditions import ReplyScore
+from vidence.explain.diagnostics.modality import CONDITIONS, ModalityFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
 from vidence.tables.findings import Sheet, Statement
 
@@ -23,7 +23,7 @@ CHOICES = ("one", "two", "three", "four")
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "modality").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="modality", options=options))
     return made
 
 
@@ -178,26 +178,26 @@ def test_a_finding_can_be_stored() -> None:
 @pytest.mark.parametrize(
     ("reply", "mark"),
     [
-        (Reply(text="B"), Mark(value=1.0, kind="answered", answer="B")),
-        (Reply(text="C", finish="length"), Mark(value=0.0, kind="answered", answer="C", is_cut=True)),
-        (Reply(text="?"), Mark(value=0.0, kind="unreadable")),
+        (Reply(text="B"), ReplyScore(value=1.0, kind="answered", answer="B")),
+        (Reply(text="C", finish="length"), ReplyScore(value=0.0, kind="answered", answer="C", is_cut=True)),
+        (Reply(text="?"), ReplyScore(value=0.0, kind="unreadable")),
         (
             Reply(text="B", usage=Usage(output_tokens=7)),
-            Mark(value=1.0, kind="answered", answer="B", output_tokens=7),
+            ReplyScore(value=1.0, kind="answered", answer="B", output_tokens=7),
         ),
         (
             Reply(text="judge"),
-            Mark(
+            ReplyScore(
                 value=None,
                 kind="answered",
                 answer="judge",
                 why="the answer waits for a judge; name one with --judge-model",
             ),
         ),
-        (Reply(text="broken"), Mark(value=None, kind="failed", why="JudgeError: no verdict")),
+        (Reply(text="broken"), ReplyScore(value=None, kind="failed", why="JudgeError: no verdict")),
     ],
 )
-def test_every_kind_of_reply_has_its_mark(reply: Reply, mark: Mark) -> None:
+def test_every_kind_of_reply_has_its_mark(reply: Reply, mark: ReplyScore) -> None:
     driven = drive(diagnostic().examine(Simulated(item(1), dict(VIEWS))), lambda ask: reply)
     assert driven.made.marks == {name: (mark,) for name in CONDITIONS}
     assert driven.made.solved["full"] is (None if mark.value is None else mark.value == 1.0)
@@ -323,7 +323,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     headline = sheet(said(found), "modality")
     assert headline.value("full", "questions") == 4
     assert "1 failed" in headline.note
-    assert "1 have an answer without a mark" in headline.note
+    assert "1 have an answer without a score" in headline.note
 
 
 def test_replies_without_an_answer_are_counted() -> None:
@@ -367,7 +367,7 @@ def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"repeats": "0"}, "whole number above 0"),
+        ({"repeats": "0"}, "whole number 1 or above"),
         ({"repeats": "two"}, "repeats='two'"),
         ({"repeats": "2", "at_least": "3"}, "at_least=3 of 2"),
         ({"seed": "-1"}, "0 or above"),

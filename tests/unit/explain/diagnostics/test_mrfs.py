@@ -1,4 +1,4 @@
-"""The demand of one question, and of many, against parsers whose needs are planted."""
+"""The demand of one question, and of many, against models whose needs are planted."""
 
 import math
 import random
@@ -11,7 +11,7 @@ from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
-from vidence.explain.diagnostics.mrfs_search import MrfsFinding
+from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Item, Reply
 
 MODES = ("nested-bisect", "exhaustive", "official")
@@ -19,7 +19,7 @@ ITEM = Item(item_id="q1", question="Which?", choices=("one", "two", "three"), an
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "mrfs").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options))
     return made
 
 
@@ -138,10 +138,10 @@ def test_without_frames_there_is_no_demand(mode: str) -> None:
 
 @pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive"])
 def test_the_precondition_can_be_left_out(mode: str) -> None:
-    driven = examined(lambda k: k >= 4 or k == 0, mode=mode, text_only="no")
+    driven = examined(lambda k: k >= 4 or k == 0, mode=mode, text_only="false")
     assert (driven.made.category, driven.made.mrfs) == ("visual-required", 4)
     assert 0 not in driven.made.asked
-    assert examined(lambda _: True, n=0, mode=mode, text_only="no").made.category == "error"
+    assert examined(lambda _: True, n=0, mode=mode, text_only="false").made.category == "error"
 
 
 @pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive"])
@@ -218,17 +218,17 @@ def test_the_same_prompt_is_put_twice_where_asked_for(mode: str) -> None:
     def changing(ask: Ask) -> Reply:
         return Reply(text="C" if ask.sample else "B" if len(times_shown(ask)) >= 4 else "A")
 
-    driven = drive(diagnostic(mode=mode, check_repeat="yes").examine(subject), changing)
+    driven = drive(diagnostic(mode=mode, check_repeat="true").examine(subject), changing)
     assert driven.made.is_changed is True
     assert driven.made.mrfs == 4
     repeats = [(len(times_shown(a)), a.sample) for a in driven.asks if a.sample]
     assert repeats == [(16, 1)]
-    assert examined(lambda k: k >= 4, mode=mode, check_repeat="yes").made.is_changed is False
+    assert examined(lambda k: k >= 4, mode=mode, check_repeat="true").made.is_changed is False
     assert examined(lambda k: k >= 4, mode=mode).made.is_changed is None
 
 
 def test_a_finding_comes_back_from_json() -> None:
-    found = examined(lambda k: k >= 4, check_repeat="yes").made
+    found = examined(lambda k: k >= 4, check_repeat="true").made
     assert msgspec.json.decode(msgspec.json.encode(found), type=MrfsFinding) == found
 
 
@@ -244,10 +244,10 @@ def test_the_ranking_is_the_plans_or_the_one_named() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"mode": "binary"}, "expected one of nested-bisect, exhaustive, official"),
-        ({"max": "0"}, "whole number above 0"),
+        ({"mode": "binary"}, "expected one of exhaustive, nested-bisect, official"),
+        ({"max": "0"}, "whole number 1 or above"),
         ({"min": "17"}, "min=17 is above max=16"),
-        ({"mode": "official", "text_only": "no"}, "always asks without frames"),
+        ({"mode": "official", "text_only": "false"}, "always asks without frames"),
         ({"maximum": "3"}, "no option 'maximum'. Did you mean 'max'"),
     ],
 )

@@ -9,7 +9,7 @@ import pytest
 from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
-from vidence.explain.diagnostics.mrfs_search import MrfsFinding
+from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply
 from vidence.tables.findings import Chart, Scatter, Sheet, Statement
 
@@ -17,7 +17,7 @@ MODES = ("nested-bisect", "exhaustive", "official")
 
 
 def diagnostic(**options: str) -> Diagnostic:
-    made: Diagnostic = catalog.find("diagnostic", "mrfs").create(options)
+    made: Diagnostic = catalog.create("diagnostic", catalog.Spec(name="mrfs", options=options))
     return made
 
 

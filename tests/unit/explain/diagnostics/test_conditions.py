@@ -1,10 +1,10 @@
-"""How replies under several conditions become marks."""
+"""How replies under several conditions become scores."""
 
 import pytest
 
 from subjects.simulated import Simulated, drive
 from vidence.contracts import Flow
-from vidence.explain.diagnostics.sitting import Mark, Sitting, mean_value, sit
+from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together, mean_value
 from vidence.records import Answered, Item, Outcome, Refused, Reply, Score
 
 ITEM = Item(item_id="q1", question="Which?", choices=("one", "two", "three"), answer="B")
@@ -27,9 +27,18 @@ class Open(Simulated):
         return Score(outcome=outcome, value=0.5, scorer="simulated", scorer_version=1)
 
 
+def scored(subject: Simulated, says: str, *, order: tuple[int, ...] = ()) -> list[ReplyScore]:
+    """The scores of a reply under one condition."""
+    flow = ask_together(subject, [Condition(view="v", order=order)])
+    found: list[ReplyScore] = drive(flow, lambda ask: Reply(text=says)).made
+    return found
+
+
 def test_who_declines_is_wrong_and_counted_apart() -> None:
-    driven = drive(sit(Declining(ITEM, {"v": ()}), [Sitting(view="v")]), lambda ask: Reply(text="I cannot"))
-    assert driven.made == [Mark(value=0.0, kind="refused")]
+    driven = drive(
+        ask_together(Declining(ITEM, {"v": ()}), [Condition(view="v")]), lambda ask: Reply(text="I cannot")
+    )
+    assert driven.made == [ReplyScore(value=0.0, kind="refused")]
 
 
 @pytest.mark.parametrize(
@@ -38,26 +47,30 @@ def test_who_declines_is_wrong_and_counted_apart() -> None:
 )
 def test_letters_are_those_of_the_item(shown: str, order: tuple[int, ...], own: str) -> None:
     subject = Simulated(ITEM, {"v": ()})
-    (mark,) = drive(sit(subject, [Sitting(view="v", order=order)]), lambda ask: Reply(text=shown)).made
-    assert mark.answer == own
-    assert mark.value == (own == "B")
+    (score,) = drive(
+        ask_together(subject, [Condition(view="v", order=order)]), lambda ask: Reply(text=shown)
+    ).made
+    assert score.answer == own
+    assert score.value == (own == "B")
 
 
 def test_words_stay_as_they_are() -> None:
-    (mark,) = drive(sit(Open(ITEM, {"v": ()}), [Sitting(view="v")]), lambda ask: Reply(text="a cat")).made
-    assert (mark.answer, mark.value) == ("a cat", 0.5)
+    (score,) = drive(
+        ask_together(Open(ITEM, {"v": ()}), [Condition(view="v")]), lambda ask: Reply(text="a cat")
+    ).made
+    assert (score.answer, score.value) == ("a cat", 0.5)
 
 
 def test_words_are_named_that_stand_behind_the_question() -> None:
     subject = Simulated(ITEM, {"v": (1.0,)})
-    sittings = [Sitting(view="v", more="choose"), Sitting(view="v", model="other", sample=3)]
-    first, second = drive(sit(subject, sittings), lambda ask: Reply(text="B")).asks
+    conditions = [Condition(view="v", more="choose"), Condition(view="v", model="other", sample=3)]
+    first, second = drive(ask_together(subject, conditions), lambda ask: Reply(text="B")).asks
     assert first.prompt.text == "Which?\nwords: choose"
     assert (second.prompt.text, second.model, second.sample) == ("Which?", "other", 3)
 
 
 def test_the_mean_over_repeats_needs_every_mark() -> None:
-    right, wrong = Mark(value=1.0, kind="answered"), Mark(value=0.0, kind="answered")
+    right, wrong = ReplyScore(value=1.0, kind="answered"), ReplyScore(value=0.0, kind="answered")
     assert mean_value([right, wrong]) == 0.5
-    assert mean_value([right, Mark(value=None, kind="failed")]) is None
+    assert mean_value([right, ReplyScore(value=None, kind="failed")]) is None
     assert mean_value([]) is None

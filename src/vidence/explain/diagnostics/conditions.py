@@ -1,0 +1,129 @@
+"""Conditions under which a diagnostic asks a question, and how the replies are scored."""
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal, TypeAlias, assert_never
+
+import numpy as np
+from msgspec import Meta
+
+from vidence.contracts import Ask, Flow, Subject
+from vidence.errors import UsageError
+from vidence.records import Answered, Failed, Outcome, Record, Refused, Reply, Score, Unreadable
+
+Kind: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+"""The type of a setting that counts something."""
+
+
+class ReplyScore(Record, kw_only=True, omit_defaults=True):
+    """How one reply was scored."""
+
+    value: float | None
+    """1.0 for right, 0.0 for wrong, unreadable and refused; None where there is no score (see `why`)."""
+    kind: Kind
+    answer: str = ""
+    """The letter in the item's own order of choices, or the text; empty where none was read."""
+    is_cut: bool = False
+    """Whether the reply was cut off at its length limit."""
+    output_tokens: int | None = None
+    """How many tokens the reply was billed for, where the model says so."""
+    why: str = ""
+    """Why there is no score: the answer waits for a judge, or the judge or the parser broke."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Condition:
+    """One way to put a question: which frames in which order (None: all), which order of choices, to whom.
+
+    `more` names a template whose words are put behind the question (see `vidence.contracts.Words`).
+    """
+
+    view: str
+    positions: Sequence[int] | None = None
+    order: tuple[int, ...] = ()
+    model: str = ""
+    sample: int = 0
+    more: str = ""
+
+
+def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list[ReplyScore]]:
+    """Put a question under all conditions at once; one score for each, in their order."""
+    replies = yield [
+        Ask(
+            prompt=subject.prompt(one.view, one.positions, order=one.order, more=one.more),
+            model=one.model,
+            sample=one.sample,
+        )
+        for one in conditions
+    ]
+    scores: list[ReplyScore] = []
+    for one, reply in zip(conditions, replies, strict=True):
+        score = yield from subject.mark(reply, order=one.order)
+        scores.append(_reply_score(reply, score, order=one.order))
+    return scores
+
+
+def _reply_score(reply: Reply, score: Score, *, order: tuple[int, ...]) -> ReplyScore:
+    outcome, value, why = score.outcome, score.value, ""
+    if isinstance(outcome, Failed):
+        value, why = None, f"{outcome.error}: {outcome.message}"
+    elif value is None:
+        why = "the answer waits for a judge; name one with --judge-model"
+    return ReplyScore(
+        value=value,
+        kind=_kind(outcome),
+        answer=_own_letter(outcome.answer, order) if isinstance(outcome, Answered) else "",
+        is_cut=reply.finish == "length",
+        output_tokens=reply.usage.output_tokens,
+        why=why,
+    )
+
+
+def _kind(outcome: Outcome) -> Kind:
+    match outcome:
+        case Answered():
+            return "answered"
+        case Unreadable():
+            return "unreadable"
+        case Refused():
+            return "refused"
+        case Failed():
+            return "failed"
+        case _:
+            assert_never(outcome)
+
+
+def _own_letter(answer: str, order: tuple[int, ...]) -> str:
+    """The letter that a letter shown in that order has in the item's own order."""
+    place = ord(answer) - ord("A") if len(answer) == 1 else -1
+    return chr(ord("A") + order[place]) if 0 <= place < len(order) else answer
+
+
+def mean_value(scores: Iterable[ReplyScore]) -> float | None:
+    """The mean over repeats of one condition; None where one of them has no score."""
+    values = [score.value for score in scores]
+    known = [value for value in values if value is not None]
+    return sum(known) / len(known) if known and len(known) == len(values) else None
+
+
+def n_right(scores: Iterable[ReplyScore]) -> int:
+    """How many of the scores are right in full."""
+    return sum(score.value == 1.0 for score in scores)
+
+
+def rng_of(*parts: object) -> np.random.Generator:
+    """A generator that depends on these parts alone, such as a seed and the id of a question."""
+    key = hashlib.sha256("\n".join(map(str, parts)).encode()).digest()
+    return np.random.default_rng(int.from_bytes(key))
+
+
+def check_at_least(at_least: int, of: int, *, owner: str) -> None:
+    """Refuse to ask for more right answers than there are answers.
+
+    Raises:
+        UsageError: it is more.
+    """
+    if at_least > of:
+        raise UsageError(f"{owner}: at_least={at_least} of {of} answers can never be; expected 1 to {of}")

@@ -1,0 +1,472 @@
+"""Tables of diagnostics: figures with intervals, columns with how to compute them, conditions compared."""
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.contracts import Examined
+from vidence.explain.diagnostics.conditions import ReplyScore, mean_value
+from vidence.records import Estimate, Item, Record
+from vidence.statistics import intervals, paired
+from vidence.statistics.ratios import ratio_of_means
+from vidence.statistics.resampling import Resampling
+from vidence.tables.findings import Entry, Heading, Sheet, Value
+
+# Below it percentile intervals are too narrow (`intervals.mean`), and Student's t is used in their place.
+FEW_VIDEOS = 30
+LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
+NO_ADJUSTMENT = "No adjustment for the number of lines."
+_ROUNDING = 1e-9
+
+Values: TypeAlias = NDArray[np.float64]
+FindingT = TypeVar("FindingT", bound=Record)
+RowT = TypeVar("RowT")
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
+AboutT_co = TypeVar("AboutT_co", covariant=True)
+
+
+class _OfItem(Protocol):
+    @property
+    def item(self) -> Item: ...
+
+
+OfItemT = TypeVar("OfItemT", bound=_OfItem)
+
+
+# --------------------------------------------------------------------------- figures
+
+
+@dataclass(frozen=True, kw_only=True)
+class Difference:
+    """A paired difference of means, and its p-value adjusted for all that are in the same table."""
+
+    estimate: Estimate
+    p_holm: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Figures:
+    """How every figure gets its interval: by video, with Student's t where there are few videos."""
+
+    rng: np.random.Generator
+    level: float
+
+    def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
+        """The mean of what has no bounds, such as a difference, over questions, one or more."""
+        videos = [item.video_id for item in items]
+        if len(set(videos)) < FEW_VIDEOS:
+            return intervals.mean_analytic(values, clusters=videos, level=self.level)
+        return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
+
+    def mean(
+        self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
+    ) -> Estimate:
+        """The mean over questions, one or more; where all values are within `bounds`, so is its interval.
+
+        Student's t does not know that there is nothing beyond.
+        """
+        found = self.gain(values, items)
+        least, most = float(values.min()), float(values.max())
+        is_within = bounds[0] - _ROUNDING <= least and most <= bounds[1] + _ROUNDING
+        if math.isnan(found.low) or not is_within:
+            return found
+        low, high = max(found.low, min(bounds[0], least)), min(found.high, max(bounds[1], most))
+        return msgspec.structs.replace(found, low=low, high=high)
+
+    def over(
+        self,
+        some: Sequence[OfItemT],
+        of: Callable[[OfItemT], float],
+        *,
+        bounds: tuple[float, float] = (0.0, 1.0),
+    ) -> Estimate | None:
+        """The mean of something over questions, or the share of which it is true; None of no questions."""
+        if not some:
+            return None
+        return self.mean(
+            np.array([float(of(one)) for one in some]), [one.item for one in some], bounds=bounds
+        )
+
+    def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
+        """The first less the second on the same questions, and the p-value of the sign-flip test."""
+        videos = [item.video_id for item in items]
+        found = paired.compare(
+            first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
+        )
+        is_few = found.difference.n_clusters < FEW_VIDEOS
+        return found.analytic if is_few else found.difference, found.p_value
+
+    def differences(
+        self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
+    ) -> dict[str, Difference]:
+        """The first of each pair less the second, adjusted for their number; nothing of no questions."""
+        if not items or not pairs:
+            return {}
+        found = {name: self.difference(*pair, items) for name, pair in pairs.items()}
+        adjusted = paired.holm([p for _, p in found.values()])
+        return {
+            name: Difference(estimate=estimate, p_holm=p)
+            for (name, (estimate, _)), p in zip(found.items(), adjusted, strict=True)
+        }
+
+    def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
+        """The mean of the first over the mean of the second on the same questions."""
+        videos = [item.video_id for item in items]
+        found = ratio_of_means(
+            first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
+        )
+        return found.fieller if found.fieller.n_clusters < FEW_VIDEOS else found.bootstrap
+
+
+# --------------------------------------------------------------------------- guessing
+
+
+def guess(item: Item) -> float:
+    """The chance to name the right choice blindly; 0 for an open question."""
+    if item.answer_kind == "choice" and item.choices:
+        return 1 / len(item.choices)
+    return 0.0
+
+
+def guesses(items: Sequence[Item], chance: Callable[[float], float] = float) -> Values:
+    """What guessing alone gets on each question, of the chance of one guess; shape (n_items,)."""
+    return np.array([chance(guess(item)) for item in items], np.float64)
+
+
+def chance_of(n_least: int, n_tries: int, chance: float) -> float:
+    """The chance of at least so many hits in independent tries.
+
+    >>> round(chance_of(3, 4, 0.25), 4)
+    0.0508
+    """
+    return sum(
+        math.comb(n_tries, k) * chance**k * (1 - chance) ** (n_tries - k) for k in range(n_least, n_tries + 1)
+    )
+
+
+# --------------------------------------------------------------------------- columns and rows
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(Generic[RowT_contra]):
+    """A column of a table: its heading, and its value for what a row is about (a condition, questions, …)."""
+
+    heading: Heading
+    of: Callable[[RowT_contra], Value]
+
+
+def number(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
+    """A column of numbers or words; without a title its key is one."""
+    return Measure(heading=Heading(key=key, title=title or key, note=note), of=of)
+
+
+def share(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
+    """A column of shares from 0 to 1, or of their differences; shown in per cent."""
+    return Measure(heading=Heading(key=key, title=title or key, note=note, is_share=True), of=of)
+
+
+def difference(
+    key: str, found: Mapping[str, Difference], title: str, *, note: str = "paired"
+) -> Measure[str]:
+    """A column of paired differences, for rows by name; empty where a row has none."""
+    return share(key, lambda name: found[name].estimate if name in found else None, title, note=note)
+
+
+def holm(found: Mapping[str, Difference]) -> Measure[str]:
+    """A column of the p-values of these differences."""
+    how = "cluster sign-flip test of the difference, adjusted for all lines of this table that have one"
+    heading = Heading(key="p_holm", title="p (Holm)", note=how, is_p=True)
+    return Measure(heading=heading, of=lambda name: found[name].p_holm if name in found else None)
+
+
+def counted(
+    items: Sequence[Item], figures: Figures
+) -> tuple[Measure[Sequence[bool]], Measure[Sequence[bool]]]:
+    """Two columns for rows that say whether something is so of each question: its share, and of how many."""
+    return (
+        share("share", lambda is_so: figures.mean(np.array(is_so, np.float64), items)),
+        number("n", sum, "questions"),
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flagged:
+    """Of which questions something is so, how often guessing alone makes it so, and what lies beyond that."""
+
+    is_so: Values
+    chances: Values
+    beyond: Estimate | None = None
+
+
+def flagged(mean: Callable[[Values], Estimate], *, note: str) -> tuple[Measure[Flagged], ...]:
+    """Columns for rows that flag questions: how many, which share, and the share by guessing."""
+    return (
+        number("questions", lambda row: int(row.is_so.sum())),
+        share("share", lambda row: mean(row.is_so)),
+        share("chance", lambda row: float(row.chances.mean()), "by guessing", note=note),
+    )
+
+
+def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure[str], ...]:
+    """Columns that count the replies that were unreadable, refused, and cut off at their length limit."""
+
+    def n_of(is_so: Callable[[ReplyScore], bool]) -> Callable[[str], Value]:
+        return lambda name: sum(map(is_so, chain.from_iterable(scores[name])))
+
+    unread, declined = n_of(lambda one: one.kind == "unreadable"), n_of(lambda one: one.kind == "refused")
+    return (
+        number("unreadable", unread, note="replies without an answer; they count as wrong"),
+        number("refused", declined, note="replies that decline; they count as wrong"),
+        number(
+            "cut", n_of(lambda one: one.is_cut), "cut off", note="replies that ended at the limit of tokens"
+        ),
+    )
+
+
+@dataclass(frozen=True)
+class Line(Generic[AboutT_co]):
+    """A row of a table before it is computed: what it is called, and what it is about."""
+
+    key: str
+    label: str
+    about: AboutT_co
+    detail: str = field(default="", kw_only=True)
+
+
+def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
+    """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
+    return (Line(key, (labels or {}).get(key, key), about) for key, about in rows)
+
+
+def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+    """Lines that are about what their key says, such as a condition."""
+    return lines(((name, name) for name in names), labels)
+
+
+def tabulate(
+    name: str,
+    title: str,
+    *,
+    label: str,
+    rows: Iterable[Line[RowT]],
+    measures: Sequence[Measure[RowT]],
+    notes: Iterable[str] = (),
+) -> Sheet:
+    """A table of these measures.
+
+    Args:
+        name: unique within a diagnostic.
+        title: what it shows.
+        label: the heading over the names of the rows.
+        rows: taken one after another, each with all measures.
+        measures: the columns.
+        notes: what must be known to read it, in sentences; empty ones fall away.
+    """
+    return Sheet(
+        name=name,
+        title=title,
+        label=label,
+        headings=tuple(measure.heading for measure in measures),
+        entries=tuple(
+            Entry(
+                key=row.key,
+                label=row.label,
+                values=tuple(m.of(row.about) for m in measures),
+                detail=row.detail,
+            )
+            for row in rows
+        ),
+        note=" ".join(filter(None, notes)),
+    )
+
+
+def tag_tables(
+    prefix: str,
+    title: str,
+    items: Sequence[Item],
+    *,
+    about: Callable[[tuple[int, ...]], RowT],
+    measures: Sequence[Measure[RowT]],
+    notes: Sequence[str] = (NO_ADJUSTMENT,),
+) -> list[Sheet]:
+    """A table for each tag by which the questions can be parted, with a row for each of its values.
+
+    Args:
+        prefix: of the names of the tables; the tag follows.
+        title: of the tables; ``, by TAG`` follows.
+        items: the questions.
+        about: what a row is about, of the positions of its questions.
+        measures: the columns.
+        notes: what must be known to read them.
+    """
+    return [
+        tabulate(
+            prefix + tag,
+            f"{title}, by {tag}",
+            label=tag,
+            rows=lines((value, about(positions)) for value, positions in values.items()),
+            measures=measures,
+            notes=notes,
+        )
+        for tag, values in by_tag(items).items()
+    ]
+
+
+def by_tag(items: Sequence[Item]) -> dict[str, dict[str, tuple[int, ...]]]:
+    """For each tag with 2 to 40 values the positions of the items that have each value."""
+    found: dict[str, dict[str, list[int]]] = {}
+    for position, item in enumerate(items):
+        for tag, value in item.tags.items():
+            found.setdefault(tag, {}).setdefault(value, []).append(position)
+    return {
+        tag: {value: tuple(values[value]) for value in sorted(values, key=_in_order)}
+        for tag, values in found.items()
+        if LEAST_VALUES <= len(values) <= MOST_VALUES
+    }
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    """Numbers first, by size; then words."""
+    is_number = value.isascii() and value.isdecimal()
+    return not is_number, float(value) if is_number else 0.0, value
+
+
+# --------------------------------------------------------------------------- conditions side by side
+
+
+@dataclass(frozen=True, kw_only=True)
+class SideBySide(Generic[FindingT]):
+    """The questions that have a score under every condition, with all their figures.
+
+    `values` has one array of shape (n_items,) for each condition, the mean over repeats; `marks` has the
+    scores of each question, repeats included. `left_out` says which questions are not there.
+    """
+
+    items: tuple[Item, ...]
+    findings: tuple[FindingT, ...]
+    values: Mapping[str, Values]
+    marks: Mapping[str, tuple[tuple[ReplyScore, ...], ...]]
+    left_out: str
+    figures: Figures
+
+    def of(self, positions: Sequence[int] | NDArray[np.int64]) -> "SideBySide[FindingT]":
+        """Some of the questions."""
+        chosen = np.asarray(positions, np.int64)
+        at: list[int] = chosen.tolist()
+        return replace(
+            self,
+            items=tuple(self.items[i] for i in at),
+            findings=tuple(self.findings[i] for i in at),
+            values={name: values[chosen] for name, values in self.values.items()},
+            marks={name: tuple(marks[i] for i in at) for name, marks in self.marks.items()},
+        )
+
+    def mean(self, values: Values) -> Estimate:
+        """See `Figures.mean`."""
+        return self.figures.mean(values, self.items)
+
+    def gain(self, values: Values) -> Estimate:
+        """See `Figures.gain`."""
+        return self.figures.gain(values, self.items)
+
+    def ratio(self, first: Values, second: Values) -> Estimate:
+        """See `Figures.ratio`."""
+        return self.figures.ratio(first, second, self.items)
+
+    def accuracy(self, condition: str) -> Estimate:
+        """The mean under a condition."""
+        return self.mean(self.values[condition])
+
+    def difference(self, first: str, second: str) -> Estimate:
+        """The first condition less the second, paired."""
+        return self.figures.difference(self.values[first], self.values[second], self.items)[0]
+
+    def differences(self, pairs: Mapping[str, tuple[str, str]]) -> dict[str, Difference]:
+        """By name the first condition of a pair less the second; see `Figures.differences`."""
+        values = {name: (self.values[first], self.values[second]) for name, (first, second) in pairs.items()}
+        return self.figures.differences(values, self.items)
+
+    def questions(self) -> Measure[object]:
+        """A column with the number of questions."""
+        return number("questions", lambda _: len(self.items))
+
+    def rows(self, names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+        """A row for each name; none where there are no questions."""
+        return by_name(names if self.items else (), labels)
+
+    def guessing_note(self, more: str = "") -> str:
+        """What guessing alone gets on these questions, as a sentence; empty of none."""
+        chance = 100 * float(guesses(self.items).mean()) if self.items else 0.0
+        return f"Guessing alone gets {chance:.1f} %{more}." if self.items else ""
+
+    def beyond_guessing(self, values: Values, chances: Values) -> Estimate | None:
+        """The share that is known, if whoever does not know guesses: ``(share - chance) / (1 - chance)``.
+
+        None where guessing alone gets everything.
+        """
+        left = float((1 - chances).mean())
+        if left <= 0:
+            return None
+        found = self.gain(values - chances)
+        method = ";".join(["share known beyond guessing", *found.method.split(";")[1:]])
+        value, low, high = found.value / left, found.low / left, found.high / left
+        return msgspec.structs.replace(found, value=value, low=low, high=high, method=method)
+
+
+def side_by_side(
+    examined: Sequence[Examined],
+    kind: type[FindingT],
+    marks_of: Callable[[FindingT], Mapping[str, tuple[ReplyScore, ...]]],
+    *,
+    conditions: Sequence[str],
+    figures: Figures,
+) -> SideBySide[FindingT]:
+    """The questions with a score under each of these conditions.
+
+    Args:
+        examined: what came of each question.
+        kind: the findings of the diagnostic; whatever is none counts as failed.
+        marks_of: the scores in a finding, by condition; nothing where it was not asked.
+        conditions: the conditions that are compared.
+        figures: how they get their intervals.
+    """
+    items: list[Item] = []
+    findings: list[FindingT] = []
+    values: list[list[float]] = []
+    n_failed = n_not_asked = n_unscored = 0
+    for one in examined:
+        if not isinstance(one.finding, kind):
+            n_failed += 1
+            continue
+        marks = marks_of(one.finding)
+        if not all(name in marks for name in conditions):
+            n_not_asked += 1
+            continue
+        known = [mean for name in conditions if (mean := mean_value(marks[name])) is not None]
+        if len(known) < len(conditions):
+            n_unscored += 1
+            continue
+        items.append(one.item)
+        findings.append(one.finding)
+        values.append(known)
+    reasons = {
+        "failed": n_failed,
+        "were not asked": n_not_asked,
+        "have an answer without a score (it waits for a judge, or the judge or the parser broke)": n_unscored,
+    }
+    said = ", ".join(f"{n:,} {reason}" for reason, n in reasons.items() if n)
+    columns = np.asarray(values, np.float64).reshape(len(values), len(conditions)).T
+    return SideBySide(
+        items=tuple(items),
+        findings=tuple(findings),
+        values=dict(zip(conditions, columns, strict=True)),
+        marks={name: tuple(marks_of(one)[name] for one in findings) for name in conditions},
+        left_out=f"Left out of every number: {said}." if said else "",
+        figures=figures,
+    )
