@@ -11,8 +11,8 @@ from PIL import Image
 from vidence.cli.pointlight import pointlight
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.sheets import montage_of
-from vidence.pointlight.staging import spec_of, staged
+from vidence.pointlight.drawing import montage_of
+from vidence.pointlight.figures import spec_of, staged
 
 
 def run(*words: object) -> str:

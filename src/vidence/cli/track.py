@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from vidence.media.video import Video
-    from vidence.seeing.mot import MotRows
     from vidence.seeing.record import TrackRecord
     from vidence.seeing.refine import RefineSettings
     from vidence.seeing.shooting import ShotDetector
+    from vidence.seeing.track_files import MotRows
     from vidence.seeing.tracks import ShotFrames, TrackedVideo
     from vidence.seeing.watching import Found, Onlooker
 
@@ -112,10 +112,10 @@ def track(
     """
     from vidence.media.video import open_video
     from vidence.seeing.following import follow, open_detector, open_tracker
-    from vidence.seeing.parts import without_parts
+    from vidence.seeing.limbs import without_parts
     from vidence.seeing.record import quality_lines, record_of
     from vidence.seeing.refine import refine
-    from vidence.seeing.table import check_parquet
+    from vidence.seeing.track_files import check_parquet
 
     settings = _settings(steps)
     medium = open_video(video, kind="frames" if video.is_dir() else "video")
@@ -165,8 +165,8 @@ def _settings(steps: str) -> "RefineSettings":
 
 def _truth(path: Path | None) -> "MotRows | None":
     """The ground truth, read before the long work; the library that measures must be there too."""
-    from vidence.seeing.mot import read_mot
     from vidence.seeing.quality import check_installed
+    from vidence.seeing.track_files import read_mot
 
     if path is None:
         return None
@@ -236,8 +236,7 @@ def _watching(n_frames: int, *, is_read: bool) -> "Iterator[tuple[_Counter, ...]
 
 def _write(folder: Path, tracked: "TrackedVideo", *, table: str, record: "TrackRecord") -> None:
     from vidence.media.cache import write_whole
-    from vidence.seeing.mot import write_detections, write_tracks
-    from vidence.seeing.table import write_csv, write_parquet
+    from vidence.seeing.track_files import write_csv, write_detections, write_parquet, write_tracks
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -254,8 +253,7 @@ def _write(folder: Path, tracked: "TrackedVideo", *, table: str, record: "TrackR
 def _paint(
     folder: Path, tracked: "TrackedVideo", *, medium: "Video", with_video: bool, most_shown: int
 ) -> None:
-    from vidence.seeing.painting import paint
-    from vidence.seeing.sheet import ContactSheet
+    from vidence.seeing.pictures import ContactSheet, paint
 
     n = len(tracked.tracks)
     title = f"{Path(medium.probe.path).name}: {n} track{'' if n == 1 else 's'}"

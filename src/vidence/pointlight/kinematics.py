@@ -1,10 +1,16 @@
-"""From joint rotations to points in space."""
+"""Skeletons: forward kinematics, and how bones that releases have lost are put back."""
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+from vidence.pointlight.motion import Motion
 
 Floats = NDArray[np.float64]
 
@@ -119,3 +125,123 @@ def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
     ends = np.array(parents)
     starts = np.where(ends < 0, np.arange(len(ends)), ends)
     return np.asarray(np.linalg.norm(positions - positions[:, starts], axis=2))
+
+
+T_POSE_JUMP_M = 0.2
+_LONGEST_EASING = 10
+
+
+def t_pose_frames(
+    positions_m: Floats, root_angles: Floats, *, jump_m: float = T_POSE_JUMP_M, easing_m: float = 0.04
+) -> int:
+    """How many frames at the start are a pose of reference put before the recording, and the way out of it.
+
+    There is one where the root has no rotation at all in the first frame, has some in the next, and a point
+    jumps by more than `jump_m` in between. Some releases ease out of it over a few frames: those in which a
+    point still goes `easing_m` or more, and four times as far as it usually does afterwards, are counted too.
+
+    Args:
+        positions_m: shape (n_frames, n_points, 3), metres.
+        root_angles: of the root over time, shape (n_frames, n_angles), any unit.
+        jump_m: metres.
+        easing_m: metres.
+    """
+    if len(positions_m) < 2 or root_angles.shape[1] == 0:
+        return 0
+    if np.any(root_angles[0] != 0.0) or np.all(root_angles[1] == 0.0):
+        return 0
+    steps = np.linalg.norm(np.diff(positions_m[:60], axis=0), axis=2).max(axis=1)
+    if not steps[0] > jump_m:
+        return 0
+    usual = float(np.median(steps[_LONGEST_EASING:])) if len(steps) > 2 * _LONGEST_EASING else float("inf")
+    count = 1
+    while count < _LONGEST_EASING and count < len(steps) and steps[count] > max(easing_m, 4 * usual):
+        count += 1
+    return count
+
+
+def drop_first(motion: Motion, n_frames: int, *, note: str) -> Motion:
+    """The motion without its first frames, with a note."""
+    source = motion.source
+    return Motion(
+        positions_m=motion.positions_m[n_frames:],
+        is_valid=motion.is_valid[n_frames:],
+        names=motion.names,
+        fps=motion.fps,
+        kind=motion.kind,
+        parents=motion.parents,
+        source=msgspec.structs.replace(
+            source, notes=(*source.notes, note), first_frame=source.first_frame + n_frames
+        ),
+    )
+
+
+def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:
+    """The point on which all of `children` lie without a bone in between; empty where there is none.
+
+    Neck and shoulders that start at one point, the end of the spine, tell that a bone was lost.
+    """
+    if not set(children) <= set(skeleton.names):
+        return ""
+    places = [skeleton.names.index(c) for c in children]
+    parents = {skeleton.parents[p] for p in places}
+    if len(parents) != 1 or np.any(skeleton.offsets[places] != 0.0):
+        return ""
+    return skeleton.names[parents.pop()]
+
+
+def insert_bone(skeleton: Skeleton, children: Sequence[str], bone: Floats) -> Skeleton:
+    """The same skeleton with a bone between `children` and the point that they lie on.
+
+    Args:
+        skeleton: as it was read.
+        children: names of points that share a parent.
+        bone: the vector in rest, shape (3,), in the unit of the skeleton.
+    """
+    offsets = skeleton.offsets.copy()
+    offsets[[skeleton.names.index(c) for c in children]] = bone
+    return Skeleton(
+        names=skeleton.names, parents=skeleton.parents, offsets=offsets, turns_with=skeleton.turns_with
+    )
+
+
+def fill_gaps(motion: Motion, *, longest_s: float = 0.25) -> Motion:
+    """Short gaps filled by straight lines between the frames before and after; longer ones stay.
+
+    Args:
+        motion: points, some of them hidden for a while.
+        longest_s: seconds; a gap is filled up to this length.
+
+    Returns:
+        The motion, with a note where something was filled. Gaps at the start or the end are never filled.
+
+    Raises:
+        UsageError: a length below 0.
+    """
+    if longest_s < 0:
+        raise UsageError(f"a gap cannot be {longest_s:g} s long; give a number of 0 or more")
+    longest = int(longest_s * motion.fps + 1e-9)
+    positions, is_valid = motion.positions_m.copy(), motion.is_valid.copy()
+    n_filled = 0
+    for point in range(len(motion.names)):
+        known = np.flatnonzero(is_valid[:, point])
+        for before, after in itertools.pairwise(known.tolist()):
+            if not 1 < after - before <= longest + 1:
+                continue
+            share = (np.arange(before + 1, after) - before)[:, None] / (after - before)
+            start, end = positions[before, point], positions[after, point]
+            positions[before + 1 : after, point] = start + share * (end - start)
+            is_valid[before + 1 : after, point] = True
+            n_filled += after - before - 1
+    if n_filled == 0:
+        return motion
+    note = f"{n_filled} hidden points filled by straight lines (gaps up to {longest_s:g} s)"
+    return Motion(
+        positions_m=positions,
+        is_valid=is_valid,
+        names=motion.names,
+        fps=motion.fps,
+        kind=motion.kind,
+        parents=motion.parents,
+        source=msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note)),
+    )

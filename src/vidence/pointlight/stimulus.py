@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.disturbing import (
+from vidence.pointlight.body import limbs_of
+from vidence.pointlight.manipulations import (
     jittered,
     limited_life,
     lost_dots,
@@ -22,11 +23,8 @@ from vidence.pointlight.disturbing import (
     scrambled_phases,
     scrambled_places,
 )
-from vidence.pointlight.limbs import limbs_of
-from vidence.pointlight.motion import Motion
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.timing import backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.viewing import seen
+from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
+from vidence.pointlight.specs import StimulusSpec, seen
 
 Floats = NDArray[np.float64]
 # Told apart by most kinds of colour blindness.

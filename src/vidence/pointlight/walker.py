@@ -8,8 +8,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, Limb, Posture, bent_leg, figure
-from vidence.pointlight.gaits import GRAVITY_M_S2, RUN, WALK, gait
+from vidence.pointlight.gaits import (
+    ANKLE_HEIGHT,
+    GRAVITY_M_S2,
+    RUN,
+    SHANK,
+    THIGH,
+    WALK,
+    Limb,
+    Posture,
+    bent_leg,
+    figure,
+    gait,
+)
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.records import Record
 

@@ -9,9 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Record
-from vidence.seeing.account import Merge
-from vidence.seeing.overlap import iou
-from vidence.seeing.tracks import Track
+from vidence.seeing.boxes import iou
+from vidence.seeing.tracks import Merge, Track
 
 _BLOCK: Final = 256  # fragments whose pairs are looked at together
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing.mot import MotRows
-from vidence.seeing.overlap import iou
+from vidence.seeing.boxes import iou
+from vidence.seeing.track_files import MotRows
 
 if TYPE_CHECKING:
     from types import ModuleType

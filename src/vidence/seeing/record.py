@@ -7,11 +7,11 @@ import msgspec
 
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing.account import Account, DroppedTrack
 from vidence.seeing.following import Followed, mean_fps
-from vidence.seeing.mot import MotRows, rows_of
 from vidence.seeing.quality import Quality, measure
 from vidence.seeing.refine import Refined, RefineSettings
+from vidence.seeing.track_files import MotRows, rows_of
+from vidence.seeing.tracks import Account, DroppedTrack
 
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
 

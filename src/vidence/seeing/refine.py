@@ -10,13 +10,9 @@ import numpy as np
 
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing.account import Account, DroppedTrack, Merge, StepCount
-from vidence.seeing.filtering import FilterSettings, why_dropped
-from vidence.seeing.gaps import fill_gaps
+from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.outliers import drop_jumps, keep_usable
-from vidence.seeing.smoothing import smooth
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import Account, DroppedTrack, Merge, StepCount, Track, TrackedVideo
 
 Step: TypeAlias = Literal["outliers", "gaps", "smoothing", "merging", "filter"]
 STEPS: tuple[Step, ...] = get_args(Step)

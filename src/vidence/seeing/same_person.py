@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.account import DroppedTrack
-from vidence.seeing.covering import at_the_same_time, shared_rows, shares_covered
-from vidence.seeing.overlap import areas_px, intersections_px, iou
-from vidence.seeing.tracks import Detections, Track
+from vidence.seeing.boxes import areas_px, intersections_px, iou
+from vidence.seeing.tracks import Detections, DroppedTrack, Track
+from vidence.seeing.visibility import at_the_same_time, shared_rows, shares_covered
 
 STAGE: Final = "same-person"
 REASON: Final = "changes-person"

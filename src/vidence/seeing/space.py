@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.overlap import share_inside
+from vidence.seeing.boxes import share_inside
 from vidence.seeing.tracks import Track, TrackedVideo
 
 Edge: TypeAlias = Literal["top", "bottom", "left", "right"]

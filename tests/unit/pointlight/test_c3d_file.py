@@ -8,10 +8,9 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._c3d_file import read_c3d
-from vidence.pointlight.inspection import inspect
-from vidence.pointlight.opening import Opened
-from vidence.pointlight.reading import read_motions
+from vidence.pointlight.checks import inspect
+from vidence.pointlight.formats.c3d import read_c3d
+from vidence.pointlight.reading import Opened, read_motions
 
 INTEL, VAX, MIPS = 84, 85, 86
 LABELS = ("S:LKNE", "S:RKNE", "S:LANK")

@@ -7,10 +7,9 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from vidence.pointlight.body import body, left_on_skin, place_points
-from vidence.pointlight.formats._markers import KNOWN
-from vidence.pointlight.leg_joints import leg_joints
+from vidence.pointlight.formats.marker_labels import KNOWN
+from vidence.pointlight.markers import hip_centres, leg_joints, whole
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.skin import hip_centres, whole
 
 WAIST = np.array([[0.12, 1.0, 0.1], [-0.12, 1.0, 0.1], [0.06, 1.0, -0.08], [-0.06, 1.0, -0.08]])
 STATURE_M = 1.70

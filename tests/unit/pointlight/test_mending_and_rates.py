@@ -3,10 +3,15 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import UsageError
-from vidence.pointlight.kinematics import Skeleton, turns
-from vidence.pointlight.mending import fill_gaps, insert_bone, missing_bone, t_pose_frames
-from vidence.pointlight.rates import SUBJECTS, cmu_subject, settle
-from vidence.pointlight.units import CMU_UNIT_M, metres_for_stature, unit_option
+from vidence.pointlight.kinematics import Skeleton, fill_gaps, insert_bone, missing_bone, t_pose_frames, turns
+from vidence.pointlight.units import (
+    CMU_UNIT_M,
+    SUBJECTS,
+    cmu_subject,
+    metres_for_stature,
+    settle,
+    unit_option,
+)
 
 
 def test_short_gaps_are_filled_by_straight_lines_and_long_ones_stay():

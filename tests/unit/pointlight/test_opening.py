@@ -5,8 +5,7 @@ import pytest
 
 from subjects.mocap_files import AMC, ASF, BVH, cmu_bvh, write
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.opening import open_file
-from vidence.pointlight.reading import format_of, read_motion, read_motions
+from vidence.pointlight.reading import format_of, open_file, read_motion, read_motions
 
 
 def test_gzip_and_zip_are_transparent(tmp_path):

@@ -5,7 +5,7 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.pairs import align, closest, contact, pair, shift
+from vidence.pointlight.figures import align, closest, contact, pair, shift
 
 
 def facing(n_frames=120, *, first_frame=0, fps=60.0):

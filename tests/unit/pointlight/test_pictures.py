@@ -9,9 +9,8 @@ from PIL import Image
 
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.drawing import frames
+from vidence.pointlight.drawing import contact_sheet, frames, path_plot
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.sheets import contact_sheet, path_plot
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.pointlight.writing import (

@@ -6,12 +6,10 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.limbs import limbs_of
-from vidence.pointlight.motion import Motion
-from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.body import limbs_of
+from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
+from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
 from vidence.pointlight.stimulus import in_time, make_stimulus, with_seed, without_dots
-from vidence.pointlight.timing import backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.viewing import View, rotation, seen
 
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
 

@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.pointlight.body import body
-from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, bent_leg
-from vidence.pointlight.gaits import RUN, periodic, stride_length_m
-from vidence.pointlight.limbs import LIMBS
+from vidence.pointlight.body import LIMBS, body
+from vidence.pointlight.gaits import ANKLE_HEIGHT, RUN, SHANK, THIGH, bent_leg, periodic, stride_length_m
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker, walker_of
 

@@ -6,9 +6,7 @@ from scipy.ndimage import gaussian_filter1d
 
 from subjects.tracks import track, walk
 from vidence.errors import UsageError
-from vidence.seeing.gaps import fill_gaps
-from vidence.seeing.outliers import drop_jumps, keep_usable
-from vidence.seeing.smoothing import gaussian_window, smooth
+from vidence.seeing.cleaning import drop_jumps, fill_gaps, gaussian_window, keep_usable, smooth
 
 NAN = float("nan")
 

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.seeing.diversity import DiversitySettings, pick_diverse
-from vidence.seeing.trackrank import TERMS, Ranking, Weights, weighted
+from vidence.seeing.trackrank import TERMS, DiversitySettings, Ranking, Weights, pick_diverse, weighted
 
 
 def ranking(terms):

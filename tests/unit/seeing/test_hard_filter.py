@@ -3,7 +3,7 @@
 import pytest
 
 from subjects.tracks import track, walk
-from vidence.seeing.filtering import FilterSettings, why_dropped
+from vidence.seeing.cleaning import FilterSettings, why_dropped
 
 PAPER = FilterSettings()
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
+from vidence.seeing.boxes import iou
 from vidence.seeing.detectors.hog import inside_larger
 from vidence.seeing.following import open_detector
-from vidence.seeing.overlap import iou
 from videos.walkers import HEIGHT, WIDTH, Walker, picture
 
 pytest.importorskip("cv2", reason="needs the extra 'build'")

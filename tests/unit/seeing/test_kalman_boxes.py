@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from vidence.seeing import kalman
+from vidence.seeing import association as kalman
 
 BOX = np.array([[100.0, 50, 140, 150]])
 

@@ -1,7 +1,7 @@
 """Tracks of limbs go, tracks of people stay."""
 
 from subjects.tracks import track, walk
-from vidence.seeing.parts import without_parts
+from vidence.seeing.limbs import without_parts
 
 WHOLE = walk("whole", [(200 + 3 * i, 300) for i in range(30)], size=(100, 300))
 

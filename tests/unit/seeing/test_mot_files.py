@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError
-from vidence.seeing.mot import read_mot, rows_of, track_numbers, write_detections, write_tracks
+from vidence.seeing.track_files import read_mot, rows_of, track_numbers, write_detections, write_tracks
 from vidence.seeing.tracks import PERSON, Detections, Track
 
 

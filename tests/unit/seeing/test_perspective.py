@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from vidence.seeing.perspective import out_of_scale
+from vidence.seeing.limbs import out_of_scale
 from vidence.seeing.tracks import PERSON, Detections
 
 HEIGHT = 576

@@ -19,7 +19,7 @@ from vidence.seeing.shooting import (
     timed,
 )
 from vidence.seeing.shots import content, transnetv2
-from vidence.seeing.shots._jumps import CutRule, JumpMeter, cuts_in, small
+from vidence.seeing.shots.jumps import CutRule, JumpMeter, cuts_in, small
 from vidence.seeing.shots.transnetv2 import joined, transitions
 from videos import edited
 

@@ -10,10 +10,8 @@ from PIL import Image
 
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import open_video
-from vidence.seeing import table
-from vidence.seeing.drawing import Mark, colour_of, draw
-from vidence.seeing.painting import paint
-from vidence.seeing.sheet import ContactSheet
+from vidence.seeing import track_files as table
+from vidence.seeing.pictures import ContactSheet, Mark, colour_of, draw, paint
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 from videos.walkers import STREET, STREET_FRAMES
 

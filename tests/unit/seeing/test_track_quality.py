@@ -8,8 +8,8 @@ import pytest
 
 from vidence.errors import DataError, UsageError
 from vidence.seeing import quality
-from vidence.seeing.mot import MotRows
 from vidence.seeing.quality import measure
+from vidence.seeing.track_files import MotRows
 
 
 def rows(lines, *, classes=None, marks=None):

@@ -6,8 +6,8 @@ from scipy.spatial import ConvexHull
 
 from subjects.tracks import things, track, walk
 from vidence.errors import DataError
-from vidence.seeing import terms
-from vidence.seeing.hull import hull_area
+from vidence.seeing import trackrank as terms
+from vidence.seeing.boxes import hull_area
 
 TIMES = np.arange(100) / 10
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from subjects.tracks import track, video, walk
-from vidence.seeing import visible as seen
+from vidence.seeing import visibility as seen
 from vidence.seeing.tracks import TrackedVideo
-from vidence.seeing.visible import Visible, visible
+from vidence.seeing.visibility import Visible, visible
 
 
 def span(name, start_s, end_s):

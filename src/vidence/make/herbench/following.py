@@ -16,18 +16,16 @@ from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
 from vidence.make.pipeline.material import Dropped
 from vidence.media.pixels import resize
 from vidence.media.video import Video
-from vidence.seeing.account import DroppedTrack, Merge
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.diversity import pick_diverse
-from vidence.seeing.parts import without_parts
+from vidence.seeing.following import Footage, track_shots
+from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotWatch, find_shots, timed
-from vidence.seeing.shotwise import Footage, track_shots
-from vidence.seeing.trackrank import rank
-from vidence.seeing.tracks import PERSON, Detector, ShotFrames, TrackedVideo
+from vidence.seeing.trackrank import pick_diverse, rank
+from vidence.seeing.tracks import PERSON, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
 from vidence.seeing.watching import Found, Image, Onlooker, watch
 
 STAGE: Final = "tracks"

@@ -7,7 +7,7 @@ import numpy as np
 
 from vidence.errors import DataError
 from vidence.make.lights.pld_map import NoFile, files_of, motion_files, read_map
-from vidence.pointlight.staging import WALKER
+from vidence.pointlight.figures import WALKER
 from vidence.records import Record
 
 # What the built-in figure does, and why (after what such an action is usually for), with its semantic group.

@@ -19,9 +19,9 @@ from vidence.make.lights.ablation_config import (
 from vidence.make.lights.ablation_motions import Shown, labels_of, recorded_clips, walker_clips
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
+from vidence.pointlight.figures import staged
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.staging import staged
 from vidence.pointlight.stimulus import Stimulus, make_stimulus, without_dots
 from vidence.pointlight.writing import motion_digest, write_video
 from vidence.records import Record

@@ -13,12 +13,11 @@ from vidence.make.lights.pld_map import Trial, is_walker
 from vidence.make.pipeline.material import Dropped
 from vidence.media.cache import write_whole
 from vidence.pointlight.body import body
+from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.inspection import inspect
+from vidence.pointlight.figures import align, motion_of, pair, shift
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.pairs import align, pair, shift
 from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.staging import motion_of
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.pointlight.writing import sidecar, write_video
 from vidence.records import Record

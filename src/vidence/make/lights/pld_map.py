@@ -9,7 +9,7 @@ from typing import Literal
 
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Dropped
-from vidence.pointlight.staging import WALKER
+from vidence.pointlight.figures import WALKER
 from vidence.records import Record
 
 # What a column may be called, the first name first.

@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError
 from vidence.pointlight.body import POINTS_13
-from vidence.pointlight.formats._finish import Read, finish, no_rate
-from vidence.pointlight.formats._options import Settings, settings
+from vidence.pointlight.formats.finish import Read, Settings, finish, no_rate, settings
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import open_file
-from vidence.pointlight.rates import cmu_subject, settle
-from vidence.pointlight.units import Unit
+from vidence.pointlight.reading import open_file
+from vidence.pointlight.units import Unit, cmu_subject, settle
 
 Floats = NDArray[np.float64]
 _NUMBERS = re.compile(r"^\s*(-?\d+(\.\d+)?(e[-+]?\d+)?\s+){12}-?\d+(\.\d+)?(e[-+]?\d+)?\s*$", re.IGNORECASE)

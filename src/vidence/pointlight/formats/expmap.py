@@ -9,14 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._asf import AsfSkeleton, read_asf
-from vidence.pointlight.formats._finish import Read, finish, no_rate, no_unit
-from vidence.pointlight.formats._options import Settings, existing_file, one_of, settings
-from vidence.pointlight.kinematics import Skeleton, forward
-from vidence.pointlight.mending import drop_first, t_pose_frames
+from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
+from vidence.pointlight.formats.finish import (
+    Read,
+    Settings,
+    existing_file,
+    finish,
+    no_rate,
+    no_unit,
+    one_of,
+    settings,
+)
+from vidence.pointlight.kinematics import Skeleton, drop_first, forward, t_pose_frames
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import settle
+from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import settle
 
 Floats = NDArray[np.float64]
 # Each joint, the one that it hangs on, and the bone of CMU that leads to it (none: it lies on its parent).

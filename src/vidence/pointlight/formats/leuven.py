@@ -8,12 +8,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.pointlight.formats._finish import Read, finish
-from vidence.pointlight.formats._options import Settings, settings
+from vidence.pointlight.formats.finish import Read, Settings, finish, settings
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import Rate
-from vidence.pointlight.units import Unit
+from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import Rate, Unit
 
 Floats = NDArray[np.float64]
 _HEADING = re.compile(r"frames\s*=\s*(\d+)\s+markers\s*=\s*(\d+)\s+Hz\s*=\s*([\d.]+)", re.IGNORECASE)

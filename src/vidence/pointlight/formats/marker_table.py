@@ -9,12 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._finish import Read, finish, no_rate
-from vidence.pointlight.formats._markers import choose
-from vidence.pointlight.formats._options import Settings, one_of, settings
+from vidence.pointlight.formats.finish import Read, Settings, finish, no_rate, one_of, settings
+from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import settle
+from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import settle
 
 Floats = NDArray[np.float64]
 HIDDEN = -9999.99

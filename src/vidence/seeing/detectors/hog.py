@@ -18,8 +18,7 @@ from vidence.errors import UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing._settings import number, share, whole
-from vidence.seeing.overlap import areas_px, share_inside
-from vidence.seeing.suppression import clip, suppress
+from vidence.seeing.boxes import areas_px, clip, share_inside, suppress
 from vidence.seeing.tracks import PERSON, Detections
 from vidence.seeing.watching import Found, Image, watch
 

@@ -20,7 +20,7 @@ from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing._settings import share, whole, word
-from vidence.seeing.suppression import clip
+from vidence.seeing.boxes import clip
 from vidence.seeing.tracks import Detections
 from vidence.seeing.watching import Found, Image, watch
 

@@ -18,7 +18,7 @@ from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
 from vidence.seeing.shooting import Span, cuts_to_spans, spans_between
-from vidence.seeing.shots._jumps import CutRule, JumpMeter, small
+from vidence.seeing.shots.jumps import CutRule, JumpMeter, small
 
 if TYPE_CHECKING:
     from scenedetect.detector import SceneDetector

@@ -21,7 +21,7 @@ from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
 from vidence.seeing.shooting import Gap, Span, spans_between
-from vidence.seeing.shots._jumps import HEIGHT_PX, CutRule, JumpMeter, small
+from vidence.seeing.shots.jumps import HEIGHT_PX, CutRule, JumpMeter, small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

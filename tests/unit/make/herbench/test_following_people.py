@@ -13,7 +13,7 @@ from vidence.make.herbench.following import follow, open_tracker
 from vidence.make.pipeline.array_forms import FollowedForm, Seen, SeenForm, packed, unpacked
 from vidence.make.pipeline.kept_video import kept_video
 from vidence.records import Record
-from vidence.seeing.filtering import FilterSettings
+from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings
 
 

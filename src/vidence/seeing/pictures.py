@@ -1,15 +1,104 @@
-"""A contact sheet: one picture on which a person sees whether tracks are right."""
+"""Pictures of tracks: boxes drawn on frames, the contact sheet, the annotated video."""
 
+import colorsys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
 from typing import Final
 
+import av
 import numpy as np
+from numpy.typing import NDArray
 from PIL import Image as Pictures
-from PIL import ImageDraw
+from PIL import ImageDraw, ImageFont
 
+from vidence.errors import MediaError
+from vidence.media.cache import write_whole
+from vidence.media.encode import Encoding, encode
 from vidence.media.pixels import resize
-from vidence.seeing.drawing import INK, PAPER, colour_of, draw, font_of, marks_by_frame
+from vidence.media.sizes import Size
+from vidence.media.video import Video
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.seeing.watching import Image
+from vidence.seeing.watching import Image, in_size
+
+_GOLDEN: Final = 0.618034
+PAPER: Final = (255, 255, 255)
+INK: Final = (20, 20, 20)
+
+Colour = tuple[int, int, int]
+
+
+def colour_of(place: int) -> Colour:
+    """A colour for the track at a place in the list; neighbours differ most."""
+    hue = place * _GOLDEN % 1.0
+    red, green, blue = colorsys.hsv_to_rgb(hue, 0.85, 0.95 if place % 2 == 0 else 0.75)
+    return int(red * 255), int(green * 255), int(blue * 255)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mark:
+    """A box to draw. `is_dashed` marks one that was filled in."""
+
+    box_px: NDArray[np.float64]
+    text: str
+    colour: Colour
+    is_dashed: bool = False
+
+
+def marks_by_frame(tracks: Sequence[Track]) -> dict[int, list[Mark]]:
+    """What is to be drawn in each frame that has a box."""
+    marks: dict[int, list[Mark]] = {}
+    for place, track in enumerate(tracks):
+        for frame, box, is_seen in zip(track.frame_indices, track.boxes_px, track.is_detected, strict=True):
+            mark = Mark(box_px=box, text=track.track_id, colour=colour_of(place), is_dashed=not bool(is_seen))
+            marks.setdefault(int(frame), []).append(mark)
+    return marks
+
+
+def draw(image: Image, marks: Sequence[Mark], *, note: str = "", scale: float = 1.0) -> Image:
+    """A picture with boxes; `scale` is the size of the picture over that of the video."""
+    picture = Pictures.fromarray(np.ascontiguousarray(image))
+    pen = ImageDraw.Draw(picture)
+    font = font_of(max(round(min(image.shape[:2]) / 30), 11))
+    for mark in marks:
+        left, top, right, bottom = (mark.box_px * scale).tolist()
+        right, bottom = max(right, left + 1), max(bottom, top + 1)
+        if mark.is_dashed:
+            _dashed(pen, (left, top, right, bottom), mark.colour)
+        else:
+            pen.rectangle((left, top, right, bottom), outline=mark.colour, width=2)
+        text_box = pen.textbbox((left, top), mark.text, font=font, anchor="lb")
+        down = max(-text_box[1], 0)  # a box at the upper edge has its name inside
+        pen.rectangle(
+            (text_box[0], text_box[1] + down, text_box[2] + 2, text_box[3] + down), fill=mark.colour
+        )
+        pen.text((left + 1, top + down), mark.text, font=font, fill=PAPER, anchor="lb")
+    if note:
+        pen.rectangle(pen.textbbox((4, 4), note, font=font), fill=INK)
+        pen.text((4, 4), note, font=font, fill=PAPER)
+    return np.asarray(picture)
+
+
+def _dashed(pen: ImageDraw.ImageDraw, box: tuple[float, float, float, float], colour: Colour) -> None:
+    left, top, right, bottom = box
+    for first, last, is_across, at in (
+        (left, right, True, top),
+        (left, right, True, bottom),
+        (top, bottom, False, left),
+        (top, bottom, False, right),
+    ):
+        for start in np.arange(first, last, 8.0):
+            end = min(float(start) + 4, last)
+            line = (float(start), at, end, at) if is_across else (at, float(start), at, end)
+            pen.line(line, fill=colour, width=2)
+
+
+def font_of(size_px: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
+    """The font that Pillow carries, at some size."""
+    return ImageFont.load_default(size_px)
+
 
 _SCENE_PX: Final = 560
 _CROP_PX: Final = (72, 104)
@@ -163,3 +252,90 @@ def _crop(image: Image, track: Track, frame: int) -> Image:
     scale = min(_CROP_PX[0] / (right - left), _CROP_PX[1] / (bottom - top))
     size = (max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1))
     return resize(np.ascontiguousarray(image[top:bottom, left:right]), size=size)
+
+
+_TICKS_PER_S: Final = 90_000
+_OPTIONS: Final = {"crf": "23", "preset": "veryfast"}
+
+
+class _Film:
+    """A video that is being written; frames keep the times that they have in the original."""
+
+    def __init__(self, path: Path, *, size: tuple[int, int]) -> None:
+        # Half the colours of 4:2:0 need sides of an even number of pixels.
+        self._size = (size[0] + size[0] % 2, size[1] + size[1] % 2)
+        self._container = av.open(str(path), "w", format="mp4")
+        self._stream = self._container.add_stream("libx264", rate=30, options=_OPTIONS)
+        self._stream.width, self._stream.height = self._size
+        self._stream.pix_fmt = "yuv420p"
+        self._stream.codec_context.time_base = Fraction(1, _TICKS_PER_S)
+        self._last = -1
+
+    def add(self, image: Image, *, time_s: float) -> None:
+        """Write a frame; one that comes late, because it had to be read again, is left out."""
+        ticks = round(time_s * _TICKS_PER_S)
+        if ticks <= self._last:
+            return
+        self._last = ticks
+        below, right = self._size[1] - image.shape[0], self._size[0] - image.shape[1]
+        if below or right:
+            image = np.pad(image, ((0, below), (0, right), (0, 0)), mode="edge")
+        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
+        frame.pts, frame.time_base = ticks, Fraction(1, _TICKS_PER_S)
+        self._container.mux(self._stream.encode(frame))
+
+    def close(self) -> None:
+        """Write what is left."""
+        if self._last >= 0:
+            self._container.mux(self._stream.encode(None))
+        self._container.close()
+
+
+@contextmanager
+def _film(path: Path, *, size: tuple[int, int]) -> Iterator[_Film]:
+    """A video that gets its name when it is complete.
+
+    Raises:
+        MediaError: it cannot be encoded or written.
+    """
+    unfinished = path.with_suffix(".part")
+    try:
+        film = _Film(unfinished, size=size)
+        try:
+            yield film
+        finally:
+            film.close()
+        unfinished.replace(path)
+    except (av.FFmpegError, OSError, ValueError) as error:
+        raise MediaError(f"the annotated video {path} cannot be written: {error}; say --no-video") from error
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def paint(
+    video: Video, tracked: TrackedVideo, *, sheet: ContactSheet, sheet_path: Path, film_path: Path | None
+) -> None:
+    """Write the contact sheet and, where `film_path` is given, the video with all boxes drawn.
+
+    Raises:
+        MediaError: the video cannot be read, or a file cannot be written.
+    """
+    if film_path is None:
+        video.read(sheet.wanted, lambda index, image: sheet.see(index, in_size(image, video)))
+    else:
+        wanted = frozenset(sheet.wanted)
+        marks = marks_by_frame(tracked.tracks)
+        size = (tracked.width_px, tracked.height_px)
+        with _film(film_path, size=size) as film:
+
+            def see(index: int, shown: Image) -> None:
+                image = in_size(shown, video)
+                if index in wanted:
+                    sheet.see(index, image)
+                time_s = float(tracked.times_s[index])
+                note = f"{index}  {time_s:.2f} s"
+                film.add(draw(image, marks.get(index, []), note=note), time_s=time_s)
+
+            video.read(range(video.n_frames), see)
+    encoded = encode(sheet.picture(), Encoding(size=Size(), quality=88))
+    write_whole(sheet_path, encoded.data)

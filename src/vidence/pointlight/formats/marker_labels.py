@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.opening import Opened
+from vidence.pointlight.reading import Opened
 
 Floats = NDArray[np.float64]
 _SIDED = [
