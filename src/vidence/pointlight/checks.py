@@ -198,7 +198,7 @@ def first_step(motion: Motion, *, most_m: float = 0.2) -> Check:
         float(largest[0]),
         unit="m",
         limits=(0.0, max(most_m, 3 * usual)),
-        message="the first frame may be a T-pose that is not part of the motion (t-pose=drop)",
+        message="the first frame may be a T-pose that is not part of the motion (t_pose=drop)",
     )
 
 

@@ -5,10 +5,11 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path, PurePosixPath
-from types import ModuleType
 from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.errors import DataError, VidenceError
@@ -51,6 +52,43 @@ class Opened:
     def lines(self) -> list[str]:
         """The lines of `text`."""
         return self.text().splitlines()
+
+    def rows(
+        self, n_columns: int, *, expected: str, first: int = 1, commas: bool = False, is_finite: bool = False
+    ) -> tuple[list[int], NDArray[np.float64]]:
+        """The lines from `first` on as rows of numbers; empty lines are skipped.
+
+        Args:
+            n_columns: how many numbers a line has.
+            expected: what is expected, for the message about a line with another number of them.
+            first: the first line, counted from 1.
+            commas: commas part numbers, too.
+            is_finite: refuse numbers that are not finite.
+
+        Returns:
+            The number of each line, and the numbers, shape (n_rows, n_columns).
+
+        Raises:
+            DataError: a line with other than `n_columns` numbers, or one that cannot be read.
+        """
+        numbers: list[int] = []
+        rows: list[list[float]] = []
+        for number, line in enumerate(self.lines()[first - 1 :], start=first):
+            words = (line.replace(",", " ") if commas else line).split()
+            if not words:
+                continue
+            if len(words) != n_columns:
+                raise self.at(number, f"{len(words)} numbers, {expected}")
+            try:
+                rows.append([float(word) for word in words])
+            except ValueError as error:
+                raise self.at(number, f"cannot read a number: {error}") from error
+            numbers.append(number)
+        values = np.array(rows).reshape(-1, n_columns)
+        bad = ~np.isfinite(values).all(axis=1)
+        if is_finite and bad.any():
+            raise self.at(numbers[int(bad.argmax())], "a number of this frame is not finite")
+        return numbers, values
 
     def at(self, line: int, problem: str) -> DataError:
         """An error that names this file and a line, counted from 1."""
@@ -182,17 +220,6 @@ def open_format(name: str, options: Mapping[str, str] | None = None) -> MotionFo
     return made
 
 
-@cache
-def _module(name: str) -> ModuleType:
-    """Looking a name up takes a while, and a batch would do it for every file and format."""
-    return catalog.find("mocap-format", name)
-
-
-@cache
-def _names() -> tuple[str, ...]:
-    return catalog.names("mocap-format")
-
-
 def read_motion(path: Path, *, format: str = "", options: Mapping[str, str] | None = None) -> Motion:
     """Read a file of motion capture.
 
@@ -219,7 +246,7 @@ def format_of(path: Path) -> str:
     """
     opened = open_file(path)
     name, head = opened.name.lower(), _head(opened)
-    made = {n: open_format(n) for n in _names()}
+    made = {n: open_format(n) for n in catalog.names("mocap-format")}
     by_name = [n for n, f in made.items() if name.endswith(f.suffixes)]
     by_content = [n for n, f in made.items() if f.recognises(head)]
     both = [n for n in by_name if n in by_content]

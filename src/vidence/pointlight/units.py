@@ -7,6 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.errors import UsageError
+
 # CMU: ``length 0.45`` in the ASF; one unit is 1 / 0.45 inch (fitted to the markers of 02_01 within 0.5 %).
 CMU_LENGTH = 0.45
 CMU_UNIT_M = 0.0254 / CMU_LENGTH
@@ -43,16 +45,16 @@ class Unit:
     stature_m: float | None = None
 
 
-def unit_option(text: str) -> Unit:
+def read_unit(text: str) -> Unit:
     """Read a unit as a user writes it.
 
-    >>> unit_option("mm").metres
+    >>> read_unit("mm").metres
     0.001
-    >>> unit_option("stature:1.8").stature_m
+    >>> read_unit("stature:1.8").stature_m
     1.8
 
     Raises:
-        ValueError: it is none.
+        UsageError: it is none.
     """
     word = text.strip().lower()
     if word in NAMED:
@@ -64,20 +66,8 @@ def unit_option(text: str) -> Unit:
         value = float("nan")
     if not value > 0 or not np.isfinite(value) or (colon and head != "stature"):
         known = "m, cm, mm, inch, ft, cmu, metres per unit such as 0.01, or stature:1.75"
-        raise ValueError(f"{text!r} is no unit; known are {known}")
+        raise UsageError(f"units={text!r} is no unit; known are {known}")
     return Unit(stature_m=value) if colon else Unit(metres=value)
-
-
-def rate_option(text: str) -> float:
-    """Read frames per second.
-
-    Raises:
-        ValueError: not a number above 0.
-    """
-    value = float(text)
-    if not 0 < value < 100_000:
-        raise ValueError("a frame rate is a number above 0, such as 120")
-    return value
 
 
 def metres_for_stature(heads: NDArray[np.float64], ankles: NDArray[np.float64], stature_m: float) -> float:

@@ -111,7 +111,7 @@ def test_a_t_pose_before_the_recording_is_dropped(tmp_path):
     assert (motion.n_frames, motion.source.first_frame) == (10, 1)
     assert motion.source.notes[-1] == "the first frame is a T-pose put before the recording; dropped"
     np.testing.assert_allclose(motion.positions_m[0, 0], np.array([0, 17, 0]) * UNIT)
-    kept = read_motion(far, options={"t-pose": "keep"})
+    kept = read_motion(far, options={"t_pose": "keep"})
     assert (kept.n_frames, kept.source.first_frame) == (11, 0)
     assert "kept" in kept.source.notes[-1]
     assert read_motion(write(tmp_path, "30_02.bvh", cmu_bvh([[0, 17, -1, 0, 0, 0], *WALK]))).n_frames == 11

@@ -9,8 +9,8 @@ from vidence.pointlight.units import (
     SUBJECTS,
     cmu_subject,
     metres_for_stature,
+    read_unit,
     settle,
-    unit_option,
 )
 
 
@@ -86,13 +86,13 @@ def test_turns_follow_the_right_hand():
     [("m", 1.0), ("CM", 0.01), ("inch", 0.0254), ("0.0059", 0.0059), ("cmu", 0.0254 / 0.45)],
 )
 def test_units(text, metres):
-    assert unit_option(text).metres == pytest.approx(metres)
+    assert read_unit(text).metres == pytest.approx(metres)
 
 
 @pytest.mark.parametrize("text", ["", "furlong", "-1", "0", "nan", "inf", "stature:", "stature:-1", "size:2"])
 def test_units_that_are_none(text):
-    with pytest.raises(ValueError, match="is no unit; known are"):
-        unit_option(text)
+    with pytest.raises(UsageError, match="is no unit; known are"):
+        read_unit(text)
 
 
 def test_the_unit_of_cmu_is_56_mm():

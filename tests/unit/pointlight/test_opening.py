@@ -91,5 +91,5 @@ def test_the_rest_of_a_batch_goes_on(tmp_path):
 
 
 def test_an_unknown_option_is_refused(tmp_path):
-    with pytest.raises(UsageError, match=r"bvh has no option 'fsp'\. Did you mean 'fps'"):
+    with pytest.raises(UsageError, match=r"'bvh' has no option 'fsp'\. Did you mean 'fps'"):
         read_motion(write(tmp_path, "a.bvh", BVH), options={"fsp": "30"})

@@ -1,7 +1,7 @@
 """Joint angles in the Acclaim format AMC, with the skeleton of the subject (ASF)."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -9,19 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import (
-    Read,
-    Settings,
-    existing_file,
-    finish,
-    no_rate,
-    no_unit,
-    settings,
-)
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
 from vidence.pointlight.kinematics import Skeleton, forward, turns
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, bare_name, open_file, siblings
-from vidence.pointlight.units import CMU_LENGTH, CMU_UNIT_M, cmu_subject, settle
+from vidence.pointlight.units import CMU_LENGTH, CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
 _ROOT = "root"
@@ -46,6 +38,11 @@ class AsfSkeleton:
     is_degrees: bool
     length: float
     metres_per_unit: float | None
+
+    @property
+    def unit_problem(self) -> str:
+        """Why `metres_per_unit` is not known, for messages."""
+        return f"its skeleton {self.label} has the length {self.length:g}"
 
     def bone(self, name: str) -> Floats:
         """The vector of a bone in rest, in units of the file, shape (3,).
@@ -360,12 +357,8 @@ def _row(opened: Opened, frame: _Frame, *, asf: AsfSkeleton, places: dict[str, s
 STAND_INS = {13: 12, 14: 12}
 
 
-def create(options: Mapping[str, str] | None = None) -> "AsfAmc":
-    """The reader.
-
-    Options: ``skeleton`` (the ASF; otherwise it is looked for beside the file), ``units``, ``fps``.
-    """
-    return AsfAmc(settings=settings("asf-amc", options or {}, {"skeleton": existing_file}))
+class Settings(SkeletonSettings):
+    """Options of AMC files; without `skeleton` the ASF is looked for beside the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -391,7 +384,7 @@ class AsfAmc:
         """
         opened = open_file(path)
         opened.text()  # an empty file is that before it is one without a skeleton
-        skeleton_path, stands_in_for = _find_skeleton(opened, self.settings.path("skeleton"))
+        skeleton_path, stands_in_for = _find_skeleton(opened, self.settings.skeleton)
         notes = (
             f"no skeleton of {stands_in_for}: {skeleton_path.name} stands in, so that the lengths of the "
             "bones are not the subject's own",
@@ -399,9 +392,7 @@ class AsfAmc:
         asf = read_asf(open_file(skeleton_path))
         positions = pose(asf, read_amc(opened, asf))
         is_cmu = asf.metres_per_unit is not None
-        rate = settle(None, given=self.settings.fps, name=opened.name, is_cmu=is_cmu)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, is_cmu=is_cmu)
         read = Read(
             format=self.name,
             positions=positions,
@@ -409,18 +400,11 @@ class AsfAmc:
             kind="joints",
             parents=asf.skeleton.parents,
             bones_of=skeleton_path.name if stands_in_for else "",
-        )
-        if asf.metres_per_unit is None and self.settings.unit is None:
-            raise no_unit(opened, f"its skeleton {asf.label} has the length {asf.length:g}", read)
-        metres = asf.metres_per_unit or 1.0
-        return finish(
-            read,
-            opened=opened,
-            metres_per_unit=metres,
-            given=self.settings.unit,
-            rate=rate,
+            metres_per_unit=asf.metres_per_unit,
+            unit_problem=asf.unit_problem,
             notes=notes if stands_in_for else (),
         )
+        return finish(read, opened=opened, settings=self.settings, rate=rate)
 
 
 def pose(asf: AsfSkeleton, values: Floats) -> Floats:
@@ -450,10 +434,10 @@ def pose(asf: AsfSkeleton, values: Floats) -> Floats:
     return forward(asf.skeleton, rotations=rotations, root=root)[0]
 
 
-def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, str]:
+def _find_skeleton(opened: Opened, given: str) -> tuple[Path, str]:
     """The ASF for a file, and for whose it stands in; empty where it is the subject's own."""
-    if given is not None:
-        return given, ""
+    if given:
+        return Path(given), ""
     there = {bare_name(p.name).lower().removesuffix(".asf"): p for p in siblings(opened, ".asf")}
     stem = opened.name.lower().removesuffix(".amc")
     for wanted in (stem, re.sub(r"[-_ ]?\d+$", "", stem)):
@@ -471,3 +455,8 @@ def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, str]:
         f"{opened.label}: its skeleton is missing; looked beside it for {stem}.asf and for that of its "
         f"subject, and found {listed}. Give skeleton=FILE.asf"
     )
+
+
+def create(settings: Settings) -> AsfAmc:
+    """The reader of the format."""
+    return AsfAmc(settings=settings)

@@ -1,25 +1,18 @@
 """Joint angles in the Biovision format BVH, in each of the ways in which it is released."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Annotated, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
-from vidence.pointlight.formats.finish import (
-    Read,
-    Settings,
-    existing_file,
-    finish,
-    no_rate,
-    no_unit,
-    one_of,
-    settings,
-)
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
 from vidence.pointlight.kinematics import (
     Skeleton,
     drop_first,
@@ -31,7 +24,7 @@ from vidence.pointlight.kinematics import (
 )
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
-from vidence.pointlight.units import CMU_UNIT_M, cmu_subject, settle
+from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
 _CHANNELS = {
@@ -186,11 +179,11 @@ def _motion(
     opened: Opened, lines: list[str], *, motion_at: int, n_channels: int
 ) -> tuple[Floats, float | None]:
     n_frames, frame_time, data_at = _motion_heading(opened, lines, motion_at)
-    rows = [(i + 1, line) for i, line in enumerate(lines[data_at:], start=data_at) if line.strip()]
-    values = _numbers(opened, rows, n_channels)
+    expected = f"but the joints have {n_channels} channels"
+    numbers, values = opened.rows(n_channels, first=data_at + 1, expected=expected, is_finite=True)
     if len(values) != n_frames:
         what = "the file is cut off" if len(values) < n_frames else "the count is wrong"
-        end = rows[-1][0] if rows else len(lines)
+        end = numbers[-1] if numbers else len(lines)
         raise opened.at(end, f"{len(values)} frames, but the file announces {n_frames}; {what}")
     if n_frames == 0:
         raise DataError(f"{opened.label}: no frames")
@@ -219,22 +212,6 @@ def _motion_heading(opened: Opened, lines: list[str], motion_at: int) -> tuple[i
     if not 0 <= frame_time < 10:
         raise opened.at(motion_at + 1, f"a frame cannot last {frame_time:g} s")
     return n_frames, frame_time, motion_at + 1
-
-
-def _numbers(opened: Opened, rows: list[tuple[int, str]], n_channels: int) -> Floats:
-    values = np.empty((len(rows), n_channels))
-    for place, (number, line) in enumerate(rows):
-        words = line.split()
-        if len(words) != n_channels:
-            raise opened.at(number, f"{len(words)} numbers, but the joints have {n_channels} channels")
-        try:
-            values[place] = words
-        except ValueError as error:
-            raise opened.at(number, f"cannot read a number: {error}") from error
-    bad = ~np.isfinite(values).all(axis=1)
-    if bad.any():
-        raise opened.at(rows[int(bad.argmax())][0], "a number of this frame is not finite")
-    return values
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -366,20 +343,19 @@ def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:
     return bool(np.allclose(skeleton.offsets[skeleton.names.index("LeftUpLeg")], FITTED_HIP, atol=1e-5))
 
 
-def create(options: Mapping[str, str] | None = None) -> "Bvh":
-    """The reader.
+class Settings(SkeletonSettings):
+    """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
 
-    Options: ``units``, ``fps``; ``up`` (``y`` or ``z``); ``t-pose`` (``drop`` or ``keep``); ``bones``
-    (``mend`` those that the release has lost, or ``leave``); ``skeleton`` (the ASF of the subject, whose
-    bones are then taken).
-    """
-    more: dict[str, Callable[[str], object]] = {
-        "up": one_of("y", "z"),
-        "t-pose": one_of("drop", "keep"),
-        "bones": one_of("mend", "leave"),
-        "skeleton": existing_file,
-    }
-    return Bvh(settings=settings("bvh", options or {}, more))
+    up: Annotated[
+        Literal["", "y", "z"], Meta(description="axis that points up (empty: as the release has it)")
+    ] = ""
+    bones: Annotated[
+        Literal["mend", "leave"],
+        Meta(description="bones that the release has lost: mend or leave them"),
+    ] = "mend"
+    t_pose: Annotated[
+        Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")
+    ] = "drop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -404,8 +380,7 @@ class Bvh:
         opened = open_file(path)
         file = read_bvh(opened)
         flavour = recognise(file.skeleton.names)
-        asf_path = self.settings.path("skeleton")
-        asf = read_asf(open_file(asf_path)) if asf_path else None
+        asf = read_asf(open_file(Path(self.settings.skeleton))) if self.settings.skeleton else None
         fitted = flavour.is_cmu and is_fitted(file.skeleton, cmu_subject(opened.name))
         skeleton, notes = self._mended(file.skeleton, flavour, asf)
         path_scale = 1 / FITTED_SCALE if fitted and asf is not None else 1.0
@@ -414,30 +389,20 @@ class Bvh:
             notes = (*notes, _fitted_note(opened, has_bones=asf is not None))
             metres = metres / FITTED_SCALE if metres and asf is None else metres
         claimed = 1 / file.frame_time_s if file.frame_time_s else None
-        rate = settle(claimed, given=self.settings.fps, name=opened.name, is_cmu=flavour.is_cmu)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, claimed=claimed, is_cmu=flavour.is_cmu)
         read = Read(
             format=f"bvh ({flavour.name})" if flavour.name else "bvh",
             positions=pose(file, skeleton, path_scale=path_scale),
             names=skeleton.names,
             kind="joints",
             parents=rigid_parents(file),
-            up=self.settings.word("up", flavour.up),
+            up=self.settings.up or flavour.up,
             bones_of="subject 1" if fitted else "",
-        )
-        if metres is None and self.settings.unit is None:
-            raise no_unit(
-                opened, "a BVH has no unit, and these names of joints are of no known release", read
-            )
-        motion = finish(
-            read,
-            opened=opened,
-            metres_per_unit=metres or 1.0,
-            given=self.settings.unit,
-            rate=rate,
+            metres_per_unit=metres,
+            unit_problem="a BVH has no unit, and these names of joints are of no known release",
             notes=notes,
         )
+        motion = finish(read, opened=opened, settings=self.settings, rate=rate)
         return self._without_t_pose(motion, file)
 
     def _mended(
@@ -449,13 +414,11 @@ class Bvh:
         for lost in flavour.lost:
             if not missing_bone(skeleton, lost.children):
                 continue
-            if self.settings.word("bones", "mend") == "leave":
+            if self.settings.bones == "leave":
                 notes.append(f"the bone {lost.bone} is missing: what hangs on it sits in the wrong place")
                 continue
-            bone, source = (
-                lost.share * skeleton.offsets[skeleton.names.index(lost.like)],
-                "like its neighbour",
-            )
+            bone = lost.share * skeleton.offsets[skeleton.names.index(lost.like)]
+            source = "like its neighbour"
             if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
                 bone, source = asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
             skeleton = insert_bone(skeleton, lost.children, bone)
@@ -481,7 +444,7 @@ class Bvh:
         told = "the first frame is a T-pose put before the recording"
         if n_frames > 1:
             told = f"{told}, and {n_frames - 1} more lead out of it"
-        if self.settings.word("t-pose", "drop") == "keep":
+        if self.settings.t_pose == "keep":
             source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, f"{told}; kept"))
             return replace(motion, source=source)
         return drop_first(motion, n_frames, note=f"{told}; dropped")
@@ -492,3 +455,8 @@ def _fitted_note(opened: Opened, *, has_bones: bool) -> str:
     told = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
     done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)
     return f"{told} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"
+
+
+def create(settings: Settings) -> Bvh:
+    """The reader of the format."""
+    return Bvh(settings=settings)

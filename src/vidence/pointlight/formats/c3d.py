@@ -2,7 +2,7 @@
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import Read, Settings, finish, no_rate, one_of, settings
+from vidence.pointlight.formats.finish import MarkerSettings, Read, finish, rate_of
 from vidence.pointlight.formats.marker_labels import choose, hide_zeros
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
-from vidence.pointlight.units import NAMED, settle
+from vidence.pointlight.units import NAMED
 
 Floats = NDArray[np.float64]
 MARK = 0x50  # the second byte of every C3D
@@ -252,18 +252,8 @@ def _damaged(opened: Opened, at: int, problem: str) -> DataError:
     return DataError(f"{opened.label} is a damaged C3D: at byte {at}, {problem}")
 
 
-def create(options: Mapping[str, str] | None = None) -> "C3d":
-    """The reader.
-
-    Options: ``units``, ``fps``; ``up`` (``z`` or ``y``); ``points`` (``markers``: the known markers of the
-    body where there are any; ``all``); ``subject`` (the part of the labels before the colon).
-    """
-    more: dict[str, Callable[[str], object]] = {
-        "up": one_of("z", "y"),
-        "points": one_of("markers", "all"),
-        "subject": str,
-    }
-    return C3d(settings=settings("c3d", options or {}, more))
+class Settings(MarkerSettings):
+    """Options of C3D files."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -291,13 +281,11 @@ class C3d:
         names, places, notes = choose(
             opened,
             file.labels,
-            is_all=self.settings.word("points", "markers") == "all",
-            subject=self.settings.word("subject", ""),
+            is_all=self.settings.points == "all",
+            subject=self.settings.subject,
         )
         shown, hidden_note = hide_zeros(file.positions[:, places])
-        rate = settle(file.fps, given=self.settings.fps, name=opened.name, is_cmu=False)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, claimed=file.fps)
         if unit.lower() not in NAMED and self.settings.unit is None:
             raise DataError(
                 f"{opened.label} says that its unit is {unit!r}, which is not known; known are m, dm, cm, "
@@ -308,13 +296,13 @@ class C3d:
             positions=shown,
             names=names,
             kind="markers",
-            up=self.settings.word("up", "z"),
-        )
-        return finish(
-            read,
-            opened=opened,
-            metres_per_unit=NAMED.get(unit.lower(), 1.0),
-            given=self.settings.unit,
-            rate=rate,
+            up=self.settings.up,
+            metres_per_unit=NAMED.get(unit.lower()),
             notes=(*notes, *hidden_note),
         )
+        return finish(read, opened=opened, settings=self.settings, rate=rate)
+
+
+def create(settings: Settings) -> C3d:
+    """The reader of the format."""
+    return C3d(settings=settings)

@@ -1,78 +1,65 @@
 """The last step of every format: points as a file gives them become a `Motion`."""
 
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
-from vidence.errors import DataError
+from vidence.catalog import FilePath
+from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import place_points
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.reading import Opened
-from vidence.pointlight.units import Rate, Unit, metres_for_stature, rate_option, unit_option
-
-
-def one_of(*words: str) -> Callable[[str], str]:
-    """A reader of an option that has few values."""
-
-    def read(text: str) -> str:
-        if text not in words:
-            raise ValueError(f"known are {', '.join(words)}")
-        return text
-
-    return read
-
-
-def existing_file(text: str) -> Path:
-    """Read the path of a file that must be there (it may lie in an archive)."""
-    path = Path(text)
-    if not path.is_file() and not any(p.is_file() for p in path.parents):
-        raise ValueError("there is no such file")
-    return path
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """Options that were read: those of all formats as attributes, the others in `more`."""
-
-    unit: Unit | None = None
-    fps: float | None = None
-    more: Mapping[str, object]
-
-    def word(self, key: str, default: str) -> str:
-        """An option that is a word."""
-        value = self.more.get(key, default)
-        return value if isinstance(value, str) else default
-
-    def path(self, key: str) -> Path | None:
-        """An option that is a path."""
-        value = self.more.get(key)
-        return value if isinstance(value, Path) else None
-
-
-def settings(
-    owner: str, options: Mapping[str, str], more: Mapping[str, Callable[[str], object]] | None = None
-) -> Settings:
-    """Read the options of a format: ``units``, ``fps`` and those in `more`.
-
-    Raises:
-        UsageError: an option that is not known, or a value that cannot be read.
-    """
-    known: dict[str, Callable[[str], object]] = {"units": unit_option, "fps": rate_option}
-    values = take_options(owner, options, known | dict(more or {}))
-    unit, fps = values.pop("units", None), values.pop("fps", None)
-    return Settings(
-        unit=unit if isinstance(unit, Unit) else None,
-        fps=fps if isinstance(fps, float) else None,
-        more=values,
-    )
-
+from vidence.pointlight.units import Rate, Unit, metres_for_stature, read_unit, settle
+from vidence.records import Record
 
 Floats = NDArray[np.float64]
+
+
+class MotionSettings(Record):
+    """Options of every format."""
+
+    units: Annotated[
+        str, Meta(description="unit of length: m, cm, mm, inch, ft, cmu, metres per unit, or stature:METRES")
+    ] = ""
+    fps: Annotated[
+        Annotated[float, Meta(gt=0, lt=100_000)] | None,
+        Meta(description="frames per second, in place of what the file says"),
+    ] = None
+
+    def __post_init__(self) -> None:
+        self.unit  # noqa: B018 - refuses a unit that cannot be read
+
+    @property
+    def unit(self) -> Unit | None:
+        """The unit that the user gives; None for none."""
+        return read_unit(self.units) if self.units else None
+
+
+class SkeletonSettings(MotionSettings):
+    """Options of formats that need, or can take, the skeleton of the subject."""
+
+    skeleton: Annotated[FilePath, Meta(description="ASF file with the skeleton of the subject")] = ""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        path = Path(self.skeleton)
+        if self.skeleton and not path.is_file() and not any(p.is_file() for p in path.parents):
+            raise UsageError(f"skeleton={self.skeleton}: there is no such file; expected an ASF")
+
+
+class MarkerSettings(MotionSettings):
+    """Options of formats that hold labelled markers."""
+
+    up: Annotated[Literal["z", "y"], Meta(description="axis that points up")] = "z"
+    points: Annotated[
+        Literal["markers", "all"],
+        Meta(description="markers: the known markers of a body where there are any; all: every point"),
+    ] = "markers"
+    subject: Annotated[str, Meta(description="part of the labels before the colon, of several subjects")] = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,7 +67,9 @@ class Read:
     """Points as a file gives them: in its own units and with its own axes.
 
     `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
-    `bones_of` says whose bones these are where they are not the subject's own.
+    `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
+    where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled.
+    `notes` are what was found, and what was done about it.
     """
 
     format: str
@@ -90,6 +79,10 @@ class Read:
     parents: tuple[int, ...] = ()
     up: str = "y"
     bones_of: str = ""
+    metres_per_unit: float | None = None
+    stature_m: float | None = None
+    unit_problem: str = ""
+    notes: tuple[str, ...] = ()
 
 
 def y_up(positions: Floats, up: str) -> Floats:
@@ -101,31 +94,42 @@ def y_up(positions: Floats, up: str) -> Floats:
     return positions if up == "y" else positions[..., [1, 2, 0]]
 
 
-def finish(
-    read: Read,
-    *,
-    opened: Opened,
-    metres_per_unit: float,
-    given: Unit | None,
-    rate: Rate,
-    notes: tuple[str, ...] = (),
-) -> Motion:
+def rate_of(
+    opened: Opened, settings: MotionSettings, *, claimed: float | None = None, is_cmu: bool = False
+) -> Rate:
+    """The frame rate of a file (see `units.settle`).
+
+    Raises:
+        DataError: neither the file nor the user says it, and no table knows it.
+    """
+    rate = settle(claimed, given=settings.fps, name=opened.name, is_cmu=is_cmu)
+    if rate is None:
+        raise DataError(
+            f"{opened.label} does not say how fast it was recorded, and neither does its name; give fps=..., "
+            "for example fps=120"
+        )
+    return rate
+
+
+def finish(read: Read, *, opened: Opened, settings: MotionSettings, rate: Rate) -> Motion:
     """The motion in metres with y up.
 
     Args:
         read: the points.
         opened: the file that they are from.
-        metres_per_unit: as the file, or what is known of its kind, has it.
-        given: the unit that the user says; it wins.
+        settings: what the user says; a unit that is given wins.
         rate: frames per second, claimed and taken.
-        notes: what was found, and what was done about it.
 
     Raises:
-        DataError: no point that is ever seen, or no body to scale where a stature is given.
+        DataError: no point that is ever seen, no unit, or no body to scale where a stature is given.
     """
+    given = settings.unit or (Unit(stature_m=read.stature_m) if read.stature_m else None)
+    metres_per_unit, notes = read.metres_per_unit, read.notes
     if given is not None:
         metres_per_unit, note = _as_given(read, opened, given)
         notes = (*notes, note)
+    if metres_per_unit is None:
+        raise _no_unit(opened, read)
     positions = y_up(read.positions, read.up) * metres_per_unit
     is_valid = np.asarray(np.isfinite(positions).all(axis=2))
     if not is_valid.any():
@@ -165,19 +169,11 @@ def _as_given(read: Read, opened: Opened, given: Unit) -> tuple[float, str]:
     return metres, f"the file has no unit; scaled so that the body stands {stature_m:g} m tall"
 
 
-def no_rate(opened: Opened) -> DataError:
-    """What to say where nobody knows the rate."""
-    return DataError(
-        f"{opened.label} does not say how fast it was recorded, and neither does its name; give fps=..., "
-        "for example fps=120"
-    )
-
-
-def no_unit(opened: Opened, said: str, read: Read) -> DataError:
-    """What to say where nobody knows the unit. `said` is what the file says of it."""
+def _no_unit(opened: Opened, read: Read) -> DataError:
+    """What to say where nobody knows the unit."""
     tall = float(np.nanmax(np.nanmax(read.positions, axis=1) - np.nanmin(read.positions, axis=1)))
     return DataError(
-        f"{opened.label}: {said}; nothing tells how long one unit is. The body is at most {tall:.4g} units "
-        "large: give units=m, cm, mm, inch or cmu, metres per unit such as units=0.01, or units=stature:1.75 "
-        "to scale it"
+        f"{opened.label}: {read.unit_problem}; nothing tells how long one unit is. The body is at most "
+        f"{tall:.4g} units large: give units=m, cm, mm, inch or cmu, metres per unit such as units=0.01, or "
+        "units=stature:1.75 to scale it"
     )
