@@ -3,9 +3,10 @@
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
@@ -148,46 +149,65 @@ def _diagonal(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 # The 95 % point of the chi-square distribution with four degrees of freedom (DeepSORT, section 2.2).
+_VERSION: Final = 1
 _GATE: Final = 9.4877
 _IMPOSSIBLE: Final = 1e5
 
 
-class AssociationSettings(Record, kw_only=True):
-    """How boxes become tracks.
+class PlaceSettings(Record):
+    """How boxes become tracks by their places.
 
-    `high` parts boxes by confidence: those above it are matched first at an IoU of at least `high_iou` with
-    where the track is expected, the others then at `low_iou`. Boxes above `high` that are still left are
-    matched once more at `last_iou` (1 or more: they are not). A track ends `max_age` frames after its last
-    box, and counts from its `n_init`-th box on. Where vectors of the boxes are given, they are matched first:
-    by the least cosine distance from the last `gallery` vectors of a track plus `place` times what the IoU
-    with the expected place lacks of 1; the sum is at most `most_distance`. Somebody who looks like a track
-    (at most `alike`) and whom every other track is farther from by `clear_by` or more needs no place.
-    `classes` are the names of what is tracked, each by itself; empty: everything.
+    Boxes above `high` are matched first at an IoU of at least `high_iou` with where the track is expected,
+    the others then at `low_iou`. Boxes above `high` that are still left are matched once more at `last_iou`.
+    A track ends `max_age` frames after its last box, and counts from its `n_init`-th box on.
 
-    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
-    and 3, and its released code (`max_age`, `n_init`, `most_distance`, `gallery`).
+    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), section 3,
+    and its released code (`max_age`, `n_init`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew. So are `place`, `alike`, `clear_by`:
-    DeepSORT compares looks alone wherever a person can be (``place=0&most_distance=0.2&alike=0``), and then
-    takes one person for another where boxes are few pixels wide.
+    `last_iou` is ours: without it a person whose box jumps starts anew.
     """
 
-    high: float = 0.5
-    high_iou: float = 0.7
-    low_iou: float = 0.35
-    last_iou: float = 0.3
-    max_age: int = 30
-    n_init: int = 3
-    place: float = 0.3
-    most_distance: float = 0.25
-    alike: float = 0.2
-    clear_by: float = 0.1
-    gallery: int = 100
-    classes: tuple[str, ...] = (PERSON,)
+    high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.5
+    high_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of a sure box")] = 0.7
+    low_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of another box")] = 0.35
+    last_iou: Annotated[
+        float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: there is none)")
+    ] = 0.3
+    max_age: Annotated[int, Meta(ge=1, description="frames that a track may be lost")] = 30
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
+        PERSON,
+    )
+
+
+class AssociationSettings(PlaceSettings):
+    """How boxes become tracks by their looks and places.
+
+    Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last
+    `gallery` vectors of a track plus `place` times what the IoU with the expected place lacks of 1; the sum
+    is at most `most_distance`. Somebody who looks like a track (at most `alike`) and whom every other track
+    is farther from by `clear_by` or more needs no place.
+
+    Source: Wojke et al. 2017 (DeepSORT), section 2.3 and its released code (`most_distance`, `gallery`).
+    Departs: `place`, `alike`, `clear_by` are ours: DeepSORT compares looks alone wherever a person can be
+    (``place=0&most_distance=0.2&alike=0``), and then takes one person for another where boxes are few pixels
+    wide.
+    """
+
+    place: Annotated[float, Meta(ge=0, description="weight of the place beside the looks")] = 0.3
+    most_distance: Annotated[float, Meta(ge=0, description="most distance in looks and place")] = 0.25
+    alike: Annotated[float, Meta(ge=0, description="cosine distance of people who look the same")] = 0.2
+    clear_by: Annotated[float, Meta(ge=0, description="distance to the next track that makes it clear")] = 0.1
+    gallery: Annotated[int, Meta(ge=1, description="vectors that are kept of a track")] = 100
+
+
+def named_classes(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the classes that are tracked; empty, which means every class, for ``all``."""
+    return () if classes == ("all",) else classes
 
 
 class Tracker(Protocol):
-    """Makes tracks of boxes; made by ``create(argument, options)``, one file in ``tracking/trackers/``.
+    """Makes tracks of boxes; one file in ``seeing/trackers``.
 
     `identity` is what the tracks depend on besides the boxes. `describer` is the spec of what turns boxes
     into vectors; empty: none is wanted. `classes` are the names of what is tracked; empty: everything.
@@ -215,6 +235,27 @@ class Tracker(Protocol):
         """
 
 
+class Associating:
+    """A tracker made of `associate`; `describer` is the spec of its vectors, or empty."""
+
+    def __init__(self, name: str, settings: AssociationSettings, *, describer: str = "") -> None:
+        self.describer = describer
+        self.settings = settings
+        self.classes = named_classes(settings.classes)
+        self.identity = f"{name}/{_VERSION} {settings!r}"
+
+    def track(
+        self,
+        detections: Detections,
+        *,
+        frame_indices: Sequence[int],
+        fps: float,
+        vectors: NDArray[np.float32] | None = None,
+    ) -> tuple[Track, ...]:
+        """The tracks, in the order of their first box."""
+        return associate(detections, self.settings, frame_indices=frame_indices, vectors=vectors)
+
+
 def associate(
     detections: Detections,
     settings: AssociationSettings,
@@ -239,8 +280,9 @@ def associate(
             f"{len(vectors)} vectors for {len(detections.frame_indices)} boxes; expected one each"
         )
     histories: list[tuple[str, list[int]]] = []
+    classes = named_classes(settings.classes)
     for class_id, name in sorted(detections.class_names.items()):
-        if settings.classes and name not in settings.classes:
+        if classes and name not in classes:
             continue
         matching = _Matching(detections, settings, vectors=vectors)
         rows = np.flatnonzero(detections.class_ids == class_id)

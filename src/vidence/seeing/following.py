@@ -7,14 +7,14 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.catalog import create, parse_spec
+from vidence.catalog import create
 from vidence.errors import UsageError
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.limbs import out_of_scale, without_parts
 from vidence.seeing.tracks import Detections, Detector, DroppedTrack, ShotFrames, Track, TrackedVideo
-from vidence.seeing.watching import Onlooker, watch
+from vidence.seeing.watching import Observer, watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,8 +115,7 @@ def open_detector(spec: str) -> Detector:
         UsageError: there is none, or it cannot be used: the message says what is missing, and where from.
         DataError: a file of boxes cannot be read.
     """
-    named = parse_spec(spec)
-    detector: Detector = create("detector", named)
+    detector: Detector = create("detector", spec)
     return detector
 
 
@@ -126,8 +125,7 @@ def open_tracker(spec: str) -> Tracker:
     Raises:
         UsageError: as `open_detector`.
     """
-    named = parse_spec(spec)
-    tracker: Tracker = create("tracker", named)
+    tracker: Tracker = create("tracker", spec)
     return tracker
 
 
@@ -137,8 +135,7 @@ def open_describer(spec: str) -> Describer:
     Raises:
         UsageError: as `open_detector`.
     """
-    named = parse_spec(spec)
-    describer: Describer = create("describer", named)
+    describer: Describer = create("describer", spec)
     return describer
 
 
@@ -148,12 +145,12 @@ def follow(
     detector: Detector,
     tracker: Tracker,
     stride: int = 1,
-    onlookers: Sequence[Onlooker] = (),
+    observers: Sequence[Observer] = (),
     shots: Callable[[], Sequence[ShotFrames]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 
-    The video is read once, for the detector, the describer and the onlookers together; not at all where
+    The video is read once, for the detector, the describer and the observers together; not at all where
     the boxes come from a file and nobody looks. When it was, `shots` is asked for the shots that it has:
     tracks end where the next one begins.
 
@@ -175,8 +172,8 @@ def follow(
         portraits = Portraits(describer, class_names=tracker.classes)
         identities["describer"] = describer.identity
     identities["tracker"] = tracker.identity
-    looking = [*onlookers, *([portraits] if portraits is not None else [])]
-    watched = watch(video, wanted, detector=detector, onlookers=looking)
+    looking = [*observers, *([portraits] if portraits is not None else [])]
+    watched = watch(video, wanted, detector=detector, observers=looking)
     parted = () if shots is None else tuple(shots())
     found = track_shots(
         watched.detections,

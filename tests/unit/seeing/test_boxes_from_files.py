@@ -136,7 +136,7 @@ def test_images_that_are_not_listed(tmp_path):
 
 
 def test_no_file_a_missing_file_an_unknown_option(tmp_path):
-    with pytest.raises(UsageError, match="which file of boxes"):
+    with pytest.raises(UsageError, match="'boxes' wants its path behind a colon"):
         open_detector("boxes")
     with pytest.raises(DataError, match="cannot be read"):
         open_detector(f"boxes:{tmp_path}/none.txt")

@@ -83,7 +83,7 @@ def test_a_frame_smaller_than_the_window_is_looked_at(hog):
 
 
 def test_wrong_options_are_named():
-    with pytest.raises(UsageError, match="hog takes no argument"):
+    with pytest.raises(UsageError, match="'hog' takes no argument"):
         open_detector("hog:0.4")
     with pytest.raises(UsageError, match=r"least_px='2'.*16 or above"):
         open_detector("hog?least_px=2")

@@ -33,7 +33,7 @@ def made(monkeypatch):
     monkeypatch.setattr(rfdetr.importlib.metadata, "version", lambda name: "1.11.2")
 
     def make(model, **settings):
-        return rfdetr.Rfdetr(model, rfdetr.RfdetrSettings(**settings), weights="none")
+        return rfdetr.Rfdetr(model, rfdetr.Settings(**settings), weights="none")
 
     return make
 
@@ -78,11 +78,11 @@ def test_without_the_package_the_message_says_how_to_get_it(tmp_path, monkeypatc
     (tmp_path / "w.pth").write_bytes(b"x")
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"pip install 'vidence\[rfdetr\]'.*hog works"):
-        rfdetr.create(f"{tmp_path}/w.pth", {})
+        open_detector(f"rfdetr:{tmp_path}/w.pth")
 
 
 def test_wrong_options(tmp_path):
-    with pytest.raises(UsageError, match="expected one of nano, small, medium, base, large"):
+    with pytest.raises(UsageError, match="expected one of base, large, medium, nano, small"):
         open_detector(f"rfdetr:{tmp_path}/w.pth?model=huge")
 
 

@@ -62,12 +62,12 @@ def reads(monkeypatch):
     return found
 
 
-def test_pictures_come_in_batches_and_onlookers_see_each_once(street, reads):
-    finder, onlooker, other = Finding(), Looking(), Looking()
-    watched = watch(street, range(0, 40, 2), detector=finder, onlookers=[onlooker, other])
+def test_pictures_come_in_batches_and_observers_see_each_once(street, reads):
+    finder, observer, other = Finding(), Looking(), Looking()
+    watched = watch(street, range(0, 40, 2), detector=finder, observers=[observer, other])
     assert reads == [20]
     assert finder.batches == [8, 8, 4]
-    assert onlooker.seen == other.seen == [(i, 1) for i in range(0, 40, 2)]
+    assert observer.seen == other.seen == [(i, 1) for i in range(0, 40, 2)]
     assert watched.detections.frame_indices.tolist() == list(range(0, 40, 2))
     assert watched.problems == ()
 
@@ -77,10 +77,10 @@ def test_boxes_from_a_file_need_no_reading_unless_somebody_looks(street, reads, 
     boxes = open_detector(f"boxes:{tmp_path}/d.txt")
     follow(street, detector=boxes, tracker=open_tracker("motion"))
     assert reads == []
-    onlooker = Looking()
-    watch(street, range(5), detector=boxes, onlookers=[onlooker])
+    observer = Looking()
+    watch(street, range(5), detector=boxes, observers=[observer])
     assert reads == [5]
-    assert onlooker.seen == [(0, 0), (1, 0), (2, 1), (3, 0), (4, 0)]
+    assert observer.seen == [(0, 0), (1, 0), (2, 1), (3, 0), (4, 0)]
 
 
 def test_looks_and_boxes_come_from_one_reading(street, reads):
@@ -135,9 +135,9 @@ def test_a_detector_that_reads_by_itself_is_asked_for_its_boxes(street):
                 class_names={1: "person"},
             )
 
-    onlooker = Looking()
-    watched = watch(street, [2, 1], detector=Own(), onlookers=[onlooker])
-    assert onlooker.seen == [(1, 1), (2, 1)]
+    observer = Looking()
+    watched = watch(street, [2, 1], detector=Own(), observers=[observer])
+    assert observer.seen == [(1, 1), (2, 1)]
     assert len(of_frame(watched.detections, 1).boxes_px) == 1
 
 

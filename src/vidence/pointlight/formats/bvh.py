@@ -347,8 +347,8 @@ class Settings(SkeletonSettings):
     """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
 
     up: Annotated[
-        Literal["", "y", "z"], Meta(description="axis that points up (empty: as the release has it)")
-    ] = ""
+        Literal["y", "z"] | None, Meta(description="axis that points up, where the release tells none")
+    ] = None
     bones: Annotated[
         Literal["mend", "leave"],
         Meta(description="bones that the release has lost: mend or leave them"),

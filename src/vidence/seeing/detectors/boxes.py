@@ -10,20 +10,20 @@ import csv
 import hashlib
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
+from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing._settings import number, share, size_px, whole, word
 from vidence.seeing.boxes import clip
 from vidence.seeing.track_files import MOT_CLASSES, read_mot
 from vidence.seeing.tracks import PERSON, Detections
@@ -209,21 +209,28 @@ _NOWHERE: Final = -1
 _TOLERANCE_S: Final = 1.0  # beyond the last frame: what rounding a frame rate adds up to
 
 
-class BoxesSettings(Record, kw_only=True):
-    """How a file of boxes is read.
+class Settings(Record):
+    """Options of a file of boxes."""
 
-    `confidence` is the least that a box must have, `most` how many boxes of a frame are kept, the best.
-    `size` is the width and height in pixels that the boxes were measured in (None: the video's own, or what
-    the file says); `fps` the frame rate of the video that frame numbers count in (0: the frames of the
-    file are those of the video). `images` is the COCO file that names the images of a results file.
-    """
+    positional: ClassVar[str] = "path"
+    path: Annotated[FilePath, Meta(description="file of boxes: MOTChallenge, CSV with a header, or COCO")]
+    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    size: Annotated[
+        str,
+        Meta(description="WIDTHxHEIGHT in pixels that boxes were measured in (empty: those of the video)"),
+    ] = ""
+    fps: Annotated[
+        float, Meta(ge=0, description="frame rate of the video that frame numbers count in (0: this video's)")
+    ] = 0.0
+    images: Annotated[FilePath, Meta(description="COCO file that names the images of a file of results")] = ""
+    scores: Annotated[
+        Literal["share", "logistic"], Meta(description="confidences are shares, or margins of a classifier")
+    ] = "share"
 
-    confidence: float = 0.3
-    most: int = 300
-    size: tuple[int, int] | None = None
-    fps: float = 0.0
-    images: str = ""
-    scores: str = "share"
+    def __post_init__(self) -> None:
+        if self.size and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.size):
+            raise UsageError(f"size={self.size!r}: expected WIDTHxHEIGHT in pixels, such as 768x576")
 
 
 class Boxes:
@@ -237,11 +244,12 @@ class Boxes:
 
     looks = False
 
-    def __init__(self, path: Path, settings: BoxesSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._path = path
-        self._rows = read_boxes(path, images=Path(settings.images) if settings.images else None)
-        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {settings!r}"
+        self._path = Path(settings.path)
+        self._rows = read_boxes(self._path, images=Path(settings.images) if settings.images else None)
+        apart_from_files = msgspec.structs.replace(settings, path="", images="")
+        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {apart_from_files!r}"
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The boxes in these frames.
@@ -314,8 +322,8 @@ class Boxes:
     def _scale(self, video: Video) -> NDArray[np.float64]:
         """What boxes are multiplied with; (4,), or (n, 4) where the file gives the size of each image."""
         shown = np.array([video.probe.width_px, video.probe.height_px], np.float64)
-        if self._settings.size is not None:
-            return np.tile(shown / np.array(self._settings.size), 2)
+        if self._settings.size:
+            return np.tile(shown / np.array(self._settings.size.split("x"), np.float64), 2)
         if self._rows.sizes_px is not None:
             return np.tile(shown / self._rows.sizes_px, (1, 2))
         return np.ones(4)
@@ -326,24 +334,6 @@ def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(frames)) - np.searchsorted(frames, frames)
 
 
-def create(argument: str, options: Mapping[str, str]) -> Boxes:
-    """The boxes in the file `argument`.
-
-    Options: ``confidence``, ``most``, ``size``, ``fps``, ``images``, ``scores`` (see `BoxesSettings`).
-
-    Raises:
-        UsageError: no file is named, or a wrong option.
-        DataError: the file is not there, or cannot be read as boxes.
-    """
-    known: dict[str, Callable[[str], object]] = {
-        "confidence": share,
-        "most": whole(1),
-        "size": size_px,
-        "fps": number(0.001),
-        "images": str,
-        "scores": word("share", "logistic"),
-    }
-    settings = msgspec.convert(take_options("boxes", options, known), BoxesSettings)
-    if not argument:
-        raise UsageError("which file of boxes? say boxes:FILE, for example boxes:det.txt")
-    return Boxes(Path(argument), settings)
+def create(settings: Settings) -> Boxes:
+    """The boxes in a file."""
+    return Boxes(settings)
