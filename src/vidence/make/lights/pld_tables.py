@@ -157,7 +157,7 @@ def clips_table(
 
 
 def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:
-    """A table in CSV, UTF-8; cells that a row does not have are empty.
+    """A table in CSV, UTF-8; cells that a row does not have are empty, others are left out.
 
     Raises:
         DataError: a name with ``|``, which parts names in a cell of several.
@@ -167,7 +167,7 @@ def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes
         if "|" in name:
             raise DataError(f"{name!r} has a |, which parts names in a cell; write it otherwise")
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, columns, restval="", lineterminator="\n")
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue().encode()
