@@ -7,6 +7,7 @@ import pytest
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import limbs_of
+from vidence.pointlight.manipulations import mask_scrambled
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
 from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
 from vidence.pointlight.stimulus import in_time, make_stimulus, with_seed, without_dots
@@ -125,6 +126,15 @@ def test_following_takes_the_way_along_the_floor_away_and_nothing_else():
     assert np.allclose(made.centres_px[0, :, 1], 100 - 50 * (np.array([1, 0.5, 0, 1.7]) - 0.85))
 
 
+def test_following_keeps_the_bounce_of_a_jump():
+    still = moving()
+    height_m = 0.3 * np.abs(np.sin(2 * np.pi * np.arange(still.n_frames) / still.fps))
+    jumping = replace(still, positions_m=still.positions_m + height_m[:, None, None] * [0.0, 1.0, 0.0])
+    made = make_stimulus([jumping], spec(framing="follow", px_per_m=50.0))
+    rise_px = made.centres_px[0, :, 1] - made.centres_px[:, :, 1]  # y points down
+    assert np.allclose(rise_px, 50.0 * height_m[:, None])
+
+
 def test_mirroring_and_inverting_swap_the_sides_of_the_picture():
     plain = make_stimulus([moving()], spec())
     mirrored = make_stimulus([moving()], spec(is_mirrored=True))
@@ -190,6 +200,22 @@ def test_jitter_dropout_and_noise_have_the_size_that_was_asked_for():
     drift = make_stimulus([moving()], spec(n_noise=30, noise="linear", noise_speed_m_s=2.0, px_per_m=10.0))
     steps = np.linalg.norm(np.diff(drift.centres_px[:, 4:], axis=0), axis=2)
     assert np.median(steps) == pytest.approx(2.0 / 40 * 10)
+
+
+def test_scrambled_mask_dots_have_their_mean_places_anywhere_in_the_box_and_nowhere_else():
+    motion = moving()
+    places, valid = motion.positions_m[:, :, :2], motion.is_valid
+    box = np.array([[10.0, 20.0], [10.5, 20.5]])  # far smaller than the figure
+    rng = np.random.default_rng(8)
+    dots, shown = mask_scrambled(places, valid, 2000, box=box, rng=rng)
+    means = dots.mean(axis=0)  # each dot runs once through the whole motion that it copies
+    assert shown.all()
+    assert means.min(axis=0) == pytest.approx(box[0], abs=0.01)
+    assert means.max(axis=0) == pytest.approx(box[1], abs=0.01)
+    assert means.mean(axis=0) == pytest.approx(box.mean(axis=0), abs=0.02)
+    quarters = np.histogram2d(*means.T, bins=2, range=box.T)[0]
+    assert quarters.min() > 430
+    assert quarters.sum() == 2000
 
 
 def test_the_seed_decides_every_draw():
