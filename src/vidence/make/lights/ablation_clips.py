@@ -10,8 +10,8 @@ import numpy as np
 from vidence.ask.benchmarks.actpld_folder import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_under
-from vidence.make.lights.pld_map import NoFile, Trial, files_of, motion_files, read_map
-from vidence.make.lights.pld_tables import labels_table, table
+from vidence.make.lights.tables import labels_table, table
+from vidence.make.lights.trials import NoFile, Trial, files_of, motion_files, read_map
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import WALKER, staged

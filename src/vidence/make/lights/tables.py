@@ -22,8 +22,8 @@ from vidence.ask.benchmarks.actpld_folder import (
 from vidence.ask.benchmarks.checks import Fault
 from vidence.ask.benchmarks.question_files import QuestionFile
 from vidence.errors import DataError
-from vidence.make.lights.pld_clips import ClipMade
-from vidence.make.lights.pld_map import Trial
+from vidence.make.lights.clips import ClipMade
+from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
 
 

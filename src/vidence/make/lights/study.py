@@ -14,8 +14,8 @@ import jinja2
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.make.lights.pld_clips import ClipMade
-from vidence.make.lights.pld_tables import Choice, table
+from vidence.make.lights.clips import ClipMade
+from vidence.make.lights.tables import Choice, table
 from vidence.media.cache import write_whole
 from vidence.records import Record
 

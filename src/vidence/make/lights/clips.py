@@ -9,7 +9,7 @@ import msgspec
 
 from vidence import __version__
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.pld_map import Trial, is_walker
+from vidence.make.lights.trials import Trial, is_walker
 from vidence.make.pipeline.material import Dropped
 from vidence.media.cache import write_whole
 from vidence.pointlight.body import body
