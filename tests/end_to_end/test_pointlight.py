@@ -12,7 +12,8 @@ from vidence.cli.pointlight import pointlight
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
 from vidence.pointlight.drawing import montage_of
-from vidence.pointlight.figures import spec_of, staged
+from vidence.pointlight.figures import staged
+from vidence.pointlight.specs import spec_of
 
 
 def run(*words: object) -> str:

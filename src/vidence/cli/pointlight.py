@@ -79,7 +79,8 @@ def pointlight(
     from vidence import __version__
     from vidence.cli.run import pairs
     from vidence.pointlight.drawing import frames
-    from vidence.pointlight.figures import spec_of, staged
+    from vidence.pointlight.figures import staged
+    from vidence.pointlight.specs import spec_of
     from vidence.pointlight.stimulus import make_stimulus
     from vidence.pointlight.writing import read_sidecar, remake, sidecar
 

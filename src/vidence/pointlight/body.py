@@ -321,7 +321,7 @@ def _parents(names: tuple[str, ...]) -> tuple[int, ...]:
 # Mass as a share of the body, and how far from the first point to the second the centre lies.
 # Source: the table of segments of Dempster (1955) as printed by Winter, Biomechanics and Motor Control of
 # Human Movement, table 4.1: upper arm, forearm with hand, thigh, leg with foot.
-_LIMBS = (
+_SEGMENTS = (
     ("shoulder", "elbow", 0.028, 0.436),
     ("elbow", "wrist", 0.022, 0.682),
     ("hip", "knee", 0.100, 0.433),
@@ -348,26 +348,19 @@ def mass_centre(figure: Motion) -> NDArray[np.float64]:
     corners = [at(f"{side}_{joint}") for side in ("left", "right") for joint in ("shoulder", "hip")]
     centre = _HEAD * at("head") + _TRUNK * sum(corners[1:], corners[0]) / 4
     for side in ("left", "right"):
-        for near, far, mass, share in _LIMBS:
+        for near, far, mass, share in _SEGMENTS:
             centre = centre + mass * ((1 - share) * at(f"{side}_{near}") + share * at(f"{side}_{far}"))
-    total = _HEAD + _TRUNK + 2 * sum(mass for _, _, mass, _ in _LIMBS)
+    total = _HEAD + _TRUNK + 2 * sum(mass for _, _, mass, _ in _SEGMENTS)
     return np.asarray(centre / total)
 
 
-_SIDES = ("left", "right")
+ARMS_AND_LEGS = tuple((f"{s}_{near}", f"{s}_{far}") for s in SIDES for near, far, _, _ in _SEGMENTS)
 # Both ends of each limb; the trunk is drawn from each shoulder to the hip below it.
 LIMBS: tuple[tuple[str, str], ...] = (
-    *(
-        (f"{side}_{upper}", f"{side}_{lower}")
-        for side in _SIDES
-        for upper, lower in (
-            ("shoulder", "elbow"),
-            ("elbow", "wrist"),
-            ("hip", "knee"),
-            ("knee", "ankle"),
-            ("shoulder", "hip"),
-        )
-    ),
+    *ARMS_AND_LEGS[:4],
+    ("left_shoulder", "left_hip"),
+    *ARMS_AND_LEGS[4:],
+    ("right_shoulder", "right_hip"),
     ("left_shoulder", "right_shoulder"),
     ("left_hip", "right_hip"),
 )

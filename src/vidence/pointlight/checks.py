@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.pointlight.body import SETS, body, mass_centre, points_of
+from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
 from vidence.pointlight.kinematics import bone_lengths
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
@@ -13,11 +13,6 @@ from vidence.records import Record
 
 Floats = NDArray[np.float64]
 GRAVITY = 9.81
-LIMBS = tuple(
-    (f"{side}_{a}", f"{side}_{b}")
-    for side in ("left", "right")
-    for a, b in (("shoulder", "elbow"), ("elbow", "wrist"), ("hip", "knee"), ("knee", "ankle"))
-)
 
 
 class Check(Record, kw_only=True, omit_defaults=True):
@@ -133,7 +128,7 @@ def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.
         lengths = bone_lengths(motion.positions_m, motion.parents)
         limit = most_joints
     else:
-        pairs = [p for p in LIMBS if has_body(motion, p)]
+        pairs = [p for p in ARMS_AND_LEGS if has_body(motion, p)]
         if not pairs:
             return _nothing("limbs", "no arms and legs")
         figure = body(motion, points="13", allow_missing=True)

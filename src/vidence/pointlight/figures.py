@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import msgspec
 import numpy as np
@@ -13,12 +12,10 @@ from vidence.catalog import parse_spec
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import Check
-from vidence.pointlight.motion import Motion, noted
+from vidence.pointlight.motion import Motion, noted, part
 from vidence.pointlight.reading import read_motion
-from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import without_dots
 from vidence.pointlight.walker import walker_of
-from vidence.records import Record
 
 Floats = NDArray[np.float64]
 HANDS = ("left_wrist", "right_wrist")
@@ -206,34 +203,20 @@ def _hold(ours: Floats, theirs: Floats, *, size: int, moves_m: float = 0.05) -> 
 
 def _frames(motion: Motion, start: int, stop: int) -> Motion:
     """The frames of a motion by their numbers in its file."""
-    skip = start - motion.source.first_frame
-    end = stop - motion.source.first_frame
-    return replace(
-        motion,
-        positions_m=motion.positions_m[skip:end],
-        is_valid=motion.is_valid[skip:end],
-        source=msgspec.structs.replace(motion.source, first_frame=start),
-    )
+    skipped = motion.source.first_frame
+    source = msgspec.structs.replace(motion.source, first_frame=start)
+    return replace(part(motion, start - skipped, stop - skipped - 1), source=source)
 
 
 def _only(figure: Motion, names: list[str]) -> Motion:
-    places = [figure.index(n) for n in names]
-    if len(places) == len(figure.names):
-        return figure
-    return replace(
-        figure,
-        positions_m=figure.positions_m[:, places],
-        is_valid=figure.is_valid[:, places],
-        names=tuple(names),
-        parents=(),
-    )
+    others = [n for n in figure.names if n not in names]
+    return without_dots(figure, others) if others else figure
 
 
 def _name(motion: Motion) -> str:
     return Path(motion.source.file).name or "a motion"
 
 
-RecordT = TypeVar("RecordT", bound=Record)
 WALKER = "walker"
 
 
@@ -285,39 +268,3 @@ def motion_of(source: str, options: Mapping[str, str] | None = None) -> Motion:
         spec = parse_spec(source)
         return walker_of(spec.argument, spec.options)
     return read_motion(Path(source), options=options or {})
-
-
-def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:
-    """A spec by settings such as ``{"n_noise": "20", "yaw_deg": "45"}``; those of the view need no prefix.
-
-    Args:
-        settings: names of `StimulusSpec` and of its `View`, with their values as text.
-        start: what is not named is taken from here.
-
-    Raises:
-        UsageError: an unknown name or a value that cannot be read; the known names are given.
-
-    >>> spec_of({"yaw_deg": "45", "scramble": "places"}).view.yaw_deg
-    45.0
-    """
-    base = start or StimulusSpec()
-    own = set(StimulusSpec.__struct_fields__) - {"view"}
-    of_view = set(View.__struct_fields__)
-    unknown = sorted(set(settings) - own - of_view)
-    if unknown:
-        raise UsageError(
-            f"a stimulus has no setting {unknown[0]!r}; it has {', '.join(sorted(own | of_view))}"
-        )
-    view = _changed(base.view, {k: v for k, v in settings.items() if k in of_view})
-    return _changed(msgspec.structs.replace(base, view=view), {k: v for k, v in settings.items() if k in own})
-
-
-def _changed(record: RecordT, settings: Mapping[str, str]) -> RecordT:
-    fields: dict[str, object] = {f: getattr(record, f) for f in record.__struct_fields__}
-    values = {k: None if v in {"", "none"} and k != "scramble" else v for k, v in settings.items()}
-    try:
-        return msgspec.convert(
-            msgspec.to_builtins(fields) | values, type=type(record), strict=False, str_keys=True
-        )
-    except msgspec.ValidationError as error:
-        raise UsageError(f"a setting of the stimulus cannot be read: {error}") from error

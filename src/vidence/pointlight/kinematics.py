@@ -1,16 +1,11 @@
 """Skeletons: forward kinematics, and how bones that releases have lost are put back."""
 
-import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
-
-from vidence.errors import UsageError
-from vidence.pointlight.motion import Motion
 
 Floats = NDArray[np.float64]
 
@@ -28,7 +23,6 @@ class Skeleton:
     parents: tuple[int, ...]
     offsets: Floats
     turns_with: Literal["own", "parent"] = "parent"
-    is_end: tuple[bool, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if self.offsets.shape != (len(self.names), 3) or len(self.parents) != len(self.names):
@@ -160,22 +154,6 @@ def t_pose_frames(
     return count
 
 
-def drop_first(motion: Motion, n_frames: int, *, note: str) -> Motion:
-    """The motion without its first frames, with a note."""
-    source = motion.source
-    return Motion(
-        positions_m=motion.positions_m[n_frames:],
-        is_valid=motion.is_valid[n_frames:],
-        names=motion.names,
-        fps=motion.fps,
-        kind=motion.kind,
-        parents=motion.parents,
-        source=msgspec.structs.replace(
-            source, notes=(*source.notes, note), first_frame=source.first_frame + n_frames
-        ),
-    )
-
-
 def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:
     """The point on which all of `children` lie without a bone in between; empty where there is none.
 
@@ -200,48 +178,4 @@ def insert_bone(skeleton: Skeleton, children: Sequence[str], bone: Floats) -> Sk
     """
     offsets = skeleton.offsets.copy()
     offsets[[skeleton.names.index(c) for c in children]] = bone
-    return Skeleton(
-        names=skeleton.names, parents=skeleton.parents, offsets=offsets, turns_with=skeleton.turns_with
-    )
-
-
-def fill_gaps(motion: Motion, *, longest_s: float = 0.25) -> Motion:
-    """Short gaps filled by straight lines between the frames before and after; longer ones stay.
-
-    Args:
-        motion: points, some of them hidden for a while.
-        longest_s: seconds; a gap is filled up to this length.
-
-    Returns:
-        The motion, with a note where something was filled. Gaps at the start or the end are never filled.
-
-    Raises:
-        UsageError: a length below 0.
-    """
-    if longest_s < 0:
-        raise UsageError(f"a gap cannot be {longest_s:g} s long; give a number of 0 or more")
-    longest = int(longest_s * motion.fps + 1e-9)
-    positions, is_valid = motion.positions_m.copy(), motion.is_valid.copy()
-    n_filled = 0
-    for point in range(len(motion.names)):
-        known = np.flatnonzero(is_valid[:, point])
-        for before, after in itertools.pairwise(known.tolist()):
-            if not 1 < after - before <= longest + 1:
-                continue
-            share = (np.arange(before + 1, after) - before)[:, None] / (after - before)
-            start, end = positions[before, point], positions[after, point]
-            positions[before + 1 : after, point] = start + share * (end - start)
-            is_valid[before + 1 : after, point] = True
-            n_filled += after - before - 1
-    if n_filled == 0:
-        return motion
-    note = f"{n_filled} hidden points filled by straight lines (gaps up to {longest_s:g} s)"
-    return Motion(
-        positions_m=positions,
-        is_valid=is_valid,
-        names=motion.names,
-        fps=motion.fps,
-        kind=motion.kind,
-        parents=motion.parents,
-        source=msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note)),
-    )
+    return replace(skeleton, offsets=offsets)

@@ -1,5 +1,6 @@
 """Motions: named points over time, and what changes their time: trimming, windows, rates, gaps."""
 
+import itertools
 import math
 from dataclasses import dataclass, field, replace
 from typing import Literal
@@ -179,3 +180,44 @@ def noted(motion: Motion, note: str) -> Motion:
     """The same motion with a note about what was done."""
     source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note))
     return replace(motion, source=source)
+
+
+def drop_first(motion: Motion, n_frames: int, *, note: str) -> Motion:
+    """The motion without its first frames, with a note."""
+    rest = noted(part(motion, n_frames, motion.n_frames - 1), note)
+    source = msgspec.structs.replace(rest.source, first_frame=rest.source.first_frame + n_frames)
+    return replace(rest, source=source)
+
+
+def fill_gaps(motion: Motion, *, longest_s: float = 0.25) -> Motion:
+    """Short gaps filled by straight lines between the frames before and after; longer ones stay.
+
+    Args:
+        motion: points, some of them hidden for a while.
+        longest_s: seconds; a gap is filled up to this length.
+
+    Returns:
+        The motion, with a note where something was filled. Gaps at the start or the end are never filled.
+
+    Raises:
+        UsageError: a length below 0.
+    """
+    if longest_s < 0:
+        raise UsageError(f"a gap cannot be {longest_s:g} s long; give a number of 0 or more")
+    longest = int(longest_s * motion.fps + 1e-9)
+    positions, is_valid = motion.positions_m.copy(), motion.is_valid.copy()
+    n_filled = 0
+    for point in range(len(motion.names)):
+        known = np.flatnonzero(is_valid[:, point])
+        for before, after in itertools.pairwise(known.tolist()):
+            if not 1 < after - before <= longest + 1:
+                continue
+            share = (np.arange(before + 1, after) - before)[:, None] / (after - before)
+            start, end = positions[before, point], positions[after, point]
+            positions[before + 1 : after, point] = start + share * (end - start)
+            is_valid[before + 1 : after, point] = True
+            n_filled += after - before - 1
+    if n_filled == 0:
+        return motion
+    note = f"{n_filled} hidden points filled by straight lines (gaps up to {longest_s:g} s)"
+    return noted(replace(motion, positions_m=positions, is_valid=is_valid), note)

@@ -13,22 +13,12 @@ from vidence.errors import UsageError
 CMU_LENGTH = 0.45
 CMU_UNIT_M = 0.0254 / CMU_LENGTH
 NAMED = {
-    "m": 1.0,
-    "meter": 1.0,
-    "metre": 1.0,
-    "meters": 1.0,
-    "metres": 1.0,
+    **dict.fromkeys(("m", "meter", "metre", "meters", "metres"), 1.0),
     "dm": 0.1,
-    "cm": 0.01,
-    "centimeters": 0.01,
-    "mm": 0.001,
-    "millimeters": 0.001,
-    "millimetres": 0.001,
-    "inch": 0.0254,
-    "inches": 0.0254,
-    "in": 0.0254,
-    "foot": 0.3048,
-    "ft": 0.3048,
+    **dict.fromkeys(("cm", "centimeters"), 0.01),
+    **dict.fromkeys(("mm", "millimeters", "millimetres"), 0.001),
+    **dict.fromkeys(("inch", "inches", "in"), 0.0254),
+    **dict.fromkeys(("foot", "ft"), 0.3048),
     "cmu": CMU_UNIT_M,
 }
 # From the ankle to the centre of the head of an adult, as a share of the stature.

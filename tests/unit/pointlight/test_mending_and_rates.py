@@ -3,7 +3,8 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import UsageError
-from vidence.pointlight.kinematics import Skeleton, fill_gaps, insert_bone, missing_bone, t_pose_frames, turns
+from vidence.pointlight.kinematics import Skeleton, insert_bone, missing_bone, t_pose_frames, turns
+from vidence.pointlight.motion import fill_gaps
 from vidence.pointlight.units import (
     CMU_UNIT_M,
     SUBJECTS,

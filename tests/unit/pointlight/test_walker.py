@@ -121,7 +121,7 @@ def test_specs_are_read_and_wrong_ones_refused():
     for argument, options, words in (
         ("fly", {}, "cannot 'fly'"),
         ("walk", {"speed": "1"}, "no option 'speed'"),
-        ("walk", {"fps": "many"}, "no number"),
+        ("walk", {"fps": "many"}, "expected a number"),
         ("walk", {"speed_m_s": "9"}, "0.3 to 2.2"),
         ("walk", {"height_m": "9"}, "height_m"),
         ("walk", {"duration_s": "nan"}, "duration_s"),

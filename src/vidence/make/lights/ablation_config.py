@@ -8,8 +8,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.make.pipeline.config_file import read_config
-from vidence.pointlight.figures import spec_of
-from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.records import Record
 
 Level: TypeAlias = bool | int | float | str

@@ -1,11 +1,10 @@
 """Joint angles in the Biovision format BVH, in each of the ways in which it is released."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Literal
 
-import msgspec
 import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
@@ -13,16 +12,8 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
 from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
-from vidence.pointlight.kinematics import (
-    Skeleton,
-    drop_first,
-    forward,
-    insert_bone,
-    missing_bone,
-    t_pose_frames,
-    turns,
-)
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.kinematics import Skeleton, forward, insert_bone, missing_bone, t_pose_frames, turns
+from vidence.pointlight.motion import Motion, drop_first, noted
 from vidence.pointlight.reading import Opened, open_file
 from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
@@ -445,8 +436,7 @@ class Bvh:
         if n_frames > 1:
             told = f"{told}, and {n_frames - 1} more lead out of it"
         if self.settings.t_pose == "keep":
-            source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, f"{told}; kept"))
-            return replace(motion, source=source)
+            return noted(motion, f"{told}; kept")
         return drop_first(motion, n_frames, note=f"{told}; dropped")
 
 

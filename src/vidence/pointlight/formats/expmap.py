@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from vidence.errors import DataError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
 from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
-from vidence.pointlight.kinematics import Skeleton, drop_first, forward, t_pose_frames
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.kinematics import Skeleton, forward, t_pose_frames
+from vidence.pointlight.motion import Motion, drop_first
 from vidence.pointlight.reading import open_file
 
 Floats = NDArray[np.float64]

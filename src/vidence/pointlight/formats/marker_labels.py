@@ -10,28 +10,22 @@ from vidence.errors import DataError
 from vidence.pointlight.reading import Opened
 
 Floats = NDArray[np.float64]
-_SIDED = [
-    "FHD",
-    "BHD",
-    "SHO",
-    "UPA",
-    "ELB",
-    "FRM",
-    "WRA",
-    "WRB",
-    "FIN",
-    "FWT",
-    "BWT",
-    "THI",
-    "KNE",
-    "SHN",
-    "ANK",
-    "HEE",
-    "TOE",
-    "MT5",
-]
 # The markers on the body that CMU and ACCAD use.
-KNOWN = frozenset({*(side + m for side in "LR" for m in _SIDED), "C7", "T10", "CLAV", "STRN", "RBAC"})
+KNOWN = frozenset(
+    {
+        *(
+            f"{side}{m}"
+            for side in "LR"
+            for m in ("FHD", "BHD", "SHO", "UPA", "ELB", "FRM", "WRA", "WRB", "FIN")
+        ),
+        *(
+            f"{side}{m}"
+            for side in "LR"
+            for m in ("FWT", "BWT", "THI", "KNE", "SHN", "ANK", "HEE", "TOE", "MT5")
+        ),
+        *("C7", "T10", "CLAV", "STRN", "RBAC"),
+    }
+)
 # With fewer known labels than this a file is taken to follow another set.
 _FEWEST = 10
 
