@@ -1,4 +1,4 @@
-"""What is done to the dots of a figure: scrambling, phases, jitter, limited life, and dots beside it.
+"""Manipulate the dots of a figure: scrambling, phases, jitter, limited lifetime, masking dots.
 
 All of it works on places in the picture plane in metres, shape (n_frames, n_dots, 2), and takes a seeded
 generator. A figure's own motion is what is left when the middle of its dots is taken away frame by frame.

@@ -1,4 +1,4 @@
-"""A point-light stimulus: which dots are where, how large and how bright, in every frame.
+"""Make a point-light stimulus: place, size and brightness of every dot in every frame.
 
 Everything that was decided is in a `StimulusSpec`, and every draw follows from its seed, so that the same
 motion and the same spec give the same picture, bit for bit.

@@ -1,4 +1,4 @@
-"""A figure that needs no data: it walks, runs, jumps, waves, squats, does jumping jacks, bows."""
+"""The built-in figure, which needs no data: walks, runs, jumps, waves, squats, jumping jacks, bows."""
 
 import math
 from collections.abc import Callable, Mapping

@@ -14,21 +14,6 @@ from vidence.seeing.tracks import PERSON, DroppedTrack, Track
 LEAST_SIDE_PX = 1.0
 
 
-def with_boxes(track: Track, keep: NDArray[np.integer | np.bool_]) -> Track:
-    """The track with some of its boxes.
-
-    Shapes: `keep` is positions (n_kept,), or one statement for each box (n,).
-    """
-    return Track(
-        track_id=track.track_id,
-        class_name=track.class_name,
-        frame_indices=track.frame_indices[keep],
-        boxes_px=track.boxes_px[keep],
-        confidences=track.confidences[keep],
-        is_detected=track.is_detected[keep],
-    )
-
-
 def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
     """The track with its boxes cut to the frame, without those that cannot be used.
 
@@ -46,7 +31,7 @@ def keep_usable(track: Track, *, width_px: int, height_px: int) -> Track | None:
     keep = finite & (cut[:, 2:] - cut[:, :2] >= LEAST_SIDE_PX).all(axis=1)
     if keep.all() and np.array_equal(cut, track.boxes_px):
         return track
-    return with_boxes(replace(track, boxes_px=cut), keep) if keep.any() else None
+    return replace(track, boxes_px=cut).part(keep) if keep.any() else None
 
 
 def drop_jumps(track: Track, *, most_px_per_frame: float = 50.0) -> Track:
@@ -69,7 +54,7 @@ def drop_jumps(track: Track, *, most_px_per_frame: float = 50.0) -> Track:
         last = kept[-1]
         if math.dist(points[i], points[last]) <= most_px_per_frame * (at[i] - at[last]):
             kept.append(i)
-    return with_boxes(track, np.array(kept))
+    return track.part(np.array(kept))
 
 
 def fill_gaps(track: Track, *, most_frames: int = 30) -> Track:
@@ -94,9 +79,8 @@ def fill_gaps(track: Track, *, most_frames: int = 30) -> Track:
     is_there = offset == 0
     boxes = np.stack([np.interp(filled, frames, side) for side in track.boxes_px.T], axis=1)
     boxes[is_there] = track.boxes_px
-    return Track(
-        track_id=track.track_id,
-        class_name=track.class_name,
+    return replace(
+        track,
         frame_indices=filled,
         boxes_px=boxes,
         confidences=np.where(is_there, np.repeat(track.confidences, repeats), 0.0),

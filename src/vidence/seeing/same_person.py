@@ -1,4 +1,4 @@
-"""Whether a track is one person from its first box to its last: what a comparison of its pictures says."""
+"""Detect identity switches: whether a track shows one person from its first box to its last."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Cut a video into shots: what a shot detector is, and one pass over the pictures for all of them."""
+"""Cut a video into shots: the interface of shot detectors, and one pass over the frames."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

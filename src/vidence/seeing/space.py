@@ -1,4 +1,4 @@
-"""Where in the frame people come from, go to, and have been: edge bands and regions."""
+"""Positions of people in the frame: edge bands that they cross, regions that they visit."""
 
 from collections import Counter
 from collections.abc import Iterable

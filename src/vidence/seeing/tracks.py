@@ -2,7 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -71,6 +71,19 @@ class Track:
             raise ValueError(f"the arrays of the track {self.track_id} do not belong together")
         if np.any(np.diff(self.frame_indices) <= 0):
             raise ValueError(f"the frames of the track {self.track_id} do not ascend")
+
+    def part(self, keep: NDArray[np.integer | np.bool_]) -> "Track":
+        """The track with some of its boxes.
+
+        Shapes: `keep` is positions (n_kept,), or one statement for each box (n,).
+        """
+        return replace(
+            self,
+            frame_indices=self.frame_indices[keep],
+            boxes_px=self.boxes_px[keep],
+            confidences=self.confidences[keep],
+            is_detected=self.is_detected[keep],
+        )
 
     @property
     def centroids_px(self) -> NDArray[np.float64]:

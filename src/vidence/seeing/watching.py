@@ -1,4 +1,4 @@
-"""One reading of a video for all who want to look at it: a detector, and those who see its boxes."""
+"""Read a video once for a detector and for everything that observes its boxes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

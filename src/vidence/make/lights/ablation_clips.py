@@ -1,4 +1,4 @@
-"""The clips of an ablation: who moves, and one folder in ActPLD's format for each condition."""
+"""Render the clips of an ablation: one folder in ActPLD's format for each condition."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What an ablation shows, varies and asks: the file of ``vidence ablate``."""
+"""Configuration of an ablation: what is shown, varied and asked (the file of ``vidence ablate``)."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""A trial as a clip of moving dots: read, checked, drawn, written."""
+"""Make a clip of moving dots from a trial: read, check, draw, write."""
 
 import hashlib
 from collections.abc import Mapping

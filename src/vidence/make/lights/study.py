@@ -1,4 +1,4 @@
-"""Sheets for people: describe each clip first, then choose out of three, as in ActPLD's human study.
+"""Sheets for a human study: describe each clip first, then choose one of three, as in ActPLD.
 
 A sheet is one HTML page that works without a network: each clip is played, a description is asked for, and
 only then the three choices are shown. The answers are saved as a CSV file, which `vidence run actpld --model

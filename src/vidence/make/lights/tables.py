@@ -1,4 +1,4 @@
-"""The two tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
+"""The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
 
 import csv
 import io

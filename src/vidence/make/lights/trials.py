@@ -1,4 +1,4 @@
-"""Which recordings show which action: a table of a user, or a map of labels to trials of CMU."""
+"""Read which recordings show which action: a table of files, or of trials of CMU."""
 
 import csv
 import re

@@ -1,4 +1,4 @@
-"""Joint angles in the Acclaim format AMC, with the skeleton of the subject (ASF)."""
+"""Acclaim ASF/AMC: joint angles, with the skeleton of the subject."""
 
 import re
 from collections.abc import Iterator

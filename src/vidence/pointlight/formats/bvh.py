@@ -1,4 +1,4 @@
-"""Joint angles in the Biovision format BVH, in each of the ways in which it is released."""
+"""Biovision BVH: joint angles and skeleton, in the variants in which it is released."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,4 @@
-"""Markers in the binary format C3D."""
+"""C3D: binary files of markers."""
 
 import math
 import struct

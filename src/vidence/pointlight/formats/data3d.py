@@ -1,4 +1,4 @@
-"""Thirteen points as bare text: three lines for each frame, with the x, the y and the z of every point."""
+"""data3d: thirteen points as bare text, three lines (x, y, z) for each frame."""
 
 import re
 from dataclasses import dataclass

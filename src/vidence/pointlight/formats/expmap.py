@@ -1,4 +1,4 @@
-"""Joint angles of CMU as exponential maps: one line of 117 numbers for each frame, no skeleton."""
+"""Exponential maps of CMU: one line of 117 joint angles for each frame, no skeleton."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The last step of every format: points as a file gives them become a `Motion`."""
+"""Options that motion formats share, and the step from points in a file to a `Motion`."""
 
 from dataclasses import dataclass
 from pathlib import Path

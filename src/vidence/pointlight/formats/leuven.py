@@ -1,4 +1,4 @@
-"""Actions of the Leuven database and its kin: a heading, then one line of coordinates for each point."""
+"""Leuven action database: a heading, then one line of coordinates for each point."""
 
 import re
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Labels of markers: with the name of the subject before a colon, or not; few of many, or all."""
+"""Choose markers by their labels, with or without a subject before the colon."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Markers as a table of text: a line for each frame, columns ``label:X label:Y label:Z``."""
+"""Text tables of markers: a line for each frame, columns ``label:X label:Y label:Z``."""
 
 import re
 from dataclasses import dataclass

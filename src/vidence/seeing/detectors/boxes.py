@@ -1,4 +1,4 @@
-"""Boxes that were found elsewhere, from a file; no frame is looked at.
+"""Boxes from a file (MOTChallenge, CSV, COCO); no frame is decoded.
 
 boxes:det.txt                             MOTChallenge: detections, results or ground truth
 boxes:boxes.csv                           a table with a header: frame, left, top, right, bottom, ...

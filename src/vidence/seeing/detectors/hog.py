@@ -1,4 +1,4 @@
-"""People by histograms of oriented gradients: the detector that ships inside OpenCV and needs no download.
+"""OpenCV's people detector: histograms of oriented gradients, no weights to download.
 
 hog
 hog:?least_px=48&confidence=0.4

@@ -1,4 +1,4 @@
-"""RF-DETR with weights on this machine: the detector of HERBench.
+"""RF-DETR with local weights: the detector of HERBench.
 
 rfdetr:/path/to/rf-detr-medium.pth
 rfdetr:/path/to/checkpoint.pth?model=nano&device=cuda&confidence=0.3

@@ -1,4 +1,4 @@
-"""Shots by how much the picture changes, without a network and without torch.
+"""Detect cuts by how much the frame changes; needs no network and no torch.
 
 content
 content?ratio=4

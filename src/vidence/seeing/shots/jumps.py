@@ -1,4 +1,4 @@
-"""How much one small picture jumps to the next, whatever moved a little; what is a cut, and what blank."""
+"""Measure changes between neighbouring frames that small motion does not cause; find cuts and blank frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

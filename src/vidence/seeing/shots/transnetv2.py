@@ -1,4 +1,4 @@
-"""TransNetV2: a small network that was trained to see transitions.
+"""TransNetV2: a small network trained to detect shot transitions.
 
 transnetv2
 transnetv2?threshold=0.4&batch=8&device=cpu

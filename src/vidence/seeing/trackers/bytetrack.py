@@ -1,4 +1,4 @@
-"""ByteTrack of the library `trackers`: motion alone, boxes of little confidence matched last.
+"""ByteTrack of the library `trackers`: motion alone, boxes of low confidence matched last.
 
 bytetrack
 bytetrack?max_age=60&high=0.5
