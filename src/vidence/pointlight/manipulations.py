@@ -39,7 +39,6 @@ def scrambled_places(places: Floats, valid: Bools, *, rng: np.random.Generator) 
     around the mean places of all dots.
 
     Source: Cutting, Moore & Morton (1988); Troje & Westhoff (2006): position-scrambled walkers.
-    Departs: no.
     """
     middle = middles(places, valid)
     own = places - middle
@@ -155,7 +154,6 @@ def mask_scrambled(
     Every mask dot copies the motion of one dot of the figure, chosen in turn, from a random moment on.
 
     Source: Cutting, Moore & Morton (1988): scrambled-walker masks.
-    Departs: no.
     """
     n_frames = len(places)
     own = places - middles(places, valid)

@@ -109,7 +109,6 @@ def trimmed(motion: Motion, share: float = 0.1) -> Motion:
     """Without a share of the frames at either end, rounded up, as in ActPLD.
 
     Source: ActPLD, section 2.1: 10 % are cut off at both ends.
-    Departs: no.
 
     Raises:
         UsageError: a share outside [0, 0.5), or one that leaves nothing.

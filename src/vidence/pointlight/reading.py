@@ -189,7 +189,7 @@ _HEAD_BYTES = 4096
 
 
 class MotionFormat(Protocol):
-    """One format: made by ``create(options)``, one file in ``pointlight/formats``.
+    """One format; one file in ``pointlight/formats``.
 
     `suffixes` are the ends of names that its files have, with the dot, without ``.gz``.
     """

@@ -21,8 +21,6 @@ class View(Record, kw_only=True, omit_defaults=True):
     above; `pitch_deg` above 0 looks down on it; `roll_deg` turns the picture counter-clockwise. With
     ``perspective`` the viewer stands `distance_m` from the centre, where a metre looks as long as with
     ``orthographic``; nearer points look larger.
-
-    Source: the view angles of point-light toolkits, POINTLIGHT: orthographic and perspective, any angle.
     """
 
     projection: Literal["orthographic", "perspective"] = "orthographic"

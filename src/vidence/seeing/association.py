@@ -77,7 +77,6 @@ def begin(boxes_px: NDArray[np.float64]) -> Belief:
     """What is believed of boxes that were seen once.
 
     Source: Wojke et al. 2017 (DeepSORT), section 2.1, with the constants of its released code.
-    Departs: no.
     """
     seen = measurements(boxes_px)
     noise = _noise(seen[:, 3], position=2 * _POSITION, velocity=10 * _VELOCITY)
@@ -103,7 +102,6 @@ def update(belief: Belief, boxes_px: NDArray[np.float64]) -> Belief:
     """What is believed after each box was seen once more, shape (n, 4).
 
     Source: as `begin`.
-    Departs: no.
     """
     expected, spread = _projected(belief)
     gains = np.linalg.solve(spread, belief.covariances[:, :_MEASURED, :]).transpose(0, 2, 1)
@@ -117,7 +115,6 @@ def distances(belief: Belief, boxes_px: NDArray[np.float64]) -> NDArray[np.float
     """Squared Mahalanobis distances of boxes (m, 4) from what is expected; shape (n, m).
 
     Source: Wojke et al. 2017 (DeepSORT), eq. 1.
-    Departs: no.
     """
     expected, spread = _projected(belief)
     surprise = measurements(boxes_px)[None] - expected[:, None]

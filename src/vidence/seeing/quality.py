@@ -77,7 +77,6 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
 
     Source: Bernardin and Stiefelhagen 2008 (MOTA), Ristani et al. 2016 (IDF1), Luiten et al. 2021 (HOTA),
     as in the library ``trackers``; Milan et al. 2016 (MOT16), section 4 (what is taken out).
-    Departs: no.
     """
     library = _library()
     check_once(truth.part(_counts(truth)), what="the ground truth")

@@ -140,8 +140,7 @@ def without_changed(
         rules: when a track counts as two people.
         others: tracks that the judged ones can have met, too.
 
-    Source: HERBench says nothing of tracks that change the person.
-    Departs: no.
+    HERBench says nothing of tracks that change the person.
     """
     everybody = (*tracks, *others)
     kept: list[Track] = []

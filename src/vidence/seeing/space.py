@@ -76,7 +76,6 @@ def edges_at(
     """The edge bands that a point lies in: none, one, or several in a corner. Shapes: (2,).
 
     Source: HERBench, section 7.3 (entry/exit edge labeling).
-    Departs: no.
     """
     bands = bands or Bands()
     x, y = (centre_px / (width_px, height_px)).tolist()
@@ -172,7 +171,6 @@ def frames_inside(track: Track, region: Region, *, least_share: float = 0.5) -> 
     """The frames in which at least that share of a track's box lies in the region, ascending.
 
     Source: HERBench, section 7.3 (intersection over box at least 0.5).
-    Departs: no.
     """
     return track.frame_indices[share_inside(track.boxes_px, region.box_px) >= least_share]
 

@@ -135,7 +135,6 @@ class Weights(Record, kw_only=True):
     """The weight of each term; the usual values are the paper's and sum to 14.1.
 
     Source: HERBench, section 7.1, list under eq. 3.
-    Departs: no.
 
     >>> round(sum(Weights().values), 9)
     14.1

@@ -173,7 +173,7 @@ class TrackedVideo:
 
 
 class Detector(Protocol):
-    """Finds people and things; made by ``create(argument, options)``, one file in ``tracking/detectors/``.
+    """Finds people and things; one file in ``seeing/detectors``.
 
     `identity` is what the boxes depend on: kind, weights, thresholds. `looks` is False where the boxes
     come from a file and no frame is decoded.

@@ -60,7 +60,6 @@ def compare_durations(one: Visible, other: Visible, *, tie_s: float = TIE_S) -> 
     """1 where one is visible for longer, -1 where the other is, 0 where they differ by less than `tie_s`.
 
     Source: HERBench, MPDR: durations that differ by less than 3 s count as equal in its example.
-    Departs: no.
     """
     difference = one.duration_s - other.duration_s
     if abs(difference) < tie_s or difference == 0:

@@ -26,7 +26,7 @@ _COLUMNS = {
     "clip_id": ("clip_id",),
 }
 _NEEDED = ("label", "set", "intention", "group")
-# Where one trial lies in several formats: joints of the recorded skeleton first, see POINTLIGHT on BVH.
+# Where one trial lies in several formats: joints of the recorded skeleton first.
 _FORMATS = (".amc", ".c3d", ".bvh")
 _SIGNS = re.compile(r"[^\w.]+")
 _NAME = re.compile(r"^0*(\d+)_0*(\d+)(?=[._])")

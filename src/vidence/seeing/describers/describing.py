@@ -11,7 +11,7 @@ from vidence.seeing.watching import Found, Image
 
 
 class Describer(Protocol):
-    """Turns pictures of people into vectors; made by ``create(argument, options)``.
+    """Turns pictures of people into vectors; one file in ``seeing/describers``.
 
     `identity` is what the vectors depend on.
     """

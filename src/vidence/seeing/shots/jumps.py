@@ -1,4 +1,4 @@
-"""Measure changes between neighbouring frames that small motion does not cause; find cuts and blank frames."""
+"""Measure how much frames change beyond small motion; find cuts and blank frames."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
