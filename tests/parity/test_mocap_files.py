@@ -28,7 +28,7 @@ def mocap(data_dir) -> Path:
 
 
 def read(path, **options):
-    return read_motion(need(path), options={k.replace("_", "-"): str(v) for k, v in options.items()})
+    return read_motion(need(path), options={k: str(v) for k, v in options.items()})
 
 
 def lines_of(path):

@@ -20,6 +20,7 @@ from vidence.media.encode import Encoding, encode
 from vidence.media.pixels import resize
 from vidence.media.sizes import Size
 from vidence.media.video import Video
+from vidence.seeing.describers.describing import corners
 from vidence.seeing.tracks import Track, TrackedVideo
 from vidence.seeing.watching import Image, in_size
 
@@ -245,10 +246,8 @@ def _spread(track: Track) -> tuple[int, ...]:
 
 def _crop(image: Image, track: Track, frame: int) -> Image:
     """The box of a track, made to fit."""
-    box = track.boxes_px[np.searchsorted(track.frame_indices, frame)]
-    height, width = image.shape[:2]
-    left, top = min(max(int(box[0]), 0), width - 1), min(max(int(box[1]), 0), height - 1)
-    right, bottom = max(min(round(box[2]), width), left + 1), max(min(round(box[3]), height), top + 1)
+    box = track.boxes_px[[np.searchsorted(track.frame_indices, frame)]]
+    left, top, right, bottom = corners(box, image)[0]
     scale = min(_CROP_PX[0] / (right - left), _CROP_PX[1] / (bottom - top))
     size = (max(round((right - left) * scale), 1), max(round((bottom - top) * scale), 1))
     return resize(np.ascontiguousarray(image[top:bottom, left:right]), size=size)
