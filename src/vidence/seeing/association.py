@@ -1,7 +1,7 @@
 """Associate boxes to tracks, with a constant-velocity Kalman filter for boxes."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Protocol
 
@@ -277,18 +277,26 @@ def associate(
             f"{len(vectors)} vectors for {len(detections.frame_indices)} boxes; expected one each"
         )
     histories: list[tuple[str, list[int]]] = []
-    classes = named_classes(settings.classes)
-    for class_id, name in sorted(detections.class_names.items()):
-        if classes and name not in classes:
-            continue
+    for name, frames in by_class(detections, settings.classes, frame_indices=frame_indices):
         matching = _Matching(detections, settings, vectors=vectors)
-        rows = np.flatnonzero(detections.class_ids == class_id)
-        frames = detections.frame_indices[rows]
-        for frame in sorted({int(index) for index in frame_indices}):
-            first, last = np.searchsorted(frames, [frame, frame + 1])
-            matching.step(frame, rows[first:last])
+        for frame, rows in frames:
+            matching.step(frame, rows)
         histories += [(name, history) for history in matching.finished()]
     return tracks_of(detections, histories)
+
+
+def by_class(
+    detections: Detections, classes: tuple[str, ...], *, frame_indices: Sequence[int]
+) -> Iterator[tuple[str, list[tuple[int, NDArray[np.int64]]]]]:
+    """The classes that are tracked, each with its detections (by position) in every frame, in order."""
+    wanted = named_classes(classes)
+    for class_id, name in sorted(detections.class_names.items()):
+        if not wanted or name in wanted:
+            rows = np.flatnonzero(detections.class_ids == class_id)
+            order = sorted({int(index) for index in frame_indices})
+            low = np.searchsorted(detections.frame_indices[rows], order, side="left")
+            high = np.searchsorted(detections.frame_indices[rows], order, side="right")
+            yield name, [(f, rows[a:b]) for f, a, b in zip(order, low, high, strict=True)]
 
 
 def tracks_of(detections: Detections, histories: Sequence[tuple[str, Sequence[int]]]) -> tuple[Track, ...]:

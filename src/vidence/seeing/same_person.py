@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px, intersections_px, iou
-from vidence.seeing.tracks import Detections, DroppedTrack, Track
+from vidence.seeing.tracks import Detections, DroppedTrack, Track, rows_in_frames
 from vidence.seeing.visibility import at_the_same_time, shared_rows, shares_covered
 
 STAGE: Final = "same-person"
@@ -114,12 +114,9 @@ def looks_of(
 
 def _rows(track: Track, detections: Detections) -> NDArray[np.int64]:
     """For each box of a track the detection of its frame that it was made of, -1 where there is none."""
-    low = np.searchsorted(detections.frame_indices, track.frame_indices, side="left")
-    n = np.searchsorted(detections.frame_indices, track.frame_indices, side="right") - low
-    box = np.repeat(np.arange(len(n)), n)
-    row = np.repeat(low, n) + np.arange(len(box)) - np.repeat(np.cumsum(n) - n, n)
+    box, row = rows_in_frames(detections.frame_indices, track.frame_indices)
     overlap = iou(track.boxes_px[box], detections.boxes_px[row])
-    found = np.full(len(n), -1, np.int64)
+    found = np.full(len(track.frame_indices), -1, np.int64)
     order = np.argsort(overlap, kind="stable")  # the best of each box comes last, and stays
     found[box[order]] = np.where(overlap[order] >= _SAME_BOX, row[order], -1)
     return found

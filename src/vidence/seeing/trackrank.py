@@ -13,7 +13,7 @@ from vidence.records import Record
 from vidence.seeing.appearance import rarity
 from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
 from vidence.seeing.refine import check_tracks
-from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo, rows_in_frames
 
 ObjectOverlap: TypeAlias = Literal["iou", "object-area"]
 _ROUNDING: Final = 1e-9
@@ -120,12 +120,7 @@ def count_objects(
     compare = iou if overlap == "iou" else share_inside
     counts = np.zeros(len(tracks), np.int64)
     for i, track in enumerate(tracks):
-        low = np.searchsorted(frames, track.frame_indices, side="left")
-        n = np.searchsorted(frames, track.frame_indices, side="right") - low
-        if not n.any():
-            continue
-        mine = np.repeat(np.arange(len(n)), n)
-        theirs = np.repeat(low, n) + np.arange(n.sum()) - np.repeat(np.cumsum(n) - n, n)
+        mine, theirs = rows_in_frames(frames, track.frame_indices)
         met = classes[theirs][compare(boxes[theirs], track.boxes_px[mine]) > over]
         counts[i] = len({detections.class_names[int(c)] for c in np.unique(met)})
     return counts

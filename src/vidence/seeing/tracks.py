@@ -48,6 +48,24 @@ class Detections:
         )
 
 
+def rows_in_frames(
+    frames: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every pair of positions at which two lists of frames agree: in `wanted`, and in `frames`.
+
+    Shapes: `frames` (n,), sorted; `wanted` (m,); both results (n_pairs,), in the order of `wanted`.
+
+    >>> mine, theirs = rows_in_frames(np.array([2, 2, 5]), np.array([1, 2, 5]))
+    >>> mine.tolist(), theirs.tolist()
+    ([1, 1, 2], [0, 1, 2])
+    """
+    low = np.searchsorted(frames, wanted, side="left")
+    n = np.searchsorted(frames, wanted, side="right") - low
+    return np.repeat(np.arange(len(n)), n), np.repeat(low, n) + np.arange(n.sum()) - np.repeat(
+        np.cumsum(n) - n, n
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Track:
     """One person or thing over time: one box for each of some frames, ascending, each frame once.

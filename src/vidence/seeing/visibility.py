@@ -111,7 +111,7 @@ def _leaders(spans: Sequence[Visible], value: Callable[[Visible], float], *, tie
 
 
 def shares_covered(track: Track, others: Sequence[Track]) -> NDArray[np.float64]:
-    """The part of each box of a track that lies in a box of one other track in the same frame, 0 to 1.
+    """Occlusion: the part of each box of a track that one other track covers in the same frame, 0 to 1.
 
     It is the largest part that a single other one has, shape (n,). Boxes do not tell who stands in front: a
     box that is covered may show either of the two.

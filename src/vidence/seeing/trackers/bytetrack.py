@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.association import named_classes, tracks_of
+from vidence.seeing.association import by_class, named_classes, tracks_of
 from vidence.seeing.quality import INSTALL
 from vidence.seeing.tracks import PERSON, Detections, Track
 
@@ -57,15 +57,12 @@ class ByteTrack:
     ) -> tuple[Track, ...]:
         """The tracks, in the order of their first box."""
         histories: list[tuple[str, list[int]]] = []
-        for class_id, name in sorted(detections.class_names.items()):
-            if not self.classes or name in self.classes:
-                rows = np.flatnonzero(detections.class_ids == class_id)
-                found = self._histories(detections, rows, frame_indices=frame_indices)
-                histories += [(name, history) for history in found]
+        for name, frames in by_class(detections, self.classes, frame_indices=frame_indices):
+            histories += [(name, history) for history in self._histories(detections, frames)]
         return tracks_of(detections, histories)
 
     def _histories(
-        self, detections: Detections, rows: NDArray[np.int64], *, frame_indices: Sequence[int]
+        self, detections: Detections, frames: Sequence[tuple[int, NDArray[np.int64]]]
     ) -> list[list[int]]:
         import supervision
         import trackers
@@ -79,10 +76,7 @@ class ByteTrack:
             high_conf_det_threshold=settings.high,
         )
         histories: dict[int, list[int]] = {}
-        frames = detections.frame_indices[rows]
-        for frame in sorted({int(index) for index in frame_indices}):
-            first, last = np.searchsorted(frames, [frame, frame + 1])
-            here = rows[first:last]
+        for _, here in frames:
             shown = supervision.Detections(
                 xyxy=detections.boxes_px[here].astype(np.float32),
                 confidence=detections.confidences[here].astype(np.float32),
