@@ -236,7 +236,7 @@ def staged(
         points: the set of points of a body (see `vidence.pointlight.body.SETS`), or ``markers`` for
             everything that a file holds.
         leave_out: names of points that are not shown.
-        hold_hands: move the second figure until hands that hold each other meet (see `pairs.align`).
+        hold_hands: move the second figure until hands that hold each other meet (see `align`).
         options: those of the format of the files, such as ``fps``.
 
     Raises:
@@ -262,9 +262,14 @@ def staged(
     return [without_dots(figure, leave_out) if leave_out else figure for figure in figures]
 
 
+def is_walker(source: str) -> bool:
+    """Whether this is the built-in figure and no file."""
+    return source == WALKER or source.startswith((f"{WALKER}:", f"{WALKER}?"))
+
+
 def motion_of(source: str, options: Mapping[str, str] | None = None) -> Motion:
     """The motion in a file, or of ``walker:ACTION?key=value``; errors as for `staged`."""
-    if source == WALKER or source.startswith((f"{WALKER}:", f"{WALKER}?")):
+    if is_walker(source):
         spec = parse_spec(source)
         return walker_of(spec.argument, spec.options)
     return read_motion(Path(source), options=options or {})

@@ -34,7 +34,7 @@ from vidence.seeing.watching import Found, Image, Observer
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
 
 
-class TrackJob(Record):
+class TrackJob(Record, kw_only=True):
     """How a video is tracked; detector, tracker and shot detector are named by their specs."""
 
     detector: str = "hog"

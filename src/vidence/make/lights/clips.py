@@ -9,13 +9,13 @@ import msgspec
 
 from vidence import __version__
 from vidence.errors import DataError, UsageError
-from vidence.make.lights.trials import Trial, is_walker
+from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
 from vidence.media.cache import write_whole
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.figures import align, motion_of, pair, shift
+from vidence.pointlight.figures import align, is_walker, motion_of, pair, shift
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus

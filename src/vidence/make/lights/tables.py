@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
+
 from vidence.ask.benchmarks.actpld_choices import choices_for
 from vidence.ask.benchmarks.actpld_folder import (
     CLIP_COLUMNS,
@@ -87,7 +89,17 @@ def fixed_choices(
     made: dict[str, tuple[Choice, ...]] = {}
     dropped: list[Dropped] = []
     for clip_id in clips:
-        row = clip_row(clips[clip_id], trials[clip_id])
+        row = ClipRow(
+            clip_id=clip_id,
+            path=clips[clip_id].path,
+            kind="video",
+            set_name=trials[clip_id].set,
+            names={"label": trials[clip_id].label, "intention": trials[clip_id].intention},
+            distractors={target: () for target in TARGETS},
+            source="",
+            licence="",
+            sha256="",
+        )
         found = {target: choices_for(row, target, labels) for target in TARGETS}
         faults = [f"{f.field}: {f.reason}" for f in found.values() if isinstance(f, Fault)]
         if faults:
@@ -108,21 +120,6 @@ def fixed_choices(
     return made, tuple(dropped)
 
 
-def clip_row(clip: ClipMade, trial: Trial, *, source: str = "", licence: str = "") -> ClipRow:
-    """A clip as the benchmark reads it."""
-    return ClipRow(
-        clip_id=clip.clip_id,
-        path=clip.path,
-        kind="video",
-        set_name=trial.set,
-        names={"label": trial.label, "intention": trial.intention},
-        distractors={target: () for target in TARGETS},
-        source=source or " + ".join(clip.sources),
-        licence=licence,
-        sha256=clip.sha256,
-    )
-
-
 def clips_table(
     clips: Mapping[str, ClipMade],
     trials: Mapping[str, Trial],
@@ -133,26 +130,13 @@ def clips_table(
     """``clips.csv`` with the wrong choices written out."""
     rows = []
     for clip_id, chosen in choices.items():
-        row = clip_row(clips[clip_id], trials[clip_id], licence=licence)
-        wrong = {
-            choice.target: "|".join(c.name for n, c in enumerate(choice.choices) if n != choice.right)
-            for choice in chosen
-        }
-        rows.append(
-            {
-                "clip_id": clip_id,
-                "path": row.path,
-                "kind": row.kind,
-                "set": row.set_name,
-                "label": row.names["label"],
-                "intention": row.names["intention"],
-                "label_distractors": wrong["label"],
-                "intention_distractors": wrong["intention"],
-                "source": row.source,
-                "licence": licence,
-                "sha256": row.sha256,
-            }
-        )
+        clip = clips[clip_id]
+        row = msgspec.structs.asdict(trials[clip_id]) | msgspec.structs.asdict(clip)
+        row |= {"kind": "video", "source": " + ".join(clip.sources), "licence": licence}
+        for choice in chosen:
+            wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
+            row[f"{choice.target}_distractors"] = "|".join(wrong)
+        rows.append(row)
     return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
 
 

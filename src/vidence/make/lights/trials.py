@@ -9,7 +9,7 @@ from typing import Literal
 
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Dropped
-from vidence.pointlight.figures import WALKER
+from vidence.pointlight.figures import is_walker
 from vidence.records import Record
 
 # What a column may be called, the first name first.
@@ -163,11 +163,6 @@ def _trial(words: Mapping[str, str], line: int) -> Trial | str:
 def _short(file: str) -> str:
     """The name of a file without its endings; of a walker all that it says, without signs."""
     return _SIGNS.sub("-", file) if is_walker(file) else Path(file).name.split(".")[0]
-
-
-def is_walker(file: str) -> bool:
-    """Whether this is the built-in figure and no file."""
-    return file == WALKER or file.startswith((f"{WALKER}:", f"{WALKER}?"))
 
 
 def motion_files(folder: Path) -> dict[tuple[str, str], list[Path]]:

@@ -19,7 +19,7 @@ from vidence.records import Record
 Floats = NDArray[np.float64]
 
 
-class MotionSettings(Record):
+class MotionSettings(Record, kw_only=True):
     """Options of every format."""
 
     units: Annotated[
@@ -39,7 +39,7 @@ class MotionSettings(Record):
         return read_unit(self.units) if self.units else None
 
 
-class SkeletonSettings(MotionSettings):
+class SkeletonSettings(MotionSettings, kw_only=True):
     """Options of formats that need, or can take, the skeleton of the subject."""
 
     skeleton: Annotated[FilePath, Meta(description="ASF file with the skeleton of the subject")] = ""
@@ -51,7 +51,7 @@ class SkeletonSettings(MotionSettings):
             raise UsageError(f"skeleton={self.skeleton}: there is no such file; expected an ASF")
 
 
-class MarkerSettings(MotionSettings):
+class MarkerSettings(MotionSettings, kw_only=True):
     """Options of formats that hold labelled markers."""
 
     up: Annotated[Literal["z", "y"], Meta(description="axis that points up")] = "z"

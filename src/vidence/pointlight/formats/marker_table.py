@@ -19,7 +19,7 @@ METRES = 0.001
 _COLUMN = re.compile(r"^(.*):([XYZ])$")
 
 
-class Settings(MarkerSettings):
+class Settings(MarkerSettings, kw_only=True):
     """Options of tables of markers."""
 
 

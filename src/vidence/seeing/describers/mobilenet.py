@@ -48,7 +48,7 @@ _INSTALL: Final = (
 )
 
 
-class Settings(Record):
+class Settings(Record, kw_only=True):
     """Options of MobileNetV2."""
 
     positional: ClassVar[str] = "weights"
