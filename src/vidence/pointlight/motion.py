@@ -14,23 +14,22 @@ from vidence.records import Record
 
 
 class MotionSource(Record, kw_only=True, omit_defaults=True):
-    """Where a motion comes from.
-
-    `fps_claimed` is what the file says (None: nothing), `fps_note` why another
-    rate was taken; `metres_per_unit` is the length of one unit of the file. `notes` are defects that were
-    found, and what was done about each. `first_frame` counts the frames of the file that were left out before
-    the first, so that partners can be put on one clock. `bones_of` says whose bones the body has where they
-    are not the subject's own.
-    """
+    """Where a motion comes from."""
 
     file: str = ""
     format: str = ""
     fps_claimed: float | None = None
+    """Frames per second that the file says; None: nothing."""
     fps_note: str = ""
+    """Why another rate was taken."""
     metres_per_unit: float = 1.0
+    """Length of one unit of the file."""
     notes: tuple[str, ...] = ()
+    """Defects that were found, and what was done about each."""
     first_frame: int = 0
+    """Frames of the file that were left out before the first, so that partners can be put on one clock."""
     bones_of: str = ""
+    """Whose bones the body has, where they are not the subject's own."""
 
 
 @dataclass(frozen=True, kw_only=True)

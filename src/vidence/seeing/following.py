@@ -92,20 +92,19 @@ def track_shots(
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """The tracks of a video as association gives them, with the boxes that they were made from.
-
-    `frame_indices` are the frames that were looked at, `problems` those that could not be shown.
-    `identities` are what the tracks depend on, by part: detector, describer, tracker. `parts` are tracks
-    that were left out as limbs of somebody, `n_out_of_scale` boxes that were not used because their size does
-    not fit their place, where the detector is one that takes limbs for people.
-    """
+    """The tracks of a video as association gives them, with the boxes that they were made from."""
 
     tracked: TrackedVideo
     frame_indices: tuple[int, ...]
+    """The frames that were looked at."""
     problems: tuple[FrameProblem, ...]
+    """The frames that could not be shown."""
     identities: dict[str, str]
+    """What the tracks depend on, by part: detector, describer, tracker."""
     parts: tuple[DroppedTrack, ...] = ()
+    """Tracks that were left out as limbs of somebody."""
     n_out_of_scale: int = 0
+    """Boxes that were not used because their size does not fit their place."""
 
 
 def open_detector(spec: str) -> Detector:
@@ -151,8 +150,8 @@ def follow(
     """The tracks of a video, from every `stride`-th frame.
 
     The video is read once, for the detector, the describer and the observers together; not at all where
-    the boxes come from a file and nobody looks. When it was, `shots` is asked for the shots that it has:
-    tracks end where the next one begins.
+    the boxes come from a file and nothing else needs frames. `shots` is called afterwards: tracks end where
+    the next shot begins.
 
     Raises:
         MediaError: no frame can be read.

@@ -47,14 +47,7 @@ class TrackJob(Record, kw_only=True):
 
 
 class TrackRecord(Record, kw_only=True, omit_defaults=True):
-    """What `vidence track` did, as written to ``track.json``.
-
-    `identities` are what the tracks depend on: detector, describer, tracker, and who found the cuts.
-    `versions` are those of the packages that may have taken part. `cuts` are the frames with which shots
-    begin, without the first: tracks end there. `parts` are tracks left out as limbs. `counts` are frames,
-    boxes and tracks, `problems` the frames that could not be shown. `quality` is there with ground truth: of
-    the tracks as they were associated (``associated``) and as they were written (``refined``).
-    """
+    """What `vidence track` did, as written to ``track.json``."""
 
     format: str = "vidence-track/1"
     video: str
@@ -64,14 +57,21 @@ class TrackRecord(Record, kw_only=True, omit_defaults=True):
     fps: float
     stride: int
     identities: dict[str, str]
+    """What the tracks depend on: detector, describer, tracker, and shot detector (``cuts``)."""
     versions: dict[str, str]
+    """Versions of the packages that may have taken part."""
     counts: dict[str, int]
+    """Frames, boxes and tracks."""
     settings: RefineSettings
     account: Account
     cuts: tuple[int, ...] = ()
+    """Frames with which shots begin, without the first: tracks end there."""
     parts: tuple[DroppedTrack, ...] = ()
+    """Tracks left out as limbs."""
     problems: tuple[str, ...] = ()
+    """Frames that could not be shown."""
     quality: dict[str, Quality] = msgspec.field(default_factory=dict)
+    """With ground truth: of the tracks as they were associated, and as they were written (``refined``)."""
 
 
 def track_video(

@@ -139,26 +139,21 @@ class ShotFrames:
 
 @dataclass(frozen=True, kw_only=True)
 class TrackedVideo:
-    """All tracks of one video.
-
-    `times_s` are the presentation times of its frames, shape (n_frames,). `detections` are those that the
-    tracks were made from, things beside people included; None where tracks came from elsewhere.
-    `others` are tracks of people that refining left out (too short, too small, never in the middle): nobody
-    is asked about them, and whoever counts people must reckon with them. `shots` are in order, with black
-    frames between them, before and behind them; empty where nobody looked for cuts, or tracks do not end at
-    them.
-    `looks` are mean looks of tracks and of others by their ids, shape (n_dims,), of length 1; whose is not
-    there, nobody could see well.
-    """
+    """All tracks of one video."""
 
     width_px: int
     height_px: int
     times_s: NDArray[np.float64]
+    """Presentation times of the frames, shape (n_frames,)."""
     tracks: tuple[Track, ...]
     detections: Detections | None = None
+    """What the tracks were made from, things beside people included; None for tracks from elsewhere."""
     others: tuple[Track, ...] = ()
+    """Tracks of people that refining left out: no question is about them, counts of people include them."""
     shots: tuple[ShotFrames, ...] = ()
+    """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
 
     @property
     def cuts(self) -> tuple[int, ...]:
