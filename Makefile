@@ -43,7 +43,7 @@ demo: $(VENV)/.installed ## run the whole system on planted-truth videos, offlin
 UNCOUNTED := $(addprefix tests/end_to_end/, test_demo.py test_diagnose.py) tests/parity tests/docs \
 	tests/architecture/test_parity_skips.py
 # RF-DETR needs torchvision, which no other test may see: with a torch for the CPU it loads only by a plugin.
-WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/test_rfdetr_detector.py
+WITH_RFDETR := tests/conformance/test_detectors.py tests/unit/seeing/detectors/test_rfdetr.py
 PYTEST = $(BIN)/python -m pytest -q --numprocesses=2 --dist=loadfile --no-loadscope-reorder
 
 # Two workers share the processors, so that none of them needs threads. Tests start hundreds of processes,

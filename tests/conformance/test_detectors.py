@@ -1,6 +1,5 @@
 """What every detector, tracker and describer in the catalog must do."""
 
-import inspect
 import warnings
 from collections.abc import Callable
 
@@ -98,10 +97,10 @@ def test_a_detector_says_what_it_depends_on(detector):
 @pytest.mark.parametrize("kind", ["detector", "tracker", "describer"])
 def test_all_are_made_alike_and_refuse_options_that_they_do_not_know(kind, folder):
     for name in catalog.names(kind):
-        create = catalog.find(kind, name).create
-        assert list(inspect.signature(create).parameters) == ["argument", "options"]
-        with pytest.raises(UsageError, match="nonsense"):
-            create("", {"nonsense": "1"})
+        with pytest.raises(UsageError, match=f"the {kind} '{name}' has no option 'nonsense'"):
+            catalog.create(kind, f"{name}?nonsense=1")
+        settings = catalog.settings_type(kind, name)
+        assert all(option.help for option in catalog.options_of(settings)) if settings else True
 
 
 @pytest.mark.parametrize("name", catalog.names("tracker"))
@@ -113,7 +112,7 @@ def test_every_tracker_follows_two_people_through_an_easy_street(name, street, f
     boxes = open_detector(f"boxes:{folder}/boxes.txt")
     portraits = Portraits(open_describer(tracker.describer)) if tracker.describer else None
     found = watch(
-        street, range(N_FRAMES), detector=boxes, onlookers=[portraits] if portraits else []
+        street, range(N_FRAMES), detector=boxes, observers=[portraits] if portraits else []
     ).detections
     vectors = portraits.of(found) if portraits else None
 

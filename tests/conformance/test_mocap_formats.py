@@ -30,6 +30,14 @@ def test_it_takes_units_and_a_rate_and_refuses_what_it_does_not_know(name):
         open_format(name, {"fps": "fast"})
     with pytest.raises(UsageError, match="fps='-1' cannot be read"):
         open_format(name, {"fps": "-1"})
+    with pytest.raises(UsageError, match="units='furlong' is no unit; known are m, cm"):
+        open_format(name, {"units": "furlong"})
+
+
+@pytest.mark.parametrize("name", ["asf-amc", "bvh", "expmap"])
+def test_a_skeleton_that_is_not_there_is_said_before_anything_is_read(name, tmp_path):
+    with pytest.raises(UsageError, match=r"skeleton=.*13.asf: there is no such file; expected an ASF"):
+        open_format(name, {"skeleton": str(tmp_path / "13.asf")})
 
 
 @pytest.mark.parametrize("name", NAMES)

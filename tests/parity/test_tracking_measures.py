@@ -9,9 +9,9 @@ from conftest import need
 from vidence.media.video import open_video
 from vidence.seeing.association import AssociationSettings, associate
 from vidence.seeing.following import follow, open_detector, open_tracker
-from vidence.seeing.mot import MotRows, read_mot, rows_of
 from vidence.seeing.quality import measure
 from vidence.seeing.refine import RefineSettings, refine
+from vidence.seeing.track_files import MotRows, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, Detections, TrackedVideo
 
 pytestmark = pytest.mark.parity

@@ -11,7 +11,7 @@ from vidence.make.cards.leakage import LeakRule, jaccard, leakage
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.seeing.shooting import Gap, spans_between
-from vidence.seeing.shots._jumps import CutRule, cuts_in
+from vidence.seeing.shots.jumps import CutRule, cuts_in
 from vidence.seeing.shots.transnetv2 import joined, transitions
 
 TEXTS = st.lists(

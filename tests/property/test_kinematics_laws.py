@@ -5,11 +5,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 
-from vidence.pointlight.formats._finish import y_up
 from vidence.pointlight.formats.expmap import _rotations
+from vidence.pointlight.formats.finish import y_up
 from vidence.pointlight.kinematics import Skeleton, bone_lengths, forward, turns
-from vidence.pointlight.rates import settle
-from vidence.pointlight.skin import hip_centres, steady_mean
+from vidence.pointlight.markers import hip_centres, steady_mean
+from vidence.pointlight.units import settle
 
 SEEDS = st.integers(0, 10**6)
 AXES = st.text("xyz", min_size=0, max_size=3)

@@ -8,18 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from subjects.tracks import track, video
-from vidence.seeing import visible as seen
-from vidence.seeing.diversity import DiversitySettings, pick_diverse
-from vidence.seeing.filtering import FilterSettings
-from vidence.seeing.gaps import fill_gaps
-from vidence.seeing.hull import hull_area
+from vidence.seeing import visibility as seen
+from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
+from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.outliers import drop_jumps, keep_usable
-from vidence.seeing.overlap import areas_px, iou, share_inside
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.smoothing import smooth
 from vidence.seeing.space import named_regions, visits
-from vidence.seeing.trackrank import rank
+from vidence.seeing.trackrank import DiversitySettings, pick_diverse, rank
 
 WIDTH, HEIGHT, N_FRAMES = 300, 200, 120
 FEW = settings(max_examples=40, deadline=None)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 if TYPE_CHECKING:
-    from vidence.pointlight.inspection import MotionReport
+    from vidence.pointlight.checks import MotionReport
 
 
 @click.command()
@@ -31,7 +31,7 @@ def mocap(*, files: tuple[Path, ...], format_name: str, options: tuple[str, ...]
 
     from vidence.catalog import parse_spec
     from vidence.errors import VidenceError
-    from vidence.pointlight.inspection import inspect
+    from vidence.pointlight.checks import inspect
     from vidence.pointlight.reading import read_motions
 
     given = parse_spec("mocap?" + "&".join(options)).options if options else {}

@@ -79,7 +79,8 @@ def pointlight(
     from vidence import __version__
     from vidence.cli.run import pairs
     from vidence.pointlight.drawing import frames
-    from vidence.pointlight.staging import spec_of, staged
+    from vidence.pointlight.figures import staged
+    from vidence.pointlight.specs import spec_of
     from vidence.pointlight.stimulus import make_stimulus
     from vidence.pointlight.writing import read_sidecar, remake, sidecar
 
@@ -105,7 +106,7 @@ def pointlight(
         _write(kind, pictures, out, fps=stimulus.fps)
     from PIL import Image
 
-    from vidence.pointlight.sheets import contact_sheet, path_plot
+    from vidence.pointlight.drawing import contact_sheet, path_plot
 
     Image.fromarray(contact_sheet(pictures, fps=stimulus.fps)).save(out / "sheet.png")
     Image.fromarray(path_plot(stimulus)).save(out / "paths.png")
@@ -125,7 +126,7 @@ def _write(kind: str, pictures: "list[NDArray[np.uint8]]", out: Path, *, fps: fl
     """Write one kind of file."""
     from PIL import Image
 
-    from vidence.pointlight.sheets import montage_of
+    from vidence.pointlight.drawing import montage_of
     from vidence.pointlight.writing import write_pictures, write_video
 
     if kind == "png":

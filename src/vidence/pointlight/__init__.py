@@ -1,1 +1,1 @@
-"""Motion capture -> point-light stimuli."""
+"""Point-light stimuli from motion capture."""

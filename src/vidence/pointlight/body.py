@@ -1,16 +1,152 @@
-"""The points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
+"""Points of a body by name: 12, 13 or 15 of them, from the joints or markers of any format."""
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body_maps import BodyMap, best_map
-from vidence.pointlight.leg_joints import JOINTS, SIDES, leg_joints
+from vidence.pointlight.markers import JOINTS, SIDES, leg_joints, steady_mean
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.skin import steady_mean
+
+
+@dataclass(frozen=True, kw_only=True)
+class BodyMap:
+    """One naming: for each point of the body the names whose mean it is.
+
+    With `is_markers` the names are of markers on the skin; hips, knees and ankles are then computed from them
+    (see `leg_joints.py`).
+    """
+
+    name: str
+    points: Mapping[str, tuple[str, ...]]
+    is_markers: bool = False
+
+
+def _sided(template: Mapping[str, str], left: str, right: str) -> dict[str, tuple[str, ...]]:
+    """Names of both sides; ``*`` in a template stands for `left` or `right`, blanks part several names."""
+    return {
+        f"{side}_{joint}": tuple(n.replace("*", mark) for n in names.split())
+        for side, mark in (("left", left), ("right", right))
+        for joint, names in template.items()
+    }
+
+
+_JOINTS = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
+_MOST = ("shoulder", "elbow", "hip", "knee", "ankle")
+
+
+def _limbs(names: str) -> dict[str, str]:
+    return dict(zip(_JOINTS, names.split(), strict=True))
+
+
+MAPS = (
+    # Which joints come nearest to the markers was measured on trial 02_01, which is there as AMC and as C3D:
+    # the far end of ``head`` lies 4 cm from the middle of the head, that of ``lowerneck`` 2 cm from the base
+    # of the neck, that of ``lwrist`` 5 cm from the wrist (``lradius``: 10 cm, with a forearm of 19 cm).
+    BodyMap(  # the far ends of the bones of CMU's skeletons
+        name="asf",
+        points={
+            "head": ("head",),
+            "neck": ("lowerneck",),
+            "pelvis": ("root",),
+            **_sided(_limbs("*clavicle *humerus *wrist *hipjoint *femur *tibia"), "l", "r"),
+        },
+    ),
+    BodyMap(  # the BVH release of CMU for Motionbuilder
+        name="cmu-motionbuilder",
+        points={
+            "head": ("Head end",),
+            "neck": ("Neck1",),
+            "pelvis": ("Hips",),
+            **_sided(_limbs("*Arm *ForeArm *FingerBase *UpLeg *Leg *Foot"), "Left", "Right"),
+        },
+    ),
+    BodyMap(  # Motionbuilder's names elsewhere
+        name="motionbuilder",
+        points={
+            "head": ("Head", "Head end"),
+            "neck": ("Neck",),
+            "pelvis": ("Hips",),
+            **_sided(_limbs("*Arm *ForeArm *Hand *UpLeg *Leg *Foot"), "Left", "Right"),
+        },
+    ),
+    BodyMap(  # the BVH release of CMU for 3ds Max
+        name="cmu-max",
+        points={
+            "head": ("Head end",),
+            "neck": ("Neck",),
+            "pelvis": ("Hips",),
+            "left_wrist": ("lhand",),
+            "right_wrist": ("rhand",),
+            **_sided(
+                dict(zip(_MOST, ["*Shoulder", "*Elbow", "*Hip", "*Knee", "*Ankle"], strict=True)),
+                "Left",
+                "Right",
+            ),
+        },
+    ),
+    BodyMap(  # the BVH release of CMU for DAZ and Poser
+        name="cmu-daz",
+        points={
+            "head": ("head", "leftEye", "rightEye"),
+            "neck": ("neck",),
+            "pelvis": ("hip",),
+            **_sided(_limbs("*Shldr *ForeArm *Hand *Thigh *Shin *Foot"), "l", "r"),
+        },
+    ),
+    BodyMap(
+        name="bandai",
+        points={
+            "head": ("Head", "Head end"),
+            "neck": ("Neck",),
+            "pelvis": ("Hips",),
+            **_sided(_limbs("UpperArm_* LowerArm_* Hand_* UpperLeg_* LowerLeg_* Foot_*"), "L", "R"),
+        },
+    ),
+    BodyMap(  # the 41 markers of CMU and ACCAD, Vicon's full body set
+        name="vicon",
+        is_markers=True,
+        points={
+            "head": ("LFHD", "RFHD", "LBHD", "RBHD"),
+            "neck": ("C7", "CLAV"),
+            "pelvis": ("LFWT", "RFWT", "LBWT", "RBWT"),
+            **_sided(
+                {
+                    "shoulder": "*SHO",
+                    "elbow": "*ELB",
+                    "wrist": "*WRA *WRB",
+                    "hip": "LFWT RFWT LBWT RBWT",
+                    "knee": "*KNE",
+                    "ankle": "*ANK",
+                },
+                "L",
+                "R",
+            ),
+        },
+    ),
+    BodyMap(
+        name="points",
+        points={
+            p: (p,)
+            for p in (
+                "head",
+                "neck",
+                "pelvis",
+                *(f"{side}_{joint}" for side in ("left", "right") for joint in _JOINTS),
+            )
+        },
+    ),
+)
+
+
+def best_map(names: tuple[str, ...]) -> BodyMap:
+    """The naming that fits most points; where several do, the first of `MAPS`."""
+    there = set(names)
+    return max(MAPS, key=lambda m: sum(set(sources) <= there for sources in m.points.values()))
+
 
 Floats = NDArray[np.float64]
 # The order in which point-light data are usually exchanged: the head, then each arm, then each leg.
@@ -180,3 +316,67 @@ def _parents(names: tuple[str, ...]) -> tuple[int, ...]:
     if "pelvis" not in names:
         return ()
     return tuple(names.index(_HANGS_ON[n]) if n in _HANGS_ON else -1 for n in names)
+
+
+# Mass as a share of the body, and how far from the first point to the second the centre lies.
+# Source: the table of segments of Dempster (1955) as printed by Winter, Biomechanics and Motor Control of
+# Human Movement, table 4.1: upper arm, forearm with hand, thigh, leg with foot.
+_SEGMENTS = (
+    ("shoulder", "elbow", 0.028, 0.436),
+    ("elbow", "wrist", 0.022, 0.682),
+    ("hip", "knee", 0.100, 0.433),
+    ("knee", "ankle", 0.061, 0.606),
+)
+_HEAD, _TRUNK = 0.081, 0.497
+
+
+def mass_centre(figure: Motion) -> NDArray[np.float64]:
+    """The centre of mass over time, shape (n_frames, 3), metres; NaN where a point is hidden.
+
+    Departs: the trunk is taken to be centred between the middle of the shoulders and that of the hips.
+
+    Args:
+        figure: a body of 13 points, as from `vidence.pointlight.body.body`.
+
+    Raises:
+        KeyError: a point is missing.
+    """
+
+    def at(name: str) -> NDArray[np.float64]:
+        return figure.positions_m[:, figure.index(name)]
+
+    corners = [at(f"{side}_{joint}") for side in ("left", "right") for joint in ("shoulder", "hip")]
+    centre = _HEAD * at("head") + _TRUNK * sum(corners[1:], corners[0]) / 4
+    for side in ("left", "right"):
+        for near, far, mass, share in _SEGMENTS:
+            centre = centre + mass * ((1 - share) * at(f"{side}_{near}") + share * at(f"{side}_{far}"))
+    total = _HEAD + _TRUNK + 2 * sum(mass for _, _, mass, _ in _SEGMENTS)
+    return np.asarray(centre / total)
+
+
+ARMS_AND_LEGS = tuple((f"{s}_{near}", f"{s}_{far}") for s in SIDES for near, far, _, _ in _SEGMENTS)
+# Both ends of each limb; the trunk is drawn from each shoulder to the hip below it.
+LIMBS: tuple[tuple[str, str], ...] = (
+    *ARMS_AND_LEGS[:4],
+    ("left_shoulder", "left_hip"),
+    *ARMS_AND_LEGS[4:],
+    ("right_shoulder", "right_hip"),
+    ("left_shoulder", "right_shoulder"),
+    ("left_hip", "right_hip"),
+)
+
+
+def limbs_of(names: Sequence[str]) -> NDArray[np.int64]:
+    """The limbs between points of these names, as pairs of their places, shape (n_limbs, 2).
+
+    Raises:
+        UsageError: no two of the points are joined by a limb (markers, for one).
+    """
+    place = {name: i for i, name in enumerate(names)}
+    pairs = [(place[a], place[b]) for a, b in LIMBS if a in place and b in place]
+    if not pairs:
+        raise UsageError(
+            f"no two of the points {', '.join(list(names)[:8])} are joined by a limb; take the points of a "
+            "body, not markers"
+        )
+    return np.array(pairs, np.int64)

@@ -1,12 +1,11 @@
-"""Whether motion can be true: its size, its bones, its gaps, its speed against gravity and gait."""
+"""Check whether a motion can be true: size, bones, gaps, speed, gravity, gait."""
 
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.pointlight.body import body, points_of
-from vidence.pointlight.body_mass import mass_centre
+from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
 from vidence.pointlight.kinematics import bone_lengths
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
@@ -14,11 +13,6 @@ from vidence.records import Record
 
 Floats = NDArray[np.float64]
 GRAVITY = 9.81
-LIMBS = tuple(
-    (f"{side}_{a}", f"{side}_{b}")
-    for side in ("left", "right")
-    for a, b in (("shoulder", "elbow"), ("elbow", "wrist"), ("hip", "knee"), ("knee", "ankle"))
-)
 
 
 class Check(Record, kw_only=True, omit_defaults=True):
@@ -134,7 +128,7 @@ def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.
         lengths = bone_lengths(motion.positions_m, motion.parents)
         limit = most_joints
     else:
-        pairs = [p for p in LIMBS if has_body(motion, p)]
+        pairs = [p for p in ARMS_AND_LEGS if has_body(motion, p)]
         if not pairs:
             return _nothing("limbs", "no arms and legs")
         figure = body(motion, points="13", allow_missing=True)
@@ -199,7 +193,7 @@ def first_step(motion: Motion, *, most_m: float = 0.2) -> Check:
         float(largest[0]),
         unit="m",
         limits=(0.0, max(most_m, 3 * usual)),
-        message="the first frame may be a T-pose that is not part of the motion (t-pose=drop)",
+        message="the first frame may be a T-pose that is not part of the motion (t_pose=drop)",
     )
 
 
@@ -373,3 +367,81 @@ def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:
     width = max(0.15 * main, 1.5 * fps / len(signal))
     near = inside & (np.abs(rates - main) <= width)
     return main, float(power[near].sum() / power[inside].sum())
+
+
+FEWEST_FRAMES = 8
+
+
+class MotionReport(Record, kw_only=True):
+    """What a file of motion holds, what was done about its defects, and what is doubtful.
+
+    `points_missing` are those of the 13 points of a body that it does not give. `notes` tell what was mended
+    on reading. `is_usable` is False with fewer than 8 frames.
+    """
+
+    file: str
+    format: str
+    metres_per_unit: float
+    fps_claimed: float | None
+    fps: float
+    fps_note: str
+    n_frames: int
+    duration_s: float
+    kind: str
+    points: tuple[str, ...]
+    points_missing: tuple[str, ...]
+    notes: tuple[str, ...]
+    checks: tuple[Check, ...]
+    is_usable: bool
+
+    @property
+    def doubts(self) -> tuple[Check, ...]:
+        """The checks that failed."""
+        return tuple(c for c in self.checks if c.verdict == "doubtful")
+
+
+def inspect(motion: Motion, *, fewest_frames: int = FEWEST_FRAMES) -> MotionReport:
+    """Run every check on a motion.
+
+    Args:
+        motion: joints, markers, or a body.
+        fewest_frames: with fewer than these no stimulus can be cut from it.
+    """
+    source = motion.source
+    is_usable = motion.n_frames >= fewest_frames
+    frames = Check(
+        name="frames",
+        verdict="fine" if is_usable else "doubtful",
+        value=float(motion.n_frames),
+        unit="frames",
+        low=float(fewest_frames),
+        message="" if is_usable else "too short for a stimulus",
+    )
+    there = points_of(motion.names)
+    return MotionReport(
+        file=source.file,
+        format=source.format,
+        metres_per_unit=source.metres_per_unit,
+        fps_claimed=source.fps_claimed,
+        fps=motion.fps,
+        fps_note=source.fps_note,
+        n_frames=motion.n_frames,
+        duration_s=motion.duration_s,
+        kind=motion.kind,
+        points=motion.names,
+        points_missing=tuple(p for p in SETS["13"] if p not in there),
+        notes=source.notes,
+        checks=(
+            frames,
+            height(motion),
+            upright(motion),
+            skeleton(motion),
+            limbs(motion),
+            gaps(motion),
+            first_step(motion),
+            jumps(motion),
+            gravity(motion),
+            stride(motion),
+        ),
+        is_usable=is_usable,
+    )

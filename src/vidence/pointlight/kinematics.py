@@ -1,6 +1,7 @@
-"""From joint rotations to points in space."""
+"""Skeletons: forward kinematics, and how bones that releases have lost are put back."""
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -22,7 +23,6 @@ class Skeleton:
     parents: tuple[int, ...]
     offsets: Floats
     turns_with: Literal["own", "parent"] = "parent"
-    is_end: tuple[bool, ...] = field(default=())
 
     def __post_init__(self) -> None:
         if self.offsets.shape != (len(self.names), 3) or len(self.parents) != len(self.names):
@@ -119,3 +119,63 @@ def bone_lengths(positions: Floats, parents: tuple[int, ...]) -> Floats:
     ends = np.array(parents)
     starts = np.where(ends < 0, np.arange(len(ends)), ends)
     return np.asarray(np.linalg.norm(positions - positions[:, starts], axis=2))
+
+
+T_POSE_JUMP_M = 0.2
+_LONGEST_EASING = 10
+
+
+def t_pose_frames(
+    positions_m: Floats, root_angles: Floats, *, jump_m: float = T_POSE_JUMP_M, easing_m: float = 0.04
+) -> int:
+    """How many frames at the start are a pose of reference put before the recording, and the way out of it.
+
+    There is one where the root has no rotation at all in the first frame, has some in the next, and a point
+    jumps by more than `jump_m` in between. Some releases ease out of it over a few frames: those in which a
+    point still goes `easing_m` or more, and four times as far as it usually does afterwards, are counted too.
+
+    Args:
+        positions_m: shape (n_frames, n_points, 3), metres.
+        root_angles: of the root over time, shape (n_frames, n_angles), any unit.
+        jump_m: metres.
+        easing_m: metres.
+    """
+    if len(positions_m) < 2 or root_angles.shape[1] == 0:
+        return 0
+    if np.any(root_angles[0] != 0.0) or np.all(root_angles[1] == 0.0):
+        return 0
+    steps = np.linalg.norm(np.diff(positions_m[:60], axis=0), axis=2).max(axis=1)
+    if not steps[0] > jump_m:
+        return 0
+    usual = float(np.median(steps[_LONGEST_EASING:])) if len(steps) > 2 * _LONGEST_EASING else float("inf")
+    count = 1
+    while count < _LONGEST_EASING and count < len(steps) and steps[count] > max(easing_m, 4 * usual):
+        count += 1
+    return count
+
+
+def missing_bone(skeleton: Skeleton, children: Sequence[str]) -> str:
+    """The point on which all of `children` lie without a bone in between; empty where there is none.
+
+    Neck and shoulders that start at one point, the end of the spine, tell that a bone was lost.
+    """
+    if not set(children) <= set(skeleton.names):
+        return ""
+    places = [skeleton.names.index(c) for c in children]
+    parents = {skeleton.parents[p] for p in places}
+    if len(parents) != 1 or np.any(skeleton.offsets[places] != 0.0):
+        return ""
+    return skeleton.names[parents.pop()]
+
+
+def insert_bone(skeleton: Skeleton, children: Sequence[str], bone: Floats) -> Skeleton:
+    """The same skeleton with a bone between `children` and the point that they lie on.
+
+    Args:
+        skeleton: as it was read.
+        children: names of points that share a parent.
+        bone: the vector in rest, shape (3,), in the unit of the skeleton.
+    """
+    offsets = skeleton.offsets.copy()
+    offsets[[skeleton.names.index(c) for c in children]] = bone
+    return replace(skeleton, offsets=offsets)

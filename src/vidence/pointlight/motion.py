@@ -1,32 +1,35 @@
-"""Points moving in space: what every reader gives and every stimulus is made from."""
+"""Motions: named points over time, and what changes their time: trimming, windows, rates, gaps."""
 
-from dataclasses import dataclass, field
+import itertools
+import math
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.errors import DataError, UsageError
 from vidence.records import Record
 
 
 class MotionSource(Record, kw_only=True, omit_defaults=True):
-    """Where a motion comes from.
-
-    `fps_claimed` is what the file says (None: nothing), `fps_note` why another
-    rate was taken; `metres_per_unit` is the length of one unit of the file. `notes` are defects that were
-    found, and what was done about each. `first_frame` counts the frames of the file that were left out before
-    the first, so that partners can be put on one clock. `bones_of` says whose bones the body has where they
-    are not the subject's own.
-    """
+    """Where a motion comes from."""
 
     file: str = ""
     format: str = ""
     fps_claimed: float | None = None
+    """Frames per second that the file says; None: nothing."""
     fps_note: str = ""
+    """Why another rate was taken."""
     metres_per_unit: float = 1.0
+    """Length of one unit of the file."""
     notes: tuple[str, ...] = ()
+    """Defects that were found, and what was done about each."""
     first_frame: int = 0
+    """Frames of the file that were left out before the first, so that partners can be put on one clock."""
     bones_of: str = ""
+    """Whose bones the body has, where they are not the subject's own."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,3 +83,139 @@ class Motion:
             return self.names.index(name)
         except ValueError:
             raise KeyError(name) from None
+
+
+def part(motion: Motion, first: int, last: int, *, step: int = 1) -> Motion:
+    """Frames `first` to `last`, both included, every `step`-th; the frame rate goes down with the step.
+
+    Raises:
+        UsageError: frames that are not there, or a step below 1.
+    """
+    if not 0 <= first <= last < motion.n_frames or step < 1:
+        raise UsageError(
+            f"frames {first} to {last} in steps of {step} are not in a motion of {motion.n_frames} frames"
+        )
+    kept = slice(first, last + 1, step)
+    return replace(
+        motion,
+        positions_m=motion.positions_m[kept],
+        is_valid=motion.is_valid[kept],
+        fps=motion.fps / step,
+    )
+
+
+def trimmed(motion: Motion, share: float = 0.1) -> Motion:
+    """Without a share of the frames at either end, rounded up, as in ActPLD.
+
+    Source: ActPLD, section 2.1: 10 % are cut off at both ends.
+
+    Raises:
+        UsageError: a share outside [0, 0.5), or one that leaves nothing.
+    """
+    if not 0 <= share < 0.5:
+        raise UsageError(f"a share of {share} cannot be cut off both ends; give one in [0, 0.5)")
+    n_cut = math.ceil(share * motion.n_frames)
+    if motion.n_frames - 2 * n_cut < 1:
+        raise UsageError(f"cutting {n_cut} frames off both ends leaves nothing of {motion.n_frames}")
+    return part(motion, n_cut, motion.n_frames - 1 - n_cut)
+
+
+def resampled(motion: Motion, fps: float) -> Motion:
+    """The motion at another frame rate, points moved on straight lines between frames.
+
+    A new frame is valid where both of its neighbours are (or the one that it falls on).
+
+    Raises:
+        UsageError: a rate that is not above 0.
+    """
+    if not 0 < fps < math.inf:
+        raise UsageError(f"a frame rate must be above 0, not {fps}")
+    if fps == motion.fps:
+        return motion
+    # Up to the time of the last frame; a hair's breadth keeps it in when rounding puts it just outside.
+    n_new = math.floor((motion.n_frames - 1) / motion.fps * fps + 1e-9) + 1
+    at = np.minimum(np.arange(n_new) * (motion.fps / fps), motion.n_frames - 1)
+    low = np.minimum(np.floor(at + 1e-9).astype(np.int64), motion.n_frames - 1)
+    high = np.minimum(low + 1, motion.n_frames - 1)
+    weight = np.clip(at - low, 0.0, 1.0)
+    high = np.where(weight < 1e-9, low, high)
+    mixed = (1 - weight)[:, None, None] * motion.positions_m[low] + weight[
+        :, None, None
+    ] * motion.positions_m[high]
+    return replace(
+        motion, positions_m=mixed, is_valid=motion.is_valid[low] & motion.is_valid[high], fps=float(fps)
+    )
+
+
+def backwards(motion: Motion) -> Motion:
+    """The motion played from its end to its beginning."""
+    return replace(motion, positions_m=motion.positions_m[::-1].copy(), is_valid=motion.is_valid[::-1].copy())
+
+
+def seamless(motion: Motion) -> Motion:
+    """The motion without the drift from its first frame to its last, so that it can be shown in a loop.
+
+    The difference between the two frames is taken away point by point, in equal steps; the last frame then
+    shows what the first one does, and is left out.
+
+    Raises:
+        UsageError: fewer than three frames.
+        DataError: a point is not seen in the first or the last frame.
+    """
+    if motion.n_frames < 3:
+        raise UsageError(f"a loop needs at least 3 frames, this motion has {motion.n_frames}")
+    if not (motion.is_valid[0] & motion.is_valid[-1]).all():
+        lost = [
+            n for n, ok in zip(motion.names, motion.is_valid[0] & motion.is_valid[-1], strict=True) if not ok
+        ]
+        raise DataError(f"a loop needs every point in its first and last frame; not seen: {', '.join(lost)}")
+    drift = motion.positions_m[-1] - motion.positions_m[0]
+    step: NDArray[np.float64] = np.arange(motion.n_frames)[:, None, None] / (motion.n_frames - 1)
+    return part(replace(motion, positions_m=motion.positions_m - step * drift), 0, motion.n_frames - 2)
+
+
+def noted(motion: Motion, note: str) -> Motion:
+    """The same motion with a note about what was done."""
+    source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, note))
+    return replace(motion, source=source)
+
+
+def drop_first(motion: Motion, n_frames: int, *, note: str) -> Motion:
+    """The motion without its first frames, with a note."""
+    rest = noted(part(motion, n_frames, motion.n_frames - 1), note)
+    source = msgspec.structs.replace(rest.source, first_frame=rest.source.first_frame + n_frames)
+    return replace(rest, source=source)
+
+
+def fill_gaps(motion: Motion, *, longest_s: float = 0.25) -> Motion:
+    """Short gaps filled by straight lines between the frames before and after; longer ones stay.
+
+    Args:
+        motion: points, some of them hidden for a while.
+        longest_s: seconds; a gap is filled up to this length.
+
+    Returns:
+        The motion, with a note where something was filled. Gaps at the start or the end are never filled.
+
+    Raises:
+        UsageError: a length below 0.
+    """
+    if longest_s < 0:
+        raise UsageError(f"a gap cannot be {longest_s:g} s long; give a number of 0 or more")
+    longest = int(longest_s * motion.fps + 1e-9)
+    positions, is_valid = motion.positions_m.copy(), motion.is_valid.copy()
+    n_filled = 0
+    for point in range(len(motion.names)):
+        known = np.flatnonzero(is_valid[:, point])
+        for before, after in itertools.pairwise(known.tolist()):
+            if not 1 < after - before <= longest + 1:
+                continue
+            share = (np.arange(before + 1, after) - before)[:, None] / (after - before)
+            start, end = positions[before, point], positions[after, point]
+            positions[before + 1 : after, point] = start + share * (end - start)
+            is_valid[before + 1 : after, point] = True
+            n_filled += after - before - 1
+    if n_filled == 0:
+        return motion
+    note = f"{n_filled} hidden points filled by straight lines (gaps up to {longest_s:g} s)"
+    return noted(replace(motion, positions_m=positions, is_valid=is_valid), note)

@@ -1,4 +1,4 @@
-"""How well point-light actions can be told apart at all: an observer who knows every motion there may be.
+"""Ideal observer: how well point-light actions can be told apart by one who knows every motion.
 
 The observer knows the motions pixel by pixel (view, size, place and phase included), how large the jitter
 is, how many noise dots there are, and where they may be. Nobody can do better with the labelled dots that it

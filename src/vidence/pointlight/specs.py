@@ -1,12 +1,79 @@
-"""What is decided about a stimulus; together with a motion it says every pixel."""
+"""Settings of a stimulus and of its view; together with a motion they determine every pixel."""
 
 import math
-from typing import Literal
+from collections.abc import Mapping
+from typing import Literal, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.pointlight.viewing import View
 from vidence.records import Record
 
+Floats = NDArray[np.float64]
+
+
+class View(Record, kw_only=True, omit_defaults=True):
+    """Where the viewer stands.
+
+    Units: degrees, metres. `yaw_deg` turns the figure about the vertical, counter-clockwise seen from
+    above; `pitch_deg` above 0 looks down on it; `roll_deg` turns the picture counter-clockwise. With
+    ``perspective`` the viewer stands `distance_m` from the centre, where a metre looks as long as with
+    ``orthographic``; nearer points look larger.
+    """
+
+    projection: Literal["orthographic", "perspective"] = "orthographic"
+    yaw_deg: float = 0.0
+    pitch_deg: float = 0.0
+    roll_deg: float = 0.0
+    distance_m: float = 6.0
+
+    def __post_init__(self) -> None:
+        angles = (self.yaw_deg, self.pitch_deg, self.roll_deg)
+        if not np.isfinite(angles).all():
+            raise UsageError(f"the angles of a view must be numbers of degrees, not {angles}")
+        if not 0 < self.distance_m < np.inf:
+            raise UsageError(f"the viewer must stand at some distance, not {self.distance_m} m")
+
+
+def rotation(view: View) -> Floats:
+    """The rotation from the room to the viewer's axes: right, up, and towards the viewer; shape (3, 3).
+
+    The figure is turned by the yaw first, then tilted by the pitch, then rolled.
+    """
+    yaw, pitch, roll = np.radians([view.yaw_deg, view.pitch_deg, view.roll_deg])
+    turn = np.array([[np.cos(yaw), 0, np.sin(yaw)], [0, 1, 0], [-np.sin(yaw), 0, np.cos(yaw)]])
+    tilt = np.array([[1, 0, 0], [0, np.cos(pitch), -np.sin(pitch)], [0, np.sin(pitch), np.cos(pitch)]])
+    rolled = np.array([[np.cos(roll), -np.sin(roll), 0], [np.sin(roll), np.cos(roll), 0], [0, 0, 1]])
+    made: Floats = rolled @ tilt @ turn
+    return made
+
+
+def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, Floats]:
+    """Where points appear on the picture plane, and how large things look there.
+
+    Args:
+        positions_m: points in the room (metres, y up), shape (..., 3).
+        view: where the viewer stands.
+        centre_m: the point that the viewer looks at, shape (3,).
+
+    Returns:
+        Places to the right and up from the centre of the picture, in metres, shape (..., 2); and the scale
+        at each point, shape (...): 1 everywhere for ``orthographic``, distance / (distance - depth) for
+        ``perspective``; NaN for points that are not in front of the viewer.
+    """
+    turned = (positions_m - centre_m) @ rotation(view).T
+    if view.projection == "orthographic":
+        return turned[..., :2], np.where(np.isfinite(turned[..., 2]), 1.0, np.nan)
+    away_m = view.distance_m - turned[..., 2]
+    scale = np.divide(
+        view.distance_m, away_m, out=np.full(away_m.shape, np.nan), where=away_m > 0.05 * view.distance_m
+    )
+    return turned[..., :2] * scale[..., None], scale
+
+
+RecordT = TypeVar("RecordT", bound=Record)
 SPEC_VERSION = 1
 
 
@@ -58,45 +125,58 @@ class StimulusSpec(Record, kw_only=True, omit_defaults=True):
     seed: int = 0
 
     def __post_init__(self) -> None:
-        _check(self)
+        for name, (low, high) in _LIMITS.items():
+            value = getattr(self, name)
+            if value is not None and not (low <= value <= high and math.isfinite(value)):
+                limits = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
+                raise UsageError(f"{name} must be {limits}, not {value}")
+        for name in ("dot_radius_px", "px_per_m", "fps"):
+            value = getattr(self, name)
+            if value is not None and not 0 < value < math.inf:
+                raise UsageError(f"{name} must be above 0, not {value}")
 
 
-_WHOLE = {
-    "width_px": 8,
-    "height_px": 8,
-    "step": 1,
-    "life_frames": 0,
-    "n_noise": 0,
-    "noise_life_frames": 1,
-    "n_life_dots": 1,
+_LIMITS: dict[str, tuple[float, float]] = {
+    **dict.fromkeys(("width_px", "height_px"), (8, math.inf)),
+    **dict.fromkeys(("step", "n_frames", "n_life_dots", "noise_life_frames"), (1, math.inf)),
+    **dict.fromkeys(("life_frames", "n_noise", "jitter_m", "noise_speed_m_s"), (0, math.inf)),
+    **dict.fromkeys(("margin", "trim_share"), (0, 0.49)),
+    **dict.fromkeys(("dropout", "contrast"), (0, 1)),
+    "background": (0, 255),
 }
 
 
-def _check(spec: StimulusSpec) -> None:
-    """Refuse what makes no sense, with what would."""
-    _check_counts(spec)
-    _check_shares(spec)
-    for name in ("jitter_m", "noise_speed_m_s"):
-        if not 0 <= getattr(spec, name) < math.inf:
-            raise UsageError(f"{name} must not be negative, and is {getattr(spec, name)}")
-    for name in ("dot_radius_px", "px_per_m", "fps"):
-        value = getattr(spec, name)
-        if value is not None and not 0 < value < math.inf:
-            raise UsageError(f"{name} must be above 0, not {value}")
-    if spec.background is not None and not 0 <= spec.background <= 255:
-        raise UsageError(f"background must be a level from 0 to 255, not {spec.background}")
+def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:
+    """A spec by settings such as ``{"n_noise": "20", "yaw_deg": "45"}``; those of the view need no prefix.
+
+    Args:
+        settings: names of `StimulusSpec` and of its `View`, with their values as text.
+        start: what is not named is taken from here.
+
+    Raises:
+        UsageError: an unknown name or a value that cannot be read; the known names are given.
+
+    >>> spec_of({"yaw_deg": "45", "scramble": "places"}).view.yaw_deg
+    45.0
+    """
+    base = start or StimulusSpec()
+    own = set(StimulusSpec.__struct_fields__) - {"view"}
+    of_view = set(View.__struct_fields__)
+    unknown = sorted(set(settings) - own - of_view)
+    if unknown:
+        raise UsageError(
+            f"a stimulus has no setting {unknown[0]!r}; it has {', '.join(sorted(own | of_view))}"
+        )
+    view = _changed(base.view, {k: v for k, v in settings.items() if k in of_view})
+    return _changed(msgspec.structs.replace(base, view=view), {k: v for k, v in settings.items() if k in own})
 
 
-def _check_counts(spec: StimulusSpec) -> None:
-    for name, least in _WHOLE.items():
-        if getattr(spec, name) < least:
-            raise UsageError(f"{name} must be at least {least}, not {getattr(spec, name)}")
-    if spec.n_frames is not None and spec.n_frames < 1:
-        raise UsageError(f"n_frames must be at least 1, not {spec.n_frames}")
-
-
-def _check_shares(spec: StimulusSpec) -> None:
-    shares = {"margin": (0, 0.49), "dropout": (0, 1), "contrast": (0, 1), "trim_share": (0, 0.49)}
-    for name, (low, high) in shares.items():
-        if not low <= getattr(spec, name) <= high:
-            raise UsageError(f"{name} must be between {low} and {high}, not {getattr(spec, name)}")
+def _changed(record: RecordT, settings: Mapping[str, str]) -> RecordT:
+    fields: dict[str, object] = {f: getattr(record, f) for f in record.__struct_fields__}
+    values = {k: None if v in {"", "none"} and k != "scramble" else v for k, v in settings.items()}
+    try:
+        return msgspec.convert(
+            msgspec.to_builtins(fields) | values, type=type(record), strict=False, str_keys=True
+        )
+    except msgspec.ValidationError as error:
+        raise UsageError(f"a setting of the stimulus cannot be read: {error}") from error

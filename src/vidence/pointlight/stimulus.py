@@ -1,4 +1,4 @@
-"""A point-light stimulus: which dots are where, how large and how bright, in every frame.
+"""Make a point-light stimulus: place, size and brightness of every dot in every frame.
 
 Everything that was decided is in a `StimulusSpec`, and every draw follows from its seed, so that the same
 motion and the same spec give the same picture, bit for bit.
@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.disturbing import (
+from vidence.pointlight.body import limbs_of
+from vidence.pointlight.manipulations import (
     jittered,
     limited_life,
     lost_dots,
@@ -22,11 +23,8 @@ from vidence.pointlight.disturbing import (
     scrambled_phases,
     scrambled_places,
 )
-from vidence.pointlight.limbs import limbs_of
-from vidence.pointlight.motion import Motion
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.timing import backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.viewing import seen
+from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
+from vidence.pointlight.specs import StimulusSpec, seen
 
 Floats = NDArray[np.float64]
 # Told apart by most kinds of colour blindness.

@@ -1,34 +1,24 @@
-"""How long one unit of a file is; files of motion seldom say.
+"""Units of length and frame rates of motion files, which seldom say them, or say them wrongly."""
 
-A user writes a unit as ``m``, ``cm``, ``mm``, ``inch``, ``cmu``, as metres per unit (``0.01``), or as
-``stature:1.75``: scale the body until it is that tall.
-"""
-
+import re
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
+
+from vidence.errors import UsageError
 
 # CMU: ``length 0.45`` in the ASF; one unit is 1 / 0.45 inch (fitted to the markers of 02_01 within 0.5 %).
 CMU_LENGTH = 0.45
 CMU_UNIT_M = 0.0254 / CMU_LENGTH
 NAMED = {
-    "m": 1.0,
-    "meter": 1.0,
-    "metre": 1.0,
-    "meters": 1.0,
-    "metres": 1.0,
+    **dict.fromkeys(("m", "meter", "metre", "meters", "metres"), 1.0),
     "dm": 0.1,
-    "cm": 0.01,
-    "centimeters": 0.01,
-    "mm": 0.001,
-    "millimeters": 0.001,
-    "millimetres": 0.001,
-    "inch": 0.0254,
-    "inches": 0.0254,
-    "in": 0.0254,
-    "foot": 0.3048,
-    "ft": 0.3048,
+    **dict.fromkeys(("cm", "centimeters"), 0.01),
+    **dict.fromkeys(("mm", "millimeters", "millimetres"), 0.001),
+    **dict.fromkeys(("inch", "inches", "in"), 0.0254),
+    **dict.fromkeys(("foot", "ft"), 0.3048),
     "cmu": CMU_UNIT_M,
 }
 # From the ankle to the centre of the head of an adult, as a share of the stature.
@@ -45,16 +35,16 @@ class Unit:
     stature_m: float | None = None
 
 
-def unit_option(text: str) -> Unit:
+def read_unit(text: str) -> Unit:
     """Read a unit as a user writes it.
 
-    >>> unit_option("mm").metres
+    >>> read_unit("mm").metres
     0.001
-    >>> unit_option("stature:1.8").stature_m
+    >>> read_unit("stature:1.8").stature_m
     1.8
 
     Raises:
-        ValueError: it is none.
+        UsageError: it is none.
     """
     word = text.strip().lower()
     if word in NAMED:
@@ -66,20 +56,8 @@ def unit_option(text: str) -> Unit:
         value = float("nan")
     if not value > 0 or not np.isfinite(value) or (colon and head != "stature"):
         known = "m, cm, mm, inch, ft, cmu, metres per unit such as 0.01, or stature:1.75"
-        raise ValueError(f"{text!r} is no unit; known are {known}")
+        raise UsageError(f"units={text!r} is no unit; known are {known}")
     return Unit(stature_m=value) if colon else Unit(metres=value)
-
-
-def rate_option(text: str) -> float:
-    """Read frames per second.
-
-    Raises:
-        ValueError: not a number above 0.
-    """
-    value = float(text)
-    if not 0 < value < 100_000:
-        raise ValueError("a frame rate is a number above 0, such as 120")
-    return value
 
 
 def metres_for_stature(heads: NDArray[np.float64], ankles: NDArray[np.float64], stature_m: float) -> float:
@@ -100,3 +78,82 @@ def metres_for_stature(heads: NDArray[np.float64], ankles: NDArray[np.float64], 
     if not tall > 0:
         raise ValueError("no frame shows the head above the ankles")
     return stature_m * ANKLE_TO_HEAD_SHARE / tall
+
+
+CMU_FPS = 120.0
+_MEASURED = "feet at 0.99 Hz, the beat of salsa, at 60; 1.98 Hz at 120 is more than anybody can"
+_FALLING = "at 120 the centre of mass falls with 46 m/s2 in the backflip 87_03; with 12 at 60"
+_LISTED = "flagged as 60 Hz in a list of trials of a perception laboratory (UCLA)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class KnownRate:
+    """The rate of the trials of a subject, how that is known, and how sure it is."""
+
+    fps: float
+    source: str
+    confidence: Literal["measured", "listed"]
+
+
+# Subjects of the CMU library whose files do not have its usual 120 frames per second.
+SUBJECTS: dict[int, KnownRate] = {
+    60: KnownRate(fps=60.0, source=_MEASURED, confidence="measured"),
+    61: KnownRate(fps=60.0, source=_MEASURED, confidence="measured"),
+    87: KnownRate(fps=60.0, source=_FALLING, confidence="measured"),
+    **{
+        subject: KnownRate(fps=60.0, source=_LISTED, confidence="listed")
+        for subject in (74, 75, 77, 79, 80, 88)
+    },
+}
+_TRIAL = re.compile(r"^(\d{1,3})_[A-Za-z]*\d+")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rate:
+    """The rate that a file claims (None: it says nothing), the one taken, and why where they differ."""
+
+    claimed: float | None
+    fps: float
+    note: str = ""
+
+
+def cmu_subject(name: str) -> int | None:
+    """The subject that a file of the CMU library is of, by its name.
+
+    >>> cmu_subject("60_01.bvh"), cmu_subject("walk.bvh")
+    (60, None)
+    """
+    found = _TRIAL.match(name)
+    return int(found[1]) if found else None
+
+
+def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: bool) -> Rate | None:
+    """Which rate to take: the user's, that of the table of subjects, the file's, or that of the library.
+
+    Args:
+        claimed: what the file says; None where it says nothing.
+        given: what the user says.
+        name: the name of the file, which tells the subject.
+        is_cmu: whether the file is known to be of the CMU library; others never look into its table.
+
+    Returns:
+        None where nobody says anything.
+    """
+    if given is not None:
+        differs = claimed is not None and abs(given - claimed) > 0.01 * claimed
+        return Rate(claimed=claimed, fps=given, note="as the user says, not as the file" if differs else "")
+    subject = cmu_subject(name)
+    known = SUBJECTS.get(subject) if is_cmu and subject is not None else None
+    if known is not None and (claimed is None or abs(claimed - known.fps) > 0.01 * known.fps):
+        said = f"the file claims {claimed:g}" if claimed is not None else "the file says nothing"
+        note = f"{said}; subject {subject} was recorded at {known.fps:g}: {known.source} ({known.confidence})"
+        return Rate(claimed=claimed, fps=known.fps, note=note)
+    if claimed is not None:
+        # 0.0083333 is a rounded 1 / 120.
+        near = round(claimed)
+        return Rate(claimed=claimed, fps=float(near) if abs(claimed - near) < 0.005 * near else claimed)
+    if is_cmu:
+        return Rate(
+            claimed=None, fps=CMU_FPS, note="the file says nothing; 120 is the usual rate of the CMU library"
+        )
+    return None

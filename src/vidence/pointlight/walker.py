@@ -1,15 +1,28 @@
-"""A figure that needs no data: it walks, runs, jumps, waves, squats, does jumping jacks, bows."""
+"""The built-in figure, which needs no data: walks, runs, jumps, waves, squats, jumping jacks, bows."""
 
 import math
 from collections.abc import Callable, Mapping
+from typing import ClassVar
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.catalog import read_settings
 from vidence.errors import UsageError
-from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, Limb, Posture, bent_leg, figure
-from vidence.pointlight.gaits import GRAVITY_M_S2, RUN, WALK, gait
+from vidence.pointlight.gaits import (
+    ANKLE_HEIGHT,
+    GRAVITY_M_S2,
+    RUN,
+    SHANK,
+    THIGH,
+    WALK,
+    Limb,
+    Posture,
+    bent_leg,
+    figure,
+    gait,
+)
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.records import Record
 
@@ -24,6 +37,7 @@ class WalkerSpec(Record, kw_only=True, omit_defaults=True):
     `jump_m` is how high a jump lifts the body.
     """
 
+    positional: ClassVar[str] = "action"
     action: str = "walk"
     duration_s: float = 3.0
     fps: float = 60.0
@@ -74,16 +88,7 @@ def walker_of(argument: str, options: Mapping[str, str]) -> Motion:
     Raises:
         UsageError: an unknown action or option, or a value that makes no sense.
     """
-    numbers: dict[str, float] = {}
-    known = [f for f in WalkerSpec.__struct_fields__ if f != "action"]
-    for key, text in options.items():
-        if key not in known:
-            raise UsageError(f"walker has no option {key!r}; it has {', '.join(known)}")
-        try:
-            numbers[key] = float(text)
-        except ValueError as error:
-            raise UsageError(f"walker: {key}={text!r} is no number") from error
-    return walker(WalkerSpec(action=argument or "walk", **numbers))
+    return walker(read_settings(WalkerSpec, options, argument=argument, owner="walker"))
 
 
 def _gait(spec: WalkerSpec, time_s: Floats) -> tuple[Posture, list[str]]:

@@ -1,4 +1,4 @@
-"""Stimuli as files: numbered pictures, videos, and what is needed to make them again."""
+"""Write stimuli as files: numbered pictures, videos, and the record to make them again."""
 
 import hashlib
 from collections.abc import Sequence

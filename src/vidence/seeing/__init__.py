@@ -1,1 +1,1 @@
-"""Video -> detections -> tracks -> cleaned, merged, ranked tracks; edges, regions, intervals."""
+"""Find and follow people in videos: detections, tracks, shots, and what is measured of them."""

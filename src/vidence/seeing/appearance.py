@@ -1,4 +1,4 @@
-"""What people look like, as histograms of colour and texture; how rare that is."""
+"""Appearance of tracks: histograms of colour and texture, and how rare they are."""
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -1,60 +1,210 @@
-"""Boxes -> tracks: which box in this frame is whose box of the frames before."""
+"""Associate boxes to tracks, with a constant-velocity Kalman filter for boxes."""
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Protocol
+from typing import Annotated, Final, Protocol
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing import kalman
-from vidence.seeing.overlap import iou
+from vidence.seeing.boxes import iou
 from vidence.seeing.tracks import PERSON, Detections, Track
 
+_MEASURED: Final = 4
+_STATES: Final = 8
+# Standard deviations as parts of the height of the box, and for the ratio of the sides.
+_POSITION: Final = 1 / 20
+_VELOCITY: Final = 1 / 160
+_RATIO: Final = 1e-2
+_RATIO_VELOCITY: Final = 1e-5
+_RATIO_MEASURED: Final = 1e-1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Belief:
+    """What is believed of some boxes.
+
+    Shapes: `means` (n, 8): centre x, centre y, width over height, height, and the change of each in one
+    frame; `covariances` (n, 8, 8). Units: pixels.
+    """
+
+    means: NDArray[np.float64]
+    covariances: NDArray[np.float64]
+
+    @property
+    def boxes_px(self) -> NDArray[np.float64]:
+        """The boxes that are expected, shape (n, 4): left, top, right, bottom."""
+        heights = np.maximum(self.means[:, 3:4], 1.0)
+        widths = np.maximum(self.means[:, 2:3] * heights, 1.0)
+        halves = np.hstack([widths, heights]) / 2
+        return np.hstack([self.means[:, :2] - halves, self.means[:, :2] + halves])
+
+    def part(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Belief":
+        """Of some of the boxes."""
+        return Belief(means=self.means[chosen], covariances=self.covariances[chosen])
+
+    def with_part(self, chosen: NDArray[np.int64], other: "Belief") -> "Belief":
+        """With what is now believed of some of them."""
+        means, covariances = self.means.copy(), self.covariances.copy()
+        means[chosen], covariances[chosen] = other.means, other.covariances
+        return Belief(means=means, covariances=covariances)
+
+    def joined(self, other: "Belief") -> "Belief":
+        """Of these boxes and, after them, of those."""
+        return Belief(
+            means=np.concatenate([self.means, other.means]),
+            covariances=np.concatenate([self.covariances, other.covariances]),
+        )
+
+
+def nothing() -> Belief:
+    """Of no box."""
+    return Belief(means=np.zeros((0, _STATES)), covariances=np.zeros((0, _STATES, _STATES)))
+
+
+def measurements(boxes_px: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Boxes (n, 4) as the filter sees them: centre x, centre y, width over height, height."""
+    sides = boxes_px[:, 2:] - boxes_px[:, :2]
+    centres = boxes_px[:, :2] + sides / 2
+    return np.hstack([centres, sides[:, :1] / sides[:, 1:], sides[:, 1:]])
+
+
+def begin(boxes_px: NDArray[np.float64]) -> Belief:
+    """What is believed of boxes that were seen once.
+
+    Source: Wojke et al. 2017 (DeepSORT), section 2.1, with the constants of its released code.
+    """
+    seen = measurements(boxes_px)
+    noise = _noise(seen[:, 3], position=2 * _POSITION, velocity=10 * _VELOCITY)
+    return Belief(means=np.hstack([seen, np.zeros_like(seen)]), covariances=noise)
+
+
+def predict(belief: Belief, *, n_frames: int) -> Belief:
+    """What is believed some frames later.
+
+    Source: as `begin`.
+    Departs: over several frames at once, where frames are left out; the noise of each frame is added.
+    """
+    step = np.eye(_STATES)
+    step[:_MEASURED, _MEASURED:] = n_frames * np.eye(_MEASURED)
+    noise = _noise(np.maximum(belief.means[:, 3], 1.0), position=_POSITION, velocity=_VELOCITY)
+    return Belief(
+        means=belief.means @ step.T,
+        covariances=step @ belief.covariances @ step.T + n_frames * noise,
+    )
+
+
+def update(belief: Belief, boxes_px: NDArray[np.float64]) -> Belief:
+    """What is believed after each box was seen once more, shape (n, 4).
+
+    Source: as `begin`.
+    """
+    expected, spread = _projected(belief)
+    gains = np.linalg.solve(spread, belief.covariances[:, :_MEASURED, :]).transpose(0, 2, 1)
+    surprise = measurements(boxes_px) - expected
+    means = belief.means + np.einsum("nij,nj->ni", gains, surprise)
+    covariances = belief.covariances - gains @ spread @ gains.transpose(0, 2, 1)
+    return Belief(means=means, covariances=covariances)
+
+
+def distances(belief: Belief, boxes_px: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Squared Mahalanobis distances of boxes (m, 4) from what is expected; shape (n, m).
+
+    Source: Wojke et al. 2017 (DeepSORT), eq. 1.
+    """
+    expected, spread = _projected(belief)
+    surprise = measurements(boxes_px)[None] - expected[:, None]
+    whitened = np.linalg.solve(spread, surprise.transpose(0, 2, 1))
+    squared: NDArray[np.float64] = np.einsum("nmi,nim->nm", surprise, whitened)
+    return squared
+
+
+def _projected(belief: Belief) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """What measurement is expected, and its covariance."""
+    heights = np.maximum(belief.means[:, 3], 1.0)
+    position = _POSITION * heights
+    deviations = np.stack([position, position, np.full_like(heights, _RATIO_MEASURED), position], axis=1)
+    spread = belief.covariances[:, :_MEASURED, :_MEASURED] + _diagonal(deviations)
+    return belief.means[:, :_MEASURED], spread
+
+
+def _noise(heights: NDArray[np.float64], *, position: float, velocity: float) -> NDArray[np.float64]:
+    """Covariances (n, 8, 8) with deviations that grow with the heights (n,)."""
+    moves, speeds = position * heights, velocity * heights
+    ratio, ratio_speed = np.full_like(heights, _RATIO), np.full_like(heights, _RATIO_VELOCITY)
+    return _diagonal(np.stack([moves, moves, ratio, moves, speeds, speeds, ratio_speed, speeds], axis=1))
+
+
+def _diagonal(deviations: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Covariances (n, k, k) of independent quantities with these standard deviations (n, k)."""
+    squares: NDArray[np.float64] = deviations[:, :, None] ** 2 * np.eye(deviations.shape[1])
+    return squares
+
+
 # The 95 % point of the chi-square distribution with four degrees of freedom (DeepSORT, section 2.2).
+_VERSION: Final = 1
 _GATE: Final = 9.4877
 _IMPOSSIBLE: Final = 1e5
 
 
-class AssociationSettings(Record, kw_only=True):
-    """How boxes become tracks.
+class PlaceSettings(Record, kw_only=True):
+    """How boxes become tracks by their places.
 
-    `high` parts boxes by confidence: those above it are matched first at an IoU of at least `high_iou` with
-    where the track is expected, the others then at `low_iou`. Boxes above `high` that are still left are
-    matched once more at `last_iou` (1 or more: they are not). A track ends `max_age` frames after its last
-    box, and counts from its `n_init`-th box on. Where vectors of the boxes are given, they are matched first:
-    by the least cosine distance from the last `gallery` vectors of a track plus `place` times what the IoU
-    with the expected place lacks of 1; the sum is at most `most_distance`. Somebody who looks like a track
-    (at most `alike`) and whom every other track is farther from by `clear_by` or more needs no place.
-    `classes` are the names of what is tracked, each by itself; empty: everything.
+    Boxes above `high` are matched first at an IoU of at least `high_iou` with where the track is expected,
+    the others then at `low_iou`. Boxes above `high` that are still left are matched once more at `last_iou`.
+    A track ends `max_age` frames after its last box, and counts from its `n_init`-th box on.
 
-    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), sections 2.3
-    and 3, and its released code (`max_age`, `n_init`, `most_distance`, `gallery`).
+    Source: HERBench, section 7.1 (`high`, `high_iou`, `low_iou`); Wojke et al. 2017 (DeepSORT), section 3,
+    and its released code (`max_age`, `n_init`).
     Departs: HERBench does not say whether 0.7 is a least IoU or a most cost (ours: a least IoU), nor any age.
-    `last_iou` is ours: without it a person whose box jumps starts anew. So are `place`, `alike`, `clear_by`:
-    DeepSORT compares looks alone wherever a person can be (``place=0&most_distance=0.2&alike=0``), and then
-    takes one person for another where boxes are few pixels wide.
+    `last_iou` is ours: without it a person whose box jumps starts anew.
     """
 
-    high: float = 0.5
-    high_iou: float = 0.7
-    low_iou: float = 0.35
-    last_iou: float = 0.3
-    max_age: int = 30
-    n_init: int = 3
-    place: float = 0.3
-    most_distance: float = 0.25
-    alike: float = 0.2
-    clear_by: float = 0.1
-    gallery: int = 100
-    classes: tuple[str, ...] = (PERSON,)
+    high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.5
+    high_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of a sure box")] = 0.7
+    low_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match of another box")] = 0.35
+    last_iou: Annotated[
+        float, Meta(ge=0, le=1, description="least IoU of the last match of sure boxes (1: there is none)")
+    ] = 0.3
+    max_age: Annotated[int, Meta(ge=1, description="frames that a track may be lost")] = 30
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 3
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
+        PERSON,
+    )
+
+
+class AssociationSettings(PlaceSettings, kw_only=True):
+    """How boxes become tracks by their looks and places.
+
+    Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last
+    `gallery` vectors of a track plus `place` times what the IoU with the expected place lacks of 1; the sum
+    is at most `most_distance`. Somebody who looks like a track (at most `alike`) and whom every other track
+    is farther from by `clear_by` or more needs no place.
+
+    Source: Wojke et al. 2017 (DeepSORT), section 2.3 and its released code (`most_distance`, `gallery`).
+    Departs: `place`, `alike`, `clear_by` are ours: DeepSORT compares looks alone wherever a person can be
+    (``place=0&most_distance=0.2&alike=0``), and then takes one person for another where boxes are few pixels
+    wide.
+    """
+
+    place: Annotated[float, Meta(ge=0, description="weight of the place beside the looks")] = 0.3
+    most_distance: Annotated[float, Meta(ge=0, description="most distance in looks and place")] = 0.25
+    alike: Annotated[float, Meta(ge=0, description="cosine distance of people who look the same")] = 0.2
+    clear_by: Annotated[float, Meta(ge=0, description="distance to the next track that makes it clear")] = 0.1
+    gallery: Annotated[int, Meta(ge=1, description="vectors that are kept of a track")] = 100
+
+
+def named_classes(classes: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of the classes that are tracked; empty, which means every class, for ``all``."""
+    return () if classes == ("all",) else classes
 
 
 class Tracker(Protocol):
-    """Makes tracks of boxes; made by ``create(argument, options)``, one file in ``tracking/trackers/``.
+    """Makes tracks of boxes; one file in ``seeing/trackers``.
 
     `identity` is what the tracks depend on besides the boxes. `describer` is the spec of what turns boxes
     into vectors; empty: none is wanted. `classes` are the names of what is tracked; empty: everything.
@@ -82,6 +232,27 @@ class Tracker(Protocol):
         """
 
 
+class Associating:
+    """A tracker made of `associate`; `describer` is the spec of its vectors, or empty."""
+
+    def __init__(self, name: str, settings: AssociationSettings, *, describer: str = "") -> None:
+        self.describer = describer
+        self.settings = settings
+        self.classes = named_classes(settings.classes)
+        self.identity = f"{name}/{_VERSION} {settings!r}"
+
+    def track(
+        self,
+        detections: Detections,
+        *,
+        frame_indices: Sequence[int],
+        fps: float,
+        vectors: NDArray[np.float32] | None = None,
+    ) -> tuple[Track, ...]:
+        """The tracks, in the order of their first box."""
+        return associate(detections, self.settings, frame_indices=frame_indices, vectors=vectors)
+
+
 def associate(
     detections: Detections,
     settings: AssociationSettings,
@@ -106,17 +277,26 @@ def associate(
             f"{len(vectors)} vectors for {len(detections.frame_indices)} boxes; expected one each"
         )
     histories: list[tuple[str, list[int]]] = []
-    for class_id, name in sorted(detections.class_names.items()):
-        if settings.classes and name not in settings.classes:
-            continue
+    for name, frames in by_class(detections, settings.classes, frame_indices=frame_indices):
         matching = _Matching(detections, settings, vectors=vectors)
-        rows = np.flatnonzero(detections.class_ids == class_id)
-        frames = detections.frame_indices[rows]
-        for frame in sorted({int(index) for index in frame_indices}):
-            first, last = np.searchsorted(frames, [frame, frame + 1])
-            matching.step(frame, rows[first:last])
+        for frame, rows in frames:
+            matching.step(frame, rows)
         histories += [(name, history) for history in matching.finished()]
     return tracks_of(detections, histories)
+
+
+def by_class(
+    detections: Detections, classes: tuple[str, ...], *, frame_indices: Sequence[int]
+) -> Iterator[tuple[str, list[tuple[int, NDArray[np.int64]]]]]:
+    """The classes that are tracked, each with its detections (by position) in every frame, in order."""
+    wanted = named_classes(classes)
+    for class_id, name in sorted(detections.class_names.items()):
+        if not wanted or name in wanted:
+            rows = np.flatnonzero(detections.class_ids == class_id)
+            order = sorted({int(index) for index in frame_indices})
+            low = np.searchsorted(detections.frame_indices[rows], order, side="left")
+            high = np.searchsorted(detections.frame_indices[rows], order, side="right")
+            yield name, [(f, rows[a:b]) for f, a, b in zip(order, low, high, strict=True)]
 
 
 def tracks_of(detections: Detections, histories: Sequence[tuple[str, Sequence[int]]]) -> tuple[Track, ...]:
@@ -159,7 +339,7 @@ class _Matching:
         self._settings = settings
         self._vectors = vectors
         self._living: list[_Living] = []
-        self._belief = kalman.nothing()
+        self._belief = nothing()
         self._ended: list[list[int]] = []
         self._frame = 0
 
@@ -171,7 +351,7 @@ class _Matching:
     def step(self, frame: int, rows: NDArray[np.int64]) -> None:
         """Match the boxes in these rows, all of one frame."""
         if self._living:
-            self._belief = kalman.predict(self._belief, n_frames=frame - self._frame)
+            self._belief = predict(self._belief, n_frames=frame - self._frame)
         self._frame = frame
         self._end([frame - track.last_frame > self._settings.max_age for track in self._living])
         is_high = self._detections.confidences[rows] > self._settings.high
@@ -219,7 +399,7 @@ class _Matching:
         nearest_other = _least_of_others(looks)[tracks]
         is_clear = looks[tracks] <= np.minimum(self._settings.alike, nearest_other - self._settings.clear_by)
         costs = np.where(is_clear, np.minimum(costs, self._settings.most_distance), costs)
-        costs[kalman.distances(known, boxes) > _GATE] = _IMPOSSIBLE
+        costs[distances(known, boxes) > _GATE] = _IMPOSSIBLE
         return costs
 
     def _look_distances(self, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -242,7 +422,7 @@ class _Matching:
         if not matched:
             return
         tracks, rows = np.array(matched, np.int64).T
-        known = kalman.update(self._belief.part(tracks), self._detections.boxes_px[rows])
+        known = update(self._belief.part(tracks), self._detections.boxes_px[rows])
         self._belief = self._belief.with_part(tracks, known)
         for track, row in matched:
             self._living[track].history.append(row)
@@ -252,7 +432,7 @@ class _Matching:
     def _start(self, rows: NDArray[np.int64]) -> None:
         """A new track for every box that is nobody's."""
         if len(rows):
-            self._belief = self._belief.joined(kalman.begin(self._detections.boxes_px[rows]))
+            self._belief = self._belief.joined(begin(self._detections.boxes_px[rows]))
         for row in rows.tolist():
             track = _Living(history=[row], last_frame=self._frame)
             track.gallery = deque(maxlen=self._settings.gallery)

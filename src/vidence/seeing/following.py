@@ -1,35 +1,110 @@
-"""A video -> its tracks: detect, describe, associate, in one reading of the video."""
+"""Detect, describe and associate: from a video to its tracks, in one reading of the video."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
-from vidence.catalog import create, parse_spec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import create
 from vidence.errors import UsageError
 from vidence.media.video import FrameProblem, Video
-from vidence.seeing.account import DroppedTrack
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.shotwise import Footage, track_shots
-from vidence.seeing.tracks import Detector, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Onlooker, watch
+from vidence.seeing.limbs import out_of_scale, without_parts
+from vidence.seeing.tracks import Detections, Detector, DroppedTrack, ShotFrames, Track, TrackedVideo
+from vidence.seeing.watching import Observer, watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class Footage:
+    """The video that boxes were found in: each `stride`-th of its frames was looked at.
+
+    `cuts` are the frames with which shots begin, without the first.
+    """
+
+    n_frames: int
+    height_px: int
+    fps: float
+    stride: int = 1
+    cuts: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class ShotTracks:
+    """The tracks of a video as association gives them.
+
+    `raw_ids` are the ids of all, `tracks` those that are no limbs, `parts` why the others are.
+    `n_out_of_scale` is the number of boxes that were not used because their size does not fit their place.
+    """
+
+    raw_ids: tuple[str, ...]
+    tracks: tuple[Track, ...]
+    parts: tuple[DroppedTrack, ...] = ()
+    n_out_of_scale: int = 0
+
+
+def track_shots(
+    detections: Detections,
+    tracker: Tracker,
+    footage: Footage,
+    *,
+    vectors: NDArray[np.float32] | None = None,
+    finds_parts: bool = False,
+) -> ShotTracks:
+    """The tracks of each shot, named ``1``, ``2``, ... over the whole video.
+
+    Args:
+        detections: the boxes.
+        tracker: what makes tracks of them; it is shown vectors if it asks for any.
+        footage: what they were found in.
+        vectors: one for each box, shape (n, n_dims).
+        finds_parts: whether the detector takes limbs for people now and then.
+
+    Source: HERBench, section 7.1.
+    Departs: the paper does not say what becomes of tracks at cuts; ours end there.
+    """
+    raw_ids: list[str] = []
+    tracks: list[Track] = []
+    limbs: list[DroppedTrack] = []
+    n_out = 0
+    for first, end in pairwise((0, *footage.cuts, footage.n_frames)):
+        here = (detections.frame_indices >= first) & (detections.frame_indices < end)
+        if finds_parts:
+            is_out = out_of_scale(detections.part(here), height_px=footage.height_px)
+            n_out += int(np.count_nonzero(is_out))
+            here[here] = ~is_out
+        found = tracker.track(
+            detections.part(here),
+            frame_indices=range(-(-first // footage.stride) * footage.stride, end, footage.stride),
+            fps=footage.fps,
+            vectors=vectors[here] if vectors is not None and tracker.describer else None,
+        )
+        mine = tuple(replace(track, track_id=str(len(raw_ids) + i)) for i, track in enumerate(found, 1))
+        raw_ids += [track.track_id for track in mine]
+        if finds_parts:
+            mine, parts = without_parts(mine)
+            limbs += parts
+        tracks += mine
+    return ShotTracks(raw_ids=tuple(raw_ids), tracks=tuple(tracks), parts=tuple(limbs), n_out_of_scale=n_out)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Followed:
-    """The tracks of a video as association gives them, with the boxes that they were made from.
-
-    `frame_indices` are the frames that were looked at, `problems` those that could not be shown.
-    `identities` are what the tracks depend on, by part: detector, describer, tracker. `parts` are tracks
-    that were left out as limbs of somebody, `n_out_of_scale` boxes that were not used because their size does
-    not fit their place, where the detector is one that takes limbs for people.
-    """
+    """The tracks of a video as association gives them, with the boxes that they were made from."""
 
     tracked: TrackedVideo
     frame_indices: tuple[int, ...]
+    """The frames that were looked at."""
     problems: tuple[FrameProblem, ...]
+    """The frames that could not be shown."""
     identities: dict[str, str]
+    """What the tracks depend on, by part: detector, describer, tracker."""
     parts: tuple[DroppedTrack, ...] = ()
+    """Tracks that were left out as limbs of somebody."""
     n_out_of_scale: int = 0
+    """Boxes that were not used because their size does not fit their place."""
 
 
 def open_detector(spec: str) -> Detector:
@@ -39,8 +114,7 @@ def open_detector(spec: str) -> Detector:
         UsageError: there is none, or it cannot be used: the message says what is missing, and where from.
         DataError: a file of boxes cannot be read.
     """
-    named = parse_spec(spec)
-    detector: Detector = create("detector", named)
+    detector: Detector = create("detector", spec)
     return detector
 
 
@@ -50,8 +124,7 @@ def open_tracker(spec: str) -> Tracker:
     Raises:
         UsageError: as `open_detector`.
     """
-    named = parse_spec(spec)
-    tracker: Tracker = create("tracker", named)
+    tracker: Tracker = create("tracker", spec)
     return tracker
 
 
@@ -61,8 +134,7 @@ def open_describer(spec: str) -> Describer:
     Raises:
         UsageError: as `open_detector`.
     """
-    named = parse_spec(spec)
-    describer: Describer = create("describer", named)
+    describer: Describer = create("describer", spec)
     return describer
 
 
@@ -72,14 +144,14 @@ def follow(
     detector: Detector,
     tracker: Tracker,
     stride: int = 1,
-    onlookers: Sequence[Onlooker] = (),
+    observers: Sequence[Observer] = (),
     shots: Callable[[], Sequence[ShotFrames]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 
-    The video is read once, for the detector, the describer and the onlookers together; not at all where
-    the boxes come from a file and nobody looks. When it was, `shots` is asked for the shots that it has:
-    tracks end where the next one begins.
+    The video is read once, for the detector, the describer and the observers together; not at all where
+    the boxes come from a file and nothing else needs frames. `shots` is called afterwards: tracks end where
+    the next shot begins.
 
     Raises:
         MediaError: no frame can be read.
@@ -99,8 +171,8 @@ def follow(
         portraits = Portraits(describer, class_names=tracker.classes)
         identities["describer"] = describer.identity
     identities["tracker"] = tracker.identity
-    looking = [*onlookers, *([portraits] if portraits is not None else [])]
-    watched = watch(video, wanted, detector=detector, onlookers=looking)
+    looking = [*observers, *([portraits] if portraits is not None else [])]
+    watched = watch(video, wanted, detector=detector, observers=looking)
     parted = () if shots is None else tuple(shots())
     found = track_shots(
         watched.detections,

@@ -1,17 +1,16 @@
-"""Fragments of one person's way, joined: the merge cost of HERBench, eq. 2."""
+"""Merge fragments of one person's track: the merge cost of HERBench, eq. 2."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.records import Record
-from vidence.seeing.account import Merge
-from vidence.seeing.overlap import iou
-from vidence.seeing.tracks import Track
+from vidence.seeing.boxes import iou
+from vidence.seeing.tracks import Merge, Track
 
 _BLOCK: Final = 256  # fragments whose pairs are looked at together
 
@@ -27,21 +26,6 @@ class MergeSettings(Record, kw_only=True):
     most_gap_frames: int = 30
     over_iou: float = 0.0
     most_cost: float | None = 50.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Pairs:
-    """Joins that are possible; every array has shape (n,), `before` and `after` are positions of tracks."""
-
-    before: NDArray[np.int64]
-    after: NDArray[np.int64]
-    gap_frames: NDArray[np.int64]
-    distance_px: NDArray[np.float64]
-    iou: NDArray[np.float64]
-
-    @property
-    def cost(self) -> NDArray[np.float64]:
-        return self.gap_frames + self.distance_px / self.iou
 
 
 def merge_cost(before: Track, after: Track) -> float:
@@ -89,30 +73,25 @@ def merge_fragments(
 
 def _merge_group(tracks: list[Track], settings: MergeSettings) -> tuple[list[Track], list[Merge]]:
     """Fragments of one class, in the order of their first frames."""
-    pairs = _candidates(tracks, settings)
-    cost = pairs.cost
     follows: dict[int, int] = {}
     is_follower: set[int] = set()
-    used: list[int] = []
-    for k in np.lexsort((pairs.after, pairs.before, cost)).tolist():
-        before, after = int(pairs.before[k]), int(pairs.after[k])
+    used: list[tuple[int, int, dict[str, float]]] = []
+    for before, after, measures in _candidates(tracks, settings):
         if before not in follows and after not in is_follower:
             follows[before] = after
             is_follower.add(after)
-            used.append(k)
+            used.append((before, after, measures))
     chains = [_chain(i, follows) for i in range(len(tracks)) if i not in is_follower]
     head = {i: chain[0] for chain in chains for i in chain}
     merges = [
         Merge(
-            before=tracks[pairs.before[k]].track_id,
-            after=tracks[pairs.after[k]].track_id,
-            into=tracks[head[int(pairs.before[k])]].track_id,
-            gap_frames=int(pairs.gap_frames[k]),
-            distance_px=float(pairs.distance_px[k]),
-            iou=float(pairs.iou[k]),
-            cost=float(cost[k]),
+            before=tracks[before].track_id,
+            after=tracks[after].track_id,
+            into=tracks[head[before]].track_id,
+            gap_frames=tracks[after].first_frame - tracks[before].last_frame - 1,
+            **measures,
         )
-        for k in used
+        for before, after, measures in used
     ]
     return [_joined([tracks[i] for i in chain]) for chain in chains], merges
 
@@ -127,9 +106,8 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
 def _joined(parts: list[Track]) -> Track:
     if len(parts) == 1:
         return parts[0]
-    return Track(
-        track_id=parts[0].track_id,
-        class_name=parts[0].class_name,
+    return replace(
+        parts[0],
         frame_indices=np.concatenate([part.frame_indices for part in parts]),
         boxes_px=np.concatenate([part.boxes_px for part in parts]),
         confidences=np.concatenate([part.confidences for part in parts]),
@@ -137,43 +115,29 @@ def _joined(parts: list[Track]) -> Track:
     )
 
 
-def _candidates(tracks: list[Track], settings: MergeSettings) -> _Pairs:
-    """Every join that is allowed. `tracks` come in the order of their first frames."""
+def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[int, int, dict[str, float]]]:
+    """Every join that is allowed, cheapest first: both positions, and what was measured.
+
+    `tracks` come in the order of their first frames.
+    """
     starts = np.array([track.first_frame for track in tracks])
     ends = np.array([track.last_frame for track in tracks])
     first = np.array([track.boxes_px[0] for track in tracks]).reshape(-1, 4)
     last = np.array([track.boxes_px[-1] for track in tracks]).reshape(-1, 4)
-    found: list[_Pairs] = []
+    pairs = [np.zeros((0, 5))]
     for before, after in _close_in_time(starts, ends, most_gap_frames=settings.most_gap_frames):
         overlap = iou(last[before], first[after])
         shift = (last[before, :2] + last[before, 2:] - first[after, :2] - first[after, 2:]) / 2
-        pairs = _Pairs(
-            before=before,
-            after=after,
-            gap_frames=starts[after] - ends[before] - 1,
-            distance_px=np.hypot(shift[:, 0], shift[:, 1]),
-            iou=overlap,
-        )
+        distance = np.hypot(shift[:, 0], shift[:, 1])
         keep = overlap > max(settings.over_iou, 0.0)
-        found.append(_only(pairs, keep))
-    pairs = _Pairs(
-        before=np.concatenate([p.before for p in found]),
-        after=np.concatenate([p.after for p in found]),
-        gap_frames=np.concatenate([p.gap_frames for p in found]),
-        distance_px=np.concatenate([p.distance_px for p in found]),
-        iou=np.concatenate([p.iou for p in found]),
-    )
-    return pairs if settings.most_cost is None else _only(pairs, pairs.cost <= settings.most_cost)
-
-
-def _only(pairs: _Pairs, keep: NDArray[np.bool_]) -> _Pairs:
-    return _Pairs(
-        before=pairs.before[keep],
-        after=pairs.after[keep],
-        gap_frames=pairs.gap_frames[keep],
-        distance_px=pairs.distance_px[keep],
-        iou=pairs.iou[keep],
-    )
+        gaps = starts[after] - ends[before] - 1
+        cost = gaps[keep] + distance[keep] / overlap[keep]
+        pairs.append(np.stack([cost, before[keep], after[keep], distance[keep], overlap[keep]], axis=1))
+    table = np.concatenate(pairs)
+    if settings.most_cost is not None:
+        table = table[table[:, 0] <= settings.most_cost]
+    for cost, before, after, distance, overlap in table[np.lexsort(table[:, 2::-1].T)].tolist():
+        yield int(before), int(after), {"distance_px": distance, "iou": overlap, "cost": cost}
 
 
 def _close_in_time(

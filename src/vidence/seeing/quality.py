@@ -1,16 +1,17 @@
-"""How good tracks are, measured against ground truth: MOTA, IDF1, HOTA."""
+"""Measure tracks against ground truth: MOTA, IDF1, HOTA."""
 
 import importlib.metadata
 import importlib.util
 from typing import TYPE_CHECKING, Final
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing.mot import MotRows
-from vidence.seeing.overlap import iou
+from vidence.seeing.boxes import iou
+from vidence.seeing.track_files import MotRows
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -23,6 +24,15 @@ _PEDESTRIAN: Final = 1
 # Classes of MOT16 that look like people: who finds them is neither right nor wrong.
 _DISTRACTORS: Final = (2, 7, 8, 12)
 _SAME: Final = 0.5
+# What the library calls the fields of `Quality`.
+_SHARES: Final = {
+    **{"mota": "MOTA", "idf1": "IDF1", "hota": "HOTA", "det_a": "DetA", "ass_a": "AssA"},
+    **{"motp": "MOTP", "precision": "CLR_Pr", "recall": "CLR_Re"},
+}
+_COUNTS: Final = {
+    **{"n_switches": "IDSW", "n_fragmentations": "Frag", "n_missed": "CLR_FN", "n_false": "CLR_FP"},
+    **{"n_mostly_tracked": "MT", "n_mostly_lost": "ML"},
+}
 
 
 class Quality(Record, kw_only=True):
@@ -67,7 +77,6 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
 
     Source: Bernardin and Stiefelhagen 2008 (MOTA), Ristani et al. 2016 (IDF1), Luiten et al. 2021 (HOTA),
     as in the library ``trackers``; Milan et al. 2016 (MOT16), section 4 (what is taken out).
-    Departs: no.
     """
     library = _library()
     check_once(truth.part(_counts(truth)), what="the ground truth")
@@ -89,26 +98,16 @@ def measure(truth: MotRows, result: MotRows) -> Quality:
     clear = library.compute_clear_metrics(true_ids, ids, overlaps, threshold=_SAME)
     identity = library.compute_identity_metrics(true_ids, ids, overlaps, threshold=_SAME)
     hota = library.compute_hota_metrics(true_ids, ids, overlaps)
-    return Quality(
-        mota=float(clear["MOTA"]),
-        idf1=float(identity["IDF1"]),
-        hota=float(hota["HOTA"]),
-        det_a=float(hota["DetA"]),
-        ass_a=float(hota["AssA"]),
-        motp=float(clear["MOTP"]),
-        precision=float(clear["CLR_Pr"]),
-        recall=float(clear["CLR_Re"]),
-        n_switches=int(clear["IDSW"]),
-        n_fragmentations=int(clear["Frag"]),
-        n_missed=int(clear["CLR_FN"]),
-        n_false=int(clear["CLR_FP"]),
-        n_true_boxes=n_true,
-        n_true_tracks=len(np.unique(np.concatenate(true_ids))),
-        n_mostly_tracked=int(clear["MT"]),
-        n_mostly_lost=int(clear["ML"]),
-        n_frames=len(true_ids),
-        library=f"trackers {importlib.metadata.version('trackers')}",
-    )
+    found_by_library = {**identity, **hota, **clear}
+    values: dict[str, object] = {
+        **{name: float(found_by_library[key]) for name, key in _SHARES.items()},
+        **{name: int(found_by_library[key]) for name, key in _COUNTS.items()},
+        "n_true_boxes": n_true,
+        "n_true_tracks": len(np.unique(np.concatenate(true_ids))),
+        "n_frames": len(true_ids),
+        "library": f"trackers {importlib.metadata.version('trackers')}",
+    }
+    return msgspec.convert(values, Quality)
 
 
 def _counts(truth: MotRows) -> NDArray[np.bool_]:

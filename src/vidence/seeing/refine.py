@@ -1,4 +1,4 @@
-"""Tracks as an association gives them -> tracks to ask about: cleaned, filled, smoothed, merged, filtered."""
+"""Refine associated tracks: clean, fill, smooth, merge, filter."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -10,13 +10,9 @@ import numpy as np
 
 from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing.account import Account, DroppedTrack, Merge, StepCount
-from vidence.seeing.filtering import FilterSettings, why_dropped
-from vidence.seeing.gaps import fill_gaps
+from vidence.seeing.cleaning import FilterSettings, drop_jumps, fill_gaps, keep_usable, smooth, why_dropped
 from vidence.seeing.merging import MergeSettings, merge_fragments
-from vidence.seeing.outliers import drop_jumps, keep_usable
-from vidence.seeing.smoothing import smooth
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import Account, DroppedTrack, Merge, StepCount, Track, TrackedVideo
 
 Step: TypeAlias = Literal["outliers", "gaps", "smoothing", "merging", "filter"]
 STEPS: tuple[Step, ...] = get_args(Step)
@@ -226,31 +222,19 @@ class _Work:
         self.dropped += dropped
         self._count("filter", before, tracks_dropped=len(dropped))
 
-    def _count(
-        self,
-        step: str,
-        before: Sequence[Track],
-        *,
-        tracks_dropped: int = 0,
-        tracks_merged: int = 0,
-        tracks_changed: int = 0,
-        boxes_added: int = 0,
-    ) -> None:
+    def _count(self, step: str, before: Sequence[Track], *, boxes_added: int = 0, **tracks: int) -> None:
         boxes_in, boxes_out = _n_boxes(before), _n_boxes(self.tracks)
-        self.steps.append(
-            StepCount(
-                step=step,
-                tracks_in=len(before),
-                tracks_out=len(self.tracks),
-                tracks_dropped=tracks_dropped,
-                tracks_merged=tracks_merged,
-                tracks_changed=tracks_changed,
-                boxes_in=boxes_in,
-                boxes_out=boxes_out,
-                boxes_dropped=boxes_in + boxes_added - boxes_out,
-                boxes_added=boxes_added,
-            )
+        count = StepCount(
+            step=step,
+            tracks_in=len(before),
+            tracks_out=len(self.tracks),
+            boxes_in=boxes_in,
+            boxes_out=boxes_out,
+            boxes_dropped=boxes_in + boxes_added - boxes_out,
+            boxes_added=boxes_added,
+            **tracks,
         )
+        self.steps.append(count)
 
 
 def _n_boxes(tracks: Sequence[Track]) -> int:

@@ -1,4 +1,4 @@
-"""Whether a track is one person from its first box to its last: what a comparison of its pictures says."""
+"""Detect identity switches: whether a track shows one person from its first box to its last."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.account import DroppedTrack
-from vidence.seeing.covering import at_the_same_time, shared_rows, shares_covered
-from vidence.seeing.overlap import areas_px, intersections_px, iou
-from vidence.seeing.tracks import Detections, Track
+from vidence.seeing.boxes import areas_px, intersections_px, iou
+from vidence.seeing.tracks import Detections, DroppedTrack, Track, rows_in_frames
+from vidence.seeing.visibility import at_the_same_time, shared_rows, shares_covered
 
 STAGE: Final = "same-person"
 REASON: Final = "changes-person"
@@ -115,12 +114,9 @@ def looks_of(
 
 def _rows(track: Track, detections: Detections) -> NDArray[np.int64]:
     """For each box of a track the detection of its frame that it was made of, -1 where there is none."""
-    low = np.searchsorted(detections.frame_indices, track.frame_indices, side="left")
-    n = np.searchsorted(detections.frame_indices, track.frame_indices, side="right") - low
-    box = np.repeat(np.arange(len(n)), n)
-    row = np.repeat(low, n) + np.arange(len(box)) - np.repeat(np.cumsum(n) - n, n)
+    box, row = rows_in_frames(detections.frame_indices, track.frame_indices)
     overlap = iou(track.boxes_px[box], detections.boxes_px[row])
-    found = np.full(len(n), -1, np.int64)
+    found = np.full(len(track.frame_indices), -1, np.int64)
     order = np.argsort(overlap, kind="stable")  # the best of each box comes last, and stays
     found[box[order]] = np.where(overlap[order] >= _SAME_BOX, row[order], -1)
     return found
@@ -141,8 +137,7 @@ def without_changed(
         rules: when a track counts as two people.
         others: tracks that the judged ones can have met, too.
 
-    Source: HERBench says nothing of tracks that change the person.
-    Departs: no.
+    HERBench says nothing of tracks that change the person.
     """
     everybody = (*tracks, *others)
     kept: list[Track] = []

@@ -1,4 +1,4 @@
-"""Cut a video into shots: what a shot detector is, and one pass over the pictures for all of them."""
+"""Cut a video into shots: the interface of shot detectors, and one pass over the frames."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,8 @@ from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
 from vidence.seeing.tracks import ShotFrames
 
+# So many pictures wait for one that is late; then it counts as damaged, like the one before it.
+_MOST_WAITING: Final = 300
 # Pictures that are in memory at the same time take about so many bytes at most.
 MOST_BYTES: Final = 64_000_000
 
@@ -67,7 +69,7 @@ class ShotWatch(Protocol):
 
 
 class ShotDetector(Protocol):
-    """Finds the cuts of a video; made by ``create(options)``, one file in ``construction/shots/``.
+    """Finds the cuts of a video; one file in ``seeing/shots``.
 
     `identity` is what the shots depend on: name, version, weights, options. `size` limits the pictures
     that it wants to see.
@@ -93,6 +95,51 @@ def find_shots(video: Video, detector: ShotDetector) -> tuple[Shot, ...]:
     for picture in pictures_in_order(video, size=detector.size):
         watch.see(picture)
     return timed(watch.spans(), video.times_s)
+
+
+class ShotObserver:
+    """Shows a shot detector the frames that somebody reads, each once and in their order."""
+
+    def __init__(self, detector: ShotDetector, *, n_frames: int, size_px: tuple[int, int]) -> None:
+        self._watch: ShotWatch = detector.watch()
+        self._n_frames = n_frames
+        self._size_px = detector.size.fit(*size_px)
+        self._waiting: dict[int, NDArray[np.uint8]] = {}
+        self._next = 0
+        self._n_early = 0
+        self._last: NDArray[np.uint8] | None = None
+
+    def see(self, frame_index: int, image: NDArray[np.uint8], found: object) -> None:
+        """Look at a frame, or let it wait for those before it."""
+        if frame_index >= self._next:
+            self._waiting[frame_index] = resize(image, size=self._size_px)
+        while self._next in self._waiting or len(self._waiting) > _MOST_WAITING:
+            self._advance()
+
+    def shots(self, times_s: NDArray[np.float64]) -> tuple[Shot, ...]:
+        """The shots, after all frames.
+
+        Raises:
+            MediaError: not one frame was seen.
+        """
+        while self._next < self._n_frames:
+            self._advance()
+        if self._last is None:
+            raise MediaError("no frame of the video can be decoded, so that it has no shots")
+        return timed(self._watch.spans(), times_s)
+
+    def _advance(self) -> None:
+        """Show the next frame; one that is not there counts as the one before it."""
+        picture = self._waiting.pop(self._next, self._last)
+        self._next += 1
+        if picture is None:
+            self._n_early += 1
+            return
+        for _ in range(self._n_early):
+            self._watch.see(picture)
+        self._n_early = 0
+        self._watch.see(picture)
+        self._last = picture
 
 
 def timed(spans: Sequence[Span], times_s: NDArray[np.float64]) -> tuple[Shot, ...]:

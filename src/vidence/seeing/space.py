@@ -1,4 +1,4 @@
-"""Where in the frame people come from, go to, and have been: edge bands and regions."""
+"""Positions of people in the frame: edge bands that they cross, regions that they visit."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing.overlap import share_inside
+from vidence.seeing.boxes import share_inside
 from vidence.seeing.tracks import Track, TrackedVideo
 
 Edge: TypeAlias = Literal["top", "bottom", "left", "right"]
@@ -76,7 +76,6 @@ def edges_at(
     """The edge bands that a point lies in: none, one, or several in a corner. Shapes: (2,).
 
     Source: HERBench, section 7.3 (entry/exit edge labeling).
-    Departs: no.
     """
     bands = bands or Bands()
     x, y = (centre_px / (width_px, height_px)).tolist()
@@ -172,7 +171,6 @@ def frames_inside(track: Track, region: Region, *, least_share: float = 0.5) -> 
     """The frames in which at least that share of a track's box lies in the region, ascending.
 
     Source: HERBench, section 7.3 (intersection over box at least 0.5).
-    Departs: no.
     """
     return track.frame_indices[share_inside(track.boxes_px, region.box_px) >= least_share]
 

@@ -1,26 +1,135 @@
-"""TrackRank: which tracks of a video are worth asking about (HERBench, eq. 3)."""
+"""TrackRank: score the tracks of a video and pick diverse ones (HERBench, eq. 3)."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import UsageError
+from vidence.errors import DataError, UsageError
 from vidence.records import Record
-from vidence.seeing import terms
 from vidence.seeing.appearance import rarity
+from vidence.seeing.boxes import areas_px, hull_area, iou, share_inside
 from vidence.seeing.refine import check_tracks
-from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo, rows_in_frames
+
+ObjectOverlap: TypeAlias = Literal["iou", "object-area"]
+_ROUNDING: Final = 1e-9
+
+
+def duration_s(track: Track, times_s: NDArray[np.float64]) -> float:
+    """From the first frame of a track to its last, in seconds of presentation time; 0 for one frame."""
+    return float(times_s[track.last_frame] - times_s[track.first_frame])
+
+
+def mean_area_px(track: Track) -> float:
+    """The mean area of the boxes, in square pixels."""
+    return float(areas_px(track.boxes_px).mean())
+
+
+def displacement_px(track: Track) -> float:
+    """The straight distance between the first centre and the last, in pixels."""
+    centres = track.centroids_px
+    return float(np.linalg.norm(centres[-1] - centres[0]))
+
+
+def path_px(track: Track) -> float:
+    """The length of the way from centre to centre, in pixels."""
+    steps = np.diff(track.centroids_px, axis=0)
+    return float(np.hypot(steps[:, 0], steps[:, 1]).sum())
+
+
+def check_boxes(track: Track) -> None:
+    """Refuse a track with boxes that cannot be measured.
+
+    Raises:
+        DataError: a box is not of finite numbers, or has no area.
+    """
+    bad = np.flatnonzero(~(areas_px(track.boxes_px) > 0))
+    if len(bad):
+        raise DataError(
+            f"{len(bad)} boxes of the track {track.track_id!r} have no area, such as "
+            f"{track.boxes_px[bad[0]].tolist()} in frame {track.frame_indices[bad[0]]}; refine the tracks "
+            "first, which leaves out boxes that cannot be used"
+        )
+
+
+def hull_area_px(track: Track) -> float:
+    """The area of the convex hull of all corners of the boxes, in square pixels.
+
+    Raises:
+        DataError: see `check_boxes`.
+    """
+    check_boxes(track)
+    return hull_area(track.boxes_px)
+
+
+def mean_confidence(track: Track) -> float:
+    """The mean score of the detections, 0 or above; filled boxes have none and do not count.
+
+    Files that know no scores have negative ones, or none that is a number: such tracks have 0.
+    """
+    found = track.confidences[track.is_detected & np.isfinite(track.confidences)]
+    return max(float(found.mean()), 0.0) if len(found) else 0.0
+
+
+def mean_acceleration(track: Track, times_s: NDArray[np.float64]) -> float:
+    """The mean magnitude of the acceleration of the centre, in pixels per second squared.
+
+    Velocities are taken between neighbouring boxes and the times of their frames, so that frames that come
+    irregularly do not look like jitter. Changes of velocity that are nothing but rounding count as none. 0
+    for a track of fewer than three boxes.
+    """
+    if len(track.frame_indices) < 3:
+        return 0.0
+    times = times_s[track.frame_indices]
+    between = np.diff(times)
+    velocities = np.diff(track.centroids_px, axis=0) / between[:, None]
+    steps = np.diff(velocities, axis=0)
+    changes = np.hypot(steps[:, 0], steps[:, 1])
+    changes[changes <= _ROUNDING * np.abs(velocities).max()] = 0.0
+    return float((changes / ((between[1:] + between[:-1]) / 2)).mean())
+
+
+def aspect_spread(track: Track) -> float:
+    """The standard deviation (over all boxes, not of a sample) of width / height."""
+    sides = track.boxes_px[:, 2:] - track.boxes_px[:, :2]
+    return float((sides[:, 0] / sides[:, 1]).std())
+
+
+def count_objects(
+    tracks: Sequence[Track],
+    detections: Detections,
+    *,
+    over: float,
+    overlap: ObjectOverlap,
+    person: str = PERSON,
+) -> NDArray[np.int64]:
+    """With how many kinds of things each track was seen, shape (n_tracks,).
+
+    A kind counts when, in any frame, one of its boxes overlaps that of the track by more than `over`:
+    intersection over union, or intersection over the area of the thing.
+    """
+    others = [i for i, name in detections.class_names.items() if name != person]
+    rows = np.flatnonzero(np.isin(detections.class_ids, others))
+    rows = rows[np.argsort(detections.frame_indices[rows], kind="stable")]
+    frames, boxes = detections.frame_indices[rows], detections.boxes_px[rows]
+    classes = detections.class_ids[rows]
+    compare = iou if overlap == "iou" else share_inside
+    counts = np.zeros(len(tracks), np.int64)
+    for i, track in enumerate(tracks):
+        mine, theirs = rows_in_frames(frames, track.frame_indices)
+        met = classes[theirs][compare(boxes[theirs], track.boxes_px[mine]) > over]
+        counts[i] = len({detections.class_names[int(c)] for c in np.unique(met)})
+    return counts
 
 
 class Weights(Record, kw_only=True):
     """The weight of each term; the usual values are the paper's and sum to 14.1.
 
     Source: HERBench, section 7.1, list under eq. 3.
-    Departs: no.
 
     >>> round(sum(Weights().values), 9)
     14.1
@@ -63,7 +172,7 @@ class RankSettings(Record, kw_only=True):
     weights: Weights = Weights()
     duration: Literal["seconds", "boxes"] = "seconds"
     motion: Literal["path", "displacement"] = "path"
-    object_overlap: terms.ObjectOverlap = "iou"
+    object_overlap: ObjectOverlap = "iou"
     objects_over: float = 0.2
     least_aspect_stability: float = 0.0
 
@@ -73,7 +182,7 @@ class Ranking:
     """The tracks of one video with what was measured of them.
 
     Shapes: `measured` and `terms` are (n_tracks, n_terms) in the order of `TERMS`, `scores` is (n_tracks,).
-    The rows are in the order of first frame and id. `measured` is in the units of `vidence.seeing.terms`
+    The rows are in the order of first frame and id. `measured` is in the units of `vidence.seeing.trackrank`
     (smoothness and aspect stability as 1 - x); `terms` is divided by the largest of the video. `absent`
     names terms that are 0 for every track because what they need was not given.
     """
@@ -129,7 +238,7 @@ def rank(
     check_tracks(video)
     tracks = sorted(video.tracks, key=lambda track: (track.first_frame, track.track_id))
     for track in tracks:
-        terms.check_boxes(track)
+        check_boxes(track)
     measured = np.zeros((len(tracks), len(TERMS)))
     columns = _columns(tracks, video, settings=settings)
     columns["appearance"] = rarity([t.track_id for t in tracks], appearances or {}, mean=corpus_mean)
@@ -165,30 +274,99 @@ def _columns(
 ) -> dict[str, NDArray[np.float64]]:
     """Every term but appearance, by name; each of shape (n_tracks,)."""
     times_s = video.times_s
-    shaken = np.array([terms.mean_acceleration(track, times_s) for track in tracks])
-    spread = np.array([terms.aspect_spread(track) for track in tracks])
-    displaced = np.array([terms.displacement_px(track) for track in tracks])
+    shaken = np.array([mean_acceleration(track, times_s) for track in tracks])
+    spread = np.array([aspect_spread(track) for track in tracks])
+    displaced = np.array([displacement_px(track) for track in tracks])
     objects = np.zeros(len(tracks))
     if video.detections is not None:
-        found = terms.count_objects(
+        found = count_objects(
             tracks, video.detections, over=settings.objects_over, overlap=settings.object_overlap
         )
         objects = found.astype(np.float64)
     by_time = settings.duration == "seconds"
     return {
         "duration": np.array(
-            [terms.duration_s(t, times_s) if by_time else float(len(t.frame_indices)) for t in tracks]
+            [duration_s(t, times_s) if by_time else float(len(t.frame_indices)) for t in tracks]
         ),
-        "size": np.array([terms.mean_area_px(track) for track in tracks]),
+        "size": np.array([mean_area_px(track) for track in tracks]),
         "associated_objects": objects,
         "centre_distance": displaced,
         "motion": (
-            displaced
-            if settings.motion == "displacement"
-            else np.array([terms.path_px(track) for track in tracks])
+            displaced if settings.motion == "displacement" else np.array([path_px(track) for track in tracks])
         ),
-        "scene_coverage": np.array([terms.hull_area_px(track) for track in tracks]),
-        "confidence": np.array([terms.mean_confidence(track) for track in tracks]),
+        "scene_coverage": np.array([hull_area_px(track) for track in tracks]),
+        "confidence": np.array([mean_confidence(track) for track in tracks]),
         "smoothness": 1.0 - over_largest(shaken),
         "aspect_stability": np.maximum(1.0 - spread, settings.least_aspect_stability),
     }
+
+
+class DiversitySettings(Record, kw_only=True):
+    """How many tracks are picked, from how many rankings, and between which factors weights are changed.
+
+    The paper picks 6 to 10 tracks; it does not say how many rankings.
+    """
+
+    n_tracks: int = 8
+    n_rankings: int = 8
+    least_factor: float = 0.5
+    most_factor: float = 1.5
+
+    def __post_init__(self) -> None:
+        if self.n_tracks < 1 or self.n_rankings < 1 or not 0 < self.least_factor <= self.most_factor:
+            raise UsageError(
+                f"picking {self.n_tracks} tracks from {self.n_rankings} rankings with factors "
+                f"{self.least_factor} to {self.most_factor}: expected counts of 1 or above, and factors "
+                "above 0, the smaller one first (the paper has 6 to 10 tracks and 0.5 to 1.5)"
+            )
+
+
+class Pick(Record, kw_only=True):
+    """A track that was picked: its score with the weights unchanged, and where it was found.
+
+    `ranking` is the number of the ranking that it was picked from, `turn` the round, both from 0.
+    """
+
+    track_id: str
+    score: float
+    ranking: int
+    turn: int
+
+
+def pick_diverse(
+    ranking: Ranking,
+    *,
+    rng: np.random.Generator,
+    weights: Weights | None = None,
+    settings: DiversitySettings | None = None,
+) -> tuple[Pick, ...]:
+    """Pick tracks in turns from several rankings whose weights are each multiplied by chance.
+
+    In each ranking every weight is multiplied by a factor of its own. The rankings then take turns; each
+    picks its best track that was not picked yet, until there are enough or no more.
+
+    Returns:
+        The picks by their unchanged score, best first; all tracks where there are not more than asked for.
+
+    Source: HERBench, section 7.1 (diversity sampling: round-robin over perturbed weights, U(0.5, 1.5)).
+    Departs: the number of rankings is not given (ours 8), nor how many of 6 to 10 tracks (ours 8). The
+    ranking with unchanged weights takes no turn.
+    """
+    settings, weights = settings or DiversitySettings(), weights or Weights()
+    factors = rng.uniform(settings.least_factor, settings.most_factor, size=(settings.n_rankings, len(TERMS)))
+    orders = [iter(order_by(weighted(ranking.terms, np.array(weights.values) * row))) for row in factors]
+    n_wanted = min(settings.n_tracks, len(ranking.track_ids))
+    picked: dict[int, Pick] = {}
+    turn = 0
+    while len(picked) < n_wanted:
+        for number, order in enumerate(orders):
+            row = next((row for row in order if row not in picked), None)
+            if row is not None and len(picked) < n_wanted:
+                picked[row] = Pick(
+                    track_id=ranking.track_ids[row],
+                    score=float(ranking.scores[row]),
+                    ranking=number,
+                    turn=turn,
+                )
+        turn += 1
+    return tuple(picked[row] for row in order_by(ranking.scores) if row in picked)

@@ -1,14 +1,15 @@
-"""What tracking makes: boxes found in frames, and the boxes of one person or thing over time."""
+"""Records of tracking: detections, tracks, shots of a video, and the account of what became of tracks."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.video import Video
+from vidence.records import Record
 
 PERSON = "person"
 
@@ -47,6 +48,24 @@ class Detections:
         )
 
 
+def rows_in_frames(
+    frames: NDArray[np.int64], wanted: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Every pair of positions at which two lists of frames agree: in `wanted`, and in `frames`.
+
+    Shapes: `frames` (n,), sorted; `wanted` (m,); both results (n_pairs,), in the order of `wanted`.
+
+    >>> mine, theirs = rows_in_frames(np.array([2, 2, 5]), np.array([1, 2, 5]))
+    >>> mine.tolist(), theirs.tolist()
+    ([1, 1, 2], [0, 1, 2])
+    """
+    low = np.searchsorted(frames, wanted, side="left")
+    n = np.searchsorted(frames, wanted, side="right") - low
+    return np.repeat(np.arange(len(n)), n), np.repeat(low, n) + np.arange(n.sum()) - np.repeat(
+        np.cumsum(n) - n, n
+    )
+
+
 @dataclass(frozen=True, kw_only=True)
 class Track:
     """One person or thing over time: one box for each of some frames, ascending, each frame once.
@@ -70,6 +89,19 @@ class Track:
             raise ValueError(f"the arrays of the track {self.track_id} do not belong together")
         if np.any(np.diff(self.frame_indices) <= 0):
             raise ValueError(f"the frames of the track {self.track_id} do not ascend")
+
+    def part(self, keep: NDArray[np.integer | np.bool_]) -> "Track":
+        """The track with some of its boxes.
+
+        Shapes: `keep` is positions (n_kept,), or one statement for each box (n,).
+        """
+        return replace(
+            self,
+            frame_indices=self.frame_indices[keep],
+            boxes_px=self.boxes_px[keep],
+            confidences=self.confidences[keep],
+            is_detected=self.is_detected[keep],
+        )
 
     @property
     def centroids_px(self) -> NDArray[np.float64]:
@@ -107,26 +139,21 @@ class ShotFrames:
 
 @dataclass(frozen=True, kw_only=True)
 class TrackedVideo:
-    """All tracks of one video.
-
-    `times_s` are the presentation times of its frames, shape (n_frames,). `detections` are those that the
-    tracks were made from, things beside people included; None where tracks came from elsewhere.
-    `others` are tracks of people that refining left out (too short, too small, never in the middle): nobody
-    is asked about them, and whoever counts people must reckon with them. `shots` are in order, with black
-    frames between them, before and behind them; empty where nobody looked for cuts, or tracks do not end at
-    them.
-    `looks` are mean looks of tracks and of others by their ids, shape (n_dims,), of length 1; whose is not
-    there, nobody could see well.
-    """
+    """All tracks of one video."""
 
     width_px: int
     height_px: int
     times_s: NDArray[np.float64]
+    """Presentation times of the frames, shape (n_frames,)."""
     tracks: tuple[Track, ...]
     detections: Detections | None = None
+    """What the tracks were made from, things beside people included; None for tracks from elsewhere."""
     others: tuple[Track, ...] = ()
+    """Tracks of people that refining left out: no question is about them, counts of people include them."""
     shots: tuple[ShotFrames, ...] = ()
+    """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
+    """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
 
     @property
     def cuts(self) -> tuple[int, ...]:
@@ -159,7 +186,7 @@ class TrackedVideo:
 
 
 class Detector(Protocol):
-    """Finds people and things; made by ``create(argument, options)``, one file in ``tracking/detectors/``.
+    """Finds people and things; one file in ``seeing/detectors``.
 
     `identity` is what the boxes depend on: kind, weights, thresholds. `looks` is False where the boxes
     come from a file and no frame is decoded.
@@ -175,3 +202,59 @@ class Detector(Protocol):
             MediaError: the video cannot be read.
             DataError: a file of boxes that cannot be used.
         """
+
+
+class DroppedTrack(Record, kw_only=True, omit_defaults=True):
+    """A track that was not used.
+
+    `what` is its id, `stage` the step that dropped it. `reason` is a short name that accounts are kept by,
+    `detail` what was seen.
+    """
+
+    what: str
+    stage: str
+    reason: str
+    detail: str = ""
+
+
+class Merge(Record, kw_only=True):
+    """Two fragments that were joined: `before` ends where `after` begins; both are now `into`.
+
+    `gap_frames` is the number of frames between them that have a box of neither; `cost` is eq. 2.
+    """
+
+    before: str
+    after: str
+    into: str
+    gap_frames: int
+    distance_px: float
+    iou: float
+    cost: float
+
+
+class StepCount(Record, kw_only=True):
+    """What went into one step and what came out.
+
+    ``tracks_out = tracks_in - tracks_dropped - tracks_merged`` and
+    ``boxes_out = boxes_in - boxes_dropped + boxes_added``. `tracks_changed` had boxes moved, added or
+    dropped; the boxes of dropped tracks are among `boxes_dropped`.
+    """
+
+    step: str
+    tracks_in: int
+    tracks_out: int
+    tracks_dropped: int = 0
+    tracks_merged: int = 0
+    tracks_changed: int = 0
+    boxes_in: int
+    boxes_out: int
+    boxes_dropped: int = 0
+    boxes_added: int = 0
+
+
+class Account(Record, kw_only=True):
+    """What refining did, step by step; every track that went in came out, was dropped, or was merged."""
+
+    steps: tuple[StepCount, ...] = ()
+    dropped: tuple[DroppedTrack, ...] = ()
+    merges: tuple[Merge, ...] = ()

@@ -1,4 +1,4 @@
-"""One reading of a video for all who want to look at it: a detector, and those who see its boxes."""
+"""Read a video once for a detector and for everything that observes its boxes."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Finder(Protocol):
         """What is in each picture; pictures are RGB, shape (height, width, 3)."""
 
 
-class Onlooker(Protocol):
+class Observer(Protocol):
     """Who sees every frame with the boxes found in it: for vectors, crops, small pictures for shots."""
 
     def see(self, frame_index: int, image: Image, found: Found) -> None:
@@ -70,12 +70,12 @@ def watch(
     frame_indices: Sequence[int],
     *,
     detector: Detector,
-    onlookers: Sequence[Onlooker] = (),
+    observers: Sequence[Observer] = (),
 ) -> Watched:
-    """Read frames once, find boxes in them, and show both to the onlookers.
+    """Read frames once, find boxes in them, and show both to the observers.
 
     A detector that does not look is asked for its boxes first; then the frames are read only where there
-    are onlookers. A detector that looks but is no `Finder` reads the video by itself.
+    are observers. A detector that looks but is no `Finder` reads the video by itself.
 
     Raises:
         MediaError: not one of the frames can be read.
@@ -83,17 +83,17 @@ def watch(
     """
     wanted = sorted({int(index) for index in frame_indices})
     if detector.looks and isinstance(detector, Finder):
-        return _find(video, wanted, finder=detector, onlookers=onlookers)
+        return _find(video, wanted, finder=detector, observers=observers)
     detections = detector.detect(video, wanted)
-    if not onlookers:
+    if not observers:
         return Watched(detections=detections)
     shown: set[int] = set()
 
     def show(index: int, image: Image) -> None:
         if index not in shown:
             shown.add(index)
-            for onlooker in onlookers:
-                onlooker.see(index, image, of_frame(detections, index))
+            for observer in observers:
+                observer.see(index, image, of_frame(detections, index))
 
     made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
     return Watched(detections=detections, problems=_problems(video, made))
@@ -105,7 +105,7 @@ def in_size(image: Image, video: Video) -> Image:
     return image if (image.shape[1], image.shape[0]) == size_px else resize(image, size=size_px)
 
 
-def _find(video: Video, wanted: list[int], *, finder: Finder, onlookers: Sequence[Onlooker]) -> Watched:
+def _find(video: Video, wanted: list[int], *, finder: Finder, observers: Sequence[Observer]) -> Watched:
     waiting: dict[int, Image] = {}
     found: dict[int, Found] = {}
 
@@ -114,8 +114,8 @@ def _find(video: Video, wanted: list[int], *, finder: Finder, onlookers: Sequenc
         for (index, image), result in zip(waiting.items(), results, strict=True):
             if index not in found:
                 found[index] = result
-                for onlooker in onlookers:
-                    onlooker.see(index, image, result)
+                for observer in observers:
+                    observer.see(index, image, result)
         waiting.clear()
 
     def take(index: int, image: Image) -> None:

@@ -3,9 +3,8 @@ import pytest
 
 from subjects.standing import motion_of, standing
 from vidence.errors import DataError, UsageError
-from vidence.pointlight.body import POINTS_13, SETS, body, points_of
-from vidence.pointlight.body_maps import MAPS, best_map
-from vidence.pointlight.skin import hip_centres, steady_mean
+from vidence.pointlight.body import MAPS, POINTS_13, SETS, best_map, body, points_of
+from vidence.pointlight.markers import hip_centres, steady_mean
 
 
 def test_the_sets():

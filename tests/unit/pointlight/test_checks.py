@@ -5,8 +5,8 @@ import pytest
 
 from subjects.standing import jumping, motion_of, standing, stepping
 from vidence.pointlight import checks
-from vidence.pointlight.body_mass import mass_centre
-from vidence.pointlight.inspection import inspect
+from vidence.pointlight.body import mass_centre
+from vidence.pointlight.checks import inspect
 
 
 def at_rate(motion, fps):

@@ -5,9 +5,9 @@ import pytest
 from scipy.stats import norm
 
 from vidence.errors import UsageError
+from vidence.pointlight.figures import staged
 from vidence.pointlight.observer import Template, Viewing, observed_accuracy, template
 from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.staging import staged
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.records import Estimate
 

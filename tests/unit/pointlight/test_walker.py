@@ -4,10 +4,8 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.pointlight.body import body
-from vidence.pointlight.figure import ANKLE_HEIGHT, SHANK, THIGH, bent_leg
-from vidence.pointlight.gaits import RUN, periodic, stride_length_m
-from vidence.pointlight.limbs import LIMBS
+from vidence.pointlight.body import LIMBS, body
+from vidence.pointlight.gaits import ANKLE_HEIGHT, RUN, SHANK, THIGH, bent_leg, periodic, stride_length_m
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.walker import ACTIONS, WalkerSpec, walker, walker_of
 
@@ -123,7 +121,7 @@ def test_specs_are_read_and_wrong_ones_refused():
     for argument, options, words in (
         ("fly", {}, "cannot 'fly'"),
         ("walk", {"speed": "1"}, "no option 'speed'"),
-        ("walk", {"fps": "many"}, "no number"),
+        ("walk", {"fps": "many"}, "expected a number"),
         ("walk", {"speed_m_s": "9"}, "0.3 to 2.2"),
         ("walk", {"height_m": "9"}, "height_m"),
         ("walk", {"duration_s": "nan"}, "duration_s"),

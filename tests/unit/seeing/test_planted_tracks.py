@@ -9,12 +9,11 @@ from PIL import Image, ImageDraw
 from subjects.tracks import things, track, video
 from vidence.media.video import open_video
 from vidence.seeing.appearance import read_appearances
-from vidence.seeing.diversity import DiversitySettings, pick_diverse
 from vidence.seeing.merging import MergeSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.space import named_regions, passages, visitors
-from vidence.seeing.trackrank import TERMS, rank
-from vidence.seeing.visible import longest, visible
+from vidence.seeing.trackrank import TERMS, DiversitySettings, pick_diverse, rank
+from vidence.seeing.visibility import longest, visible
 
 WIDTH, HEIGHT, N_FRAMES, FPS = 640, 480, 24, 12
 

@@ -5,9 +5,9 @@ import pytest
 
 from subjects.tracks import track, walk
 from vidence.errors import UsageError
-from vidence.seeing.covering import at_the_same_time, shared_rows, shares_covered
 from vidence.seeing.same_person import Looks, SamePersonRules, looks_of, without_changed
 from vidence.seeing.tracks import PERSON, Detections
+from vidence.seeing.visibility import at_the_same_time, shared_rows, shares_covered
 
 RED, BLUE, DARK = (np.eye(3, dtype=np.float32)[i] for i in range(3))
 RULES = SamePersonRules()

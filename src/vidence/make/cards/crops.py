@@ -17,9 +17,9 @@ from vidence.media.pixels import resize
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
-from vidence.seeing.covering import shares_covered
-from vidence.seeing.overlap import areas_px
+from vidence.seeing.boxes import areas_px
 from vidence.seeing.tracks import Track
+from vidence.seeing.visibility import shares_covered
 
 STAGE: Final = "crops"
 _COVERED: Final = "covered-by-others"

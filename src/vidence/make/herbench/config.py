@@ -18,10 +18,9 @@ from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
 from vidence.make.pipeline.config_file import read_config
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
-from vidence.seeing.diversity import DiversitySettings
 from vidence.seeing.refine import RefineSettings
 from vidence.seeing.same_person import SamePersonRules
-from vidence.seeing.trackrank import RankSettings
+from vidence.seeing.trackrank import DiversitySettings, RankSettings
 
 DEFAULT_PER_VIDEO = 10
 BY_RULES = "rules"

@@ -5,34 +5,26 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from vidence.catalog import create, parse_spec
-from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.pipeline.array_forms import Followed, Seen
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
 from vidence.make.pipeline.material import Dropped
-from vidence.media.pixels import resize
 from vidence.media.video import Video
-from vidence.seeing.account import DroppedTrack, Merge
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.diversity import pick_diverse
-from vidence.seeing.parts import without_parts
+from vidence.seeing.following import Footage, track_shots
+from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
-from vidence.seeing.shooting import Shot, ShotDetector, ShotWatch, find_shots, timed
-from vidence.seeing.shotwise import Footage, track_shots
-from vidence.seeing.trackrank import rank
-from vidence.seeing.tracks import PERSON, Detector, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Found, Image, Onlooker, watch
+from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
+from vidence.seeing.trackrank import pick_diverse, rank
+from vidence.seeing.tracks import PERSON, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.watching import Observer, watch
 
 STAGE: Final = "tracks"
-# So many pictures wait for one that is late; then it counts as damaged, like the one before it.
-_MOST_WAITING: Final = 300
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,72 +36,6 @@ class Looking:
     describer: Describer | None = None
     shots: ShotDetector | None = None
     every: int = 1
-
-
-def open_tracker(spec_text: str) -> Tracker:
-    """The tracker that a spec names."""
-    spec = parse_spec(spec_text)
-    tracker: Tracker = create("tracker", spec)
-    return tracker
-
-
-def open_describer(spec_text: str) -> Describer:
-    """The describer that a spec names; the one that needs no weights for an empty one."""
-    spec = parse_spec(spec_text or "colour")
-    describer: Describer = create("describer", spec)
-    return describer
-
-
-def open_detector(spec_text: str) -> Detector:
-    """The detector that a spec names."""
-    spec = parse_spec(spec_text)
-    detector: Detector = create("detector", spec)
-    return detector
-
-
-class ShotOnlooker:
-    """Shows a shot detector the frames that somebody reads, each once and in their order."""
-
-    def __init__(self, detector: ShotDetector, *, n_frames: int, size_px: tuple[int, int]) -> None:
-        self._watch: ShotWatch = detector.watch()
-        self._n_frames = n_frames
-        self._size_px = detector.size.fit(*size_px)
-        self._waiting: dict[int, NDArray[np.uint8]] = {}
-        self._next = 0
-        self._n_early = 0
-        self._last: NDArray[np.uint8] | None = None
-
-    def see(self, frame_index: int, image: Image, found: Found) -> None:
-        """Look at a frame, or let it wait for those before it."""
-        if frame_index >= self._next:
-            self._waiting[frame_index] = resize(image, size=self._size_px)
-        while self._next in self._waiting or len(self._waiting) > _MOST_WAITING:
-            self._advance()
-
-    def shots(self, times_s: NDArray[np.float64]) -> tuple[Shot, ...]:
-        """The shots, after all frames.
-
-        Raises:
-            MediaError: not one frame was seen.
-        """
-        while self._next < self._n_frames:
-            self._advance()
-        if self._last is None:
-            raise MediaError("no frame of the video can be decoded, so that it has no shots")
-        return timed(self._watch.spans(), times_s)
-
-    def _advance(self) -> None:
-        """Show the next frame; one that is not there counts as the one before it."""
-        picture = self._waiting.pop(self._next, self._last)
-        self._next += 1
-        if picture is None:
-            self._n_early += 1
-            return
-        for _ in range(self._n_early):
-            self._watch.see(picture)
-        self._n_early = 0
-        self._watch.see(picture)
-        self._last = picture
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,19 +60,19 @@ def look(video: KeptVideo, looking: Looking) -> Looked:
         shots = None if looking.shots is None else find_shots(Video(video.scan), looking.shots)
         return Looked(shots=shots)
     frames = range(0, video.n_frames, looking.every)
-    onlookers: list[Onlooker] = []
+    observers: list[Observer] = []
     portraits = None
     if looking.describer is not None:
         portraits = Portraits(looking.describer, class_names=(PERSON,))
-        onlookers.append(portraits)
+        observers.append(portraits)
     cutter = None
     if looking.shots is not None and looking.every == 1:
         size_px = (video.probe.width_px, video.probe.height_px)
-        cutter = ShotOnlooker(looking.shots, n_frames=video.n_frames, size_px=size_px)
-        onlookers.append(cutter)
-    if looking.detector.looks or onlookers:
-        onlookers.append(FrameKeeper(video))
-    watched = watch(Video(video.scan), frames, detector=looking.detector, onlookers=onlookers)
+        cutter = ShotObserver(looking.shots, n_frames=video.n_frames, size_px=size_px)
+        observers.append(cutter)
+    if looking.detector.looks or observers:
+        observers.append(FrameKeeper(video))
+    watched = watch(Video(video.scan), frames, detector=looking.detector, observers=observers)
     seen = Seen(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),

@@ -14,9 +14,6 @@ from vidence.make.herbench.following import (
     Looking,
     follow,
     look,
-    open_describer,
-    open_detector,
-    open_tracker,
 )
 from vidence.make.herbench.work import Known, Work
 from vidence.make.pipeline.array_forms import Followed, FollowedForm, Seen, SeenForm
@@ -25,6 +22,7 @@ from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.progress import Trouble, UnitDone
 from vidence.make.pipeline.stages import JsonForm, Kept, Stage
 from vidence.seeing.association import Tracker
+from vidence.seeing.following import open_describer, open_detector, open_tracker
 from vidence.seeing.shooting import Shot, ShotDetector
 from vidence.seeing.tracks import Detector, ShotFrames
 
@@ -96,7 +94,7 @@ class _Eyes:
         self.tracking = tracking
         self.shots = shots
         self._tracker = tracker
-        self._describer = None if tracker is None else open_describer(tracker.describer)
+        self._describer = None if tracker is None else open_describer(tracker.describer or "colour")
         self._detectors: dict[str, Detector] = {}
         self.taken: list[str] = []
         self.chosen: list[str] = []

@@ -1,5 +1,6 @@
-"""What an ablation shows, varies and asks: the file of ``vidence ablate``."""
+"""Configuration of an ablation: what is shown, varied and asked (the file of ``vidence ablate``)."""
 
+import re
 from pathlib import Path
 from typing import TypeAlias
 
@@ -7,8 +8,7 @@ import msgspec
 
 from vidence.errors import UsageError
 from vidence.make.pipeline.config_file import read_config
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.staging import spec_of
+from vidence.pointlight.specs import StimulusSpec, spec_of
 from vidence.records import Record
 
 Level: TypeAlias = bool | int | float | str
@@ -193,13 +193,9 @@ def conditions(config: AblationConfig) -> tuple[tuple[str, tuple[Condition, ...]
         found = [_condition(config, factor, level=level, usual=usual) for level in levels]
         if not any(c.name == BASE.name for c in found):
             found.insert(0, _condition(config, factor, level=usual, usual=usual))
-        numbers = all(
-            isinstance(level, int | float) and not isinstance(level, bool) for level in (*levels, usual)
-        )
-        placed = [
-            msgspec.structs.replace(c, place=float(c.level) if numbers else float(i))
-            for i, c in enumerate(found)
-        ]
+        has_numbers = all(type(level) in {int, float} for level in (*levels, usual))
+        places = [float(c.level) if has_numbers else float(i) for i, c in enumerate(found)]
+        placed = (msgspec.structs.replace(c, place=p) for c, p in zip(found, places, strict=True))
         made.append((factor, tuple(placed)))
     return tuple(made)
 
@@ -211,40 +207,32 @@ def _usual(config: AblationConfig, factor: str) -> Level:
     if factor == DOTS:
         return int(config.motions.points) if config.motions.points.isdigit() else "all"
     spec = base_spec(config)
-    fields: dict[str, Level | None] = msgspec.to_builtins(spec) | {
-        f: getattr(spec.view, f) for f in spec.view.__struct_fields__
-    }
-    for field in spec.__struct_fields__:
-        fields.setdefault(field, getattr(spec, field))
-    if factor not in fields or factor == "view":
-        known = ", ".join((FRAMES, DOTS, *ALIASES, *sorted(set(fields) - _FIXED - {"view"})))
+    fields = {f: getattr(one, f) for one in (spec.view, spec) for f in one.__struct_fields__ if f != "view"}
+    if factor not in fields:
+        known = ", ".join((FRAMES, DOTS, *ALIASES, *sorted(set(fields) - _FIXED)))
         raise UsageError(f"vary: there is nothing named {factor!r} to vary; known: {known}")
-    value = fields[factor]
-    return "none" if value is None else value
+    usual: Level | None = fields[factor]
+    return "none" if usual is None else usual
 
 
 def _condition(config: AblationConfig, factor: str, *, level: Level, usual: Level) -> Condition:
     text = _text(level)
-    is_usual = text == _text(usual) or (
-        not isinstance(level, str) and not isinstance(usual, str) and float(level) == float(usual)
+    is_usual = level == usual or text == _text(usual)
+    made = Condition(
+        name=BASE.name if is_usual else f"{factor}-{text}".replace("/", "_"), factor=factor, level=text
     )
-    name = BASE.name if is_usual else f"{factor}-{text}".replace("/", "_")
-    if factor in {FRAMES, DOTS}:
-        if isinstance(level, bool) or (not (isinstance(level, int) and level >= 1) and not is_usual):
-            raise UsageError(f"vary.{factor}: {level!r} is no number of {factor}; expected 1 or more")
-        if factor == DOTS and isinstance(usual, int) and isinstance(level, int) and level > usual:
-            raise UsageError(f"vary.dots: {level} dots are wanted, and the figure has {usual}")
-        count = None if is_usual or not isinstance(level, int) else level
-        return Condition(
-            name=name,
-            factor=factor,
-            level=text,
-            n_frames=count if factor == FRAMES else None,
-            n_dots=count if factor == DOTS else None,
-        )
-    settings = {} if is_usual else {factor: text}
-    spec_of(settings, start=base_spec(config))
-    return Condition(name=name, factor=factor, level=text, settings=settings)
+    if is_usual:
+        return made
+    if factor not in {FRAMES, DOTS}:
+        spec_of({factor: text}, start=base_spec(config))
+        return msgspec.structs.replace(made, settings={factor: text})
+    if isinstance(level, bool) or not isinstance(level, int) or level < 1:
+        raise UsageError(f"vary.{factor}: {level!r} is no number of {factor}; expected 1 or more")
+    if factor == FRAMES:
+        return msgspec.structs.replace(made, n_frames=level)
+    if isinstance(usual, int) and level > usual:
+        raise UsageError(f"vary.dots: {level} dots are wanted, and the figure has {usual}")
+    return msgspec.structs.replace(made, n_dots=level)
 
 
 def title_of(factor: str) -> str:
@@ -259,20 +247,14 @@ def words_of(condition: Condition) -> str:
 
 
 def _text(level: Level) -> str:
-    return (
-        str(level).lower()
-        if isinstance(level, bool)
-        else f"{level:g}"
-        if isinstance(level, float)
-        else str(level)
-    )
+    if isinstance(level, bool):
+        return str(level).lower()
+    return f"{level:g}" if isinstance(level, float) else str(level)
 
 
 def model_spec(model: str, *, base: Path, same: Path) -> str:
     """A model with the folders that it may name filled in."""
-    whole = "pointlight-nn:{base}" if model == "pointlight-nn" else model
-    if model.startswith("pointlight-nn?"):
-        whole = "pointlight-nn:{base}" + model.removeprefix("pointlight-nn")
+    whole = re.sub(r"^pointlight-nn(?=\?|$)", "pointlight-nn:{base}", model)
     return whole.replace("{base}", str(base)).replace("{same}", str(same))
 
 
@@ -280,6 +262,5 @@ def unique(factors: tuple[tuple[str, tuple[Condition, ...]], ...]) -> tuple[Cond
     """Every condition once, the base first."""
     by_name = {BASE.name: BASE}
     for _, some in factors:
-        for condition in some:
-            by_name.setdefault(condition.name, condition)
+        by_name |= {c.name: c for c in some if c.name not in by_name}
     return tuple(by_name.values())

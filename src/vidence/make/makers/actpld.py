@@ -7,10 +7,10 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import DataError, UnknownNameError
-from vidence.make.lights.pld_clips import ClipJob, ClipMade, ClipResult, ClipRules
-from vidence.make.lights.pld_map import NoFile, ReadMap, Trial, files_of, motion_files, read_map
-from vidence.make.lights.pld_study import StudyRules, write_study
-from vidence.make.lights.pld_tables import clips_table, fixed_choices, labels_table, read_labels, table
+from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
+from vidence.make.lights.study import StudyRules, write_study
+from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, read_labels, table
+from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.accounts import ACCOUNT_FILE, DROPPED_FILE, Books
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.making import Built, Maker, MakeWishes, Workshop

@@ -13,10 +13,9 @@ from vidence.make.makers import actpld
 from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.specs import StimulusSpec
-from vidence.pointlight.staging import staged
+from vidence.pointlight.figures import staged
+from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
-from vidence.pointlight.viewing import View
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
 from vidence.statistics.intervals import mean

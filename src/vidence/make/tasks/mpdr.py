@@ -28,7 +28,7 @@ from vidence.make.tasks._orders import wrong_orders
 from vidence.make.tasks._people import STAYED, PeopleRules, Person
 from vidence.make.tasks._wording import named, number_word, numbered, order_of
 from vidence.records import Evidence
-from vidence.seeing.visible import TIE_S, overlap_s
+from vidence.seeing.visibility import TIE_S, overlap_s
 
 N_PEOPLE = 3
 _PAIRS = tuple(combinations(range(N_PEOPLE), 2))

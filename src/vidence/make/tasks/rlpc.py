@@ -25,7 +25,7 @@ from vidence.make.tasks._drafting import (
 from vidence.make.tasks._paths import EDGE_WORDS
 from vidence.make.tasks._ranges import ranges_around
 from vidence.records import Evidence, Record
-from vidence.seeing.overlap import share_inside
+from vidence.seeing.boxes import share_inside
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 

@@ -1,1 +1,1 @@
-"""How motion is stored: one file for each format of motion capture, found by its name."""
+"""Formats of motion capture, one module each."""

@@ -1,34 +1,364 @@
-"""Joint angles in the Acclaim format AMC, with the skeleton of the subject (ASF)."""
+"""Acclaim ASF/AMC: joint angles, with the skeleton of the subject."""
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._amc import read_amc
-from vidence.pointlight.formats._asf import AsfSkeleton, read_asf
-from vidence.pointlight.formats._finish import Read, finish, no_rate, no_unit
-from vidence.pointlight.formats._options import Settings, existing_file, settings
-from vidence.pointlight.kinematics import forward, turns
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.kinematics import Skeleton, forward, turns
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, bare_name, open_file, siblings
-from vidence.pointlight.rates import cmu_subject, settle
+from vidence.pointlight.reading import Opened, bare_name, open_file, siblings
+from vidence.pointlight.units import CMU_LENGTH, CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
+_ROOT = "root"
+
+
+@dataclass(frozen=True, kw_only=True)
+class AsfSkeleton:
+    """What an ASF says.
+
+    `skeleton` has the root first, then the bones in the order of the hierarchy; the point of a bone is its
+    far end, and its name is that of the bone. `dofs` are the numbers that an AMC line gives, in order, such
+    as ``("rx", "rz")`` or, for the root, ``("tx", ..., "rz")``. `frames` (n_points, 3, 3) turns the axes of
+    the bone into those of the world in rest. `metres_per_unit` is None where the length is one that we
+    cannot tell the meaning of; `length` is what the file says.
+    """
+
+    label: str
+    skeleton: Skeleton
+    dofs: tuple[tuple[str, ...], ...]
+    frames: Floats
+    root_position: Floats
+    is_degrees: bool
+    length: float
+    metres_per_unit: float | None
+
+    @property
+    def unit_problem(self) -> str:
+        """Why `metres_per_unit` is not known, for messages."""
+        return f"its skeleton {self.label} has the length {self.length:g}"
+
+    def bone(self, name: str) -> Floats:
+        """The vector of a bone in rest, in units of the file, shape (3,).
+
+        Raises:
+            KeyError: there is no such bone.
+        """
+        if name not in self.skeleton.names:
+            raise KeyError(name)
+        return np.asarray(self.skeleton.offsets[self.skeleton.names.index(name)])
+
+
+@dataclass(kw_only=True)
+class _Bone:
+    line: int
+    name: str = ""
+    direction: Floats | None = None
+    length: float | None = None
+    axis: Floats = field(default_factory=lambda: np.zeros(3))
+    axis_order: str = "xyz"
+    dofs: tuple[str, ...] = ()
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    length: float = 1.0
+    is_degrees: bool = True
+    bones: dict[str, _Bone] = field(default_factory=dict)
+    root: _Bone = field(
+        default_factory=lambda: _Bone(line=0, name=_ROOT, dofs=("tx", "ty", "tz", "rx", "ry", "rz"))
+    )
+    position: Floats = field(default_factory=lambda: np.zeros(3))
+    children: list[tuple[str, list[str], int]] = field(default_factory=list)
+    current: _Bone | None = None
+
+
+def read_asf(opened: Opened) -> AsfSkeleton:
+    """Read a skeleton.
+
+    Raises:
+        DataError: a line that cannot be read, a bone without length or direction, bones without a parent.
+    """
+    draft, section = _Draft(), ""
+    for number, line in enumerate(opened.lines(), start=1):
+        words = line.split("#")[0].split()
+        if not words:
+            continue
+        if words[0].startswith(":"):
+            section = words[0][1:].lower()
+            continue
+        if section in _SECTIONS:
+            try:
+                _SECTIONS[section](draft, words, number)
+            except (ValueError, IndexError) as error:
+                raise opened.at(number, f"cannot read {line.strip()!r} in :{section}: {error}") from error
+    if not draft.bones:
+        raise DataError(f"{opened.label}: no bones; an ASF has a section :bonedata")
+    return _finished(opened, draft)
+
+
+def _units(draft: _Draft, words: list[str], _number: int) -> None:
+    if words[0] == "length":
+        draft.length = float(words[1])
+        if not draft.length > 0:
+            raise ValueError("the length of a unit must be above 0")
+    if words[0] == "angle":
+        if words[1].lower() not in ("deg", "rad"):
+            raise ValueError("angles are deg or rad")
+        draft.is_degrees = words[1].lower() == "deg"
+
+
+def _root_section(draft: _Draft, words: list[str], number: int) -> None:
+    key, values = words[0].lower(), words[1:]
+    if key == "order":
+        draft.root.dofs = _dofs(values)
+    elif key == "axis":
+        draft.root.axis_order = _order(values[0])
+    elif key == "position":
+        draft.position = _vector(values)
+    elif key == "orientation":
+        draft.root.axis = _vector(values)
+    draft.root.line = draft.root.line or number
+
+
+def _bonedata(draft: _Draft, words: list[str], number: int) -> None:
+    key, values = words[0].lower(), words[1:]
+    if key == "begin":
+        draft.current = _Bone(line=number)
+        return
+    bone = draft.current
+    if bone is None:
+        raise ValueError("it stands outside begin ... end")
+    if key == "end":
+        _close(draft, bone)
+    else:
+        _bone_line(bone, key, values)
+
+
+def _close(draft: _Draft, bone: _Bone) -> None:
+    if not bone.name or bone.direction is None or bone.length is None:
+        raise ValueError(f"the bone {bone.name!r} that begins in line {bone.line} lacks its measures")
+    if bone.name in draft.bones:
+        raise ValueError(f"the bone {bone.name!r} stands there twice")
+    draft.bones[bone.name], draft.current = bone, None
+
+
+def _bone_line(bone: _Bone, key: str, values: list[str]) -> None:
+    if key == "name":
+        bone.name = values[0]
+    elif key == "direction":
+        bone.direction = _vector(values)
+    elif key == "length":
+        bone.length = float(values[0])
+    elif key == "axis":
+        bone.axis, bone.axis_order = _vector(values[:3]), _order(values[3])
+    elif key == "dof":
+        bone.dofs = _dofs(values)
+        if any(d.startswith("t") for d in bone.dofs):
+            raise ValueError("bones that move against their parent are not supported; only rx, ry, rz")
+
+
+def _hierarchy(draft: _Draft, words: list[str], number: int) -> None:
+    if words[0].lower() not in ("begin", "end"):
+        draft.children.append((words[0], words[1:], number))
+
+
+_SECTIONS = {"units": _units, "root": _root_section, "bonedata": _bonedata, "hierarchy": _hierarchy}
+
+
+def _vector(words: list[str]) -> Floats:
+    values = np.array([float(w) for w in words])
+    if values.shape != (3,) or not np.isfinite(values).all():
+        raise ValueError("three numbers are expected")
+    return values
+
+
+def _order(word: str) -> str:
+    if sorted(word.lower()) != ["x", "y", "z"]:
+        raise ValueError(f"{word!r} is no order of the axes, such as XYZ")
+    return word.lower()
+
+
+def _dofs(words: list[str]) -> tuple[str, ...]:
+    dofs = tuple(w.lower() for w in words)
+    strange = [d for d in dofs if d not in ("tx", "ty", "tz", "rx", "ry", "rz")]
+    if strange or len(set(dofs)) != len(dofs):
+        raise ValueError(f"{strange or dofs} are no degrees of freedom; known are tx ty tz rx ry rz")
+    return dofs
+
+
+def _finished(opened: Opened, draft: _Draft) -> AsfSkeleton:
+    names, parents = [_ROOT], [-1]
+    for parent, children, number in draft.children:
+        if parent not in names:
+            raise opened.at(number, f"{parent!r} has children before it is a child itself")
+        for child in children:
+            if child not in draft.bones or child in names:
+                problem = "is named twice" if child in names else "has no entry in :bonedata"
+                raise opened.at(number, f"the bone {child!r} {problem}")
+            names.append(child)
+            parents.append(names.index(parent))
+    alone = sorted(set(draft.bones) - set(names))
+    if alone:
+        raise DataError(f"{opened.label}: the bones {', '.join(alone)} have no place in :hierarchy")
+    bones = [draft.root, *(draft.bones[n] for n in names[1:])]
+    offsets = np.zeros((len(bones), 3))
+    for place, bone in enumerate(bones):
+        if bone.direction is not None and bone.length is not None:
+            offsets[place] = bone.direction * bone.length
+    to_rad = np.pi / 180 if draft.is_degrees else 1.0
+    frames = np.stack([turns(b.axis_order[::-1], _reordered(b)[None] * to_rad)[0] for b in bones])
+    is_cmu = abs(draft.length - CMU_LENGTH) < 1e-6
+    return AsfSkeleton(
+        label=opened.label,
+        skeleton=Skeleton(names=tuple(names), parents=tuple(parents), offsets=offsets, turns_with="own"),
+        dofs=tuple(b.dofs for b in bones),
+        frames=frames,
+        root_position=draft.position,
+        is_degrees=draft.is_degrees,
+        length=draft.length,
+        metres_per_unit=CMU_UNIT_M if is_cmu else None,
+    )
+
+
+def _reordered(bone: _Bone) -> Floats:
+    """The angles of `axis` stand for x, y, z; give them in the order in which the matrices are multiplied."""
+    return bone.axis[["xyz".index(a) for a in bone.axis_order[::-1]]]
+
+
+@dataclass(kw_only=True)
+class _Frame:
+    """The lines of one frame, each with its number in the file; `line` is that of the frame's own number."""
+
+    number: int
+    line: int
+    lines: list[tuple[int, list[str]]] = field(default_factory=list)
+
+
+def read_amc(opened: Opened, asf: AsfSkeleton) -> Floats:
+    """The numbers of every frame: angles in radians, lengths in units of the file.
+
+    Returns:
+        Shape (n_frames, n_dofs), in the order of the bones of the skeleton.
+
+    Raises:
+        DataError: a bone that the skeleton lacks, too few or too many numbers, a frame that is cut off,
+            frames out of order.
+    """
+    starts = np.cumsum([0, *(len(d) for d in asf.dofs)])
+    places = {
+        name: slice(int(starts[i]), int(starts[i + 1]))
+        for i, name in enumerate(asf.skeleton.names)
+        if asf.dofs[i]
+    }
+    rows: list[Floats] = []
+    last: _Frame | None = None
+    is_degrees = asf.is_degrees
+    for block in _frames(opened):
+        if isinstance(block, bool):
+            is_degrees = block
+            continue
+        if last is not None and block.number != last.number + 1:
+            raise opened.at(
+                block.line, f"frame {block.number} follows frame {last.number}; frames are missing"
+            )
+        row = _usual_row(block, places)
+        rows.append(row if row is not None else _row(opened, block, asf=asf, places=places))
+        last = block
+    if not rows:
+        raise DataError(
+            f"{opened.label}: no frames; an AMC has the number of each frame on a line of its own"
+        )
+    values = np.array(rows)
+    is_angle = np.array([d.startswith("r") for dofs in asf.dofs for d in dofs])
+    return np.where(is_angle & is_degrees, np.deg2rad(values), values)
+
+
+def _frames(opened: Opened) -> Iterator[_Frame | bool]:
+    """The frames in the order of the file; a bool says that angles are degrees from here on."""
+    frame: _Frame | None = None
+    for number, line in enumerate(opened.lines(), start=1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        if words[0].startswith(":"):
+            if words[0].upper() in (":DEGREES", ":RADIANS"):
+                yield words[0].upper() == ":DEGREES"
+        elif len(words) == 1 and words[0].isdigit():
+            if frame is not None:
+                yield frame
+            frame = _Frame(number=int(words[0]), line=number)
+        elif frame is None:
+            raise opened.at(number, f"expected the number of a frame, found {line.strip()[:60]!r}")
+        else:
+            frame.lines.append((number, words))
+    if frame is not None:
+        yield frame
+
+
+def _usual_row(frame: _Frame, places: dict[str, slice]) -> Floats | None:
+    """The numbers of a frame that is as it should be; None for any other.
+
+    `_row` gives the same for such a frame, and says what is wrong with others; this is ten times faster.
+    """
+    said = {words[0]: words for _, words in frame.lines}
+    if len(said) != len(frame.lines) or said.keys() != places.keys():
+        return None
+    if any(len(said[name]) - 1 != place.stop - place.start for name, place in places.items()):
+        return None
+    try:
+        row = np.array([float(w) for name in places for w in said[name][1:]])
+    except ValueError:
+        return None
+    return row if np.isfinite(row).all() else None
+
+
+def _row(opened: Opened, frame: _Frame, *, asf: AsfSkeleton, places: dict[str, slice]) -> Floats:
+    row = np.full(sum(len(d) for d in asf.dofs), np.nan)
+    for number, words in frame.lines:
+        place = places.get(words[0])
+        if place is None:
+            raise opened.at(
+                number,
+                f"{words[0][:40]!r} is no bone that moves in the skeleton {asf.label}; is it the right one?",
+            )
+        wanted = place.stop - place.start
+        if len(words) - 1 != wanted:
+            dofs = " ".join(asf.dofs[asf.skeleton.names.index(words[0])])
+            raise opened.at(
+                number, f"{words[0]} has {len(words) - 1} numbers, the skeleton wants {wanted} ({dofs})"
+            )
+        if not np.isnan(row[place.start]):
+            raise opened.at(number, f"{words[0]} stands twice in frame {frame.number}")
+        try:
+            row[place] = [float(w) for w in words[1:]]
+        except ValueError as error:
+            raise opened.at(number, f"cannot read the numbers of {words[0]}: {error}") from error
+        if not np.isfinite(row[place]).all():
+            raise opened.at(number, f"a number of {words[0]} is not finite")
+    absent = [name for name, place in places.items() if np.isnan(row[place.start])]
+    if absent:
+        end = frame.lines[-1][0] if frame.lines else frame.line
+        raise opened.at(
+            end,
+            f"frame {frame.number} ends without {', '.join(absent[:4])}"
+            f"{' and others' if len(absent) > 4 else ''}; the file is cut off or made for another skeleton",
+        )
+    return row
+
+
 # Subjects whose own skeleton is often missing, and the one whose bones fit them well enough.
 STAND_INS = {13: 12, 14: 12}
 
 
-def create(options: Mapping[str, str] | None = None) -> "AsfAmc":
-    """The reader.
-
-    Options: ``skeleton`` (the ASF; otherwise it is looked for beside the file), ``units``, ``fps``.
-    """
-    return AsfAmc(settings=settings("asf-amc", options or {}, {"skeleton": existing_file}))
+class Settings(SkeletonSettings, kw_only=True):
+    """Options of AMC files; without `skeleton` the ASF is looked for beside the file."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +384,7 @@ class AsfAmc:
         """
         opened = open_file(path)
         opened.text()  # an empty file is that before it is one without a skeleton
-        skeleton_path, stands_in_for = _find_skeleton(opened, self.settings.path("skeleton"))
+        skeleton_path, stands_in_for = _find_skeleton(opened, self.settings.skeleton)
         notes = (
             f"no skeleton of {stands_in_for}: {skeleton_path.name} stands in, so that the lengths of the "
             "bones are not the subject's own",
@@ -62,9 +392,7 @@ class AsfAmc:
         asf = read_asf(open_file(skeleton_path))
         positions = pose(asf, read_amc(opened, asf))
         is_cmu = asf.metres_per_unit is not None
-        rate = settle(None, given=self.settings.fps, name=opened.name, is_cmu=is_cmu)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, is_cmu=is_cmu)
         read = Read(
             format=self.name,
             positions=positions,
@@ -72,18 +400,11 @@ class AsfAmc:
             kind="joints",
             parents=asf.skeleton.parents,
             bones_of=skeleton_path.name if stands_in_for else "",
-        )
-        if asf.metres_per_unit is None and self.settings.unit is None:
-            raise no_unit(opened, f"its skeleton {asf.label} has the length {asf.length:g}", read)
-        metres = asf.metres_per_unit or 1.0
-        return finish(
-            read,
-            opened=opened,
-            metres_per_unit=metres,
-            given=self.settings.unit,
-            rate=rate,
+            metres_per_unit=asf.metres_per_unit,
+            unit_problem=asf.unit_problem,
             notes=notes if stands_in_for else (),
         )
+        return finish(read, opened=opened, settings=self.settings, rate=rate)
 
 
 def pose(asf: AsfSkeleton, values: Floats) -> Floats:
@@ -113,10 +434,10 @@ def pose(asf: AsfSkeleton, values: Floats) -> Floats:
     return forward(asf.skeleton, rotations=rotations, root=root)[0]
 
 
-def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, str]:
+def _find_skeleton(opened: Opened, given: str) -> tuple[Path, str]:
     """The ASF for a file, and for whose it stands in; empty where it is the subject's own."""
-    if given is not None:
-        return given, ""
+    if given:
+        return Path(given), ""
     there = {bare_name(p.name).lower().removesuffix(".asf"): p for p in siblings(opened, ".asf")}
     stem = opened.name.lower().removesuffix(".amc")
     for wanted in (stem, re.sub(r"[-_ ]?\d+$", "", stem)):
@@ -134,3 +455,8 @@ def _find_skeleton(opened: Opened, given: Path | None) -> tuple[Path, str]:
         f"{opened.label}: its skeleton is missing; looked beside it for {stem}.asf and for that of its "
         f"subject, and found {listed}. Give skeleton=FILE.asf"
     )
+
+
+def create(settings: Settings) -> AsfAmc:
+    """The reader of the format."""
+    return AsfAmc(settings=settings)

@@ -1,42 +1,352 @@
-"""Joint angles in the Biovision format BVH, in each of the ways in which it is released."""
+"""Biovision BVH: joint angles and skeleton, in the variants in which it is released."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Literal
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.errors import UsageError
-from vidence.pointlight.formats._asf import AsfSkeleton, read_asf
-from vidence.pointlight.formats._bvh_file import BvhFile, pose, read_bvh, rigid_parents
-from vidence.pointlight.formats._bvh_flavours import FITTED_SCALE, Flavour, is_fitted, recognise
-from vidence.pointlight.formats._finish import Read, finish, no_rate, no_unit
-from vidence.pointlight.formats._options import Settings, existing_file, one_of, settings
-from vidence.pointlight.kinematics import Skeleton
-from vidence.pointlight.mending import drop_first, insert_bone, missing_bone, t_pose_frames
-from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import cmu_subject, settle
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.kinematics import Skeleton, forward, insert_bone, missing_bone, t_pose_frames, turns
+from vidence.pointlight.motion import Motion, drop_first, noted
+from vidence.pointlight.reading import Opened, open_file
+from vidence.pointlight.units import CMU_UNIT_M, cmu_subject
 
 Floats = NDArray[np.float64]
+_CHANNELS = {
+    f"{a}{kind}": (k, a.lower()) for a in "XYZ" for kind, k in (("position", "t"), ("rotation", "r"))
+}
 
 
-def create(options: Mapping[str, str] | None = None) -> "Bvh":
-    """The reader.
+@dataclass(frozen=True, kw_only=True)
+class BvhFile:
+    """What a BVH says, in its own units.
 
-    Options: ``units``, ``fps``; ``up`` (``y`` or ``z``); ``t-pose`` (``drop`` or ``keep``); ``bones``
-    (``mend`` those that the release has lost, or ``leave``); ``skeleton`` (the ASF of the subject, whose
-    bones are then taken).
+    `channels` gives for each point what its numbers are, such as ``("tx", "rz")``, in order; ends of chains
+    have none and are named after their joint, ``Head end``. `values` (n_frames, n_channels), angles in
+    degrees. `frame_time_s` is None where the file gives 0.
     """
-    more: dict[str, Callable[[str], object]] = {
-        "up": one_of("y", "z"),
-        "t-pose": one_of("drop", "keep"),
-        "bones": one_of("mend", "leave"),
-        "skeleton": existing_file,
+
+    skeleton: Skeleton
+    channels: tuple[tuple[str, ...], ...]
+    values: Floats
+    frame_time_s: float | None
+
+    def columns(self, point: int) -> dict[str, Floats]:
+        """The numbers of one point over time, by channel."""
+        start = sum(len(c) for c in self.channels[:point])
+        return {c: self.values[:, start + i] for i, c in enumerate(self.channels[point])}
+
+
+@dataclass(kw_only=True)
+class _Draft:
+    names: list[str] = field(default_factory=list)
+    parents: list[int] = field(default_factory=list)
+    offsets: list[list[float]] = field(default_factory=list)
+    channels: list[tuple[str, ...]] = field(default_factory=list)
+    open: list[int] = field(default_factory=list)
+
+
+def read_bvh(opened: Opened) -> BvhFile:
+    """Read a file.
+
+    Raises:
+        DataError: no hierarchy, a line that cannot be read, fewer or more frames than the file says.
+    """
+    lines = opened.lines()
+    motion_at = next((i for i, line in enumerate(lines) if line.strip().upper() == "MOTION"), None)
+    first = next((i for i, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].strip().upper() != "HIERARCHY":
+        raise opened.at(first + 1, f"expected HIERARCHY, found {lines[first].strip()[:60]!r}; this is no BVH")
+    if motion_at is None:
+        raise opened.at(len(lines), "the file ends before MOTION; it is cut off")
+    draft = _Draft()
+    for number, line in enumerate(lines[first + 1 : motion_at], start=first + 2):
+        try:
+            _hierarchy_line(draft, line.split())
+        except (ValueError, IndexError) as error:
+            raise opened.at(number, f"cannot read {line.strip()[:60]!r}: {error}") from error
+    if draft.open or not draft.names:
+        raise opened.at(motion_at + 1, f"{len(draft.open)} joints are still open; the hierarchy is damaged")
+    skeleton = Skeleton(
+        names=tuple(draft.names), parents=tuple(draft.parents), offsets=np.array(draft.offsets)
+    )
+    channels = tuple(draft.channels)
+    values, frame_time = _motion(opened, lines, motion_at=motion_at, n_channels=sum(map(len, channels)))
+    return BvhFile(skeleton=skeleton, channels=channels, values=values, frame_time_s=frame_time)
+
+
+def pose(file: BvhFile, skeleton: Skeleton, *, path_scale: float = 1.0) -> Floats:
+    """Where every point is, in units of the file, shape (n_frames, n_points, 3).
+
+    The matrices of a joint are multiplied in the order of its channels. Where a joint has positions among
+    its channels, they take the place of its offset.
+
+    Args:
+        file: the angles.
+        skeleton: that of the file, or a mended one with the same points.
+        path_scale: a factor on the path of the root.
+    """
+    n_frames = len(file.values)
+    rotations = np.empty((n_frames, len(skeleton.names), 3, 3))
+    moves: dict[int, Floats] = {}
+    for point in range(len(skeleton.names)):
+        columns = file.columns(point)
+        axes = [c[1] for c in columns if c.startswith("r")]
+        angles = [np.deg2rad(columns["r" + a]) for a in axes]
+        stacked = np.stack(angles, axis=1) if angles else np.zeros((n_frames, 0))
+        rotations[:, point] = turns("".join(axes), stacked)
+        if any(c.startswith("t") for c in columns):
+            rest = skeleton.offsets[point]
+            moves[point] = np.stack(
+                [columns.get("t" + a, np.full(n_frames, rest[i])) for i, a in enumerate("xyz")], axis=1
+            )
+    root = moves.pop(0, np.tile(skeleton.offsets[0], (n_frames, 1)))
+    return forward(skeleton, rotations=rotations, root=root * path_scale, moves=moves)[0]
+
+
+def rigid_parents(file: BvhFile) -> tuple[int, ...]:
+    """For each point its parent; -1 also where it moves against it, so that no bone is between."""
+    parents = list(file.skeleton.parents)
+    for point in range(len(parents)):
+        columns = file.columns(point)
+        if any(np.ptp(v) > 1e-3 for c, v in columns.items() if c.startswith("t")):
+            parents[point] = -1
+    return tuple(parents)
+
+
+def _hierarchy_line(draft: _Draft, words: list[str]) -> None:
+    if not words:
+        return
+    key = words[0].upper()
+    if key in ("ROOT", "JOINT", "END"):
+        _new_point(draft, key, " ".join(words[1:]))
+    elif key == "{":
+        draft.open.append(len(draft.names) - 1)
+    elif key == "}":
+        draft.open.pop()
+    elif key == "OFFSET":
+        values = [float(w) for w in words[1:]]
+        if len(values) != 3 or not np.isfinite(values).all():
+            raise ValueError("three numbers are expected")
+        draft.offsets[draft.open[-1]] = values
+    elif key == "CHANNELS":
+        draft.channels[draft.open[-1]] = _channel_names(int(words[1]), words[2:])
+    else:
+        raise ValueError("expected ROOT, JOINT, End Site, OFFSET, CHANNELS or a brace")
+
+
+def _new_point(draft: _Draft, key: str, name: str) -> None:
+    if key == "ROOT" and draft.names:
+        raise ValueError("there is a root already; files with several are not supported")
+    if key != "ROOT" and not draft.open:
+        raise ValueError("it stands outside every joint")
+    parent = draft.open[-1] if draft.open else -1
+    if key == "END":
+        name = f"{draft.names[parent]} end"
+    if not name or name in draft.names:
+        raise ValueError(f"the name {name!r} is empty or stands there twice")
+    draft.names.append(name)
+    draft.parents.append(parent)
+    draft.offsets.append([0.0, 0.0, 0.0])
+    draft.channels.append(())
+
+
+def _channel_names(announced: int, names: list[str]) -> tuple[str, ...]:
+    if announced != len(names):
+        raise ValueError(f"it announces {announced} channels and names {len(names)}")
+    strange = [n for n in names if n not in _CHANNELS]
+    if strange:
+        raise ValueError(f"no channel is called {strange[0]!r}; known are {', '.join(_CHANNELS)}")
+    return tuple("".join(_CHANNELS[n]) for n in names)
+
+
+def _motion(
+    opened: Opened, lines: list[str], *, motion_at: int, n_channels: int
+) -> tuple[Floats, float | None]:
+    n_frames, frame_time, data_at = _motion_heading(opened, lines, motion_at)
+    expected = f"but the joints have {n_channels} channels"
+    numbers, values = opened.rows(n_channels, first=data_at + 1, expected=expected, is_finite=True)
+    if len(values) != n_frames:
+        what = "the file is cut off" if len(values) < n_frames else "the count is wrong"
+        end = numbers[-1] if numbers else len(lines)
+        raise opened.at(end, f"{len(values)} frames, but the file announces {n_frames}; {what}")
+    if n_frames == 0:
+        raise DataError(f"{opened.label}: no frames")
+    return values, frame_time or None
+
+
+def _motion_heading(opened: Opened, lines: list[str], motion_at: int) -> tuple[int, float, int]:
+    """How many frames are announced, how long each lasts, and where the numbers begin."""
+    n_frames, frame_time = None, None
+    for i in range(motion_at + 1, len(lines)):
+        head, colon, tail = lines[i].partition(":")
+        if not lines[i].strip():
+            continue
+        if not colon:
+            break
+        try:
+            if head.strip().lower() == "frames":
+                n_frames = int(tail)
+            elif head.strip().lower() == "frame time":
+                frame_time = float(tail)
+        except ValueError as error:
+            raise opened.at(i + 1, f"cannot read {lines[i].strip()[:60]!r}: {error}") from error
+        motion_at = i
+    if n_frames is None or frame_time is None:
+        raise opened.at(motion_at + 1, "after MOTION, lines 'Frames: N' and 'Frame Time: T' are expected")
+    if not 0 <= frame_time < 10:
+        raise opened.at(motion_at + 1, f"a frame cannot last {frame_time:g} s")
+    return n_frames, frame_time, motion_at + 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class LostBone:
+    """A bone that a release has lost, so that `children` start where it starts and not where it ends.
+
+    `bone` is its name in the skeletons of CMU. Without such a skeleton it is taken to be `share` times as
+    long as the bone that leads to the point `like`, in the same direction.
+    """
+
+    bone: str
+    children: tuple[str, ...]
+    like: str
+    share: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flavour:
+    """One release, recognised by names of joints.
+
+    `metres_per_unit` is None where it is not known. `up` is the axis that points up. `lost` are bones that
+    are missing. `bones` names for joints the bone in the skeletons of CMU that leads to them, where the pose
+    in rest is the same as there.
+    """
+
+    name: str
+    signs: frozenset[str]
+    metres_per_unit: float | None
+    is_cmu: bool = False
+    up: str = "y"
+    lost: tuple[LostBone, ...] = ()
+    bones: Mapping[str, str] = field(default_factory=dict)
+
+
+def _sides(names: str, bones: str) -> dict[str, str]:
+    """Names with ``*`` for Left or Right, with the bones of the same side."""
+    return {
+        name.replace("*", word).replace("+", letter.upper()): letter + bone
+        for word, letter in (("Left", "l"), ("Right", "r"))
+        for name, bone in zip(names.split(), bones.split(), strict=True)
     }
-    return Bvh(settings=settings("bvh", options or {}, more))
+
+
+def _lost(*, neck: str, collar: str, palms: tuple[str, str], hand: str, spine: str) -> tuple[LostBone, ...]:
+    """The bones that both releases of CMU with its own proportions have lost.
+
+    On nine skeletons of CMU the thorax is 0.985 to 1.041 times as long as the bone below it, and the bone of
+    the wrist half as long as that of the forearm.
+    """
+    left, right = palms
+    return (
+        LostBone(bone="thorax", children=(neck, f"Left{collar}", f"Right{collar}"), like=spine, share=1.0),
+        LostBone(bone="lwrist", children=(left, "LThumb"), like=f"Left{hand}", share=0.5),
+        LostBone(bone="rwrist", children=(right, "RThumb"), like=f"Right{hand}", share=0.5),
+    )
+
+
+FLAVOURS = (
+    Flavour(
+        name="cmu-motionbuilder",
+        signs=frozenset({"LHipJoint", "LeftUpLeg", "LowerBack", "Neck1"}),
+        metres_per_unit=CMU_UNIT_M,
+        is_cmu=True,
+        lost=_lost(
+            neck="Neck",
+            collar="Shoulder",
+            palms=("LeftFingerBase", "RightFingerBase"),
+            hand="Hand",
+            spine="Spine1",
+        ),
+        bones={
+            "Spine": "lowerback",
+            "Spine1": "upperback",
+            "Neck": "thorax",
+            "LeftShoulder": "thorax",
+            "RightShoulder": "thorax",
+            "Neck1": "lowerneck",
+            "Head": "upperneck",
+            "Head end": "head",
+            **_sides("*UpLeg *Leg *Foot *ToeBase", "hipjoint femur tibia foot"),
+            **_sides("*Arm *ForeArm *Hand *FingerBase", "clavicle humerus radius wrist"),
+            **_sides("+Thumb", "wrist"),
+        },
+    ),
+    Flavour(
+        name="cmu-max",
+        signs=frozenset({"LHipJoint", "LeftHip", "LeftCollar", "Chest2"}),
+        metres_per_unit=CMU_UNIT_M,
+        is_cmu=True,
+        lost=_lost(neck="lowerneck", collar="Collar", palms=("lhand", "rhand"), hand="Wrist", spine="Chest2"),
+    ),
+    Flavour(
+        name="cmu-daz",
+        signs=frozenset({"rButtock", "lButtock", "abdomen"}),
+        metres_per_unit=0.01,
+        is_cmu=True,
+    ),
+    Flavour(
+        name="bandai",
+        signs=frozenset({"joint_Root", "UpperArm_L", "LowerLeg_R"}),
+        metres_per_unit=0.01,
+    ),
+    Flavour(
+        name="animated-drawings",
+        signs=frozenset({"Spine3", "RightHandEnd", "RightHandThumb1"}),
+        metres_per_unit=None,
+        up="z",
+    ),
+)
+OTHER = Flavour(name="", signs=frozenset(), metres_per_unit=None)
+
+# A release whose bodies all have the bones of CMU's subject 1, with the path scaled to fit them. The factor
+# was measured on 02_01 against its AMC (1.0631 on all three axes).
+FITTED_HIP = (1.36306, -1.79463, 0.83929)
+FITTED_SUBJECT = 1
+FITTED_SCALE = 1.063
+
+
+def recognise(names: tuple[str, ...]) -> Flavour:
+    """The release that names of joints tell; `OTHER` where they tell none."""
+    there = set(names)
+    return next((f for f in FLAVOURS if f.signs <= there), OTHER)
+
+
+def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:
+    """Whether a file of another subject has the bones of CMU's subject 1."""
+    if subject in (None, FITTED_SUBJECT) or "LeftUpLeg" not in skeleton.names:
+        return False
+    return bool(np.allclose(skeleton.offsets[skeleton.names.index("LeftUpLeg")], FITTED_HIP, atol=1e-5))
+
+
+class Settings(SkeletonSettings, kw_only=True):
+    """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
+
+    up: Annotated[
+        Literal["y", "z"] | None, Meta(description="axis that points up, where the release tells none")
+    ] = None
+    bones: Annotated[
+        Literal["mend", "leave"],
+        Meta(description="bones that the release has lost: mend or leave them"),
+    ] = "mend"
+    t_pose: Annotated[
+        Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")
+    ] = "drop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,8 +371,7 @@ class Bvh:
         opened = open_file(path)
         file = read_bvh(opened)
         flavour = recognise(file.skeleton.names)
-        asf_path = self.settings.path("skeleton")
-        asf = read_asf(open_file(asf_path)) if asf_path else None
+        asf = read_asf(open_file(Path(self.settings.skeleton))) if self.settings.skeleton else None
         fitted = flavour.is_cmu and is_fitted(file.skeleton, cmu_subject(opened.name))
         skeleton, notes = self._mended(file.skeleton, flavour, asf)
         path_scale = 1 / FITTED_SCALE if fitted and asf is not None else 1.0
@@ -71,30 +380,20 @@ class Bvh:
             notes = (*notes, _fitted_note(opened, has_bones=asf is not None))
             metres = metres / FITTED_SCALE if metres and asf is None else metres
         claimed = 1 / file.frame_time_s if file.frame_time_s else None
-        rate = settle(claimed, given=self.settings.fps, name=opened.name, is_cmu=flavour.is_cmu)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, claimed=claimed, is_cmu=flavour.is_cmu)
         read = Read(
             format=f"bvh ({flavour.name})" if flavour.name else "bvh",
             positions=pose(file, skeleton, path_scale=path_scale),
             names=skeleton.names,
             kind="joints",
             parents=rigid_parents(file),
-            up=self.settings.word("up", flavour.up),
+            up=self.settings.up or flavour.up,
             bones_of="subject 1" if fitted else "",
-        )
-        if metres is None and self.settings.unit is None:
-            raise no_unit(
-                opened, "a BVH has no unit, and these names of joints are of no known release", read
-            )
-        motion = finish(
-            read,
-            opened=opened,
-            metres_per_unit=metres or 1.0,
-            given=self.settings.unit,
-            rate=rate,
+            metres_per_unit=metres,
+            unit_problem="a BVH has no unit, and these names of joints are of no known release",
             notes=notes,
         )
+        motion = finish(read, opened=opened, settings=self.settings, rate=rate)
         return self._without_t_pose(motion, file)
 
     def _mended(
@@ -106,13 +405,11 @@ class Bvh:
         for lost in flavour.lost:
             if not missing_bone(skeleton, lost.children):
                 continue
-            if self.settings.word("bones", "mend") == "leave":
+            if self.settings.bones == "leave":
                 notes.append(f"the bone {lost.bone} is missing: what hangs on it sits in the wrong place")
                 continue
-            bone, source = (
-                lost.share * skeleton.offsets[skeleton.names.index(lost.like)],
-                "like its neighbour",
-            )
+            bone = lost.share * skeleton.offsets[skeleton.names.index(lost.like)]
+            source = "like its neighbour"
             if asf is not None and asf.metres_per_unit and lost.bone in asf.skeleton.names:
                 bone, source = asf.bone(lost.bone) * asf.metres_per_unit / unit, f"from {asf.label}"
             skeleton = insert_bone(skeleton, lost.children, bone)
@@ -138,9 +435,8 @@ class Bvh:
         told = "the first frame is a T-pose put before the recording"
         if n_frames > 1:
             told = f"{told}, and {n_frames - 1} more lead out of it"
-        if self.settings.word("t-pose", "drop") == "keep":
-            source = msgspec.structs.replace(motion.source, notes=(*motion.source.notes, f"{told}; kept"))
-            return replace(motion, source=source)
+        if self.settings.t_pose == "keep":
+            return noted(motion, f"{told}; kept")
         return drop_first(motion, n_frames, note=f"{told}; dropped")
 
 
@@ -149,3 +445,8 @@ def _fitted_note(opened: Opened, *, has_bones: bool) -> str:
     told = f"a file of subject {cmu_subject(opened.name)} with the bones of subject 1, its path stretched"
     done, off_cm = ("the path scaled back", 5) if has_bones else ("all scaled back", 10)
     return f"{told} by {FITTED_SCALE:g}; {done}; its angles fit those bones, so points may be {off_cm} cm off"
+
+
+def create(settings: Settings) -> Bvh:
+    """The reader of the format."""
+    return Bvh(settings=settings)

@@ -1,34 +1,25 @@
-"""Thirteen points as bare text: three lines for each frame, with the x, the y and the z of every point."""
+"""data3d: thirteen points as bare text, three lines (x, y, z) for each frame."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import DataError
 from vidence.pointlight.body import POINTS_13
-from vidence.pointlight.formats._finish import Read, finish, no_rate
-from vidence.pointlight.formats._options import Settings, settings
+from vidence.pointlight.formats.finish import MotionSettings, Read, finish, rate_of
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import open_file
-from vidence.pointlight.rates import cmu_subject, settle
-from vidence.pointlight.units import Unit
+from vidence.pointlight.reading import open_file
+from vidence.pointlight.units import cmu_subject
 
 Floats = NDArray[np.float64]
 _NUMBERS = re.compile(r"^\s*(-?\d+(\.\d+)?(e[-+]?\d+)?\s+){12}-?\d+(\.\d+)?(e[-+]?\d+)?\s*$", re.IGNORECASE)
 STATURE_M = 1.7
 
 
-def create(options: Mapping[str, str] | None = None) -> "Data3d":
-    """The reader.
-
-    Options: ``fps`` (needed, unless the name is that of a trial of CMU), ``units`` (the format has none;
-    without it the body is scaled to stand 1.7 m tall, and a note says so).
-    """
-    return Data3d(settings=settings("data3d", options or {}))
+class Settings(MotionSettings, kw_only=True):
+    """Options of data3d files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,35 +43,23 @@ class Data3d:
             DataError: a line that has not thirteen numbers, frames that are not complete, or no rate.
         """
         opened = open_file(path)
-        rows: list[list[float]] = []
-        last = 0
-        for number, line in enumerate(opened.lines(), start=1):
-            words = line.split()
-            if not words:
-                continue
-            if len(words) != len(POINTS_13):
-                raise opened.at(
-                    number, f"{len(words)} numbers, expected {len(POINTS_13)}, one for each point"
-                )
-            try:
-                rows.append([float(w) for w in words])
-            except ValueError as error:
-                raise opened.at(number, f"cannot read a number: {error}") from error
-            last = number
+        expected = f"expected {len(POINTS_13)}, one for each point"
+        numbers, rows = opened.rows(len(POINTS_13), expected=expected)
         if len(rows) % 3:
-            raise opened.at(last, f"{len(rows)} lines; three make a frame, so the file is cut off")
-        if not rows:
-            raise DataError(f"{opened.label}: no frames")
-        positions = np.array(rows).reshape(-1, 3, len(POINTS_13)).swapaxes(1, 2)
+            raise opened.at(numbers[-1], f"{len(rows)} lines; three make a frame, so the file is cut off")
+        positions = rows.reshape(-1, 3, len(POINTS_13)).swapaxes(1, 2)
         is_cmu = cmu_subject(opened.name) is not None
-        rate = settle(None, given=self.settings.fps, name=opened.name, is_cmu=is_cmu)
-        if rate is None:
-            raise no_rate(opened)
-        read = Read(format=self.name, positions=positions, names=POINTS_13, kind="body")
-        return finish(
-            read,
-            opened=opened,
-            metres_per_unit=1.0,
-            given=self.settings.unit or Unit(stature_m=STATURE_M),
-            rate=rate,
+        rate = rate_of(opened, self.settings, is_cmu=is_cmu)
+        read = Read(
+            format=self.name,
+            positions=positions,
+            names=POINTS_13,
+            kind="body",
+            stature_m=STATURE_M,
         )
+        return finish(read, opened=opened, settings=self.settings, rate=rate)
+
+
+def create(settings: Settings) -> Data3d:
+    """The reader of the format."""
+    return Data3d(settings=settings)

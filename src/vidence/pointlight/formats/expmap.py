@@ -1,22 +1,20 @@
-"""Joint angles of CMU as exponential maps: one line of 117 numbers for each frame, no skeleton."""
+"""Exponential maps of CMU: one line of 117 joint angles for each frame, no skeleton."""
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._asf import AsfSkeleton, read_asf
-from vidence.pointlight.formats._finish import Read, finish, no_rate, no_unit
-from vidence.pointlight.formats._options import Settings, existing_file, one_of, settings
-from vidence.pointlight.kinematics import Skeleton, forward
-from vidence.pointlight.mending import drop_first, t_pose_frames
-from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import settle
+from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.kinematics import Skeleton, forward, t_pose_frames
+from vidence.pointlight.motion import Motion, drop_first
+from vidence.pointlight.reading import open_file
 
 Floats = NDArray[np.float64]
 # Each joint, the one that it hangs on, and the bone of CMU that leads to it (none: it lies on its parent).
@@ -55,17 +53,12 @@ JOINTS: tuple[tuple[str, str, str], ...] = (
 N_COLUMNS = 3 + 3 * len(JOINTS)
 
 
-def create(options: Mapping[str, str] | None = None) -> "Expmap":
-    """The reader.
+class Settings(SkeletonSettings, kw_only=True):
+    """Options of exponential maps; `skeleton` is needed, for the format has no bones."""
 
-    Options: ``skeleton`` (the ASF of the subject; needed, for the format has no bones), ``units``, ``fps``;
-    ``t-pose`` (``drop`` or ``keep``).
-    """
-    more: dict[str, Callable[[str], object]] = {
-        "skeleton": existing_file,
-        "t-pose": one_of("drop", "keep"),
-    }
-    return Expmap(settings=settings("expmap", options or {}, more))
+    t_pose: Annotated[
+        Literal["drop", "keep"], Meta(description="a T-pose put before the recording: drop it, or keep it")
+    ] = "drop"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,60 +86,34 @@ class Expmap:
             DataError: no skeleton was given, or a line that has not 117 numbers.
         """
         opened = open_file(path)
-        values = _values(opened)
-        asf_path = self.settings.path("skeleton")
-        if asf_path is None:
+        _, values = opened.rows(N_COLUMNS, expected=f"expected {N_COLUMNS}", commas=True, is_finite=True)
+        if not self.settings.skeleton:
             raise DataError(
                 f"{opened.label}: exponential maps come without a skeleton; give that of the subject, "
                 "skeleton=FILE.asf"
             )
-        asf = read_asf(open_file(asf_path))
+        asf = read_asf(open_file(Path(self.settings.skeleton)))
         skeleton = _skeleton(asf)
         vectors = values[:, 3:].reshape(len(values), len(JOINTS), 3)
         positions, _ = forward(skeleton, rotations=_rotations(-vectors), root=values[:, :3])
-        rate = settle(None, given=self.settings.fps, name=opened.name, is_cmu=True)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, is_cmu=True)
         read = Read(
             format=self.name,
             positions=positions,
             names=skeleton.names,
             kind="joints",
             parents=skeleton.parents,
-        )
-        if asf.metres_per_unit is None and self.settings.unit is None:
-            raise no_unit(opened, f"its skeleton {asf.label} has the length {asf.length:g}", read)
-        motion = finish(
-            read,
-            opened=opened,
-            metres_per_unit=asf.metres_per_unit or 1.0,
-            given=self.settings.unit,
-            rate=rate,
+            metres_per_unit=asf.metres_per_unit,
+            unit_problem=asf.unit_problem,
             notes=(f"the bones are those of {asf.label}",),
         )
+        motion = finish(read, opened=opened, settings=self.settings, rate=rate)
         n_frames = t_pose_frames(motion.positions_m, vectors[:, 0])
-        if n_frames == 0 or self.settings.word("t-pose", "drop") == "keep":
+        if n_frames == 0 or self.settings.t_pose == "keep":
             return motion
         return drop_first(
             motion, n_frames, note="the first frame is a T-pose put before the recording; dropped"
         )
-
-
-def _values(opened: Opened) -> Floats:
-    rows = []
-    for number, line in enumerate(opened.lines(), start=1):
-        words = line.replace(",", " ").split()
-        if not words:
-            continue
-        if len(words) != N_COLUMNS:
-            raise opened.at(number, f"{len(words)} numbers, expected {N_COLUMNS}")
-        try:
-            rows.append([float(w) for w in words])
-        except ValueError as error:
-            raise opened.at(number, f"cannot read a number: {error}") from error
-        if not np.isfinite(rows[-1]).all():
-            raise opened.at(number, "a number of this frame is not finite")
-    return np.array(rows)
 
 
 def _skeleton(asf: AsfSkeleton) -> Skeleton:
@@ -172,3 +139,8 @@ def _rotations(vectors: Floats) -> Floats:
     sine = np.where(angles > 1e-12, np.sin(safe) / safe, 1.0)
     rest = np.where(angles > 1e-6, (1 - np.cos(safe)) / safe**2, 0.5)
     return np.asarray(np.eye(3) + sine * cross + rest * (cross @ cross))
+
+
+def create(settings: Settings) -> Expmap:
+    """The reader of the format."""
+    return Expmap(settings=settings)

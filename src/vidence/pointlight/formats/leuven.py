@@ -1,19 +1,16 @@
-"""Actions of the Leuven database and its kin: a heading, then one line of coordinates for each point."""
+"""Leuven action database: a heading, then one line of coordinates for each point."""
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.pointlight.formats._finish import Read, finish
-from vidence.pointlight.formats._options import Settings, settings
+from vidence.pointlight.formats.finish import MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import Rate
-from vidence.pointlight.units import Unit
+from vidence.pointlight.reading import open_file
+from vidence.pointlight.units import Rate
 
 Floats = NDArray[np.float64]
 _HEADING = re.compile(r"frames\s*=\s*(\d+)\s+markers\s*=\s*(\d+)\s+Hz\s*=\s*([\d.]+)", re.IGNORECASE)
@@ -27,13 +24,8 @@ POINTS = (
 )
 
 
-def create(options: Mapping[str, str] | None = None) -> "Leuven":
-    """The reader.
-
-    Options: ``fps``, ``units`` (the format has none; without it the body is scaled to stand 1.7 m tall, and a
-    note says so).
-    """
-    return Leuven(settings=settings("leuven", options or {}))
+class Settings(MotionSettings, kw_only=True):
+    """Options of Leuven files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,30 +61,26 @@ class Leuven:
             raise opened.at(1, f"{n_points} markers; the order of other numbers than 13 is not known")
         if not claimed > 0:
             raise opened.at(1, f"a rate of {claimed:g} Hz; give fps=...")
-        values = _values(opened, lines, n_frames * n_points).reshape(n_frames, n_points, 3)
-        read = Read(format=self.name, positions=values[..., [0, 2, 1]], names=POINTS, kind="body")
+        numbers, rows = opened.rows(3, first=2, expected="expected x, z and y of one point")
+        if len(rows) != n_frames * n_points or not numbers:
+            end = numbers[-1] if numbers else 1
+            raise opened.at(end, f"{len(rows)} points, but the heading announces {n_frames * n_points}")
+        values = rows.reshape(n_frames, n_points, 3)
+        read = Read(
+            format=self.name,
+            positions=values[..., [0, 2, 1]],
+            names=POINTS,
+            kind="body",
+            stature_m=STATURE_M,
+        )
         return finish(
             read,
             opened=opened,
-            metres_per_unit=1.0,
-            given=self.settings.unit or Unit(stature_m=STATURE_M),
+            settings=self.settings,
             rate=Rate(claimed=claimed, fps=self.settings.fps or claimed),
         )
 
 
-def _values(opened: Opened, lines: list[str], n_rows: int) -> Floats:
-    rows = []
-    number = 1
-    for number, line in enumerate(lines[1:], start=2):
-        words = line.split()
-        if not words:
-            continue
-        if len(words) != 3:
-            raise opened.at(number, f"{len(words)} numbers, expected x, z and y of one point")
-        try:
-            rows.append([float(w) for w in words])
-        except ValueError as error:
-            raise opened.at(number, f"cannot read a number: {error}") from error
-    if len(rows) != n_rows or not rows:
-        raise opened.at(number, f"{len(rows)} points, but the heading announces {n_rows}")
-    return np.array(rows)
+def create(settings: Settings) -> Leuven:
+    """The reader of the format."""
+    return Leuven(settings=settings)

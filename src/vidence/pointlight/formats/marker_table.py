@@ -1,7 +1,6 @@
-"""Markers as a table of text: a line for each frame, columns ``label:X label:Y label:Z``."""
+"""Text tables of markers: a line for each frame, columns ``label:X label:Y label:Z``."""
 
 import re
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,12 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats._finish import Read, finish, no_rate
-from vidence.pointlight.formats._markers import choose
-from vidence.pointlight.formats._options import Settings, one_of, settings
+from vidence.pointlight.formats.finish import MarkerSettings, Read, finish, rate_of
+from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
-from vidence.pointlight.opening import Opened, open_file
-from vidence.pointlight.rates import settle
+from vidence.pointlight.reading import Opened, open_file
 
 Floats = NDArray[np.float64]
 HIDDEN = -9999.99
@@ -22,17 +19,8 @@ METRES = 0.001
 _COLUMN = re.compile(r"^(.*):([XYZ])$")
 
 
-def create(options: Mapping[str, str] | None = None) -> "MarkerTable":
-    """The reader.
-
-    Options: ``units``, ``fps``; ``up`` (``z`` or ``y``); ``points`` (``markers`` or ``all``); ``subject``.
-    """
-    more: dict[str, Callable[[str], object]] = {
-        "up": one_of("z", "y"),
-        "points": one_of("markers", "all"),
-        "subject": str,
-    }
-    return MarkerTable(settings=settings("marker-table", options or {}, more))
+class Settings(MarkerSettings, kw_only=True):
+    """Options of tables of markers."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +43,12 @@ class MarkerTable:
             DataError: no such heading, a line with too few or too many numbers, or times out of order.
         """
         opened = open_file(path)
-        lines = opened.lines()
-        labels = _labels(opened, lines[0])
-        values, numbers = _values(opened, lines, 2 + 3 * len(labels))
+        labels = _labels(opened, opened.lines()[0])
+        n_columns = 2 + 3 * len(labels)
+        expected = f"the heading announces {n_columns}"
+        numbers, values = opened.rows(n_columns, first=2, expected=expected)
+        if not numbers:
+            raise DataError(f"{opened.label}: no frames below the heading")
         claimed = _rate(opened, values[:, 1], numbers)
         positions = values[:, 2:].reshape(len(values), len(labels), 3)
         hidden = np.asarray((positions <= HIDDEN).any(axis=2))
@@ -65,27 +56,20 @@ class MarkerTable:
         names, places, notes = choose(
             opened,
             labels,
-            is_all=self.settings.word("points", "markers") == "all",
-            subject=self.settings.word("subject", ""),
+            is_all=self.settings.points == "all",
+            subject=self.settings.subject,
         )
-        rate = settle(claimed, given=self.settings.fps, name=opened.name, is_cmu=False)
-        if rate is None:
-            raise no_rate(opened)
+        rate = rate_of(opened, self.settings, claimed=claimed)
         read = Read(
             format=self.name,
             positions=positions[:, places],
             names=names,
             kind="markers",
-            up=self.settings.word("up", "z"),
-        )
-        return finish(
-            read,
-            opened=opened,
+            up=self.settings.up,
             metres_per_unit=METRES,
-            given=self.settings.unit,
-            rate=rate,
             notes=notes,
         )
+        return finish(read, opened=opened, settings=self.settings, rate=rate)
 
 
 def _labels(opened: Opened, heading: str) -> list[str]:
@@ -103,24 +87,6 @@ def _labels(opened: Opened, heading: str) -> list[str]:
     return labels
 
 
-def _values(opened: Opened, lines: list[str], n_columns: int) -> tuple[Floats, list[int]]:
-    rows, numbers = [], []
-    for number, line in enumerate(lines[1:], start=2):
-        words = line.split()
-        if not words:
-            continue
-        if len(words) != n_columns:
-            raise opened.at(number, f"{len(words)} numbers, the heading announces {n_columns}")
-        try:
-            rows.append([float(w) for w in words])
-        except ValueError as error:
-            raise opened.at(number, f"cannot read a number: {error}") from error
-        numbers.append(number)
-    if not rows:
-        raise DataError(f"{opened.label}: no frames below the heading")
-    return np.array(rows), numbers
-
-
 def _rate(opened: Opened, times: Floats, numbers: list[int]) -> float | None:
     """Frames per second by the column of times, whose values are rounded."""
     if len(times) < 2:
@@ -134,3 +100,8 @@ def _rate(opened: Opened, times: Floats, numbers: list[int]) -> float | None:
         raise opened.at(numbers[late], f"the time jumps by {steps[late - 1]:g} s; frames are missing")
     near = round(claimed)
     return float(near) if abs(claimed - near) < 0.005 * near else claimed
+
+
+def create(settings: Settings) -> MarkerTable:
+    """The reader of the format."""
+    return MarkerTable(settings=settings)

@@ -1,1 +1,1 @@
-"""Pictures of people and things -> vectors that are near for the same one: one file for each way."""
+"""Describers: pictures of people and things as vectors that are near for the same one."""

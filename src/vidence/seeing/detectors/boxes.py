@@ -1,4 +1,4 @@
-"""Boxes that were found elsewhere, from a file; no frame is looked at.
+"""Boxes from a file (MOTChallenge, CSV, COCO); no frame is decoded.
 
 boxes:det.txt                             MOTChallenge: detections, results or ground truth
 boxes:boxes.csv                           a table with a header: frame, left, top, right, bottom, ...
@@ -6,22 +6,202 @@ boxes:results.json?images=instances.json  COCO: results, and the file that names
 boxes:det.txt?size=768x576&fps=7          measured in another size of the video, at another frame rate
 """
 
-from collections.abc import Callable, Mapping, Sequence
+import csv
+import hashlib
+import io
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
+from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing._settings import number, share, size_px, whole, word
-from vidence.seeing.boxfiles import read_boxes
-from vidence.seeing.suppression import clip
-from vidence.seeing.tracks import Detections
+from vidence.seeing.boxes import clip
+from vidence.seeing.track_files import MOT_CLASSES, read_mot
+from vidence.seeing.tracks import PERSON, Detections
+
+_PERSON_ID: Final = 1
+_CORNERS: Final = ("left", "top", "right", "bottom")
+_SIDES: Final = ("left", "top", "width", "height")
+_COLUMNS: Final = {"frame", "time_s", *_CORNERS, *_SIDES, "confidence", "class"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxRows:
+    """The boxes of a file, as they are written.
+
+    Shapes: `frame_indices` (from 0), `confidences` (-1: not known), `class_ids` (n,), `boxes_px` (n, 4) as
+    left, top, right, bottom. `times_s` (n,) is there where the file gives times and no frames, `sizes_px`
+    (n, 2), width and height, where it gives the size of every image. `content_hash` is the SHA-256.
+    """
+
+    frame_indices: NDArray[np.int64]
+    boxes_px: NDArray[np.float64]
+    confidences: NDArray[np.float64]
+    class_ids: NDArray[np.int64]
+    class_names: dict[int, str]
+    content_hash: str
+    times_s: NDArray[np.float64] | None = None
+    sizes_px: NDArray[np.float64] | None = None
+
+
+def read_boxes(path: Path, *, images: Path | None = None) -> BoxRows:
+    """Read a file of boxes; what it is, is told by its name and its first line.
+
+    Raises:
+        DataError: it is not there, or is none of the formats; the message says what is wrong where.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise DataError(f"the file of boxes {path} cannot be read ({error})") from error
+    digest = hashlib.sha256(data + (images.read_bytes() if images and images.exists() else b"")).hexdigest()
+    if path.suffix.lower() == ".json":
+        return _read_coco(path, data, images=images, content_hash=digest)
+    first = data.lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0].decode("utf-8", "replace")
+    if re.search(r"[A-Za-z_]{3}", first):
+        return _read_table(path, data, content_hash=digest)
+    rows = read_mot(path)
+    counts = rows.marks != 0 if rows.has_classes else np.ones(len(rows.ids), np.bool_)
+    rows = rows.part(counts)
+    class_ids = np.where(rows.class_ids < 0, _PERSON_ID, rows.class_ids)
+    return BoxRows(
+        frame_indices=rows.frame_indices,
+        boxes_px=rows.boxes_px,
+        confidences=rows.marks,
+        class_ids=class_ids,
+        class_names={int(i): MOT_CLASSES.get(int(i), f"class {i}") for i in np.unique(class_ids)},
+        content_hash=digest,
+    )
+
+
+def _read_table(path: Path, data: bytes, *, content_hash: str) -> BoxRows:
+    """A table with a header; frames count from 0."""
+    try:
+        rows = list(csv.DictReader(io.StringIO(data.decode("utf-8-sig"))))
+    except (UnicodeDecodeError, csv.Error) as error:
+        raise DataError(f"{path} cannot be read as a table: {error}") from error
+    header = set(rows[0]) if rows else set()
+    corners = _CORNERS if "right" in header else _SIDES
+    when = "frame" if "frame" in header else "time_s"
+    if rows and (not {*corners, when} <= header or header - _COLUMNS):
+        raise DataError(
+            f"{path} has the columns {', '.join(map(str, header))}; expected frame (from 0) or time_s, then "
+            "left, top, right, bottom or left, top, width, height, and if known confidence and class"
+        )
+    names = sorted({(row.get("class") or PERSON) for row in rows})
+    ids = {name: number for number, name in enumerate([PERSON, *(n for n in names if n != PERSON)], start=1)}
+    table = np.zeros((len(rows), 6))
+    for i, row in enumerate(rows):
+        cells = [row[when], *(row[name] for name in corners), row.get("confidence") or "-1"]
+        try:
+            table[i] = [float(cell) for cell in cells]
+        except (TypeError, ValueError) as error:
+            raise DataError(
+                f"{path}, line {i + 2}: {error}; expected numbers in {when}, {corners}"
+            ) from error
+    boxes = table[:, 1:5]
+    if corners is _SIDES:
+        boxes = np.hstack([boxes[:, :2], boxes[:, :2] + boxes[:, 2:]])
+    if not np.all(np.isfinite(table)) or np.any(table[:, 0] < 0) or np.any(boxes[:, 2:] <= boxes[:, :2]):
+        bad = ~np.isfinite(table).all(axis=1) | (table[:, 0] < 0) | (boxes[:, 2:] <= boxes[:, :2]).any(axis=1)
+        raise DataError(
+            f"{path}, line {int(np.flatnonzero(bad)[0]) + 2}: expected finite numbers, a frame or time of 0 "
+            "or above, and a box that is wider and higher than 0"
+        )
+    return BoxRows(
+        frame_indices=table[:, 0].astype(np.int64) if when == "frame" else np.zeros(len(rows), np.int64),
+        times_s=table[:, 0] if when == "time_s" else None,
+        boxes_px=boxes,
+        confidences=table[:, 5],
+        class_ids=np.array([ids[row.get("class") or PERSON] for row in rows], np.int64),
+        class_names={number: name for name, number in ids.items()},
+        content_hash=content_hash,
+    )
+
+
+class _Image(msgspec.Struct, kw_only=True):
+    """An image as COCO describes it; `frame_index` is an addition of ours, counted from 0."""
+
+    id: int
+    file_name: str = ""
+    width: float = 0
+    height: float = 0
+    frame_index: int | None = None
+
+
+class _Category(msgspec.Struct, kw_only=True):
+    id: int
+    name: str
+
+
+class _Box(msgspec.Struct, kw_only=True):
+    image_id: int
+    bbox: tuple[float, float, float, float]
+    category_id: int = _PERSON_ID
+    score: float = -1.0
+
+
+class _Coco(msgspec.Struct, kw_only=True):
+    images: list[_Image]
+    annotations: list[_Box] = []
+    categories: list[_Category] = []
+
+
+def _read_coco(path: Path, data: bytes, *, images: Path | None, content_hash: str) -> BoxRows:
+    """A COCO file with images and boxes, or results beside the file that names their images."""
+    is_list = data.lstrip()[:1] == b"["
+    if is_list and images is None:
+        raise DataError(
+            f"{path} is a list of COCO results, which name their images by number; say where the images are "
+            f"listed: boxes:{path}?images=instances.json"
+        )
+    try:
+        named = msgspec.json.decode(data if images is None else images.read_bytes(), type=_Coco)
+        boxes = msgspec.json.decode(data, type=list[_Box]) if is_list else named.annotations
+    except (msgspec.DecodeError, OSError) as error:
+        raise DataError(f"{path}: {error}; expected COCO results or a COCO file with images") from error
+    ordered = sorted(named.images, key=lambda image: _natural(image.file_name or str(image.id)))
+    frames = {
+        image.id: place if image.frame_index is None else image.frame_index
+        for place, image in enumerate(ordered)
+    }
+    unknown = sorted({box.image_id for box in boxes} - frames.keys())
+    if unknown:
+        raise DataError(f"{path}: {len(unknown)} image ids are not listed, such as {unknown[0]}")
+    by_id = {image.id: image for image in named.images}
+    order = sorted(range(len(boxes)), key=lambda i: frames[boxes[i].image_id])
+    boxes = [boxes[i] for i in order]
+    sides = np.array([box.bbox for box in boxes], np.float64).reshape(-1, 4)
+    sizes = np.array([(by_id[b.image_id].width, by_id[b.image_id].height) for b in boxes]).reshape(-1, 2)
+    names = {category.id: category.name for category in named.categories}
+    class_ids = np.array([box.category_id for box in boxes], np.int64)
+    return BoxRows(
+        frame_indices=np.array([frames[box.image_id] for box in boxes], np.int64),
+        boxes_px=np.hstack([sides[:, :2], sides[:, :2] + sides[:, 2:]]),
+        confidences=np.array([box.score for box in boxes], np.float64),
+        class_ids=class_ids,
+        class_names={
+            int(i): names.get(int(i), PERSON if i == _PERSON_ID else f"class {i}")
+            for i in np.unique(class_ids)
+        },
+        content_hash=content_hash,
+        sizes_px=sizes if boxes and np.all(sizes > 0) else None,
+    )
+
+
+def _natural(text: str) -> list[tuple[int, str]]:
+    """A key that sorts ``img2`` before ``img10``."""
+    return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"(\d+)", text) if part]
+
 
 _VERSION: Final = 1
 _UNKNOWN: Final = -1
@@ -29,21 +209,28 @@ _NOWHERE: Final = -1
 _TOLERANCE_S: Final = 1.0  # beyond the last frame: what rounding a frame rate adds up to
 
 
-class BoxesSettings(Record, kw_only=True):
-    """How a file of boxes is read.
+class Settings(Record, kw_only=True):
+    """Options of a file of boxes."""
 
-    `confidence` is the least that a box must have, `most` how many boxes of a frame are kept, the best.
-    `size` is the width and height in pixels that the boxes were measured in (None: the video's own, or what
-    the file says); `fps` the frame rate of the video that frame numbers count in (0: the frames of the
-    file are those of the video). `images` is the COCO file that names the images of a results file.
-    """
+    positional: ClassVar[str] = "path"
+    path: Annotated[FilePath, Meta(description="file of boxes: MOTChallenge, CSV with a header, or COCO")]
+    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    size: Annotated[
+        str,
+        Meta(description="WIDTHxHEIGHT in pixels that boxes were measured in (empty: those of the video)"),
+    ] = ""
+    fps: Annotated[
+        float, Meta(ge=0, description="frame rate of the video that frame numbers count in (0: this video's)")
+    ] = 0.0
+    images: Annotated[FilePath, Meta(description="COCO file that names the images of a file of results")] = ""
+    scores: Annotated[
+        Literal["share", "logistic"], Meta(description="confidences are shares, or margins of a classifier")
+    ] = "share"
 
-    confidence: float = 0.3
-    most: int = 300
-    size: tuple[int, int] | None = None
-    fps: float = 0.0
-    images: str = ""
-    scores: str = "share"
+    def __post_init__(self) -> None:
+        if self.size and not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.size):
+            raise UsageError(f"size={self.size!r}: expected WIDTHxHEIGHT in pixels, such as 768x576")
 
 
 class Boxes:
@@ -57,11 +244,12 @@ class Boxes:
 
     looks = False
 
-    def __init__(self, path: Path, settings: BoxesSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self._path = path
-        self._rows = read_boxes(path, images=Path(settings.images) if settings.images else None)
-        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {settings!r}"
+        self._path = Path(settings.path)
+        self._rows = read_boxes(self._path, images=Path(settings.images) if settings.images else None)
+        apart_from_files = msgspec.structs.replace(settings, path="", images="")
+        self.identity = f"boxes/{_VERSION} {self._rows.content_hash} {apart_from_files!r}"
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The boxes in these frames.
@@ -134,8 +322,8 @@ class Boxes:
     def _scale(self, video: Video) -> NDArray[np.float64]:
         """What boxes are multiplied with; (4,), or (n, 4) where the file gives the size of each image."""
         shown = np.array([video.probe.width_px, video.probe.height_px], np.float64)
-        if self._settings.size is not None:
-            return np.tile(shown / np.array(self._settings.size), 2)
+        if self._settings.size:
+            return np.tile(shown / np.array(self._settings.size.split("x"), np.float64), 2)
         if self._rows.sizes_px is not None:
             return np.tile(shown / self._rows.sizes_px, (1, 2))
         return np.ones(4)
@@ -146,24 +334,6 @@ def _rank(frames: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.arange(len(frames)) - np.searchsorted(frames, frames)
 
 
-def create(argument: str, options: Mapping[str, str]) -> Boxes:
-    """The boxes in the file `argument`.
-
-    Options: ``confidence``, ``most``, ``size``, ``fps``, ``images``, ``scores`` (see `BoxesSettings`).
-
-    Raises:
-        UsageError: no file is named, or a wrong option.
-        DataError: the file is not there, or cannot be read as boxes.
-    """
-    known: dict[str, Callable[[str], object]] = {
-        "confidence": share,
-        "most": whole(1),
-        "size": size_px,
-        "fps": number(0.001),
-        "images": str,
-        "scores": word("share", "logistic"),
-    }
-    settings = msgspec.convert(take_options("boxes", options, known), BoxesSettings)
-    if not argument:
-        raise UsageError("which file of boxes? say boxes:FILE, for example boxes:det.txt")
-    return Boxes(Path(argument), settings)
+def create(settings: Settings) -> Boxes:
+    """The boxes in a file."""
+    return Boxes(settings)

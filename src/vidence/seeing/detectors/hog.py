@@ -1,4 +1,4 @@
-"""People by histograms of oriented gradients: the detector that ships inside OpenCV and needs no download.
+"""OpenCV's people detector: histograms of oriented gradients, no weights to download.
 
 hog
 hog:?least_px=48&confidence=0.4
@@ -6,20 +6,17 @@ hog:?least_px=48&confidence=0.4
 
 import importlib.util
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Final
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing._settings import number, share, whole
-from vidence.seeing.overlap import areas_px, share_inside
-from vidence.seeing.suppression import clip, suppress
+from vidence.seeing.boxes import areas_px, clip, share_inside, suppress
 from vidence.seeing.tracks import PERSON, Detections
 from vidence.seeing.watching import Found, Image, watch
 
@@ -42,20 +39,22 @@ _EVEN_MARGIN: Final = 0.7
 _STEEPNESS: Final = 3.0
 
 
-class HogSettings(Record, kw_only=True):
-    """How people are looked for.
+class Settings(Record, kw_only=True):
+    """Options of the people detector.
 
-    `least_px` is the height in pixels of the smallest person that is found: frames are scaled so that such
-    a person has the size that the detector knows. Half of it takes four times as long. `confidence` is the
-    least that a box must have, `most` how many boxes a frame may have, `ladder` the factor between the
-    sizes that are tried, `most_iou` how far two people may overlap.
+    Frames are scaled so that a person of `least_px` has the size that the detector knows. Half of it takes
+    four times as long.
     """
 
-    least_px: float = 64.0
-    confidence: float = 0.3
-    most: int = 300
-    ladder: float = 1.05
-    most_iou: float = 0.4
+    least_px: Annotated[float, Meta(ge=16, description="height in pixels of the smallest person found")] = (
+        64.0
+    )
+    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    ladder: Annotated[float, Meta(ge=1.01, le=2, description="factor between the sizes that are tried")] = (
+        1.05
+    )
+    most_iou: Annotated[float, Meta(ge=0, le=1, description="most IoU of two people")] = 0.4
 
 
 class Hog:
@@ -74,7 +73,7 @@ class Hog:
     n_together = 1
     finds_parts = True
 
-    def __init__(self, settings: HogSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         import cv2
 
         self._settings = settings
@@ -180,24 +179,12 @@ def _people_detector() -> "cv2.HOGDescriptor":
     return hog
 
 
-def create(argument: str, options: Mapping[str, str]) -> Hog:
-    """The people detector of OpenCV; it takes no argument.
-
-    Options: ``least_px``, ``confidence``, ``most``, ``ladder``, ``most_iou`` (see `HogSettings`).
+def create(settings: Settings) -> Hog:
+    """The people detector of OpenCV.
 
     Raises:
-        UsageError: OpenCV is not installed, or is version 5; a wrong option, or an argument.
+        UsageError: OpenCV is not installed, or is version 5.
     """
-    if argument:
-        raise UsageError(f"hog takes no argument, and got {argument!r}; options follow a ?: hog?least_px=48")
-    known: dict[str, Callable[[str], object]] = {
-        "least_px": number(16.0),
-        "confidence": share,
-        "most": whole(1),
-        "ladder": number(1.01, 2.0),
-        "most_iou": share,
-    }
-    settings = msgspec.convert(take_options("hog", options, known), HogSettings)
     if importlib.util.find_spec("cv2") is None:
         raise UsageError("the detector hog needs OpenCV; run: pip install 'vidence[build]'")
     return Hog(settings)

@@ -1,4 +1,4 @@
-"""RF-DETR with weights on this machine: the detector of HERBench.
+"""RF-DETR with local weights: the detector of HERBench.
 
 rfdetr:/path/to/rf-detr-medium.pth
 rfdetr:/path/to/checkpoint.pth?model=nano&device=cuda&confidence=0.3
@@ -8,19 +8,19 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import pickle
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, ClassVar, Final, Literal
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
+from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing._settings import share, whole, word
-from vidence.seeing.suppression import clip
+from vidence.seeing.boxes import clip
 from vidence.seeing.tracks import Detections
 from vidence.seeing.watching import Found, Image, watch
 
@@ -29,14 +29,6 @@ if TYPE_CHECKING:
     from rfdetr import RFDETR
 
 _VERSION: Final = 1
-# The classes of the package; the larger ones have another licence and are not offered.
-MODELS: Final = {
-    "nano": "RFDETRNano",
-    "small": "RFDETRSmall",
-    "medium": "RFDETRMedium",
-    "base": "RFDETRBase",
-    "large": "RFDETRLarge",
-}
 _WITHOUT: Final = (
     "Roboflow publishes weights (rf-detr-nano.pth, rf-detr-medium.pth, ...; see the README of "
     "github.com/roboflow/rf-detr); fetch one once and give its path. Nothing is downloaded here. The "
@@ -44,18 +36,20 @@ _WITHOUT: Final = (
 )
 
 
-class RfdetrSettings(Record, kw_only=True):
-    """How things are looked for.
+class Settings(Record, kw_only=True):
+    """Options of RF-DETR."""
 
-    `confidence` is the least that a box must have, `most` how many boxes a frame may have. `model` is the
-    size (empty: as the file says). `batch` pictures are looked at together, on `device`.
-    """
-
-    confidence: float = 0.3
-    most: int = 300
-    model: str = ""
-    batch: int = 4
-    device: str = "cpu"
+    positional: ClassVar[str] = "weights"
+    weights: Annotated[FilePath, Meta(description="checkpoint of RF-DETR; nothing is downloaded")] = ""
+    confidence: Annotated[float, Meta(ge=0, le=1, description="least confidence of a box")] = 0.3
+    most: Annotated[int, Meta(ge=1, description="boxes that are kept of a frame, the best")] = 300
+    # The larger models of the package have another licence and are not offered.
+    model: Annotated[
+        Literal["nano", "small", "medium", "base", "large"] | None,
+        Meta(description="size of the model, where the checkpoint does not say it"),
+    ] = None
+    batch: Annotated[int, Meta(ge=1, description="frames that are looked at together")] = 4
+    device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
 
 
 class Rfdetr:
@@ -67,12 +61,13 @@ class Rfdetr:
 
     looks = True
 
-    def __init__(self, model: "RFDETR", settings: RfdetrSettings, *, weights: str) -> None:
+    def __init__(self, model: "RFDETR", settings: Settings, *, weights: str) -> None:
         self._model = model
         self._settings = settings
         self.n_together = settings.batch
         version = importlib.metadata.version("rfdetr")
-        self.identity = f"rfdetr/{_VERSION} package {version} weights {weights} {settings!r}"
+        apart_from_file = msgspec.structs.replace(settings, weights="")
+        self.identity = f"rfdetr/{_VERSION} package {version} weights {weights} {apart_from_file!r}"
 
     def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
         """The people and things in these frames."""
@@ -109,8 +104,8 @@ class Rfdetr:
         )
 
 
-def load(weights: Path, settings: RfdetrSettings) -> "RFDETR":
-    """The model with the weights in a file; nothing is downloaded.
+def load(settings: Settings) -> "RFDETR":
+    """The model with its weights; nothing is downloaded.
 
     Raises:
         DataError: the file is no checkpoint of RF-DETR, or of another size than `settings.model`.
@@ -118,49 +113,40 @@ def load(weights: Path, settings: RfdetrSettings) -> "RFDETR":
     import rfdetr
 
     # A path that is absolute and exists is never taken for the name of weights to download.
-    path = str(weights.resolve())
+    path = str(Path(settings.weights).resolve())
     try:
         if settings.model:
-            made: RFDETR = getattr(rfdetr, MODELS[settings.model])(
+            made: RFDETR = getattr(rfdetr, f"RFDETR{settings.model.capitalize()}")(
                 pretrain_weights=path, device=settings.device
             )
         else:
             made = rfdetr.RFDETR.from_checkpoint(path, device=settings.device)
     except (RuntimeError, ValueError, KeyError, TypeError, OSError, EOFError, pickle.PickleError) as error:
         raise DataError(
-            f"{weights} cannot be loaded as weights of RF-DETR ({type(error).__name__}: {error}). If the "
-            f"file does not tell its size, say it: rfdetr:{weights}?model=medium. {_WITHOUT}"
+            f"{settings.weights} cannot be loaded as weights of RF-DETR ({type(error).__name__}: {error}). "
+            f"If the file does not tell its size, say it: rfdetr:{settings.weights}?model=medium. {_WITHOUT}"
         ) from error
     return made
 
 
-def create(argument: str, options: Mapping[str, str]) -> Rfdetr:
-    """RF-DETR with the weights in the file `argument`.
-
-    Options: ``confidence``, ``most``, ``model`` (``nano`` to ``large``), ``batch``, ``device``.
+def create(settings: Settings) -> Rfdetr:
+    """RF-DETR with the weights in a file.
 
     Raises:
-        UsageError: no file is named, it is not there, the package is not installed, or a wrong option.
+        UsageError: no file is named, it is not there, or the package is not installed.
         DataError: the file holds no weights of RF-DETR.
     """
-    known: dict[str, Callable[[str], object]] = {
-        "confidence": share,
-        "most": whole(1),
-        "model": word(*MODELS),
-        "batch": whole(1),
-        "device": str,
-    }
-    settings = msgspec.convert(take_options("rfdetr", options, known), RfdetrSettings)
-    if not argument:
+    if not settings.weights:
         raise UsageError(f"which weights? say rfdetr:/path/to/rf-detr-medium.pth. {_WITHOUT}")
-    weights = Path(argument)
-    if not weights.is_file():
-        raise UsageError(f"there are no weights at {weights}; expected a checkpoint of RF-DETR. {_WITHOUT}")
+    if not Path(settings.weights).is_file():
+        raise UsageError(
+            f"there are no weights at {settings.weights}; expected a checkpoint of RF-DETR. {_WITHOUT}"
+        )
     if importlib.util.find_spec("rfdetr") is None:
         raise UsageError(
             "the detector rfdetr needs the package rfdetr; run: pip install 'vidence[rfdetr]'. The detector "
             "hog works without it: --detector hog"
         )
-    with weights.open("rb") as file:
+    with Path(settings.weights).open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return Rfdetr(load(weights, settings), settings, weights=digest)
+    return Rfdetr(load(settings), settings, weights=digest)

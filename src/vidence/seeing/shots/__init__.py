@@ -1,1 +1,1 @@
-"""Where the cuts are: one file for each shot detector, found by its name."""
+"""Shot detectors, one module each."""

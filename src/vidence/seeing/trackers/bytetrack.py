@@ -1,4 +1,4 @@
-"""ByteTrack of the library `trackers`: motion alone, boxes of little confidence matched last.
+"""ByteTrack of the library `trackers`: motion alone, boxes of low confidence matched last.
 
 bytetrack
 bytetrack?max_age=60&high=0.5
@@ -6,36 +6,31 @@ bytetrack?max_age=60&high=0.5
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.seeing._settings import share, whole
-from vidence.seeing.association import tracks_of
+from vidence.seeing.association import by_class, named_classes, tracks_of
 from vidence.seeing.quality import INSTALL
-from vidence.seeing.trackers._associating import class_list
 from vidence.seeing.tracks import PERSON, Detections, Track
 
 
-class ByteTrackSettings(Record, kw_only=True):
-    """The settings of the library, under our names.
+class Settings(Record, kw_only=True):
+    """The settings of the library, under our names. The values are its own; HERBench does not use it."""
 
-    `start` is the least confidence of a track's first box, `high` parts boxes by confidence, `least_iou`
-    is the least overlap of a match, `n_init` the boxes that a track needs, `max_age` the frames it may be
-    lost. The values are the library's own; HERBench does not use it.
-    """
-
-    start: float = 0.7
-    high: float = 0.6
-    least_iou: float = 0.1
-    n_init: int = 2
-    max_age: int = 30
-    classes: tuple[str, ...] = (PERSON,)
+    start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.7
+    high: Annotated[float, Meta(ge=0, le=1, description="confidence that parts sure boxes from others")] = 0.6
+    least_iou: Annotated[float, Meta(ge=0, le=1, description="least IoU of a match")] = 0.1
+    n_init: Annotated[int, Meta(ge=1, description="boxes that a track needs to count")] = 2
+    max_age: Annotated[int, Meta(ge=1, description="frames that a track may be lost")] = 30
+    classes: Annotated[tuple[str, ...], Meta(description="names of the classes that are tracked, or all")] = (
+        PERSON,
+    )
 
 
 class ByteTrack:
@@ -47,9 +42,9 @@ class ByteTrack:
 
     describer = ""
 
-    def __init__(self, settings: ByteTrackSettings) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._settings = settings
-        self.classes = settings.classes
+        self.classes = named_classes(settings.classes)
         self.identity = f"bytetrack trackers {importlib.metadata.version('trackers')} {settings!r}"
 
     def track(
@@ -62,15 +57,12 @@ class ByteTrack:
     ) -> tuple[Track, ...]:
         """The tracks, in the order of their first box."""
         histories: list[tuple[str, list[int]]] = []
-        for class_id, name in sorted(detections.class_names.items()):
-            if not self._settings.classes or name in self._settings.classes:
-                rows = np.flatnonzero(detections.class_ids == class_id)
-                found = self._histories(detections, rows, frame_indices=frame_indices)
-                histories += [(name, history) for history in found]
+        for name, frames in by_class(detections, self.classes, frame_indices=frame_indices):
+            histories += [(name, history) for history in self._histories(detections, frames)]
         return tracks_of(detections, histories)
 
     def _histories(
-        self, detections: Detections, rows: NDArray[np.int64], *, frame_indices: Sequence[int]
+        self, detections: Detections, frames: Sequence[tuple[int, NDArray[np.int64]]]
     ) -> list[list[int]]:
         import supervision
         import trackers
@@ -84,10 +76,7 @@ class ByteTrack:
             high_conf_det_threshold=settings.high,
         )
         histories: dict[int, list[int]] = {}
-        frames = detections.frame_indices[rows]
-        for frame in sorted({int(index) for index in frame_indices}):
-            first, last = np.searchsorted(frames, [frame, frame + 1])
-            here = rows[first:last]
+        for _, here in frames:
             shown = supervision.Detections(
                 xyxy=detections.boxes_px[here].astype(np.float32),
                 confidence=detections.confidences[here].astype(np.float32),
@@ -102,23 +91,12 @@ class ByteTrack:
         return list(histories.values())
 
 
-def create(argument: str, options: Mapping[str, str]) -> ByteTrack:
-    """ByteTrack; there is no argument. Options: the fields of `ByteTrackSettings`.
+def create(settings: Settings) -> ByteTrack:
+    """ByteTrack.
 
     Raises:
-        UsageError: the library is not installed, an argument is given, or a wrong option.
+        UsageError: the library is not installed.
     """
-    if argument:
-        raise UsageError(f"bytetrack takes no argument, and got {argument!r}; options follow a ?")
-    known: dict[str, Callable[[str], object]] = {
-        "start": share,
-        "high": share,
-        "least_iou": share,
-        "n_init": whole(1),
-        "max_age": whole(1),
-        "classes": class_list,
-    }
-    settings = msgspec.convert(take_options("bytetrack", options, known), ByteTrackSettings)
     if importlib.util.find_spec("trackers") is None:
         raise UsageError(f"the tracker bytetrack needs the library 'trackers'; run: {INSTALL}")
     return ByteTrack(settings)

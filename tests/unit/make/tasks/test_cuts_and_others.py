@@ -11,7 +11,7 @@ from vidence.errors import DataError
 from vidence.make.pipeline.array_forms import Followed, FollowedForm
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
 from vidence.make.tasks._people import is_inside, ways
-from vidence.seeing.filtering import FilterSettings
+from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo
 

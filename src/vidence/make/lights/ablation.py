@@ -1,0 +1,366 @@
+"""Measure an ablation: accuracy at each level with its interval, differences to the base, files."""
+
+import csv
+import hashlib
+import io
+import math
+import re
+from collections.abc import Sequence, Sized
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from vidence.errors import DataError, UsageError
+from vidence.make.lights.ablation_clips import StimulusSet
+from vidence.make.lights.ablation_config import (
+    BASE,
+    AblationConfig,
+    Condition,
+    conditions,
+    spec_under,
+    title_of,
+    words_of,
+)
+from vidence.pointlight.observer import Viewing, observed_accuracy, template
+from vidence.records import Estimate, Record
+from vidence.report.diagnosed import said_of, settings
+from vidence.report.export import write_whole
+from vidence.report.headline import guesses_of
+from vidence.report.results import Run, load_run
+from vidence.statistics.intervals import mean, proportion
+from vidence.statistics.paired import compare, holm
+from vidence.tables.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement
+from vidence.tables.rendering import render
+
+JSON_FORMAT = "vidence-ablation/1"
+_COLUMNS = (
+    *("model", "factor", "level", "n", "accuracy", "low", "high", "interval"),
+    *("difference", "difference_low", "difference_high", "p_adjusted", "chance", "n_guessed"),
+)
+
+# Two bounds of the ideal observer, by what it adds to the jitter of the display (see `pointlight.observer`).
+_ACCURACY = Heading(key="accuracy", title="accuracy", is_share=True)
+_LABELLED, _ALIKE = "observer, dots told apart", "observer, dots alike"
+
+
+class Measured(Record, kw_only=True):
+    """One model in one condition. `difference` is to the base on the same questions, None in the base.
+
+    `p_value` is adjusted by Holm's method over all conditions of the model. `n_guessed` counts the answers of
+    which the model itself says that they are guesses.
+    """
+
+    model: str
+    factor: str
+    level: str
+    place: float
+    condition: str
+    accuracy: Estimate
+    difference: Estimate | None = None
+    p_value: float | None = None
+    n_guessed: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ablated:
+    """All that was measured, in the order of the configuration; `chance` is that of guessing."""
+
+    config: AblationConfig
+    measured: tuple[Measured, ...]
+    observed: tuple[Measured, ...]
+    chance: float
+    n_clips: int
+    notes: tuple[str, ...]
+
+
+def run_folder(out: Path, model: str, condition: Condition) -> Path:
+    """Where the run of a model in a condition lies: its name, and what tells it from others like it."""
+    digest = hashlib.sha256(model.encode()).hexdigest()[:8]
+    name = re.sub(r"[^A-Za-z0-9.]+", "-", model)[:40].strip("-.")
+    return out / "runs" / f"{name}-{digest}" / condition.name
+
+
+def add_up(config: AblationConfig, stimuli: StimulusSet, out: Path, *, notes: Sequence[str]) -> Ablated:
+    """The accuracy of every model, and of the ideal observer, in every condition.
+
+    Clips are the clusters. Where there is one question for each clip the interval is Wilson's, otherwise that
+    of the cluster bootstrap.
+
+    Args:
+        config: the ablation.
+        stimuli: the clips, for the observer.
+        out: the folder with the runs.
+        notes: what there is to say besides.
+
+    Raises:
+        StoreError: a run is not there.
+        UsageError: a run in which nothing was asked.
+    """
+    found: list[Measured] = []
+    chance, n_clips = math.nan, 0
+    for model in config.ask.models:
+        base = load_run(run_folder(out, model, BASE))
+        shares = [1 / len(row.item.choices) for row in base.rows if row.item.choices]
+        chance = math.fsum(shares) / len(shares) if shares else math.nan
+        n_clips = len({row.item.video_id for row in base.rows})
+        ours = [
+            _one(config, model, c, base=base, run=load_run(run_folder(out, model, c)))
+            for _, some in conditions(config)
+            for c in some
+        ]
+        p_values = [one.p_value for one in ours if one.p_value is not None]
+        adjusted = iter(holm(p_values) if p_values else ())
+        found += [
+            o if o.p_value is None else msgspec.structs.replace(o, p_value=next(adjusted)) for o in ours
+        ]
+    seen, remarks = observed(config, stimuli)
+    return Ablated(
+        config=config,
+        measured=tuple(found),
+        observed=tuple(seen),
+        chance=chance,
+        n_clips=n_clips,
+        notes=(*notes, *guess_notes(found), *remarks),
+    )
+
+
+def guess_notes(found: Sequence[Measured]) -> tuple[str, ...]:
+    """For each model that guessed, where and how often, by its own word."""
+    notes = []
+    for model in dict.fromkeys(one.model for one in found):
+        ours = {one.condition: one for one in found if one.model == model}
+        n_guessed, n = sum(o.n_guessed for o in ours.values()), sum(o.accuracy.n for o in ours.values())
+        if n_guessed:
+            most = max(ours.values(), key=lambda one: one.n_guessed)
+            notes.append(
+                f"{model} guessed in {n_guessed:,} of {n:,} answers, as it says itself; most in "
+                f"{most.condition} ({most.n_guessed} of {most.accuracy.n})"
+            )
+    return tuple(notes)
+
+
+def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run, run: Run) -> Measured:
+    rng = np.random.default_rng(config.seed)
+    values, before = _values(run), _values(base)
+    if not values:
+        raise UsageError("nothing was marked in a run of the ablation; ask the same command again")
+    shared = [key for key in values if key in before] if condition.name != BASE.name else []
+    difference, p_value = None, None
+    if shared:
+        paired = compare(
+            [values[key][0] for key in shared],
+            [before[key][0] for key in shared],
+            clusters=[values[key][1] for key in shared],
+            rng=rng,
+        )
+        difference, p_value = paired.difference, paired.p_value
+    marks, clips = zip(*values.values(), strict=True)
+    if len(set(clips)) == len(clips) and set(marks) <= {0.0, 1.0}:
+        accuracy = proportion(int(sum(marks)), len(marks))
+    else:
+        accuracy = mean(marks, clusters=clips, rng=rng)
+    return Measured(
+        model=model,
+        factor=condition.factor,
+        level=condition.level,
+        place=condition.place,
+        condition=condition.name,
+        accuracy=accuracy,
+        difference=difference,
+        p_value=p_value,
+        n_guessed=sum(guesses_of(run)),
+    )
+
+
+def _values(run: Run) -> dict[tuple[str, int], tuple[float, str]]:
+    """For each question and repeat its score and its clip."""
+    return {
+        (row.item.item_id, row.trial.repeat): (row.correct, row.item.video_id)
+        for row in run.rows
+        if row.correct is not None
+    }
+
+
+def observed(config: AblationConfig, stimuli: StimulusSet) -> tuple[list[Measured], list[str]]:
+    """What the ideal observer makes of every condition, and where it does not apply, and why.
+
+    The observer knows the clips of a condition exactly: view, scrambling, inversion and rate are no obstacle.
+    """
+    made: list[Measured] = []
+    notes: list[str] = []
+    kept: dict[str, dict[str, Estimate]] = {}
+    for condition in (c for _, some in conditions(config) for c in some if config.observer.n_trials):
+        if condition.name not in kept:
+            try:
+                kept[condition.name] = _observe(config, stimuli, condition)
+            except (UsageError, DataError) as error:
+                notes.append(f"no ideal observer for {condition.name}: {error}")
+                continue
+        made += [
+            Measured(
+                model=name,
+                factor=condition.factor,
+                level=condition.level,
+                place=condition.place,
+                condition=condition.name,
+                accuracy=estimate,
+            )
+            for name, estimate in kept[condition.name].items()
+        ]
+    return made, notes
+
+
+def _observe(config: AblationConfig, stimuli: StimulusSet, condition: Condition) -> dict[str, Estimate]:
+    spec = spec_under(config, condition)
+    if spec.life_frames > 0 or spec.dropout > 0:
+        raise UsageError("dots that come and go are not modelled")
+    if config.ask.split != "label":
+        raise UsageError(f"it is asked for labels, and the split is {config.ask.split}")
+    # Which dots a clip keeps must not tell which clip it is: the observer sees some, drawn in each trial.
+    whole = msgspec.structs.replace(condition, n_dots=None)
+    shown = [(clip, stimuli.stimulus(clip, whole, undisturbed=True)) for clip in stimuli.clips]
+    found: dict[str, Estimate] = {}
+    for sd_px in config.observer.sd_px:
+        known = [
+            template(s, label=c.label, group=c.group, jitter_m=spec.jitter_m, own_sd_px=sd_px)
+            for c, s in shown
+        ]
+        for name, is_labelled in ((_LABELLED, True), (_ALIKE, False)):
+            viewing = Viewing(
+                n_frames=min(condition.n_frames or config.ask.n_frames, *(s.n_frames for _, s in shown)),
+                n_dots=condition.n_dots,
+                n_noise=spec.n_noise,
+                width_px=spec.width_px,
+                height_px=spec.height_px,
+                is_labelled=is_labelled,
+                n_trials=config.observer.n_trials,
+            )
+            rng = np.random.default_rng(config.seed)
+            found[f"{name}, {sd_px:g} px"] = observed_accuracy(known, viewing, rng=rng)
+    return found
+
+
+def statements(ablated: Ablated) -> tuple[Statement, ...]:
+    """The base as a table; curves and a table of differences for each factor."""
+    everything = sorted((*ablated.measured, *ablated.observed), key=lambda one: one.place)
+    # Of the two bounds the lower one is drawn; both stand in the files.
+    models = dict.fromkeys(one.model for one in (*ablated.measured, *ablated.observed))
+    drawn = [name for name in models if not name.startswith(_LABELLED)]
+    base = {one.model: one.accuracy for one in everything if one.condition == BASE.name}
+    said: list[Statement] = [
+        Sheet(
+            name="base",
+            title="Without any manipulation",
+            label="who",
+            headings=(_ACCURACY,),
+            entries=tuple(
+                Entry(key=f"model:{i}", label=model, values=(base[model],))
+                for i, model in enumerate(m for m in models if m in base)
+            ),
+            note=f"{ablated.n_clips} clips; chance is {100 * ablated.chance:.1f} %.",
+        )
+    ]
+    for factor, some in conditions(ablated.config):
+        points = {
+            model: tuple(
+                Point(x=o.place, y=o.accuracy) for o in everything if (o.model, o.factor) == (model, factor)
+            )
+            for model in drawn
+        }
+        said.append(
+            Chart(
+                name=factor,
+                title=f"Accuracy by {title_of(factor)}",
+                x_title=title_of(factor),
+                y_title="accuracy",
+                series=tuple(Series(label=model, points=own) for model, own in points.items() if own),
+                y_marks=((ablated.chance, "chance"),),
+                x_labels=tuple((c.place, words_of(c)) for c in some),
+            )
+        )
+        said.append(_differences(ablated, some))
+    return tuple(said)
+
+
+def _differences(ablated: Ablated, some: Sequence[Condition]) -> Sheet:
+    factor, words = some[0].factor, {c.level: words_of(c) for c in some}
+    return Sheet(
+        name=f"{factor}-differences",
+        title=f"What {title_of(factor)} changes",
+        label="model, level",
+        headings=(
+            _ACCURACY,
+            Heading(key="difference", title="less the base", is_share=True),
+            Heading(key="p", title="p, adjusted", is_p=True),
+        ),
+        entries=tuple(
+            Entry(
+                key=f"{i}", label=f"{o.model}, {words[o.level]}", values=(o.accuracy, o.difference, o.p_value)
+            )
+            for i, o in enumerate(m for m in ablated.measured if m.factor == factor)
+        ),
+        note="On the same questions about the same clips; clips are drawn or swapped together, p-values are "
+        "adjusted by Holm's method over all conditions of a model.",
+    )
+
+
+def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
+    """Write ``ablation.csv``, ``ablation.json`` and ``ablation.html``.
+
+    Raises:
+        StoreError: a file cannot be written.
+    """
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for one in (*ablated.measured, *ablated.observed):
+        n, method, p_value = one.accuracy.n, one.accuracy.method, _digits(one.p_value)
+        ends = (p_value, repr(ablated.chance), one.n_guessed)
+        ours = (one.model, one.factor, one.level, n, *_cells(one.accuracy), method)
+        writer.writerow((*ours, *_cells(one.difference), *ends))
+    whole = {
+        "format": JSON_FORMAT,
+        "config": ablated.config,
+        "chance": ablated.chance,
+        "n_clips": ablated.n_clips,
+        "notes": ablated.notes,
+        "measured": ablated.measured,
+        "observed": ablated.observed,
+    }
+    asked, varied = ablated.config.ask.models, ablated.config.vary
+    page = render(
+        "ablation.html.j2",
+        title=f"{_several(asked, 'model')}, {_several(varied, 'manipulation')}",
+        sentences=(
+            f"{ablated.n_clips} clips of point lights, each shown in every condition; chance is "
+            f"{100 * ablated.chance:.1f} %. Bars are intervals of 95 %, with clips as clusters.",
+            *ablated.notes,
+        ),
+        said=[said_of(one) for one in statements(ablated)],
+        facts=(("Configuration", settings(ablated.config)),),
+        drawing_of=lambda table: None,  # the figures here are those of the statements
+    )
+    contents = {
+        "csv": text.getvalue().encode(),
+        "json": msgspec.json.encode(whole) + b"\n",
+        "html": page.encode(),
+    }
+    for kind, content in contents.items():
+        write_whole(out / f"ablation.{kind}", content)
+    return tuple(out / f"ablation.{kind}" for kind in contents)
+
+
+def _several(things: Sized, name: str) -> str:
+    return f"{len(things)} {name}{'' if len(things) == 1 else 's'}"
+
+
+def _cells(estimate: Estimate | None) -> list[str]:
+    """A value and its interval with all their digits; empty where there is none."""
+    values = (None,) * 3 if estimate is None else (estimate.value, estimate.low, estimate.high)
+    return [_digits(value) for value in values]
+
+
+def _digits(value: float | None) -> str:
+    return "" if value is None or math.isnan(value) else repr(value)

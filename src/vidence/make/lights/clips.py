@@ -1,0 +1,157 @@
+"""Make a clip of moving dots from a trial: read, check, draw, write."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence import __version__
+from vidence.errors import DataError, UsageError
+from vidence.make.lights.trials import Trial
+from vidence.make.pipeline.material import Dropped
+from vidence.media.cache import write_whole
+from vidence.pointlight.body import body
+from vidence.pointlight.checks import inspect
+from vidence.pointlight.drawing import frames
+from vidence.pointlight.figures import align, is_walker, motion_of, pair, shift
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.stimulus import make_stimulus
+from vidence.pointlight.writing import sidecar, write_video
+from vidence.records import Record
+
+
+class PairRules(Record, kw_only=True, omit_defaults=True):
+    """How two actors come into one space: `offset_m` moves the second; else `hold_hands` aligns them."""
+
+    offset_m: tuple[float, float, float] | None = None
+    hold_hands: bool = False
+
+
+class ClipRules(Record, kw_only=True, omit_defaults=True):
+    """How clips are made. `fewest_frames` is what a benchmark shows; shorter clips are dropped.
+
+    With `is_strict` a motion that fails a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it
+    is kept, and the account says what is doubtful. `pairs` are by subjects, such as ``18+19``, or by clip id.
+    """
+
+    points: str = "13"
+    stimulus: StimulusSpec = StimulusSpec(width_px=128, height_px=128, dot_radius_px=1.6)
+    fewest_frames: int = 8
+    is_strict: bool = False
+    pairs: dict[str, PairRules] = msgspec.field(default_factory=dict)
+
+
+class ClipMade(Record, kw_only=True, omit_defaults=True):
+    """One clip on disk. `path` starts from the folder of the benchmark; `doubts` are checks that failed."""
+
+    clip_id: str
+    path: str
+    sha256: str
+    n_frames: int
+    fps: float
+    sources: tuple[str, ...]
+    doubts: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class ClipResult(Record, kw_only=True, omit_defaults=True):
+    """A clip, or why there is none: one of the two."""
+
+    clip: ClipMade | None = None
+    dropped: Dropped | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ClipJob:
+    """What one clip is made from: the trial, its files, how, and where to."""
+
+    trial: Trial
+    files: tuple[str, ...]
+    rules: ClipRules
+    folder: Path
+
+    @property
+    def inputs(self) -> Mapping[str, str]:
+        """The digests of all that goes in."""
+        made = {f"file-{n}": hashlib.sha256(_bytes(file)).hexdigest() for n, file in enumerate(self.files)}
+        return made | {"clip": self.trial.clip_id, "set": self.trial.set}
+
+    def make(self) -> ClipResult:
+        """The clip and its sidecar, written; or why there is none."""
+        try:
+            figures, notes = self._figures()
+            stimulus = make_stimulus(figures, self.rules.stimulus)
+        except (DataError, UsageError) as error:
+            return self._dropped("unusable-motion", str(error))
+        if stimulus.n_frames < self.rules.fewest_frames:
+            return self._dropped(
+                "too-few-frames",
+                f"{stimulus.n_frames} frames at {stimulus.fps:g} per second; "
+                f"{self.rules.fewest_frames} are shown",
+            )
+        doubts = tuple(
+            f"{check.name}: {check.message}"
+            for figure in figures
+            for check in inspect(figure).checks
+            if check.verdict == "doubtful"
+        )
+        if doubts and self.rules.is_strict:
+            return self._dropped("doubtful-motion", "; ".join(doubts))
+        pictures = list(frames(stimulus))
+        path = self.folder / "clips" / f"{self.trial.clip_id}.mp4"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(path.stem + ".part.mp4")
+        write_video(pictures, unfinished, fps=stimulus.fps)
+        kept = sidecar(stimulus, figures, pictures, vidence=__version__)
+        write_whole(path.with_suffix(".json"), msgspec.json.encode(kept))
+        unfinished.replace(path)
+        made = ClipMade(
+            clip_id=self.trial.clip_id,
+            path=path.relative_to(self.folder).as_posix(),
+            sha256=hashlib.sha256(path.read_bytes()).hexdigest(),
+            n_frames=stimulus.n_frames,
+            fps=stimulus.fps,
+            sources=tuple(map(name_of, self.files)),
+            doubts=doubts,
+            notes=notes,
+        )
+        return ClipResult(clip=made)
+
+    def _figures(self) -> tuple[list[Motion], tuple[str, ...]]:
+        motions = [motion_of(file) for file in self.files]
+        more: tuple[str, ...] = ()
+        if len(motions) == 1:
+            figures = [body(motions[0], points=self.rules.points)]
+        else:
+            both = pair(motions[0], motions[1], points=self.rules.points)
+            rules = self.rules.pairs.get(self.trial.clip_id) or self.rules.pairs.get(
+                "+".join(self.trial.subjects)
+            )
+            if rules is not None and rules.offset_m is not None:
+                both = shift(both, rules.offset_m)
+            elif rules is not None and rules.hold_hands:
+                both = align(both)
+            figures, more = [both.first, both.second], both.notes
+        told = zip(self.files, figures, strict=True)
+        return figures, (*(f"{name_of(f)}: {n}" for f, m in told for n in m.source.notes), *more)
+
+    def _dropped(self, reason: str, detail: str) -> ClipResult:
+        dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)
+        return ClipResult(dropped=dropped)
+
+
+def name_of(file: str) -> str:
+    """How a source is called in tables: the name of the file, or the walker with its options."""
+    return file if is_walker(file) else Path(file).name
+
+
+def _bytes(file: str) -> bytes:
+    """The file, for a member of an archive the archive, for a walker its words."""
+    path = Path(file)
+    for candidate in () if is_walker(file) else (path, *path.parents):
+        if candidate.is_file():
+            return candidate.read_bytes()
+    return file.encode()

@@ -1,0 +1,157 @@
+"""The tables that `vidence run actpld` reads, with the wrong choices fixed for every model."""
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from vidence.ask.benchmarks.actpld_choices import choices_for
+from vidence.ask.benchmarks.actpld_folder import (
+    CLIP_COLUMNS,
+    LABEL_COLUMNS,
+    MORE_CLIP_COLUMNS,
+    MORE_LABEL_COLUMNS,
+    TARGETS,
+    ClipRow,
+    LabelRow,
+    Labels,
+    Target,
+)
+from vidence.ask.benchmarks.checks import Fault
+from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.errors import DataError
+from vidence.make.lights.clips import ClipMade
+from vidence.make.lights.trials import Trial
+from vidence.make.pipeline.material import Dropped
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice:
+    """What a clip is asked with: the three choices of one target in their fixed order, which is right."""
+
+    clip_id: str
+    target: Target
+    choices: tuple[LabelRow, ...]
+    right: int
+
+
+def labels_table(trials: Sequence[Trial]) -> tuple[bytes, tuple[str, ...]]:
+    """``labels.csv`` from the map: every label and intention with its semantic group.
+
+    Returns:
+        The table, and notes: names that the map puts into several groups are put where most rows have them.
+    """
+    groups: dict[tuple[Target, str], Counter[str]] = {}
+    for trial in trials:
+        for target in TARGETS:
+            name = trial.label if target == "label" else trial.intention
+            groups.setdefault((target, name), Counter())[trial.group] += 1
+    notes = tuple(
+        f"the {target} {name!r} stands in the groups {', '.join(sorted(found))}; {_most(found)} is taken"
+        for (target, name), found in sorted(groups.items())
+        if len(found) > 1
+    )
+    rows = [
+        {"target": target, "name": name, "group": _most(found)}
+        for (target, name), found in sorted(
+            groups.items(), key=lambda kv: (TARGETS.index(kv[0][0]), kv[0][1])
+        )
+    ]
+    return table((*LABEL_COLUMNS, *MORE_LABEL_COLUMNS), rows), notes
+
+
+def _most(found: Counter[str]) -> str:
+    """The most frequent one, the first by name among equals."""
+    return min(found, key=lambda name: (-found[name], name))
+
+
+def read_labels(content: bytes, path: Path) -> Labels:
+    """The labels of a table.
+
+    Raises:
+        DataError: a bad line.
+    """
+    return Labels(QuestionFile(path=path, content=content))
+
+
+def fixed_choices(
+    clips: Mapping[str, ClipMade], trials: Mapping[str, Trial], labels: Labels
+) -> tuple[dict[str, tuple[Choice, ...]], tuple[Dropped, ...]]:
+    """The choices of every clip for both targets, and the clips for which there are none.
+
+    Source: ActPLD, section 2.5: two distractors from other semantic groups, the same for all models.
+    Departs: as `vidence.ask.benchmarks.actpld` says; the draw follows from the id of the clip and the names.
+    """
+    made: dict[str, tuple[Choice, ...]] = {}
+    dropped: list[Dropped] = []
+    for clip_id in clips:
+        row = ClipRow(
+            clip_id=clip_id,
+            path=clips[clip_id].path,
+            kind="video",
+            set_name=trials[clip_id].set,
+            names={"label": trials[clip_id].label, "intention": trials[clip_id].intention},
+            distractors={target: () for target in TARGETS},
+            source="",
+            licence="",
+            sha256="",
+        )
+        found = {target: choices_for(row, target, labels) for target in TARGETS}
+        faults = [f"{f.field}: {f.reason}" for f in found.values() if isinstance(f, Fault)]
+        if faults:
+            dropped.append(
+                Dropped(what=clip_id, stage="choices", reason="no-distractors", detail="; ".join(faults))
+            )
+            continue
+        made[clip_id] = tuple(
+            Choice(
+                clip_id=clip_id,
+                target=target,
+                choices=choices,
+                right=[c.name for c in choices].index(row.names[target]),
+            )
+            for target, choices in found.items()
+            if not isinstance(choices, Fault)
+        )
+    return made, tuple(dropped)
+
+
+def clips_table(
+    clips: Mapping[str, ClipMade],
+    trials: Mapping[str, Trial],
+    choices: Mapping[str, Sequence[Choice]],
+    *,
+    licence: str,
+) -> bytes:
+    """``clips.csv`` with the wrong choices written out."""
+    rows = []
+    for clip_id, chosen in choices.items():
+        clip = clips[clip_id]
+        row = msgspec.structs.asdict(trials[clip_id]) | msgspec.structs.asdict(clip)
+        row |= {"kind": "video", "source": " + ".join(clip.sources), "licence": licence}
+        for choice in chosen:
+            wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
+            row[f"{choice.target}_distractors"] = "|".join(wrong)
+        rows.append(row)
+    return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
+
+
+def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:
+    """A table in CSV, UTF-8; cells that a row does not have are empty, others are left out.
+
+    Raises:
+        DataError: a name with ``|``, which parts names in a cell of several.
+    """
+    for row in rows:
+        name = str(row.get("name", ""))
+        if "|" in name:
+            raise DataError(f"{name!r} has a |, which parts names in a cell; write it otherwise")
+    text = io.StringIO(newline="")
+    writer = csv.DictWriter(text, columns, restval="", extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -1,0 +1,275 @@
+"""Figures to show: one body, or two on one clock and in one space."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import parse_spec
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.body import body
+from vidence.pointlight.checks import Check
+from vidence.pointlight.motion import Motion, noted, part
+from vidence.pointlight.reading import read_motion
+from vidence.pointlight.stimulus import without_dots
+from vidence.pointlight.walker import walker_of
+
+Floats = NDArray[np.float64]
+HANDS = ("left_wrist", "right_wrist")
+CONTACT_M = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
+class Pair:
+    """Two bodies with the same points, rate and number of frames, in one space.
+
+    `offset_m` is by how much the second was moved; `notes` tell what was done to bring them together.
+    """
+
+    first: Motion
+    second: Motion
+    offset_m: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n_frames(self) -> int:
+        """How many frames both have."""
+        return self.first.n_frames
+
+
+def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float = 0.1) -> Pair:
+    """Put two actors on one clock.
+
+    Frames are matched by their numbers in the files: where one has lost its first frames, so does the other.
+    What one has more at the end is cut off.
+
+    Args:
+        first: one actor.
+        second: the other, recorded at the same time and in the same space.
+        points: the set of points, as for `vidence.pointlight.body.body`.
+        most_cut_s: seconds; a greater difference in length is no rounding but another recording.
+
+    Raises:
+        UsageError: different rates; change one with the option ``fps``, or take the other file.
+        DataError: lengths that differ by more, or no frame in common.
+    """
+    if abs(first.fps - second.fps) > 1e-6 * first.fps:
+        raise UsageError(
+            f"{_name(first)} has {first.fps:g} frames per second and {_name(second)} {second.fps:g}; "
+            "partners need one clock (fps=... where a file claims a wrong rate)"
+        )
+    start = max(first.source.first_frame, second.source.first_frame)
+    ends = [m.source.first_frame + m.n_frames for m in (first, second)]
+    stop = min(ends)
+    if stop <= start:
+        raise DataError(f"{_name(first)} and {_name(second)} have no frame in common")
+    if max(ends) - stop > most_cut_s * first.fps + 1e-9:
+        raise DataError(
+            f"{_name(first)} ends after frame {ends[0]} and {_name(second)} after frame {ends[1]}; partners "
+            f"differ by at most {most_cut_s:g} s. Are they of one recording? (most_cut_s=... allows more)"
+        )
+    notes = [] if ends[0] == ends[1] else [f"{max(ends) - stop} frames cut off at the end of the longer one"]
+    lost = [start - m.source.first_frame for m in (first, second)]
+    if any(lost):
+        notes.append(f"{max(lost)} frames left out at the start of the other one too")
+    bodies = [body(_frames(m, start, stop), points=points, allow_missing=True) for m in (first, second)]
+    shared = [n for n in bodies[0].names if n in bodies[1].names]
+    if not shared:
+        raise DataError(f"{_name(first)} and {_name(second)} have no point of the body in common")
+    return Pair(first=_only(bodies[0], shared), second=_only(bodies[1], shared), notes=tuple(notes))
+
+
+def closest(pair: Pair, *, points: tuple[str, ...] = HANDS) -> tuple[float, int, str, str]:
+    """How near points of both come to each other: metres, the frame, the point of each.
+
+    Raises:
+        DataError: none of these points is there, or none is ever seen.
+    """
+    ours = [n for n in points if n in pair.first.names]
+    if not ours:
+        raise DataError(f"neither actor has {', '.join(points)}")
+    first = np.stack([pair.first.positions_m[:, pair.first.index(n)] for n in ours], axis=1)
+    second = np.stack([pair.second.positions_m[:, pair.second.index(n)] for n in ours], axis=1)
+    apart = np.linalg.norm(first[:, :, None] - second[:, None, :], axis=3)
+    if not np.isfinite(apart).any():
+        raise DataError(f"{', '.join(ours)} of both are never seen together")
+    frame, a, b = np.unravel_index(int(np.nanargmin(apart)), apart.shape)
+    return float(apart[frame, a, b]), int(frame), ours[int(a)], ours[int(b)]
+
+
+def contact(pair: Pair, *, points: tuple[str, ...] = HANDS, most_m: float = CONTACT_M) -> Check:
+    """Whether hands come as near as they must to touch: wrists within 0.25 m.
+
+    Call it for pairs that touch; others stay apart and are right to.
+    """
+    apart, frame, ours, theirs = closest(pair, points=points)
+    is_fine = apart <= most_m
+    return Check(
+        name="contact",
+        verdict="fine" if is_fine else "doubtful",
+        value=round(apart, 6),
+        unit="m",
+        low=0.0,
+        high=most_m,
+        message=""
+        if is_fine
+        else f"{ours} and {theirs} are never nearer than in frame {frame}; the actors may not be in one "
+        "space (see align)",
+    )
+
+
+def align(
+    pair: Pair,
+    *,
+    hands: tuple[str, str] = ("right_wrist", "right_wrist"),
+    apart_m: float = 0.2,
+    window_s: float = 0.5,
+    most_slip_m: float = 0.02,
+) -> Pair:
+    """Move the second actor so that hands which hold each other are where they must be.
+
+    Hands that hold each other move together. The half second is sought in which the way from one wrist to the
+    other is steadiest while both move by 5 cm or more; the second actor is then moved over the floor until
+    the wrists are `apart_m` apart in the direction from one body to the other.
+
+    Args:
+        pair: two actors of whom it is known that they touch.
+        hands: a point of the first, and the one of the second that it holds.
+        apart_m: metres between the wrists of a hand shake: two palms (0.20 in CMU's 18_01 and 19_01).
+        window_s: seconds.
+        most_slip_m: metres; a way that varies more (standard deviation) is no hold.
+
+    Returns:
+        The pair with the second moved, and a note.
+
+    Raises:
+        DataError: a point is missing, or the hands never hold each other.
+    """
+    try:
+        ours = pair.first.positions_m[:, pair.first.index(hands[0])]
+        theirs = pair.second.positions_m[:, pair.second.index(hands[1])]
+    except KeyError as error:
+        raise DataError(f"an actor has no {error.args[0]}, by which the two could be aligned") from error
+    start, stop, slip = _hold(ours, theirs, size=max(2, round(window_s * pair.first.fps)))
+    if slip > most_slip_m:
+        raise DataError(
+            f"{hands[0]} and {hands[1]} never hold each other (steady to {slip:.3f} m at best, "
+            f"{most_slip_m:g} wanted); take a trial of the same session in which they do, and shift by its "
+            "offset_m"
+        )
+    way = (theirs - ours)[start:stop].mean(axis=0)
+    middle = [np.nanmean(m.positions_m[start:stop], axis=(0, 1)) for m in (pair.first, pair.second)]
+    offset = np.zeros(3)
+    for _ in range(20):  # the direction between the bodies turns a little as one of them is moved
+        ahead = (middle[1] + offset - middle[0]) * [1.0, 0.0, 1.0]
+        reach = np.linalg.norm(ahead)
+        if not reach > 0:
+            raise DataError("both actors stand in one place; the direction between them is not known")
+        offset = (apart_m * ahead / reach - way) * [1.0, 0.0, 1.0]
+    return shift(pair, (float(offset[0]), 0.0, float(offset[2])))
+
+
+def shift(pair: Pair, offset_m: tuple[float, float, float]) -> Pair:
+    """Move the second actor, such as by the offset that another trial of the session gave."""
+    total = tuple(float(a + b) for a, b in zip(pair.offset_m, offset_m, strict=True))
+    moved = replace(pair.second, positions_m=pair.second.positions_m + np.array(offset_m))
+    said = ", ".join(f"{v:+.3f}" for v in offset_m)
+    return replace(
+        pair,
+        second=moved,
+        offset_m=(total[0], total[1], total[2]),
+        notes=(*pair.notes, f"the second actor moved by ({said}) m"),
+    )
+
+
+def _hold(ours: Floats, theirs: Floats, *, size: int, moves_m: float = 0.05) -> tuple[int, int, float]:
+    """The window in which the way between two moving points is steadiest, and its standard deviation."""
+    best = (0, len(ours), float("inf"))
+    for start in range(max(1, len(ours) - size + 1)):
+        part = slice(start, start + size)
+        a, b = ours[part], theirs[part]
+        if not np.isfinite(a + b).all():
+            continue
+        if min(np.ptp(a, axis=0).max(), np.ptp(b, axis=0).max()) < moves_m:
+            continue
+        slip = float((b - a).std(axis=0).max())
+        if slip < best[2]:
+            best = (start, start + len(a), slip)
+    return best
+
+
+def _frames(motion: Motion, start: int, stop: int) -> Motion:
+    """The frames of a motion by their numbers in its file."""
+    skipped = motion.source.first_frame
+    source = msgspec.structs.replace(motion.source, first_frame=start)
+    return replace(part(motion, start - skipped, stop - skipped - 1), source=source)
+
+
+def _only(figure: Motion, names: list[str]) -> Motion:
+    others = [n for n in figure.names if n not in names]
+    return without_dots(figure, others) if others else figure
+
+
+def _name(motion: Motion) -> str:
+    return Path(motion.source.file).name or "a motion"
+
+
+WALKER = "walker"
+
+
+def staged(
+    sources: Sequence[str],
+    *,
+    points: str = "13",
+    leave_out: Sequence[str] = (),
+    hold_hands: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> list[Motion]:
+    """The figures to show.
+
+    Args:
+        sources: for each figure a file of motion capture, or ``walker:ACTION?key=value``. Two share one
+            clock and one space.
+        points: the set of points of a body (see `vidence.pointlight.body.SETS`), or ``markers`` for
+            everything that a file holds.
+        leave_out: names of points that are not shown.
+        hold_hands: move the second figure until hands that hold each other meet (see `align`).
+        options: those of the format of the files, such as ``fps``.
+
+    Raises:
+        UsageError: no source or more than two, or unknown points.
+        DataError: a file that cannot be read, or points that it does not have.
+    """
+    if not 1 <= len(sources) <= 2:
+        raise UsageError(f"one or two figures can be shown, not {len(sources)}")
+    if hold_hands and (len(sources) == 1 or points == "markers"):
+        raise UsageError("hands that hold each other are those of two bodies; give two files, not markers")
+    motions = [motion_of(source, options) for source in sources]
+    if points == "markers":
+        figures = motions
+    elif len(motions) == 2:
+        both = pair(motions[0], motions[1], points=points)
+        both = align(both) if hold_hands else both
+        second = both.second
+        for note in both.notes:
+            second = noted(second, note)
+        figures = [both.first, second]
+    else:
+        figures = [body(motions[0], points=points)]
+    return [without_dots(figure, leave_out) if leave_out else figure for figure in figures]
+
+
+def is_walker(source: str) -> bool:
+    """Whether this is the built-in figure and no file."""
+    return source == WALKER or source.startswith((f"{WALKER}:", f"{WALKER}?"))
+
+
+def motion_of(source: str, options: Mapping[str, str] | None = None) -> Motion:
+    """The motion in a file, or of ``walker:ACTION?key=value``; errors as for `staged`."""
+    if is_walker(source):
+        spec = parse_spec(source)
+        return walker_of(spec.argument, spec.options)
+    return read_motion(Path(source), options=options or {})

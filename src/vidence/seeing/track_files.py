@@ -1,0 +1,269 @@
+"""Write tracks as files: MOTChallenge text, CSV, Parquet."""
+
+import csv
+import importlib.util
+import io
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import DataError, UsageError
+from vidence.media.cache import write_whole
+from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo
+
+# What the class numbers of MOT16, MOT17 and MOT20 mean.
+MOT_CLASSES: Final = {
+    1: PERSON,
+    2: "person on vehicle",
+    3: "car",
+    4: "bicycle",
+    5: "motorbike",
+    6: "non-motorised vehicle",
+    7: "static person",
+    8: "distractor",
+    9: "occluder",
+    10: "occluder on the ground",
+    11: "occluder full",
+    12: "reflection",
+    13: "crowd",
+}
+_TRUTH_COLUMNS: Final = 9
+_LEAST_COLUMNS, _MOST_COLUMNS = 6, 10
+_UNKNOWN: Final = -1
+
+
+@dataclass(frozen=True, kw_only=True)
+class MotRows:
+    """The lines of one file in the order of frames, frames counted from 0.
+
+    Shapes: `frame_indices`, `ids`, `marks`, `class_ids` (n,), `boxes_px` (n, 4) as left, top, right, bottom.
+    `ids` are -1 for detections. `marks` is the seventh column: a confidence, -1 where it is not known, or
+    in ground truth 1 for boxes that count and 0 for others. `class_ids` are -1 where the file has none.
+    """
+
+    frame_indices: NDArray[np.int64]
+    ids: NDArray[np.int64]
+    boxes_px: NDArray[np.float64]
+    marks: NDArray[np.float64]
+    class_ids: NDArray[np.int64]
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether it is ground truth with classes, as since MOT16."""
+        return bool(np.any(self.class_ids != _UNKNOWN))
+
+    def part(self, keep: NDArray[np.bool_]) -> "MotRows":
+        """Some of the lines. Shapes: `keep` (n,)."""
+        return MotRows(
+            frame_indices=self.frame_indices[keep],
+            ids=self.ids[keep],
+            boxes_px=self.boxes_px[keep],
+            marks=self.marks[keep],
+            class_ids=self.class_ids[keep],
+        )
+
+
+def read_mot(path: Path) -> MotRows:
+    """Read a file in the format of MOTChallenge; numbers are set apart by commas or blanks.
+
+    Boxes are taken as they are written, also where they leave the frame.
+
+    Raises:
+        DataError: it cannot be read, or a line is none of the two forms; the message gives the line.
+    """
+    try:
+        text = path.read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} cannot be read ({error}); expected a text file of boxes") from error
+    rows: list[list[float]] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            rows.append(_row(line, f"{path}, line {number}"))
+            if len(rows[-1]) != len(rows[0]):
+                raise DataError(
+                    f"{path}, line {number}: {len(rows[-1])} numbers, where the first line has "
+                    f"{len(rows[0])}; expected one box in a line, with the same columns everywhere"
+                )
+    return _rows(rows)
+
+
+def _row(line: str, where: str) -> list[float]:
+    try:
+        values = [float(cell) for cell in re.split(r"\s*,\s*|\s+", line.strip().rstrip(","))]
+    except ValueError as error:
+        raise DataError(
+            f"{where}: {error}; expected frame,id,left,top,width,height,confidence,..."
+        ) from error
+    if not _LEAST_COLUMNS <= len(values) <= _MOST_COLUMNS:
+        raise DataError(
+            f"{where}: {len(values)} numbers; expected {_LEAST_COLUMNS} to {_MOST_COLUMNS}: "
+            "frame,id,left,top,width,height,confidence,..."
+        )
+    if not np.all(np.isfinite(values[:6])):
+        raise DataError(f"{where}: {values[:6]} are not all finite numbers")
+    if values[0] < 1 or values[0] != int(values[0]) or values[1] != int(values[1]):
+        raise DataError(
+            f"{where}: frame {values[0]:g}, id {values[1]:g}; expected whole numbers, frames from 1"
+        )
+    if min(values[4:6]) <= 0:
+        raise DataError(f"{where}: a box of {values[4]:g} x {values[5]:g} pixels; expected more than 0")
+    return values
+
+
+def _rows(rows: list[list[float]]) -> MotRows:
+    table = np.array(rows, np.float64).reshape(len(rows), -1 if rows else _LEAST_COLUMNS)
+    table = table[np.argsort(table[:, 0], kind="stable")]
+    n, n_columns = table.shape
+    return MotRows(
+        frame_indices=table[:, 0].astype(np.int64) - 1,
+        ids=table[:, 1].astype(np.int64),
+        boxes_px=np.hstack([table[:, 2:4], table[:, 2:4] + table[:, 4:6]]),
+        marks=table[:, 6] if n_columns > 6 else np.full(n, float(_UNKNOWN)),
+        class_ids=table[:, 7].astype(np.int64)
+        if n_columns in {_TRUTH_COLUMNS, _TRUTH_COLUMNS - 1}
+        else np.full(n, _UNKNOWN, np.int64),
+    )
+
+
+def track_numbers(tracks: Iterable[Track]) -> dict[str, int]:
+    """A whole number for every track id: the id itself where all are such numbers, else 1, 2, 3, ..."""
+    ids = [track.track_id for track in tracks]
+    if all(name.isdecimal() and str(int(name)) == name and int(name) > 0 for name in ids):
+        return {name: int(name) for name in ids}
+    return {name: number for number, name in enumerate(ids, start=1)}
+
+
+def rows_of(tracks: Sequence[Track]) -> MotRows:
+    """Tracks as the lines of a result, with a number for every id."""
+    numbers = track_numbers(tracks)
+    frames = np.concatenate([np.zeros(0, np.int64), *(track.frame_indices for track in tracks)])
+    order = np.argsort(frames, kind="stable")
+    n_boxes = [len(track.frame_indices) for track in tracks]
+    ids = np.repeat(np.array([numbers[track.track_id] for track in tracks], np.int64), n_boxes)
+    boxes = np.concatenate([np.zeros((0, 4)), *(track.boxes_px for track in tracks)])
+    marks = np.concatenate([np.zeros(0), *(track.confidences for track in tracks)])
+    return MotRows(
+        frame_indices=frames[order],
+        ids=ids[order],
+        boxes_px=boxes[order],
+        marks=marks[order],
+        class_ids=np.full(len(frames), _UNKNOWN, np.int64),
+    )
+
+
+def write_tracks(path: Path, tracks: Iterable[Track]) -> None:
+    """Write tracks in the format of results; the last three columns are -1, as nothing is known of them."""
+    tracks = tuple(tracks)
+    numbers = track_numbers(tracks)
+    lines = [
+        (int(frame), numbers[track.track_id], box, float(confidence))
+        for track in tracks
+        for frame, box, confidence in zip(track.frame_indices, track.boxes_px, track.confidences, strict=True)
+    ]
+    _write(path, sorted(lines, key=lambda line: line[:2]))
+
+
+def write_detections(path: Path, detections: Detections) -> None:
+    """Write boxes in the format of detections; the id is -1, and the class is left out."""
+    frames, boxes, marks = detections.frame_indices, detections.boxes_px, detections.confidences
+    _write(path, [(int(f), -1, box, float(c)) for f, box, c in zip(frames, boxes, marks, strict=True)])
+
+
+def _write(path: Path, lines: Iterable[tuple[int, int, NDArray[np.float64], float]]) -> None:
+    text = "".join(
+        f"{frame + 1},{number},{box[0]:.2f},{box[1]:.2f},{box[2] - box[0]:.2f},{box[3] - box[1]:.2f},"
+        f"{confidence:.4f},-1,-1,-1\n"
+        for frame, number, box, confidence in lines
+    )
+    write_whole(path, text.encode())
+
+
+COLUMNS: Final = (
+    "track_id",
+    "class",
+    "frame_index",
+    "time_s",
+    "left_px",
+    "top_px",
+    "right_px",
+    "bottom_px",
+    "confidence",
+    "is_detected",
+)
+
+
+def columns_of(video: TrackedVideo) -> dict[str, list[str] | NDArray[np.generic]]:
+    """The columns of the table by name, track after track; frames count from 0."""
+    tracks = video.tracks
+    nothing = np.zeros(0, np.int64)
+    frames = np.concatenate([nothing, *(track.frame_indices for track in tracks)])
+    boxes = np.concatenate([np.zeros((0, 4)), *(track.boxes_px for track in tracks)])
+    return {
+        "track_id": [track.track_id for track in tracks for _ in track.frame_indices],
+        "class": [track.class_name for track in tracks for _ in track.frame_indices],
+        "frame_index": frames,
+        "time_s": video.times_s[frames],
+        **{name: boxes[:, place] for place, name in enumerate(COLUMNS[4:8])},
+        "confidence": np.concatenate([np.zeros(0), *(track.confidences for track in tracks)]),
+        "is_detected": np.concatenate([np.zeros(0, np.bool_), *(track.is_detected for track in tracks)]),
+    }
+
+
+def check_parquet() -> None:
+    """Say early that no Parquet file can be written.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    if importlib.util.find_spec("pyarrow") is None:
+        raise UsageError(
+            "a table in Parquet needs pyarrow; run: pip install 'vidence[build]', or say --table csv"
+        )
+
+
+def write_parquet(path: Path, video: TrackedVideo) -> None:
+    """Write the table as a Parquet file, with its column types.
+
+    Raises:
+        UsageError: pyarrow is not installed.
+    """
+    check_parquet()
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    types = {
+        "track_id": pa.string(),
+        "class": pa.string(),
+        "is_detected": pa.bool_(),
+        "frame_index": pa.int64(),
+    }
+    arrays = {
+        name: pa.array(values, type=types.get(name, pa.float64()))
+        for name, values in columns_of(video).items()
+    }
+    buffer = io.BytesIO()
+    pq.write_table(pa.table(arrays), buffer)
+    write_whole(path, buffer.getvalue())
+
+
+def write_csv(path: Path, video: TrackedVideo) -> None:
+    """Write the table as CSV; `is_detected` is 1 or 0."""
+    columns = columns_of(video)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(COLUMNS)
+    plain = [
+        values
+        if isinstance(values, list)
+        else np.round(values.astype(np.float64), 4).tolist()
+        if values.dtype.kind == "f"
+        else values.astype(np.int64).tolist()
+        for values in columns.values()
+    ]
+    writer.writerows(zip(*plain, strict=True))
+    write_whole(path, text.getvalue().encode())

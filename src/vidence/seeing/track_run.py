@@ -1,0 +1,204 @@
+"""Track the people of one video: follow, refine, measure, write.
+
+A run takes what ``vidence track`` takes, and gives the tracks and one record of what was done.
+"""
+
+import importlib.metadata
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from vidence.catalog import create
+from vidence.errors import DataError
+from vidence.media.cache import write_whole
+from vidence.media.video import Video
+from vidence.records import Record
+from vidence.seeing.following import Followed, follow, mean_fps, open_detector, open_tracker
+from vidence.seeing.limbs import without_parts
+from vidence.seeing.quality import Quality, measure
+from vidence.seeing.refine import Refined, RefineSettings, refine
+from vidence.seeing.shooting import ShotDetector, ShotObserver, find_shots
+from vidence.seeing.track_files import (
+    MotRows,
+    rows_of,
+    write_csv,
+    write_detections,
+    write_parquet,
+    write_tracks,
+)
+from vidence.seeing.tracks import Account, DroppedTrack, ShotFrames, TrackedVideo
+from vidence.seeing.watching import Found, Image, Observer
+
+_PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
+
+
+class TrackJob(Record, kw_only=True):
+    """How a video is tracked; detector, tracker and shot detector are named by their specs."""
+
+    detector: str = "hog"
+    tracker: str = "deepsort"
+    cuts: str = "content"
+    """Where tracks end; ``none`` follows people across cuts."""
+    stride: int = 1
+    """Every n-th frame is looked at."""
+    refine: RefineSettings = RefineSettings()
+
+
+class TrackRecord(Record, kw_only=True, omit_defaults=True):
+    """What `vidence track` did, as written to ``track.json``."""
+
+    format: str = "vidence-track/1"
+    video: str
+    n_frames: int
+    width_px: int
+    height_px: int
+    fps: float
+    stride: int
+    identities: dict[str, str]
+    """What the tracks depend on: detector, describer, tracker, and shot detector (``cuts``)."""
+    versions: dict[str, str]
+    """Versions of the packages that may have taken part."""
+    counts: dict[str, int]
+    """Frames, boxes and tracks."""
+    settings: RefineSettings
+    account: Account
+    cuts: tuple[int, ...] = ()
+    """Frames with which shots begin, without the first: tracks end there."""
+    parts: tuple[DroppedTrack, ...] = ()
+    """Tracks left out as limbs."""
+    problems: tuple[str, ...] = ()
+    """Frames that could not be shown."""
+    quality: dict[str, Quality] = msgspec.field(default_factory=dict)
+    """With ground truth: of the tracks as they were associated, and as they were written (``refined``)."""
+
+
+def track_video(
+    video: Video, job: TrackJob, *, truth: MotRows | None = None, on_frame: Callable[[], None] = lambda: None
+) -> tuple[TrackedVideo, TrackRecord]:
+    """The tracks of a video, and what was done; with ground truth, they are measured.
+
+    Args:
+        video: the video.
+        job: how it is tracked.
+        truth: the ground truth.
+        on_frame: called for every frame that is looked at.
+
+    Raises:
+        UsageError: a detector, tracker or measure that cannot be used.
+        MediaError: no frame can be read.
+        DataError: a file of boxes, or the ground truth, cannot be used.
+    """
+    detector, tracker = open_detector(job.detector), open_tracker(job.tracker)
+    cutter: ShotDetector | None = None if job.cuts == "none" else create("shot-detector", job.cuts)
+    is_read = detector.looks or bool(tracker.describer)
+    observers: list[Observer] = [_Counter(on_frame)] if is_read else []
+    shot_observer: ShotObserver | None = None
+    if cutter is not None and is_read and job.stride == 1:  # otherwise shots take a pass of their own
+        size_px = (video.probe.width_px, video.probe.height_px)
+        shot_observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
+        observers.append(shot_observer)
+
+    def shots() -> list[ShotFrames]:
+        if cutter is None:
+            return []
+        found = find_shots(video, cutter) if shot_observer is None else shot_observer.shots(video.times_s)
+        return [shot.frames for shot in found]
+
+    followed = follow(
+        video, detector=detector, tracker=tracker, stride=job.stride, observers=observers, shots=shots
+    )
+    if cutter is not None:
+        followed = replace(followed, identities={**followed.identities, "cuts": cutter.identity})
+    refined = refine(followed.tracked, job.refine)
+    if getattr(detector, "finds_parts", False):  # once more: fragments of a person are whole only now
+        whole, limbs = without_parts(refined.video.tracks)
+        refined = replace(refined, video=replace(refined.video, tracks=whole))
+        followed = replace(followed, parts=(*followed.parts, *limbs))
+    return refined.video, _record(video, followed, refined=refined, settings=job.refine, truth=truth)
+
+
+class _Counter:
+    """An observer that counts frames."""
+
+    def __init__(self, on_frame: Callable[[], None]) -> None:
+        self._on_frame = on_frame
+
+    def see(self, frame_index: int, image: Image, found: Found) -> None:
+        """One frame more."""
+        self._on_frame()
+
+
+def write_run(folder: Path, tracked: TrackedVideo, record: TrackRecord, *, table: str) -> None:
+    """Write the tracks, the detections, a table (``parquet`` or ``csv``) and ``track.json`` to a folder.
+
+    Raises:
+        DataError: the folder cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        write_tracks(folder / "tracks.txt", tracked.tracks)
+        if tracked.detections is not None:
+            write_detections(folder / "detections.txt", tracked.detections)
+        (write_parquet if table == "parquet" else write_csv)(folder / f"tracks.{table}", tracked)
+        text = msgspec.json.format(msgspec.json.encode(record), indent=2)
+        write_whole(folder / "track.json", text + b"\n")
+    except OSError as error:
+        raise DataError(f"{folder} cannot be written ({error}); say another folder with --out") from error
+
+
+def _record(
+    video: Video,
+    followed: Followed,
+    *,
+    refined: Refined,
+    settings: RefineSettings,
+    truth: MotRows | None,
+) -> TrackRecord:
+    tracked = followed.tracked
+    n_boxes = len(tracked.detections.frame_indices) if tracked.detections is not None else 0
+    frames = followed.frame_indices
+    quality = {}
+    if truth is not None:
+        quality = {
+            "associated": measure(truth, rows_of(tracked.tracks)),
+            "refined": measure(truth, rows_of(refined.video.tracks)),
+        }
+    return TrackRecord(
+        video=video.probe.path,
+        n_frames=video.n_frames,
+        width_px=tracked.width_px,
+        height_px=tracked.height_px,
+        fps=round(mean_fps(video), 4),
+        stride=frames[1] - frames[0] if len(frames) > 1 else 1,
+        identities=followed.identities,
+        versions=_versions(),
+        counts={
+            "frames_looked_at": len(frames) - len(followed.problems),
+            "frames_with_problems": len(followed.problems),
+            "detections": n_boxes,
+            "detections_out_of_scale": followed.n_out_of_scale,
+            "shots": len(tracked.cuts) + 1,
+            "tracks_associated": len(tracked.tracks),
+            "boxes_associated": sum(len(track.frame_indices) for track in tracked.tracks),
+            "tracks": len(refined.video.tracks),
+            "boxes": sum(len(track.frame_indices) for track in refined.video.tracks),
+        },
+        settings=settings,
+        account=refined.account,
+        cuts=tracked.cuts,
+        parts=followed.parts,
+        problems=tuple(problem.message for problem in followed.problems),
+        quality=quality,
+    )
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,158 @@
+"""When people are visible, and how much of them is occluded by others."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.records import Record
+from vidence.seeing.boxes import share_inside
+from vidence.seeing.tracks import Track, TrackedVideo
+
+TIE_S: Final = 3.0
+
+
+class Visible(Record, kw_only=True):
+    """One track from the time of its first frame to the time of its last, in seconds."""
+
+    track_id: str
+    start_s: float
+    end_s: float
+
+    @property
+    def duration_s(self) -> float:
+        """How long, in seconds.
+
+        Source: HERBench, section 7.3 (t_end - t_start).
+        Departs: no. The time that the last frame stays on screen is not counted.
+        """
+        return self.end_s - self.start_s
+
+
+def visible(video: TrackedVideo) -> tuple[Visible, ...]:
+    """Every track of a video with its span, by start, end and id.
+
+    Times are presentation times of the frames, so that they hold where the frame rate changes.
+    """
+    spans = [(*video.span_s(track), track.track_id) for track in video.tracks]
+    return tuple(Visible(track_id=name, start_s=start, end_s=end) for start, end, name in sorted(spans))
+
+
+def stretches_s(track: Track, times_s: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
+    """The spans in which a track has a box in every frame, in seconds; open gaps part them."""
+    frames = track.frame_indices
+    runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
+    return tuple((float(times_s[run[0]]), float(times_s[run[-1]])) for run in runs)
+
+
+def overlap_s(one: Visible, other: Visible) -> float:
+    """For how long both are visible, in seconds; 0 where they are not."""
+    return max(min(one.end_s, other.end_s) - max(one.start_s, other.start_s), 0.0)
+
+
+def is_before(one: Visible, other: Visible) -> bool:
+    """Whether one has gone before the other comes: no frame shows both."""
+    return one.end_s < other.start_s
+
+
+def compare_durations(one: Visible, other: Visible, *, tie_s: float = TIE_S) -> int:
+    """1 where one is visible for longer, -1 where the other is, 0 where they differ by less than `tie_s`.
+
+    Source: HERBench, MPDR: durations that differ by less than 3 s count as equal in its example.
+    """
+    difference = one.duration_s - other.duration_s
+    if abs(difference) < tie_s or difference == 0:
+        return 0
+    return 1 if difference > 0 else -1
+
+
+def longest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
+    """Who stays longest, and all who stay less than `tie_s` shorter; several mean that it is not clear.
+
+    Source: HERBench, section 7.3 (duration computation).
+    Departs: the tie band is taken from an example of MPDR; see `compare_durations`.
+    """
+    return _leaders(spans, lambda span: span.duration_s, tie_s=tie_s)
+
+
+def shortest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
+    """Who stays shortest, and all who stay less than `tie_s` longer."""
+    return _leaders(spans, lambda span: -span.duration_s, tie_s=tie_s)
+
+
+def first_to_enter(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
+    """Who is seen first, and all who are seen less than `tie_s` later or at the same time."""
+    return _leaders(spans, lambda span: -span.start_s, tie_s=tie_s)
+
+
+def last_to_enter(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
+    """Who is seen for the first time last, and all less than `tie_s` earlier or at the same time."""
+    return _leaders(spans, lambda span: span.start_s, tie_s=tie_s)
+
+
+def first_to_leave(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
+    """Who is gone first, and all who are gone less than `tie_s` later or at the same time."""
+    return _leaders(spans, lambda span: -span.end_s, tie_s=tie_s)
+
+
+def last_to_leave(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
+    """Who is gone last, and all less than `tie_s` earlier or at the same time."""
+    return _leaders(spans, lambda span: span.end_s, tie_s=tie_s)
+
+
+def _leaders(spans: Sequence[Visible], value: Callable[[Visible], float], *, tie_s: float) -> tuple[str, ...]:
+    """The ids with the highest value and those within the band, highest first; none for no spans."""
+    if not spans:
+        return ()
+    best = max(map(value, spans))
+    near = [span for span in spans if best - value(span) < tie_s or value(span) == best]
+    return tuple(span.track_id for span in sorted(near, key=lambda span: (-value(span), span.track_id)))
+
+
+def shares_covered(track: Track, others: Sequence[Track]) -> NDArray[np.float64]:
+    """Occlusion: the part of each box of a track that one other track covers in the same frame, 0 to 1.
+
+    It is the largest part that a single other one has, shape (n,). Boxes do not tell who stands in front: a
+    box that is covered may show either of the two.
+
+    Args:
+        track: whose boxes.
+        others: tracks of the same video; the track itself is left out where it is among them.
+    """
+    covered = np.zeros(len(track.frame_indices))
+    for other in others:
+        if other.track_id == track.track_id:
+            continue
+        mine, theirs = shared_rows(track, other)
+        if len(mine):
+            shares = share_inside(track.boxes_px[mine], other.boxes_px[theirs])
+            covered[mine] = np.maximum(covered[mine], shares)
+    return covered
+
+
+def shared_rows(track: Track, other: Track) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Where two tracks have their boxes of the frames that both have, in the order of the frames."""
+    first, last = max(track.first_frame, other.first_frame), min(track.last_frame, other.last_frame)
+    if first > last:
+        nowhere = np.zeros(0, np.int64)
+        return nowhere, nowhere
+    (start, stop), (begin, end) = (
+        np.searchsorted(one.frame_indices, (first, last + 1)) for one in (track, other)
+    )
+    mine, theirs = np.arange(start, stop), np.arange(begin, end)
+    if len(mine) == len(theirs) == last - first + 1:  # neither has a gap
+        return mine, theirs
+    _, here, there = np.intersect1d(
+        track.frame_indices[mine], other.frame_indices[theirs], assume_unique=True, return_indices=True
+    )
+    return mine[here], theirs[there]
+
+
+def at_the_same_time(tracks: Sequence[Track], others: Sequence[Track]) -> Iterator[tuple[Track, list[Track]]]:
+    """Each of the tracks with those of the others that begin before it ends, and end after it begins."""
+    firsts = np.array([other.first_frame for other in others], np.int64)
+    lasts = np.array([other.last_frame for other in others], np.int64)
+    for track in tracks:
+        together = np.flatnonzero((firsts <= track.last_frame) & (lasts >= track.first_frame))
+        yield track, [others[i] for i in together.tolist()]

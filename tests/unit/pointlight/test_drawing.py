@@ -1,0 +1,169 @@
+"""From dots to pictures and files: discs, sheets, videos, sidecars."""
+
+from pathlib import Path
+
+import msgspec
+import numpy as np
+import pytest
+from PIL import Image
+
+from vidence.errors import DataError, UsageError
+from vidence.media.video import open_video
+from vidence.pointlight.drawing import contact_sheet, frames, path_plot
+from vidence.pointlight.motion import Motion
+from vidence.pointlight.specs import StimulusSpec
+from vidence.pointlight.stimulus import make_stimulus
+from vidence.pointlight.writing import (
+    motion_digest,
+    read_sidecar,
+    remake,
+    sidecar,
+    write_pictures,
+    write_video,
+)
+
+
+def walking(n_frames: int = 12) -> Motion:
+    """Two points, one that stands and one that moves along x."""
+    places = np.zeros((n_frames, 2, 3))
+    places[:, 1, 0] = np.linspace(0.5, 1.5, n_frames)
+    places[:, 1, 1] = 1.0
+    return Motion(
+        positions_m=places, is_valid=np.ones((n_frames, 2), bool), names=("left_hip", "head"), fps=24.0
+    )
+
+
+def spec(**wishes: object) -> StimulusSpec:
+    return StimulusSpec(**{"width_px": 96, "height_px": 64, "fps": None, "dot_radius_px": 3.0} | wishes)
+
+
+def test_a_disc_covers_its_area_around_its_centre():
+    made = make_stimulus([walking()], spec(dot_radius_px=6.0))
+    picture = next(frames(made))[..., 0].astype(float) / 255
+    assert picture.sum() == pytest.approx(2 * np.pi * 36, rel=0.01)
+    rows, columns = np.mgrid[0:64, 0:96] + 0.5
+    left = columns < 28
+    x, y = made.centres_px[0, 0]
+    weight = picture * left
+    assert (weight * columns).sum() / weight.sum() == pytest.approx(x, abs=0.05)
+    assert (weight * rows).sum() / weight.sum() == pytest.approx(y, abs=0.05)
+
+
+def test_a_disc_moves_by_parts_of_a_pixel():
+    first, second = (
+        next(frames(make_stimulus([walking(1)], spec(px_per_m=p)))).astype(int) for p in (20.0, 20.7)
+    )
+    assert 0 < np.abs(first - second).max() < 255
+
+
+def test_discs_at_the_edge_are_cut_off_and_those_outside_are_not_drawn():
+    made = make_stimulus([walking()], spec(px_per_m=55.0))
+    half = next(frames(made))
+    assert half[:, :4].max() > 0
+    far = make_stimulus([walking()], spec(px_per_m=4000.0))
+    assert max(int(p.max()) for p in frames(far)) == 0
+
+
+def test_blocks_do_not_change_a_pixel():
+    made = make_stimulus([walking()], spec(n_noise=5, jitter_m=0.01))
+    whole = np.stack(list(frames(made)))
+    assert np.array_equal(whole, np.stack(list(frames(made, block=5))))
+    assert whole.shape == (12, 64, 96, 3)
+
+
+def test_a_stimulus_can_be_made_again_bit_for_bit(tmp_path: Path):
+    made = make_stimulus([walking()], spec(scramble="both", n_noise=4, seed=9))
+    pictures = list(frames(made))
+    path = tmp_path / "stimulus.json"
+    path.write_bytes(msgspec.json.encode(sidecar(made, [walking()], pictures, vidence="1")))
+    _, again = remake(read_sidecar(path), [walking()])
+    assert np.array_equal(np.stack(pictures), np.stack(again))
+
+
+def test_other_motions_and_other_pixels_are_told(tmp_path: Path):
+    made = make_stimulus([walking()], spec())
+    kept = sidecar(made, [walking()], list(frames(made)), vidence="1")
+    with pytest.raises(DataError, match="not what the stimulus was made from"):
+        remake(kept, [walking(13)])
+    with pytest.raises(DataError, match="from 1 motions, not 2"):
+        remake(kept, [walking(), walking()])
+    with pytest.raises(DataError, match="came out differently"):
+        remake(msgspec.structs.replace(kept, frames_digest="0" * 64), [walking()])
+    (tmp_path / "x.json").write_text('{"spec": {"margin": 7}}')
+    with pytest.raises(DataError, match="no sidecar"):
+        read_sidecar(tmp_path / "x.json")
+    with pytest.raises(DataError, match="cannot be read"):
+        read_sidecar(tmp_path / "none.json")
+
+
+def test_the_digest_of_a_motion_knows_places_names_and_rate():
+    changed = walking()
+    changed.positions_m[3, 0, 0] += 1e-12
+    assert motion_digest(changed) != motion_digest(walking())
+    assert motion_digest(walking()) == motion_digest(walking())
+
+
+@pytest.mark.parametrize("ending", [".mp4", ".webm"])
+def test_videos_have_every_frame_at_its_time(tmp_path: Path, ending: str):
+    made = make_stimulus([walking()], spec())
+    pictures = list(frames(made))
+    path = tmp_path / f"clip{ending}"
+    write_video(pictures, path, fps=made.fps)
+    video = open_video(path)
+    assert video.n_frames == 12
+    assert np.allclose(video.times_s, np.arange(12) / 24.0, atol=1e-3)
+    last = video.frames([11])[0]
+    assert isinstance(last, np.ndarray)
+    assert np.abs(last.astype(int) - pictures[11]).mean() < 4
+
+
+def test_gifs_keep_the_mean_rate(tmp_path: Path):
+    made = make_stimulus([walking()], spec())
+    write_video(list(frames(made)), tmp_path / "clip.gif", fps=24.0)
+    with Image.open(tmp_path / "clip.gif") as image:
+        waits = []
+        for number in range(image.n_frames):
+            image.seek(number)
+            waits.append(image.info["duration"])
+    assert sum(waits) == 500
+    with pytest.raises(UsageError, match="50 frames"):
+        write_video(list(frames(made)), tmp_path / "fast.gif", fps=60.0)
+
+
+def test_what_cannot_be_written_is_refused(tmp_path: Path):
+    pictures = list(frames(make_stimulus([walking()], spec(width_px=95))))
+    for name, picture_list, words in (
+        ("a.mp4", pictures, "even"),
+        ("a.avi", pictures, "ends in"),
+        ("a.mp4", [], "no pictures"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            write_video(picture_list, tmp_path / name, fps=24.0)
+
+
+def test_pictures_are_numbered_and_nothing_is_overwritten(tmp_path: Path):
+    pictures = list(frames(make_stimulus([walking()], spec())))
+    write_pictures(pictures, tmp_path / "clip")
+    assert len(list((tmp_path / "clip").iterdir())) == 12
+    assert np.array_equal(np.asarray(Image.open(tmp_path / "clip" / "0003.png")), pictures[2])
+    with pytest.raises(UsageError, match="not empty"):
+        write_pictures(pictures, tmp_path / "clip")
+
+
+def test_a_contact_sheet_holds_the_first_and_the_last_frame():
+    pictures = list(frames(make_stimulus([walking()], spec())))
+    sheet = contact_sheet(pictures, fps=24.0, n_shown=5, columns=3)
+    assert sheet.shape == (4 + 2 * (64 + 18 + 4), 4 + 3 * (96 + 4), 3)
+    assert np.array_equal(sheet[4:68, 4:100], pictures[0])
+    assert np.array_equal(sheet[90:154, 104:200], pictures[11])
+    with pytest.raises(UsageError, match="at least one picture"):
+        contact_sheet([], fps=24.0)
+
+
+def test_paths_run_from_pale_to_dark_where_the_dots_were():
+    made = make_stimulus([walking()], spec(n_noise=3, noise="linear"))
+    plot = path_plot(made).astype(int)
+    way = made.centres_px[:, 1]
+    start, end = (plot[int(y), int(x)] for x, y in (way[1], way[-3]))
+    assert start.sum() > end.sum()
+    assert plot.max() > 240

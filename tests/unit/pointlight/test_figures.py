@@ -1,0 +1,99 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from subjects.standing import motion_of, standing
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.figures import align, closest, contact, pair, shift
+
+
+def facing(n_frames=120, *, first_frame=0, fps=60.0):
+    """A body that looks along -z, 1 m before one that looks along +z."""
+    other = standing(n_frames, fps=fps, file="b.bvh", first_frame=first_frame)
+    return replace(other, positions_m=other.positions_m * [-1, 1, -1] + [0, 0, 1.0])
+
+
+def shaking(offset=(0.0, 0.0, 0.0)):
+    """Two who shake their right hands, wrists 20 cm apart, from 0.5 s to 1.5 s; the second is moved."""
+    time = np.arange(120) / 60
+    up = 1.0 + 0.1 * np.sin(2 * np.pi * 3 * time)
+    is_held = (time >= 0.5) & (time < 1.5)
+    first, second = standing(120, file="a.bvh"), facing()
+    hand = first.index("right_wrist")
+    for body, z in ((first, 0.4), (second, 0.6)):
+        body.positions_m[is_held, hand] = np.stack([0 * up, up, z + 0 * up], axis=1)[is_held]
+    return first, replace(second, positions_m=second.positions_m + np.array(offset))
+
+
+def test_frames_are_matched_by_their_numbers():
+    """The first lost one frame and the second five: both start at frame 5 and end at 100."""
+    first = standing(99, file="a.bvh", first_frame=1)
+    second = facing(95, first_frame=5)
+    first.positions_m[:, 0, 2] = np.arange(1, 100)
+    second.positions_m[:, 0, 2] = np.arange(5, 100)
+    both = pair(first, second)
+    assert both.n_frames == 95
+    np.testing.assert_array_equal(both.first.positions_m[:, 0, 2], both.second.positions_m[:, 0, 2])
+    assert both.first.source.first_frame == both.second.source.first_frame == 5
+    assert both.notes == ("4 frames left out at the start of the other one too",)
+
+
+def test_the_longer_one_is_cut_and_too_long_is_refused():
+    both = pair(standing(120, file="a.bvh"), facing(117))
+    assert both.n_frames == both.second.n_frames == 117
+    assert both.notes == ("3 frames cut off at the end of the longer one",)
+    with pytest.raises(DataError, match=r"a\.bvh ends after frame 120 and b\.bvh after frame 100"):
+        pair(standing(120, file="a.bvh"), facing(100))
+    assert pair(standing(120), facing(100), most_cut_s=1.0).n_frames == 100
+
+
+def test_what_is_no_pair():
+    with pytest.raises(UsageError, match=r"60 frames per second and b\.bvh 120; partners need one clock"):
+        pair(standing(), facing(fps=120.0))
+    with pytest.raises(DataError, match="no frame in common"):
+        pair(standing(5), facing(5, first_frame=5), most_cut_s=10)
+    whole = standing()
+    upper = motion_of(whole.positions_m[:, :7], names=whole.names[:7])
+    lower = motion_of(whole.positions_m[:, 7:], names=whole.names[7:])
+    with pytest.raises(DataError, match="no point of the body in common"):
+        pair(upper, lower)
+
+
+def test_points_that_one_lacks_are_left_out_of_both():
+    headless = standing()
+    headless = motion_of(headless.positions_m[:, 1:], names=headless.names[1:])
+    both = pair(headless, facing())
+    assert both.first.names == both.second.names == headless.names
+
+
+def test_contact():
+    both = pair(*shaking())
+    apart, frame, ours, theirs = closest(both)
+    assert apart == pytest.approx(0.2)
+    assert 30 <= frame < 90
+    assert (ours, theirs) == ("right_wrist", "right_wrist")
+    assert contact(both).verdict == "fine"
+    far = contact(shift(both, (0.0, 0.0, 0.3)))
+    assert (far.verdict, far.value) == ("doubtful", pytest.approx(0.5))
+    assert "never nearer" in far.message
+
+
+@pytest.mark.parametrize("offset", [(0.0, 0.0, 0.4), (0.2, 0.0, -0.3), (-0.5, 0.0, 0.1)])
+def test_align_takes_back_what_was_moved(offset):
+    moved = pair(*shaking(offset))
+    aligned = align(moved)
+    assert contact(aligned).verdict == "fine"
+    np.testing.assert_allclose(np.array(aligned.offset_m) + offset, 0.0, atol=0.03)
+    assert aligned.offset_m[1] == 0.0
+    assert "second actor moved by" in aligned.notes[-1]
+
+
+def test_those_who_never_touch_cannot_be_aligned():
+    with pytest.raises(DataError, match="never hold each other"):
+        align(pair(standing(), facing()))
+    legs = pair(standing(), facing(), points="lower")
+    with pytest.raises(DataError, match="no right_wrist"):
+        align(legs)
+    with pytest.raises(DataError, match="neither actor has"):
+        closest(legs)

@@ -1,0 +1,296 @@
+"""From a motion to dots: timing, views, framing, what is done to dots, colours, refusals."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from vidence.errors import DataError, UsageError
+from vidence.pointlight.body import limbs_of
+from vidence.pointlight.manipulations import mask_scrambled
+from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
+from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
+from vidence.pointlight.stimulus import in_time, make_stimulus, with_seed, without_dots
+
+NAMES = ("left_hip", "left_knee", "left_ankle", "head")
+
+
+def moving(n_frames: int = 40, *, fps: float = 40.0, shift_m: float = 0.0) -> Motion:
+    """Four points at heights 1, 0.5, 0 and 1.7 m that walk along x at 1 m/s; the ankle swings in z."""
+    time_s = np.arange(n_frames) / fps
+    places = np.zeros((n_frames, 4, 3))
+    places[:, :, 0] = time_s[:, None] + shift_m
+    places[:, :, 1] = (1.0, 0.5, 0.0, 1.7)
+    places[:, 2, 2] = 0.3 * np.sin(2 * np.pi * time_s)
+    return Motion(
+        positions_m=places, is_valid=np.ones((n_frames, 4), bool), names=NAMES, fps=fps, kind="body"
+    )
+
+
+def spec(**wishes: object) -> StimulusSpec:
+    return StimulusSpec(**{"width_px": 200, "height_px": 200, "fps": None} | wishes)
+
+
+def test_a_quarter_turn_shows_the_front_from_the_side():
+    nose = np.array([[0.0, 0.0, 1.0]])  # towards the viewer
+    turned, _ = seen(nose, View(yaw_deg=90), centre_m=np.zeros(3))
+    assert np.allclose(turned, [[1.0, 0.0]])
+    up = np.array([[0.0, 1.0, 0.0]])
+    assert np.allclose(seen(up, View(roll_deg=90), centre_m=np.zeros(3))[0], [[-1.0, 0.0]])
+    behind = np.array([[0.0, 0.0, -1.0]])
+    assert np.allclose(seen(behind, View(pitch_deg=90), centre_m=np.zeros(3))[0], [[0.0, 1.0]])
+
+
+def test_every_view_is_a_rotation():
+    turn = rotation(View(yaw_deg=33, pitch_deg=-20, roll_deg=71))
+    assert np.allclose(turn @ turn.T, np.eye(3))
+    assert np.linalg.det(turn) == pytest.approx(1.0)
+
+
+def test_perspective_makes_near_things_larger_and_leaves_the_centre_alone():
+    places = np.array([[1.0, 0, 0], [1.0, 0, 2.0], [1.0, 0, -4.0], [0, 0, 9.0]])
+    found, scale = seen(places, View(projection="perspective", distance_m=4.0), centre_m=np.zeros(3))
+    assert np.allclose(found[:3, 0], [1.0, 2.0, 0.5])
+    assert np.allclose(scale[:3], [1.0, 2.0, 0.5])
+    assert np.isnan(scale[3])  # behind the viewer
+
+
+@pytest.mark.parametrize("wrong", [{"yaw_deg": np.nan}, {"distance_m": 0.0}])
+def test_views_that_make_no_sense_are_refused(wrong: dict[str, float]):
+    with pytest.raises(UsageError):
+        View(**wrong)
+
+
+def test_trimming_rounds_up_as_in_actpld():
+    assert trimmed(moving(41)).n_frames == 41 - 2 * 5
+    with pytest.raises(UsageError, match="leaves nothing"):
+        trimmed(moving(2), 0.4)
+
+
+def test_resampling_keeps_the_path_and_the_time():
+    halved = resampled(moving(41), 20.0)
+    assert halved.n_frames == 21
+    assert np.allclose(halved.positions_m, moving(41).positions_m[::2])
+    finer = resampled(moving(41), 120.0)
+    assert np.allclose(finer.positions_m[:, 0, 0], np.arange(finer.n_frames) / 120.0)
+    assert finer.duration_s == pytest.approx(41 / 40, abs=1 / 40)
+
+
+def test_a_frame_between_a_seen_and_an_unseen_one_is_not_seen():
+    hidden = moving(5)
+    hidden.is_valid[2, 1] = False
+    assert resampled(hidden, 80.0).is_valid[:, 1].tolist() == [1, 1, 1, 0, 0, 0, 1, 1, 1]
+
+
+def test_a_loop_ends_where_it_begins():
+    loop = seamless(moving(41))
+    assert loop.n_frames == 40
+    assert np.allclose(loop.positions_m[:, 0, 0], 0.0)  # all of it was drift
+    hidden = moving(41)
+    hidden.is_valid[-1, 3] = False
+    with pytest.raises(DataError, match="head"):
+        seamless(hidden)
+
+
+def test_the_window_lies_in_the_middle_unless_it_is_said_where():
+    shown = in_time([moving(41)], spec(n_frames=5, step=2))
+    assert np.allclose(shown[0].positions_m[:, 0, 0] * 40, [16, 18, 20, 22, 24])
+    assert shown[0].fps == 20
+    first = in_time([moving(41)], spec(n_frames=5, start_frame=0))
+    assert np.allclose(first[0].positions_m[:, 0, 0] * 40, range(5))
+    with pytest.raises(UsageError, match="there are 41"):
+        in_time([moving(41)], spec(n_frames=42))
+
+
+def test_figures_share_a_clock_and_the_shortest_decides():
+    both = in_time([moving(41), moving(31)], spec())
+    assert [f.n_frames for f in both] == [31, 31]
+    with pytest.raises(UsageError, match="40, 60"):
+        in_time([moving(), moving(fps=60.0)], spec())
+    with pytest.raises(UsageError, match="at least one figure"):
+        in_time([], spec())
+
+
+def test_the_figure_fills_the_picture_less_the_margin_with_one_scale():
+    made = make_stimulus([moving()], spec(margin=0.1, dot_radius_px=5.0))
+    assert made.px_per_m == pytest.approx((200 * 0.8 - 10) / 1.7)
+    assert np.nanmin(made.centres_px[..., 1]) == pytest.approx(25.0)  # the head
+    assert np.nanmax(made.centres_px[..., 1]) == pytest.approx(175.0)  # the ankle
+    speed = np.diff(made.centres_px[:, 0, 0])
+    assert np.allclose(speed, made.px_per_m / 40)
+
+
+def test_following_takes_the_way_along_the_floor_away_and_nothing_else():
+    made = make_stimulus([moving()], spec(framing="follow", px_per_m=50.0))
+    assert np.allclose(np.ptp(made.centres_px[:, :, 0], axis=0), 0.0, atol=1e-9)
+    assert np.allclose(made.centres_px[0, :, 1], 100 - 50 * (np.array([1, 0.5, 0, 1.7]) - 0.85))
+
+
+def test_following_keeps_the_bounce_of_a_jump():
+    still = moving()
+    height_m = 0.3 * np.abs(np.sin(2 * np.pi * np.arange(still.n_frames) / still.fps))
+    jumping = replace(still, positions_m=still.positions_m + height_m[:, None, None] * [0.0, 1.0, 0.0])
+    made = make_stimulus([jumping], spec(framing="follow", px_per_m=50.0))
+    rise_px = made.centres_px[0, :, 1] - made.centres_px[:, :, 1]  # y points down
+    assert np.allclose(rise_px, 50.0 * height_m[:, None])
+
+
+def test_mirroring_and_inverting_swap_the_sides_of_the_picture():
+    plain = make_stimulus([moving()], spec())
+    mirrored = make_stimulus([moving()], spec(is_mirrored=True))
+    inverted = make_stimulus([moving()], spec(is_inverted=True))
+    assert np.allclose(mirrored.centres_px, [200, 0] + plain.centres_px * [-1, 1])
+    assert np.allclose(inverted.centres_px, [0, 200] + plain.centres_px * [1, -1])
+
+
+def test_backwards_is_the_same_dots_in_the_other_order():
+    plain, back = make_stimulus([moving()], spec()), make_stimulus([moving()], spec(is_backwards=True))
+    assert np.allclose(back.centres_px, plain.centres_px[::-1])
+    assert np.array_equal(backwards(backwards(moving())).positions_m, moving().positions_m)
+
+
+def test_scrambled_places_keep_every_motion_and_stay_in_the_box():
+    plain = make_stimulus([moving()], spec(framing="follow", px_per_m=50.0, view=View(yaw_deg=90)))
+    made = make_stimulus(
+        [moving()], spec(framing="follow", px_per_m=50.0, view=View(yaw_deg=90), scramble="places", seed=3)
+    )
+    offset = made.centres_px - plain.centres_px
+    assert np.allclose(offset, offset[:1])
+    assert not np.allclose(offset[0], 0.0, atol=1.0)
+    own = plain.centres_px.mean(axis=0)
+    assert (made.centres_px.mean(axis=0) >= own.min(axis=0) - 1e-6).all()
+    assert (made.centres_px.mean(axis=0) <= own.max(axis=0) + 1e-6).all()
+
+
+def test_scrambled_phases_are_circular_shifts_of_each_dots_own_motion():
+    wishes = {"framing": "follow", "px_per_m": 50.0, "view": View(yaw_deg=90)}
+    plain = make_stimulus([moving()], spec(**wishes)).centres_px
+    made = make_stimulus([moving()], spec(**wishes, scramble="phases", seed=5)).centres_px
+    middle = plain.mean(axis=1, keepdims=True)
+    for dot in range(4):
+        own, shifted = plain[:, dot] - middle[:, 0], made[:, dot] - middle[:, 0]
+        assert any(np.allclose(np.roll(own, -shift, axis=0), shifted) for shift in range(40))
+
+
+def test_dots_of_limited_life_lie_on_limbs_and_change_in_turn():
+    made = make_stimulus([moving()], spec(life_frames=4, n_life_dots=6, framing="follow", px_per_m=50.0))
+    assert made.centres_px.shape == (40, 6, 2)
+    heights_m = 0.85 - (made.centres_px[..., 1] - 100) / 50
+    assert heights_m.min() >= -1e-9
+    assert heights_m.max() <= 1.0 + 1e-9  # the head hangs on no limb here
+    for dot in range(6):
+        changes = np.flatnonzero(np.abs(np.diff(heights_m[:, dot])) > 1e-9) + 1
+        assert (np.diff(changes) == 4).all()
+        assert len(changes) >= 9
+    with pytest.raises(UsageError, match="no two of the points"):
+        limbs_of(("LFHD", "RFHD"))
+
+
+def test_jitter_dropout_and_noise_have_the_size_that_was_asked_for():
+    many = moving(4000)
+    plain = make_stimulus([many], spec(px_per_m=100.0))
+    shaken = make_stimulus([many], spec(px_per_m=100.0, jitter_m=0.02, seed=1))
+    assert np.std(shaken.centres_px - plain.centres_px) == pytest.approx(2.0, rel=0.03)
+    lossy = make_stimulus([many], spec(px_per_m=100.0, dropout=0.25, seed=1))
+    assert np.isnan(lossy.centres_px[..., 0]).mean() == pytest.approx(0.25, abs=0.02)
+    for noise in ("random", "linear", "scrambled"):
+        noisy = make_stimulus([moving()], spec(n_noise=30, noise=noise, seed=2))
+        assert (noisy.owners == -1).sum() == 30
+        assert np.array_equal(noisy.centres_px[:, :4], make_stimulus([moving()], spec()).centres_px)
+    drift = make_stimulus([moving()], spec(n_noise=30, noise="linear", noise_speed_m_s=2.0, px_per_m=10.0))
+    steps = np.linalg.norm(np.diff(drift.centres_px[:, 4:], axis=0), axis=2)
+    assert np.median(steps) == pytest.approx(2.0 / 40 * 10)
+
+
+def test_scrambled_mask_dots_have_their_mean_places_anywhere_in_the_box_and_nowhere_else():
+    motion = moving()
+    places, valid = motion.positions_m[:, :, :2], motion.is_valid
+    box = np.array([[10.0, 20.0], [10.5, 20.5]])  # far smaller than the figure
+    rng = np.random.default_rng(8)
+    dots, shown = mask_scrambled(places, valid, 2000, box=box, rng=rng)
+    means = dots.mean(axis=0)  # each dot runs once through the whole motion that it copies
+    assert shown.all()
+    assert means.min(axis=0) == pytest.approx(box[0], abs=0.01)
+    assert means.max(axis=0) == pytest.approx(box[1], abs=0.01)
+    assert means.mean(axis=0) == pytest.approx(box.mean(axis=0), abs=0.02)
+    quarters = np.histogram2d(*means.T, bins=2, range=box.T)[0]
+    assert quarters.min() > 430
+    assert quarters.sum() == 2000
+
+
+def test_the_seed_decides_every_draw():
+    wishes = {"scramble": "both", "jitter_m": 0.01, "n_noise": 9, "dropout": 0.1, "polarity": "mixed"}
+    first = make_stimulus([moving()], spec(**wishes, seed=1))
+    same = make_stimulus([moving()], spec(**wishes, seed=1))
+    other = make_stimulus([moving()], with_seed(spec(**wishes, seed=1), 2))
+    assert np.array_equal(first.centres_px, same.centres_px, equal_nan=True)
+    assert not np.array_equal(first.centres_px, other.centres_px, equal_nan=True)
+
+
+def test_contrast_polarity_and_colours():
+    light = make_stimulus([moving()], spec(contrast=0.5))
+    assert (light.background, light.levels[0].tolist()) == (0, [128, 128, 128])
+    dark = make_stimulus([moving()], spec(polarity="dark", contrast=1.0))
+    assert (dark.background, dark.levels[0].tolist()) == (255, [0, 0, 0])
+    mixed = make_stimulus([moving()], spec(polarity="mixed"))
+    assert mixed.background == 128
+    assert sorted(mixed.levels[:, 0].tolist()) == [0, 0, 255, 255]
+    two = make_stimulus([moving(), moving(shift_m=1.0)], spec(colours="two"))
+    assert two.owners.tolist() == [0, 0, 0, 0, 1, 1, 1, 1]
+    assert two.levels[0].tolist() != two.levels[4].tolist()
+
+
+def test_nearer_dots_are_larger_where_that_is_asked_for():
+    near = moving()
+    near.positions_m[:, 3, 2] = 2.0
+    view = View(projection="perspective", distance_m=8.0)
+    made = make_stimulus([near], spec(view=view, depth_dots=True, dot_radius_px=4.0))
+    assert made.radii_px[0, 3] > made.radii_px[0, 0]
+    assert np.allclose(make_stimulus([near], spec(view=view)).radii_px, 4.0)
+
+
+def test_points_that_are_not_seen_are_not_shown():
+    hidden = moving()
+    hidden.is_valid[10:, 1] = False
+    hidden.positions_m[10:, 1] = np.nan
+    made = make_stimulus([hidden], spec())
+    assert np.isnan(made.centres_px[10:, 1]).all()
+    assert np.isfinite(made.centres_px[:10]).all()
+    with pytest.raises(DataError, match="no point"):
+        make_stimulus([replace(moving(), is_valid=np.zeros((40, 4), bool))], spec())
+
+
+def test_dots_can_be_left_out():
+    assert without_dots(moving(), ["head"]).names == NAMES[:3]
+    for names in (["nose"], list(NAMES)):
+        with pytest.raises(UsageError):
+            without_dots(moving(), names)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"width_px": 4},
+        {"n_frames": 0},
+        {"margin": 0.6},
+        {"contrast": 1.5},
+        {"jitter_m": -1.0},
+        {"dot_radius_px": 0.0},
+        {"background": 300},
+        {"fps": 0.0},
+        {"step": 0},
+    ],
+)
+def test_specs_that_make_no_sense_are_refused(wrong: dict[str, float]):
+    with pytest.raises(UsageError, match=next(iter(wrong))):
+        StimulusSpec(**wrong)
+
+
+def test_a_margin_that_leaves_no_room_is_refused():
+    with pytest.raises(UsageError, match="no room"):
+        make_stimulus([moving()], StimulusSpec(width_px=16, height_px=16, dot_radius_px=8.0, fps=None))
+
+
+def test_parts_that_are_not_there_are_refused():
+    with pytest.raises(UsageError, match="40 frames"):
+        part(moving(), 0, 40)

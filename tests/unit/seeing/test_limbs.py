@@ -1,0 +1,143 @@
+"""Limbs that were taken for people, and boxes whose size does not fit their place."""
+
+import numpy as np
+
+from subjects.tracks import track, walk
+from vidence.seeing.limbs import out_of_scale, without_parts
+from vidence.seeing.tracks import PERSON, Detections
+
+WHOLE = walk("whole", [(200 + 3 * i, 300) for i in range(30)], size=(100, 300))
+
+
+def names(*tracks):
+    kept, dropped = without_parts(tracks)
+    assert {t.track_id for t in kept} | {d.what for d in dropped} == {t.track_id for t in tracks}
+    return [t.track_id for t in kept]
+
+
+def test_an_arm_that_moves_with_its_person_goes():
+    arm = walk("arm", [(220 + 3 * i, 260) for i in range(5, 25)], size=(30, 80), first=5)
+    assert names(arm, WHOLE) == ["whole"]
+    _, (dropped,) = without_parts((arm, WHOLE))
+    assert (dropped.what, dropped.reason) == ("arm", "part-of-another")
+    assert "whole" in dropped.detail
+
+
+def test_a_person_seen_only_now_and_then_still_has_an_arm():
+    """Between frames 0 and 20 the person stands on a straight line between the two boxes."""
+    seen = track("whole", [(0, 0, 100, 300), (40, 0, 140, 300)], frames=[0, 20])
+    arm = walk("arm", [(40 + 2 * i, 100) for i in range(20)], size=(30, 80))
+    assert names(seen, arm) == ["whole"]
+
+
+def test_somebody_who_only_passes_behind_stays():
+    passer = walk("passer", [(50 + 12 * i, 260) for i in range(30)], size=(30, 80))
+    assert names(passer, WHOLE) == ["passer", "whole"]
+
+
+def test_who_was_there_before_the_other_stays():
+    early = walk("early", [(220 + 3 * i, 260) for i in range(-20, 20)], size=(30, 80))
+    late = walk("late", [(200 + 3 * i, 300) for i in range(20)], size=(100, 300), first=20)
+    assert names(early, late) == ["early", "late"]
+
+
+def test_two_of_one_size_stay_and_so_does_one_alone():
+    twin = walk("twin", [(205 + 3 * i, 302) for i in range(30)], size=(90, 280))
+    assert names(WHOLE, twin) == ["whole", "twin"]
+    assert names(WHOLE) == ["whole"]
+    assert names() == []
+
+
+def test_a_hand_that_sticks_out_at_the_side_goes():
+    hand = walk("hand", [(258 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
+    assert names(hand, WHOLE) == ["whole"]
+
+
+def test_a_small_person_who_passes_beside_stays():
+    """Never farther outside the box than a hand may be, but not at one place of it."""
+    passer = walk("passer", [(140 + 3 * i + 4.5 * i, 300) for i in range(27)], size=(24, 60))
+    assert names(passer, WHOLE) == ["passer", "whole"]
+
+
+def test_a_small_person_who_stands_clear_of_the_box_stays():
+    beside = walk("beside", [(300 + 3 * i, 300) for i in range(2, 28)], size=(24, 60), first=2)
+    assert names(beside, WHOLE) == ["beside", "whole"]
+
+
+def test_half_the_size_and_sticking_out_is_no_limb():
+    child = walk("child", [(245 + 3 * i, 360) for i in range(2, 28)], size=(60, 170), first=2)
+    assert names(child, WHOLE) == ["child", "whole"]
+
+
+HEIGHT = 576
+
+
+def seen(feet, heights, sure) -> Detections:
+    feet, heights = np.asarray(feet, float), np.asarray(heights, float)
+    n = len(feet)
+    return Detections(
+        frame_indices=np.arange(n),
+        boxes_px=np.stack([np.zeros(n), feet - heights, 0.4 * heights, feet], axis=1),
+        confidences=np.asarray(sure, float),
+        class_ids=np.zeros(n, np.int64),
+        class_names={0: PERSON},
+    )
+
+
+def street(n=200, *, slope=0.25, start=20.0, noise=0.05):
+    rng = np.random.default_rng(0)
+    feet = rng.uniform(200, 500, n)
+    return feet, (start + slope * feet) * np.exp(rng.normal(0, noise, n))
+
+
+def judged(more, *, sure=0.5, height_px=HEIGHT, **how):
+    feet, heights = street(**how)
+    extra_feet, extra_heights = zip(*more, strict=True)
+    found = seen([*feet, *extra_feet], [*heights, *extra_heights], [0.95] * len(feet) + [sure] * len(more))
+    is_out = out_of_scale(found, height_px=height_px)
+    assert not is_out[: len(feet)].any()
+    return is_out[len(feet) :].tolist()
+
+
+def test_giants_and_dwarfs_are_out_and_children_are_not():
+    # At 400 px a person is 120 px high.
+    assert judged([(400, 120), (400, 70), (400, 200), (400, 55), (400, 260)]) == [
+        False,
+        False,
+        False,
+        True,
+        True,
+    ]
+
+
+def test_who_is_near_may_be_larger():
+    assert judged([(220, 75), (500, 145), (220, 160)]) == [False, False, True]
+
+
+def test_a_sure_box_and_one_that_the_frame_cuts_are_left_alone():
+    assert judged([(400, 300)], sure=0.95) == [False]
+    assert judged([(HEIGHT, 400)]) == [False]
+    assert judged([(400, 400)]) == [False]
+
+
+def test_nothing_is_said_of_few_boxes_or_where_sizes_do_not_follow_the_place():
+    assert judged([(400, 260)], n=90) == [False]
+    assert judged([(400, 500)], noise=0.4) == [False]
+
+
+def test_all_at_one_place_have_one_height():
+    feet = np.full(150, 400.0)
+    found = seen([*feet, 400], [*(100 + np.arange(150) % 5), 300], [0.95] * 150 + [0.5])
+    assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [True]
+
+
+def test_who_stands_still_does_not_tell_how_high_people_are_far_behind():
+    rng = np.random.default_rng(0)
+    feet, heights = 300 + rng.normal(0, 5, 150), 200 + rng.normal(0, 4, 150)
+    # Somebody 70 px high: far behind the one who stands, and beside.
+    found = seen([*feet, 220, 300], [*heights, 70, 70], [0.95] * 150 + [0.5, 0.5])
+    assert out_of_scale(found, height_px=HEIGHT).tolist() == [False] * 150 + [False, True]
+
+
+def test_no_boxes():
+    assert out_of_scale(seen([], [], []), height_px=HEIGHT).tolist() == []

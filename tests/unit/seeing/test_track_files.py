@@ -1,0 +1,100 @@
+"""Files in the format of MOTChallenge, read and written."""
+
+import numpy as np
+import pytest
+
+from vidence.errors import DataError
+from vidence.seeing.track_files import read_mot, rows_of, track_numbers, write_detections, write_tracks
+from vidence.seeing.tracks import PERSON, Detections, Track
+
+
+def track(name, frames, *, left=0.0):
+    n = len(frames)
+    return Track(
+        track_id=name,
+        class_name=PERSON,
+        frame_indices=np.array(frames, np.int64),
+        boxes_px=np.tile([left, 10.0, left + 20, 60.0], (n, 1)),
+        confidences=np.full(n, 0.5),
+        is_detected=np.ones(n, bool),
+    )
+
+
+def test_frames_count_from_one_in_files_and_from_zero_here(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("2,7,10.5,20,30,40,0.9,-1,-1,-1\n1,7,10,20,30,40,0.8,-1,-1,-1\n")
+    rows = read_mot(path)
+    assert rows.frame_indices.tolist() == [0, 1]
+    assert rows.ids.tolist() == [7, 7]
+    assert rows.boxes_px.tolist() == [[10, 20, 40, 60], [10.5, 20, 40.5, 60]]
+    assert rows.marks.tolist() == [0.8, 0.9]
+    assert not rows.has_classes
+
+
+def test_ground_truth_since_2016_has_classes(tmp_path):
+    path = tmp_path / "gt.txt"
+    path.write_text("1,1,0,0,5,5,1,1,0.7\n1,2,0,0,5,5,0,8,1\n")
+    rows = read_mot(path)
+    assert rows.class_ids.tolist() == [1, 8]
+    assert rows.marks.tolist() == [1, 0]
+
+
+def test_blanks_and_commas_both_set_numbers_apart(tmp_path):
+    path = tmp_path / "t.txt"
+    path.write_text("1 2 3 4 5 6\n\n2 2 3 4 5 6\n")
+    assert read_mot(path).frame_indices.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("0,1,2,3,4,5,1\n", "line 1: frame 0"),
+        ("1,1,2,3,4,5,1\n1,x,2,3,4,5,1\n", "line 2"),
+        ("1,1,2,3,0,5,1\n", "0 x 5 pixels"),
+        ("1,1,2,3\n", "4 numbers; expected 6 to 10"),
+        ("1,1,2,3,4,nan,1\n", "not all finite"),
+        ("1,2,500,158,29,73,251,219\n2,3,497,158,29,73,255,216,1\n", "line 2: 9 numbers, where the first"),
+    ],
+)
+def test_lines_that_are_no_boxes_are_named(tmp_path, text, said):
+    path = tmp_path / "bad.txt"
+    path.write_text(text)
+    with pytest.raises(DataError, match=said):
+        read_mot(path)
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(DataError, match="cannot be read"):
+        read_mot(tmp_path / "none.txt")
+
+
+def test_an_empty_file_has_no_lines(tmp_path):
+    (tmp_path / "e.txt").write_text("")
+    assert len(read_mot(tmp_path / "e.txt").ids) == 0
+
+
+def test_tracks_come_back_as_they_were_written(tmp_path):
+    tracks = (track("3", [0, 1, 5]), track("12", [1, 2], left=100.25))
+    write_tracks(tmp_path / "t.txt", tracks)
+    rows = read_mot(tmp_path / "t.txt")
+    known = rows_of(tracks)
+    assert rows.frame_indices.tolist() == known.frame_indices.tolist() == [0, 1, 1, 2, 5]
+    assert rows.ids.tolist() == known.ids.tolist() == [3, 3, 12, 12, 3]
+    np.testing.assert_allclose(rows.boxes_px, known.boxes_px)
+
+
+def test_names_that_are_no_numbers_get_numbers():
+    assert track_numbers((track("a", [0]), track("2", [0]))) == {"a": 1, "2": 2}
+    assert track_numbers((track("7", [0]), track("2", [0]))) == {"7": 7, "2": 2}
+
+
+def test_detections_have_no_id(tmp_path):
+    found = Detections(
+        frame_indices=np.array([4]),
+        boxes_px=np.array([[1.0, 2, 3, 5]]),
+        confidences=np.array([0.25]),
+        class_ids=np.array([1]),
+        class_names={1: PERSON},
+    )
+    write_detections(tmp_path / "d.txt", found)
+    assert (tmp_path / "d.txt").read_text() == "5,-1,1.00,2.00,2.00,3.00,0.2500,-1,-1,-1\n"

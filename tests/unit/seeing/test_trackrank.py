@@ -1,0 +1,433 @@
+"""TrackRank: its terms, its scores, and diverse picks."""
+
+import numpy as np
+import pytest
+from scipy.spatial import ConvexHull
+
+from subjects.tracks import things, track, video, walk
+from vidence.errors import DataError, UsageError
+from vidence.seeing import trackrank as terms
+from vidence.seeing.boxes import hull_area
+from vidence.seeing.trackrank import (
+    TERMS,
+    DiversitySettings,
+    Ranking,
+    RankSettings,
+    Weights,
+    order_by,
+    over_largest,
+    pick_diverse,
+    rank,
+    weighted,
+)
+
+TIMES = np.arange(100) / 10
+
+
+def test_duration_is_time_on_the_clock_and_not_a_count():
+    one = track("a", [(0, 0, 1, 1)] * 3, frames=[2, 3, 12])
+    assert terms.duration_s(one, TIMES) == pytest.approx(1.0)
+    # The same frames of a video whose rate drops to one per second behind frame 3.
+    uneven = np.concatenate([np.arange(4) / 10, 0.3 + np.arange(1, 20)])
+    assert terms.duration_s(one, uneven) == pytest.approx(9.1)
+    assert terms.duration_s(track("b", [(0, 0, 1, 1)]), TIMES) == 0
+
+
+def test_size_is_the_mean_area():
+    assert terms.mean_area_px(track("a", [(0, 0, 10, 20), (0, 0, 30, 20)])) == 400
+
+
+def test_displacement_and_path():
+    # 3-4-5 out, then straight back: 10 long, 0 away.
+    there_and_back = walk("a", [(0, 0), (3, 4), (0, 0)])
+    assert terms.displacement_px(there_and_back) == 0
+    assert terms.path_px(there_and_back) == 10
+    corner = walk("b", [(0, 0), (30, 0), (30, 40)])
+    assert terms.displacement_px(corner) == 50
+    assert terms.path_px(corner) == 70
+
+
+def test_the_hull_of_one_box_is_its_area_and_that_of_two_by_hand():
+    assert terms.hull_area_px(track("a", [(5, 5, 15, 25)])) == pytest.approx(200)
+    # 10x10 at the origin and at (20, 20): the 30x30 square without two triangles of 20x20 / 2.
+    assert terms.hull_area_px(track("b", [(0, 0, 10, 10), (20, 20, 30, 30)])) == pytest.approx(500)
+    # A row of boxes: 110 x 10.
+    row = track("c", [(10 * i, 0, 10 * i + 10, 10) for i in range(11)])
+    assert terms.hull_area_px(row) == pytest.approx(1100)
+
+
+def test_thin_boxes_far_along_a_diagonal_keep_their_area():
+    # A 1x1 box moved by (5000, 5000): the hull is the two boxes' halves plus the strip, 1 + 2 * 5000.
+    far = track("a", [(0, 0, 1, 1), (5000, 5000, 5001, 5001)])
+    assert terms.hull_area_px(far) == pytest.approx(10001, rel=1e-9)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 300])
+def test_the_hull_is_that_of_qhull(n, rng):
+    for way in (rng.uniform(0, 500, (n, 2)), np.cumsum(rng.normal(3, 2, (n, 2)), axis=0)):
+        boxes = np.concatenate([way, way + rng.uniform(1, 80, (n, 2))], axis=1)
+        corners = boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]].reshape(-1, 2)
+        assert hull_area(boxes) == pytest.approx(ConvexHull(corners).volume, rel=1e-12)
+
+
+def test_no_box_encloses_nothing():
+    assert hull_area(np.zeros((0, 4))) == 0
+    assert hull_area(np.array([[5.0, 5, 5, 5]])) == 0
+    assert hull_area(np.array([[0.0, 0, 9, 0], [20, 0, 30, 0]])) == 0
+
+
+@pytest.mark.parametrize("box", [(5, 5, 5, 5), (0, 0, 10, 0)])
+def test_boxes_without_area_are_refused_with_a_way_out(box):
+    with pytest.raises(DataError, match="refine the tracks first"):
+        terms.hull_area_px(track("a", [box]))
+
+
+def test_confidence_counts_detected_boxes_only():
+    one = track("a", [(0, 0, 1, 1)] * 3, confidences=[0.6, 0.0, 0.8], detected=[True, False, True])
+    assert terms.mean_confidence(one) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize("score", [-1.0, float("nan")])
+def test_files_without_scores_have_confidence_0(score):
+    assert terms.mean_confidence(track("a", [(0, 0, 1, 1)] * 2, confidences=[score] * 2)) == 0
+    assert terms.mean_confidence(track("a", [(0, 0, 1, 1)], detected=[False])) == 0
+
+
+def test_acceleration_by_hand():
+    # Steps of 0, 10, 10, 0 px in 0.1 s: 0, 100, 100, 0 px/s; changes 100, 0, -100 in 0.1 s each:
+    # 1000, 0, 1000 px/s2, on average 2000 / 3.
+    one = walk("a", [(0, 0), (0, 0), (10, 0), (20, 0), (20, 0)])
+    assert terms.mean_acceleration(one, TIMES) == pytest.approx(2000 / 3)
+
+
+def test_acceleration_takes_the_time_between_the_middles_of_two_steps():
+    # 0 px in 0.1 s, 20 px in 0.2 s: from 0 to 100 px/s in (0.1 + 0.2) / 2 = 0.15 s.
+    one = walk("a", [(0, 0), (0, 0), (20, 0)])
+    assert terms.mean_acceleration(one, np.array([0, 0.1, 0.3])) == pytest.approx(100 / 0.15)
+
+
+def test_an_even_pace_has_no_acceleration_however_the_frames_come():
+    times = np.array([0, 0.1, 0.2, 0.7, 0.8, 2.0])
+    pace = walk("a", [(100 * t, 50 * t) for t in times])
+    assert terms.mean_acceleration(pace, times) == 0
+    gap = track("b", [(float(f), 0, f + 1.0, 1) for f in (0, 1, 2, 50, 51)], frames=[0, 1, 2, 50, 51])
+    assert terms.mean_acceleration(gap, TIMES) == 0
+
+
+def test_two_boxes_have_no_acceleration():
+    assert terms.mean_acceleration(walk("a", [(0, 0), (99, 0)]), TIMES) == 0
+
+
+def test_the_spread_of_width_over_height():
+    # 0.5 and 1.5: mean 1, standard deviation 0.5.
+    assert terms.aspect_spread(track("a", [(0, 0, 5, 10), (0, 0, 15, 10)])) == 0.5
+
+
+def test_kinds_of_things_are_counted_once_each_and_people_never():
+    person = track("a", [(0, 0, 10, 10)] * 3)
+    found = things(
+        [
+            (0, "bag", (0, 0, 10, 5)),  # IoU 0.5
+            (1, "bag", (0, 0, 10, 9)),  # the same kind again
+            (1, "dog", (5, 0, 15, 10)),  # IoU 1/3
+            (2, "person", (0, 0, 10, 10)),
+            (2, "phone", (4, 4, 6, 6)),  # IoU 0.04, yet wholly inside
+            (50, "car", (0, 0, 10, 10)),  # when the person is gone
+        ]
+    )
+    assert terms.count_objects([person], found, over=0.2, overlap="iou").tolist() == [2]
+    assert terms.count_objects([person], found, over=0.2, overlap="object-area").tolist() == [3]
+    assert terms.count_objects([person], found, over=0.4, overlap="iou").tolist() == [1]
+
+
+def test_the_overlap_must_be_more_than_the_limit():
+    # 2 of 10 square pixels: exactly 0.2.
+    person = track("a", [(0, 0, 10, 1)])
+    found = things([(0, "bag", (0, 0, 2, 1))])
+    assert terms.count_objects([person], found, over=0.2, overlap="iou").tolist() == [0]
+    assert terms.count_objects([person], found, over=0.19, overlap="iou").tolist() == [1]
+
+
+def test_no_things_at_all():
+    assert terms.count_objects(
+        [track("a", [(0, 0, 1, 1)])], things([]), over=0.2, overlap="iou"
+    ).tolist() == [0]
+
+
+def test_two_classes_of_one_name_are_one_kind():
+    found = things([(0, "bag", (0, 0, 10, 10)), (0, "case", (0, 0, 10, 10))])
+    renamed = type(found)(
+        frame_indices=found.frame_indices,
+        boxes_px=found.boxes_px,
+        confidences=found.confidences,
+        class_ids=found.class_ids,
+        class_names={0: "bag", 1: "bag"},
+    )
+    one = track("a", [(0, 0, 10, 10)])
+    assert terms.count_objects([one], renamed, over=0.2, overlap="iou").tolist() == [1]
+
+
+PAPER = {
+    "duration": 2.0,
+    "size": 1.0,
+    "associated_objects": 2.0,
+    "centre_distance": 2.4,
+    "motion": 1.0,
+    "appearance": 2.2,
+    "scene_coverage": 1.5,
+    "confidence": 0.8,
+    "smoothness": 0.7,
+    "aspect_stability": 0.5,
+}
+
+
+def only(**weights):
+    """Settings in which only these terms count."""
+    return RankSettings(weights=Weights(**{name: weights.get(name, 0.0) for name in TERMS}))
+
+
+def test_the_weights_are_those_of_the_paper():
+    assert dict(zip(TERMS, Weights().values, strict=True)) == PAPER
+    assert sum(Weights().values) == pytest.approx(14.1)
+
+
+@pytest.mark.parametrize("weights", [{"motion": -1.0}, dict.fromkeys(PAPER, 0.0), {"size": float("nan")}])
+def test_weights_that_make_no_sense_are_refused(weights):
+    with pytest.raises(UsageError, match="expected numbers of 0 or above"):
+        Weights(**weights)
+
+
+def test_a_column_without_anything_above_0_is_0():
+    found = over_largest(np.array([[2.0, 0, -1], [4.0, 0, -2]]))
+    assert found.tolist() == [[0.5, 0, 0], [1, 0, 0]]
+
+
+def test_the_weighted_mean():
+    terms = np.array([[1.0, 0.5], [0.0, 1.0]])
+    assert weighted(terms, np.array([3.0, 1.0])).tolist() == [3.5 / 4, 1 / 4]
+
+
+def test_a_whole_ranking_by_hand():
+    """Two people in 21 frames at 10 per second.
+
+    still: 2.0 s, box 10x20 = 200, stands at (100, 100).
+    goes: frames 0 to 10, 1.0 s, box 20x20 = 400, 10 px a frame to the right: 100 px away and long, hull
+    120 x 20 = 2400; a dog on it (IoU 1) in frame 3.
+    """
+    still = track("still", [(95, 90, 105, 110)] * 21, confidences=[0.4] * 21)
+    goes = track("goes", [(10.0 * i, 0, 10.0 * i + 20, 20) for i in range(11)], confidences=[0.8] * 11)
+    looks = {"still": np.array([1.0, 0.0]), "goes": np.array([0.0, 1.0])}
+    found = rank(video([still, goes], detections=things([(3, "dog", (30, 0, 50, 20))])), appearances=looks)
+    row = found.track_ids.index
+    # duration, size, objects, centre distance, motion, appearance (both 1 from the mean), coverage (200 and
+    # 2400), confidence, smoothness (no acceleration: 1), aspect stability (never changes: 1)
+    assert found.terms[row("still")].tolist() == pytest.approx([1, 0.5, 0, 0, 0, 1, 200 / 2400, 0.5, 1, 1])
+    assert found.terms[row("goes")].tolist() == pytest.approx([0.5, 1, 1, 1, 1, 1, 1, 1, 1, 1])
+    # All but one of duration in the one; in the other 2 + 0.5 + 2.2 + a twelfth of 1.5 + 0.4 + 0.7 + 0.5.
+    assert found.scores[row("still")] == pytest.approx(6.425 / 14.1)
+    assert found.scores[row("goes")] == pytest.approx(13.1 / 14.1)
+    assert found.best_first == ("goes", "still")
+    assert found.absent == ()
+
+
+def test_what_was_not_given_is_named_and_0():
+    found = rank(video([walk("a", [(50, 50), (60, 50)])]))
+    assert found.absent == ("associated_objects", "appearance")
+    assert found.terms[0, [TERMS.index(name) for name in found.absent]].tolist() == [0, 0]
+
+
+def test_no_tracks_and_one_track():
+    none = rank(video([]), appearances={})
+    assert (none.best_first, none.scores.shape, none.terms.shape) == ((), (0,), (0, 10))
+    # One track has 1 in every term that is not 0 by itself.
+    one = rank(video([walk("a", [(50, 50), (60, 50), (70, 50)])]))
+    assert one.scores[0] == pytest.approx((2 + 1 + 2.4 + 1 + 1.5 + 0.8 + 0.7 + 0.5) / 14.1)
+
+
+def test_the_steadier_track_is_the_smoother_one():
+    even, shaky = [(10 * i, 0) for i in range(9)], [(10 * i, 5 * (i % 2)) for i in range(9)]
+    found = rank(video([walk("even", even), walk("shaky", shaky)]), settings=only(smoothness=1.0))
+    assert dict(zip(found.track_ids, found.scores.tolist(), strict=True)) == {"even": 1.0, "shaky": 0.0}
+
+
+def test_a_wildly_changing_shape_is_cut_off_at_0():
+    # Width over height 1 and 9: standard deviation 4, 1 - 4 = -3.
+    wild = track("wild", [(0, 0, 10, 10), (0, 0, 90, 10)])
+    calm = track("calm", [(0, 0, 10, 10)] * 2)
+    column = TERMS.index("aspect_stability")
+    clipped = rank(video([calm, wild]))
+    assert clipped.terms[:, column].tolist() == [1, 0]
+    free = rank(video([calm, wild]), settings=RankSettings(least_aspect_stability=-10))
+    assert free.terms[:, column].tolist() == [1, -3]
+
+
+def test_motion_as_printed_is_a_second_centre_distance():
+    back = walk("back", [(0, 0), (30, 0), (0, 0)])
+    away = walk("away", [(0, 0), (5, 0), (10, 0)])
+    motion, distance = TERMS.index("motion"), TERMS.index("centre_distance")
+    as_printed = rank(video([back, away]), settings=RankSettings(motion="displacement"))
+    assert np.array_equal(as_printed.terms[:, motion], as_printed.terms[:, distance])
+    ours = rank(video([back, away]))
+    assert dict(zip(ours.track_ids, ours.terms[:, motion], strict=True)) == {"back": 1, "away": 10 / 60}
+
+
+def test_duration_can_count_boxes():
+    gap, full = track("gap", [(0, 0, 9, 9)] * 2, frames=[0, 100]), track("full", [(0, 0, 9, 9)] * 50)
+    seconds = rank(video([gap, full]), settings=only(duration=1.0))
+    assert seconds.best_first == ("gap", "full")
+    boxes = RankSettings(weights=only(duration=1.0).weights, duration="boxes")
+    assert rank(video([gap, full]), settings=boxes).best_first == ("full", "gap")
+
+
+def test_small_things_count_by_their_own_area_where_wanted():
+    person = walk("a", [(100, 100)] * 3, size=(50, 100))
+    phone = things([(1, "phone", (95, 95, 105, 105))])
+    column = TERMS.index("associated_objects")
+    assert rank(video([person], detections=phone)).terms[0, column] == 0
+    wanted = RankSettings(object_overlap="object-area")
+    assert rank(video([person], detections=phone), settings=wanted).terms[0, column] == 1
+
+
+def test_equal_scores_go_by_first_frame_and_then_by_name():
+    assert order_by(np.array([0.2, 0.7, 0.2, 0.7])) == [1, 3, 0, 2]
+    twins = [walk(name, [(50, 50)] * 5, first=first) for name, first in (("b", 3), ("c", 0), ("a", 3))]
+    assert rank(video(twins)).best_first == ("c", "a", "b")
+
+
+def test_rarity_is_measured_from_the_corpus_where_it_is_given():
+    looks = {"a": np.array([1.0, 0, 0]), "b": np.array([0, 1.0, 0]), "c": np.array([0, 1.0, 0])}
+    tracks = [walk(name, [(50, 50)] * 5) for name in looks]
+    column = TERMS.index("appearance")
+    # Video mean (1/3, 2/3, 0): a is 2/3 + 2/3 away, b and c 1/3 + 1/3.
+    ours = rank(video(tracks), appearances=looks)
+    assert ours.measured[:, column].tolist() == pytest.approx([4 / 3, 2 / 3, 2 / 3])
+    # In a corpus where everybody looks like a, b and c are the rare ones.
+    corpus = rank(video(tracks), appearances=looks, corpus_mean=np.array([1.0, 0, 0]))
+    assert corpus.measured[:, column].tolist() == [0, 2, 2]
+
+
+def test_a_track_of_which_no_picture_could_be_read_has_no_rarity():
+    tracks = [walk("a", [(50, 50)] * 5), walk("b", [(50, 50)] * 5)]
+    looks = {"a": np.array([1.0, 0.0])}
+    found = rank(video(tracks), appearances=looks, corpus_mean=np.array([0.0, 1.0]))
+    assert found.terms[:, TERMS.index("appearance")].tolist() == [1, 0]
+
+
+def test_histograms_made_differently_are_refused():
+    tracks = [walk("a", [(50, 50)] * 5), walk("b", [(50, 50)] * 5)]
+    with pytest.raises(UsageError, match="lengths"):
+        rank(video(tracks), appearances={"a": np.zeros(3), "b": np.zeros(4)})
+    with pytest.raises(UsageError, match="the corpus mean has 4 values"):
+        rank(video(tracks), appearances={"a": np.zeros(3)}, corpus_mean=np.zeros(4))
+
+
+@pytest.mark.parametrize("box", [(5, 5, 5, 9), (float("nan"), 0, 1, 1), (9, 9, 1, 1)])
+def test_tracks_that_were_not_cleaned_are_refused(box):
+    with pytest.raises(DataError, match=r"1 boxes of the track 'a' have no area.* in frame 1; refine"):
+        rank(video([track("a", [(0, 0, 5, 5), box])]))
+
+
+def ranking(terms):
+    terms = np.asarray(terms, np.float64)
+    return Ranking(
+        track_ids=tuple(f"t{i}" for i in range(len(terms))),
+        measured=terms,
+        terms=terms,
+        scores=weighted(terms, np.array(Weights().values)),
+    )
+
+
+class Fixed:
+    """Chance that is written down: the factors, row by row."""
+
+    def __init__(self, rows):
+        self.rows = np.array(rows, np.float64)
+        self.asked = []
+
+    def uniform(self, low, high, size):
+        self.asked.append((low, high, size))
+        return self.rows
+
+
+def two_terms(*rows):
+    """Terms of which only duration (weight 2) and centre distance (2.4) are not 0."""
+    terms = np.zeros((len(rows), len(TERMS)))
+    terms[:, TERMS.index("duration")] = [row[0] for row in rows]
+    terms[:, TERMS.index("centre_distance")] = [row[1] for row in rows]
+    return ranking(terms)
+
+
+def test_two_rankings_take_turns_by_hand():
+    # Scores unchanged, times 14.1: t0 2.0 + 0.48 = 2.48, t1 1.8 + 0.72 = 2.52, t2 0.2 + 2.4 = 2.6,
+    # t3 1.0 + 1.2 = 2.2. Factors 1.5 for duration and 0.5 for distance:
+    # t0 3 + 0.24, t1 2.7 + 0.36, t2 0.3 + 1.2, t3 1.5 + 0.6: t0 3.24, t1 3.06, t3 2.1, t2 1.5.
+    # The other way round: t0 1 + 0.72, t1 0.9 + 1.08, t2 0.1 + 3.6, t3 0.5 + 1.8: t2, t3, t1, t0.
+    found = two_terms((1.0, 0.2), (0.9, 0.3), (0.1, 1.0), (0.5, 0.5))
+    long, far = np.ones(10), np.ones(10)
+    long[[TERMS.index("duration"), TERMS.index("centre_distance")]] = 1.5, 0.5
+    far[[TERMS.index("duration"), TERMS.index("centre_distance")]] = 0.5, 1.5
+    chance = Fixed([long, far])
+    picks = pick_diverse(found, rng=chance, settings=DiversitySettings(n_tracks=3, n_rankings=2))
+    assert chance.asked == [(0.5, 1.5, (2, 10))]
+    # First turn: t0 by the one, t2 by the other; second turn: t1 by the one. Best first by unchanged score.
+    assert [(p.track_id, p.ranking, p.turn) for p in picks] == [("t2", 1, 0), ("t1", 0, 1), ("t0", 0, 0)]
+    assert [p.score * 14.1 for p in picks] == pytest.approx([2.6, 2.52, 2.48])
+
+
+def test_a_ranking_passes_over_what_another_has_picked():
+    # Both rankings like t0 best, then t1, then t2.
+    found = two_terms((1, 1), (0.5, 0.5), (0.1, 0.1))
+    picks = pick_diverse(
+        found, rng=Fixed(np.ones((2, 10))), settings=DiversitySettings(n_tracks=3, n_rankings=2)
+    )
+    assert [(p.track_id, p.ranking, p.turn) for p in picks] == [("t0", 0, 0), ("t1", 1, 0), ("t2", 0, 1)]
+
+
+def test_the_usual_numbers():
+    usual = DiversitySettings()
+    assert (usual.n_tracks, usual.n_rankings, usual.least_factor, usual.most_factor) == (8, 8, 0.5, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_wanted", "n_picked"), [(0, 8, 0), (1, 8, 1), (5, 8, 5), (20, 6, 6), (20, 10, 10)]
+)
+def test_as_many_as_asked_for_each_once(n, n_wanted, n_picked, rng):
+    found = ranking(rng.uniform(size=(n, 10)))
+    picks = pick_diverse(found, rng=rng, settings=DiversitySettings(n_tracks=n_wanted))
+    assert len({p.track_id for p in picks}) == len(picks) == n_picked
+    assert [p.score for p in picks] == sorted((p.score for p in picks), reverse=True)
+
+
+def test_the_same_seed_picks_the_same_and_another_one_something_else():
+    found = ranking(np.random.default_rng(1).uniform(size=(200, 10)))
+
+    def picked(seed):
+        return [p.track_id for p in pick_diverse(found, rng=np.random.default_rng(seed))]
+
+    assert picked(5) == picked(5)
+    assert any(picked(5) != picked(seed) for seed in range(6, 12))
+
+
+def test_tracks_that_stand_out_in_one_term_are_found_where_the_plain_ranking_has_none_of_them():
+    # Ten all-rounders, and one that only lasts long, just behind them all.
+    rounders = np.full((10, 10), 0.8) - 0.001 * np.arange(10)[:, None]
+    loner = np.zeros((1, 10))
+    loner[
+        0, [TERMS.index(t) for t in ("duration", "associated_objects", "centre_distance", "appearance")]
+    ] = 1.0
+    loner[0, [TERMS.index(t) for t in ("scene_coverage", "motion")]] = 1.0
+    found = ranking(np.concatenate([rounders, loner]))
+    assert found.best_first[-1] == "t10"
+    hits = sum(
+        "t10" in {p.track_id for p in pick_diverse(found, rng=np.random.default_rng(seed))}
+        for seed in range(20)
+    )
+    assert hits >= 18
+
+
+@pytest.mark.parametrize(
+    "settings", [{"n_tracks": 0}, {"n_rankings": 0}, {"least_factor": 0}, {"least_factor": 2.0}]
+)
+def test_settings_that_make_no_sense_are_refused(settings):
+    with pytest.raises(UsageError, match="expected counts of 1 or above"):
+        DiversitySettings(**settings)

@@ -1,0 +1,151 @@
+"""A video is read once for everybody."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.errors import MediaError, UsageError
+from vidence.media.video import FrameProblem, Video, open_video
+from vidence.seeing.following import follow, open_detector, open_tracker
+from vidence.seeing.tracks import Detections
+from vidence.seeing.watching import Found, of_frame, watch
+
+
+def one_box(number):
+    return Found(
+        boxes_px=np.array([[number, 0.0, number + 10, 30.0]]),
+        confidences=np.array([0.9]),
+        class_ids=np.array([1]),
+        class_names={1: "person"},
+    )
+
+
+@dataclass
+class Finding:
+    """A detector that keeps how many pictures it was shown at once."""
+
+    looks: bool = True
+    identity: str = "finding"
+    n_together: int = 8
+    batches: list[int] = field(default_factory=list)
+
+    def find(self, images):
+        self.batches.append(len(images))
+        return [one_box(float(image.mean() > 0)) for image in images]
+
+    def detect(self, video, frame_indices):
+        return watch(video, frame_indices, detector=self).detections
+
+
+@dataclass
+class Looking:
+    seen: list[tuple[int, int]] = field(default_factory=list)
+
+    def see(self, frame_index, image, found):
+        assert image.shape == (240, 320, 3)
+        self.seen.append((frame_index, len(found.boxes_px)))
+
+
+@pytest.fixture
+def reads(monkeypatch):
+    """How many frames were read, call by call."""
+    found = []
+    true_read = Video.read
+
+    def read(self, indices, make, **how):
+        found.append(len(set(indices)))
+        return true_read(self, indices, make, **how)
+
+    monkeypatch.setattr(Video, "read", read)
+    return found
+
+
+def test_pictures_come_in_batches_and_observers_see_each_once(street, reads):
+    finder, observer, other = Finding(), Looking(), Looking()
+    watched = watch(street, range(0, 40, 2), detector=finder, observers=[observer, other])
+    assert reads == [20]
+    assert finder.batches == [8, 8, 4]
+    assert observer.seen == other.seen == [(i, 1) for i in range(0, 40, 2)]
+    assert watched.detections.frame_indices.tolist() == list(range(0, 40, 2))
+    assert watched.problems == ()
+
+
+def test_boxes_from_a_file_need_no_reading_unless_somebody_looks(street, reads, tmp_path):
+    (tmp_path / "d.txt").write_text("3,-1,5,5,10,10,1\n")
+    boxes = open_detector(f"boxes:{tmp_path}/d.txt")
+    follow(street, detector=boxes, tracker=open_tracker("motion"))
+    assert reads == []
+    observer = Looking()
+    watch(street, range(5), detector=boxes, observers=[observer])
+    assert reads == [5]
+    assert observer.seen == [(0, 0), (1, 0), (2, 1), (3, 0), (4, 0)]
+
+
+def test_looks_and_boxes_come_from_one_reading(street, reads):
+    followed = follow(street, detector=Finding(), tracker=open_tracker("deepsort"), stride=4)
+    assert reads == [10]
+    assert followed.frame_indices == tuple(range(0, 40, 4))
+    assert set(followed.identities) == {"detector", "describer", "tracker"}
+    assert len(followed.tracked.tracks) == 1
+
+
+def test_frames_that_cannot_be_read_are_told_and_are_gaps(street, monkeypatch):
+    true_read = Video.read
+
+    def read(self, indices, make, **how):
+        damaged = {3: FrameProblem(frame_index=3, message="frame 3 is damaged")}
+        return true_read(self, [i for i in indices if i != 3], make, **how) | damaged
+
+    monkeypatch.setattr(Video, "read", read)
+    watched = watch(street, range(6), detector=Finding())
+    assert watched.detections.frame_indices.tolist() == [0, 1, 2, 4, 5]
+    assert [problem.message for problem in watched.problems] == ["frame 3 is damaged"]
+
+
+def test_a_video_without_one_good_frame_is_refused(street, monkeypatch):
+    def read(self, indices, make, **how):
+        return {i: FrameProblem(frame_index=i, message=f"frame {i} is damaged") for i in indices}
+
+    monkeypatch.setattr(Video, "read", read)
+    with pytest.raises(MediaError, match="none of the 4 frames can be read: frame 0 is damaged"):
+        watch(street, range(4), detector=Finding())
+
+
+def test_an_mp4_whose_index_is_cut_off_cannot_be_opened(street, tmp_path):
+    whole = Path(street.probe.path).read_bytes()
+    (tmp_path / "cut.mp4").write_bytes(whole[: len(whole) * 2 // 3])
+    with pytest.raises(MediaError, match="index"):
+        open_video(tmp_path / "cut.mp4")
+
+
+def test_a_detector_that_reads_by_itself_is_asked_for_its_boxes(street):
+    class Own:
+        looks = True
+        identity = "own"
+
+        def detect(self, video, frame_indices):
+            frames = np.array(list(frame_indices))
+            return Detections(
+                frame_indices=frames,
+                boxes_px=np.tile([0.0, 0, 9, 9], (len(frames), 1)),
+                confidences=np.ones(len(frames)),
+                class_ids=np.ones(len(frames), np.int64),
+                class_names={1: "person"},
+            )
+
+    observer = Looking()
+    watched = watch(street, [2, 1], detector=Own(), observers=[observer])
+    assert observer.seen == [(1, 1), (2, 1)]
+    assert len(of_frame(watched.detections, 1).boxes_px) == 1
+
+
+def test_a_stride_below_one_makes_no_sense(street):
+    with pytest.raises(UsageError, match="say 1 for all frames"):
+        follow(street, detector=Finding(), tracker=open_tracker("motion"), stride=0)
+
+
+def test_parts_of_a_frame_must_belong_together():
+    with pytest.raises(ValueError, match="do not belong together"):
+        Found(boxes_px=np.zeros((2, 4)), confidences=np.zeros(1), class_ids=np.zeros(2), class_names={})
