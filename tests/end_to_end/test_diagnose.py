@@ -151,7 +151,7 @@ def test_a_search_after_another_asks_nothing_new(lab: Lab):
 
 def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab: Lab):
     # one frame of every needed card comes before a second of any: 4 frames in a second see every card
-    ranking = "similarity:phantom-codes?grid=fps:4&embedder.distinct=yes"
+    ranking = "similarity:phantom-codes?grid=fps:4&embedder.distinct=true"
     found = lab.find("mrfs", FUSER, selector=ranking)
     assert {i.item_id: f.mrfs for i, f in found.pairs} == {
         i.item_id: planted_demand(i) for i, _ in found.pairs
@@ -237,7 +237,7 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
     One frame of each card that it finds comes first, then a second of each, and so on; of equals the
     earlier, and so for all frames that show nothing it knows.
     """
-    retriever = phantom_codes.create("", {"miss": str(miss), "seed": "5"})
+    retriever = phantom_codes.create(phantom_codes.Settings(miss=miss, seed=5))
     video = int(item.media[0].path.removeprefix("videos/v").removesuffix(".mp4"))
     colours = [e.note.split()[0] for e in item.evidence]
     pieces = [video * len(COLOURS) + list(COLOURS).index(colour) for colour in colours]
@@ -255,7 +255,7 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
 
 
 def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
-    chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=yes&embedder.miss=0.3&embedder.seed=5"
+    chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=true&embedder.miss=0.3&embedder.seed=5"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
     parser = Parser(name="fuser")
     n_right = 0

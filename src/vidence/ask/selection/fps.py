@@ -1,21 +1,29 @@
 """So many frames per second of presentation time: ``fps:2``."""
 
-import math
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.uniform import Positions, check_budget, midpoints
 from vidence.contracts import Selector
-from vidence.errors import UsageError
 from vidence.media.clip import Clip
-from vidence.records import Item
+from vidence.records import Item, Record
 
 # A frame that is due at 29.999999999 grid steps through rounding is due at 30.
 ROUNDING = 1e-6
 
 
-def nearest_to_grid(times_s: NDArray[np.float64], rate: float) -> _rules.Positions:
+class Settings(Record):
+    """Options of the selector."""
+
+    positional: ClassVar[str] = "rate"
+
+    rate: Annotated[float, Meta(gt=0, description="frames per second of presentation time")] = 1.0
+
+
+def nearest_to_grid(times_s: NDArray[np.float64], rate: float) -> Positions:
     """The frames nearest to the points ``times_s[0] + j / rate``, up to the last frame.
 
     A point halfway between two frames takes the earlier one; a frame nearest to several points is
@@ -34,7 +42,7 @@ def nearest_to_grid(times_s: NDArray[np.float64], rate: float) -> _rules.Positio
     return np.flatnonzero(np.diff(last_points, prepend=-1.0) > 0).astype(np.int64)
 
 
-class Fps:
+class Fps(Selector):
     """Frames on a grid of 1/rate seconds by presentation time, so that a variable frame rate is right.
 
     Each medium of a question has its own grid from its first frame on. No frame is taken twice. More
@@ -47,13 +55,13 @@ class Fps:
     def __init__(self, rate: float) -> None:
         self.rate = rate
 
-    def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """Positions in `clip`, in the order of time, at most `n_frames`.
 
         Raises:
             UsageError: `n_frames` is not positive.
         """
-        _rules.check_budget(n_frames)
+        check_budget(n_frames)
         if not clip.n_frames:
             return np.empty(0, np.int64)
         starts = np.flatnonzero(np.diff(clip.media_indices, prepend=-1))
@@ -63,19 +71,9 @@ class Fps:
         )
         if len(on_grid) <= n_frames:
             return on_grid
-        return on_grid[_rules.midpoints(len(on_grid), n_frames)]
+        return on_grid[midpoints(len(on_grid), n_frames)]
 
 
-def create(argument: str = "1") -> Selector:
-    """The selector for a rate in frames per second; ``fps`` alone is one frame per second.
-
-    Raises:
-        UsageError: the argument is not a positive number.
-    """
-    try:
-        rate = float(argument or "1")
-    except ValueError:
-        rate = math.nan
-    if not 0 < rate < math.inf:
-        raise UsageError(f"fps:{argument} is no frame rate; expected a positive number, for example fps:2")
-    return Fps(rate)
+def create(settings: Settings) -> Selector:
+    """The selector; without a rate, one frame per second."""
+    return Fps(settings.rate)

@@ -1,13 +1,25 @@
 """The annotated evidence as a ranking: every piece once before any piece twice."""
 
-from vidence.ask.selection import _rules, ranking
-from vidence.ask.selection.evidence import AnnotatedEvidence, located
-from vidence.errors import UsageError
+from typing import ClassVar
+
+from vidence.ask.selection import uniform
+from vidence.ask.selection.evidence import AnnotatedEvidence, Frames, located
+from vidence.ask.selection.ranking import spread
+from vidence.ask.selection.uniform import Positions
+from vidence.contracts import Selector
 from vidence.media.clip import Clip
-from vidence.records import Item
+from vidence.records import Item, Record
 
 
-class Oracle:
+class Settings(Record):
+    """Options of the selector."""
+
+    positional: ClassVar[str] = "frames"
+
+    frames: Frames = "only"
+
+
+class Oracle(Selector):
     """Frames of the annotated evidence; ranked, the first k frames show k pieces of it.
 
     Unlike ``evidence``, a piece that lists many frames has one turn, like a span.
@@ -25,7 +37,7 @@ class Oracle:
         self.budget = "exact" if fill else "at most"
         self._evidence = AnnotatedEvidence(only=not fill, by_piece=True)
 
-    def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """Positions in `clip`, in the order of time; at most `n_frames`.
 
         Raises:
@@ -33,10 +45,10 @@ class Oracle:
             DataError: no evidence (unless filled), or evidence that cannot be found in the clip.
         """
         if self.fill and not located(item):
-            return _rules.choose(_rules.midpoints, clip, n_frames=n_frames)
+            return uniform.create("midpoints").select(clip, item, n_frames=n_frames)
         return self._evidence.select(clip, item, n_frames=n_frames)
 
-    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """The same best first: one frame of every piece of evidence, then a second of each, then the rest.
 
         Raises:
@@ -44,17 +56,11 @@ class Oracle:
             DataError: as for `select`.
         """
         if self.fill and not located(item):
-            uniform = self.select(clip, item, n_frames=n_frames)
-            return uniform[ranking.spread(len(uniform))]
+            chosen = self.select(clip, item, n_frames=n_frames)
+            return chosen[spread(len(chosen))]
         return self._evidence.rank(clip, item, n_frames=n_frames)
 
 
-def create(argument: str = "") -> Oracle:
-    """The selector; the argument ``fill`` adds uniform frames up to the budget.
-
-    Raises:
-        UsageError: another argument.
-    """
-    if argument not in ("", "fill"):
-        raise UsageError(f"oracle:{argument} means nothing; expected 'oracle' or 'oracle:fill'")
-    return Oracle(fill=argument == "fill")
+def create(settings: Settings) -> Oracle:
+    """The selector."""
+    return Oracle(fill=settings.frames == "fill")

@@ -7,15 +7,16 @@ what a detector found on them. Frames count on an index space of one per second.
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.scored import GridName, ScoredSettings
 from vidence.ask.selection.seeking import Objects
+from vidence.ask.selection.uniform import Positions
 from vidence.errors import DataError, UsageError
-from vidence.records import Record
 
 # Of the scores of one round, and of the belief, the released code goes on with the upper quarter.
 UPPER_QUARTER = 75
@@ -23,6 +24,9 @@ UPPER_QUARTER = 75
 REACH = 5
 SMOOTHING = 0.5
 MOST_LOOKS = 1000
+# The sizes of the released code, in pixels.
+CELL_WIDTH_PX, CELL_HEIGHT_PX = 200, 95
+ALONE_WIDTH_PX, ALONE_HEIGHT_PX = 600, 285
 TARGET_WEIGHT, CUE_WEIGHT = 1.0, 0.5
 
 
@@ -35,20 +39,31 @@ def weights_of(objects: Objects) -> dict[str, float]:
     return dict.fromkeys(objects.cues, CUE_WEIGHT) | dict.fromkeys(objects.targets, TARGET_WEIGHT)
 
 
-class SearchSettings(Record, kw_only=True):
+class SearchSettings(ScoredSettings):
     """The parameters of the released class.
-
-    A mosaic has `side` x `side` cells. At most min(1000, `ratio` x frames) frames are looked at, rounded
-    up to whole mosaics. A target is found where it is detected with more than `threshold` in a frame
-    that is shown alone.
 
     Source: T*, released code (the class; its command line has side 4, ratio 1.0, threshold 0.7).
     Departs: no.
     """
 
-    side: int = 8
-    ratio: float = 0.1
-    threshold: float = 0.5
+    grid: GridName = "fps:1"
+    side: Annotated[int, Meta(ge=1, description="a mosaic has side x side cells")] = 8
+    ratio: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="at most min(1000, ratio x frames) are looked at, rounded up to whole mosaics",
+        ),
+    ] = 0.1
+    threshold: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="a target is found where it is detected with more than this in a frame shown alone",
+        ),
+    ] = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +93,7 @@ class Found:
     missing: tuple[str, ...]
     n_looks: int
 
-    def best(self, n: int) -> _rules.Positions:
+    def best(self, n: int) -> Positions:
         """The `n` frames with the highest scores; at equal scores the higher belief, then the earlier.
 
         Note: the released code draws them; see `drawn`.
@@ -86,7 +101,7 @@ class Found:
         counting = np.arange(len(self.scores))
         return np.lexsort((counting, -self.belief, -self.scores))[:n].astype(np.int64)
 
-    def drawn(self, n: int, rng: np.random.Generator) -> _rules.Positions:
+    def drawn(self, n: int, rng: np.random.Generator) -> Positions:
         """`n` frames drawn without replacement in proportion to their scores, in the order drawn.
 
         Source: T*, released code (final frames).
@@ -123,7 +138,7 @@ class _State:
         return max((self.weights.get(label, 0.0) * c for label, c in seen.items()), default=0.0)
 
 
-def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> _rules.Positions:
+def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> Positions:
     """The frames of the next mosaic, ascending: evenly at first, then where the belief is high."""
     n = len(state.belief)
     if not state.is_visited.any():
@@ -137,7 +152,7 @@ def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> _rule
     return np.sort(drawn).astype(np.int64)
 
 
-def _spread_to_neighbours(state: _State, frames: _rules.Positions) -> None:
+def _spread_to_neighbours(state: _State, frames: Positions) -> None:
     """Frames near the upper quarter of a round get score / (distance + 1), unless theirs is higher."""
     n, round_scores = len(state.scores), state.scores[frames]
     steps = np.arange(-REACH, REACH + 1)
