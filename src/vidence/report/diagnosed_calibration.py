@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from vidence.ask.phantom.planted import (
-    Reader,
+    SimulatedModel,
     demand,
     expected,
     expected_mrfs,
@@ -65,7 +65,7 @@ class _Case:
     """
 
     diagnosed: Diagnosed
-    reader: Reader
+    reader: SimulatedModel
     shown_s: Mapping[str, Sequence[float]]
     swept_s: Mapping[int, Mapping[str, Sequence[float]]]
 
@@ -202,7 +202,7 @@ def _shares(case: _Case) -> tuple[Recovered, ...]:
     return tuple(lines)
 
 
-def _is_other_share(top: float | None, reader: Reader, item: Item) -> bool:
+def _is_other_share(top: float | None, reader: SimulatedModel, item: Item) -> bool:
     planted = expected_top_share(reader, item)
     if top is None:
         return planted is not None and reader.name == "fuser"
