@@ -58,6 +58,12 @@ def test_fewer_candidates_than_frames_are_all_taken() -> None:
     assert aks.official(np.arange(9.0), 4, aks.Settings(ratio=3)).tolist() == [0, 3, 6]
 
 
+def test_a_budget_of_all_candidates_is_still_divided() -> None:
+    # Only with fewer candidates are all taken: 4 of 4 are halved to single frames, and int(4 / 2^3) is 0.
+    assert aks.official(np.arange(4.0), 4, DEFAULTS).tolist() == []
+    assert aks.official(np.arange(4.0), 5, DEFAULTS).tolist() == [0, 1, 2, 3]
+
+
 def test_equal_scores_take_the_earlier_frame() -> None:
     scores = np.array([0, 1, 1, 0, 2, 2, 2, 2], np.float64)
     assert aks.official(scores, 2, aks.Settings(all_depth=1)).tolist() == [1, 4]
