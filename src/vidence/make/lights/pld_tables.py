@@ -7,8 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.benchmarks.actpld_choices import choices_for
-from vidence.ask.benchmarks.actpld_folder import (
+from vidence.ask.benchmarks.actpld import (
     CLIP_COLUMNS,
     LABEL_COLUMNS,
     MORE_CLIP_COLUMNS,
@@ -18,6 +17,7 @@ from vidence.ask.benchmarks.actpld_folder import (
     LabelRow,
     Labels,
     Target,
+    choices_for,
 )
 from vidence.ask.benchmarks.checks import Fault
 from vidence.ask.benchmarks.question_files import QuestionFile
