@@ -37,7 +37,7 @@ class Settings(ScoredSettings):
     t1: Annotated[float, Meta(description="least gap of means of a segment that is kept whole")] = 0.8
     t2: Annotated[float, Meta(description="least standard deviation of such a segment")] = -100.0
     all_depth: Annotated[int, Meta(ge=0, description="how often a segment is halved, at most")] = 5
-    ratio: Annotated[int, Meta(ge=1, description="every which candidate is looked at")] = 1
+    ratio: Annotated[int, Meta(ge=1, description="every which candidate is scaled at")] = 1
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +49,7 @@ class _Bin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Looked:
+class _Scaled:
     """Scores from 0 to 1 over the video, and their positions, best first: both shape (n,)."""
 
     scores: Scores
@@ -62,20 +62,20 @@ class _Looked:
         return cls(scores=scaled, order=ranking.by_score(scaled))
 
 
-def _halved(looked: _Looked, *, budget: int, settings: Settings, all_depth: int) -> list[_Bin]:
+def _halved(scaled: _Scaled, *, budget: int, settings: Settings, all_depth: int) -> list[_Bin]:
     """The bins, in the order of time."""
-    scores = looked.scores
+    scores = scaled.scores
     bins: list[_Bin] = []
 
-    def look(start: int, end: int, *, depth: int, order: Positions) -> None:
+    def divide(start: int, end: int, *, depth: int, order: Positions) -> None:
         if depth >= all_depth or _is_peaky(scores[start:end], scores[order[:budget]], settings):
             bins.append(_Bin(depth=depth, order=order))
             return
         middle = start + (end - start) // 2
-        look(start, middle, depth=depth + 1, order=order[order < middle])
-        look(middle, end, depth=depth + 1, order=order[order >= middle])
+        divide(start, middle, depth=depth + 1, order=order[order < middle])
+        divide(middle, end, depth=depth + 1, order=order[order >= middle])
 
-    look(0, len(scores), depth=0, order=looked.order)
+    divide(0, len(scores), depth=0, order=scaled.order)
     return bins
 
 
@@ -108,24 +108,24 @@ def official(scores: Scores, n_frames: int, settings: Settings) -> Positions:
     kept = np.arange(len(scores) // settings.ratio, dtype=np.int64) * settings.ratio
     if len(kept) < n_frames:
         return kept
-    looked_at = scores[kept]
-    if looked_at.min() == looked_at.max():
+    among = scores[kept]
+    if among.min() == among.max():
         raise DataError(
-            f"all {len(looked_at)} scores are {looked_at[0]:g}, and AKS as released divides by their range; "
+            f"all {len(among)} scores are {among[0]:g}, and AKS as released divides by their range; "
             "compute other scores, or use mode=repaired"
         )
     # Bins of this depth give nothing, and whatever they are halved into gives nothing either.
     all_depth = min(settings.all_depth, n_frames.bit_length())
-    bins = _halved(_Looked.at(looked_at), budget=n_frames, settings=settings, all_depth=all_depth)
+    bins = _halved(_Scaled.at(among), budget=n_frames, settings=settings, all_depth=all_depth)
     chosen: Positions = np.concatenate([b.order[: n_frames // 2**b.depth] for b in bins])
     return kept[np.sort(chosen)]
 
 
-def _filled(looked: _Looked, n_frames: int, settings: Settings) -> Positions:
+def _filled(scaled: _Scaled, n_frames: int, settings: Settings) -> Positions:
     """Exactly min(n_frames, n_candidates) positions, in no order."""
-    scores = looked.scores
+    scores = scaled.scores
     all_depth = min(settings.all_depth, n_frames.bit_length() - 1)
-    bins = _halved(looked, budget=n_frames, settings=settings, all_depth=all_depth)
+    bins = _halved(scaled, budget=n_frames, settings=settings, all_depth=all_depth)
     given = [min(n_frames // 2**b.depth, len(b.order)) for b in bins]
     missing = min(n_frames, len(scores)) - sum(given)
     while missing:
@@ -160,16 +160,16 @@ def repaired(scores: Scores, n_frames: int, settings: Settings) -> Positions:
     kept = np.arange(0, len(scores), settings.ratio, dtype=np.int64)
     if len(kept) == 1 or (scores[kept] == scores[kept[0]]).all():
         return kept[ranking.evenly(len(kept), n_frames)]
-    looked = _Looked.at(scores[kept])
+    scaled = _Scaled.at(scores[kept])
     n_chosen = min(n_frames, len(kept))
-    chosen = _filled(looked, n_chosen, settings)
+    chosen = _filled(scaled, n_chosen, settings)
     first_budget = np.full(len(kept), n_chosen)
     budget = 1 << (n_chosen.bit_length() - 1)
     while budget:
         if budget < n_chosen:
-            first_budget[_filled(looked, budget, settings)] = budget
+            first_budget[_filled(scaled, budget, settings)] = budget
         budget //= 2
-    return kept[chosen[np.lexsort((chosen, -looked.scores[chosen], first_budget[chosen]))]]
+    return kept[chosen[np.lexsort((chosen, -scaled.scores[chosen], first_budget[chosen]))]]
 
 
 class Aks(ByScores):

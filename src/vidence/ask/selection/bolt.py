@@ -44,7 +44,7 @@ class Settings(ScoredSettings):
             raise UsageError(f"bolt: power={self.power:g}; expected a number above 0, or -1 for none")
 
 
-def _drawn(scores: Scores, points: NDArray[np.float64], power: float) -> Positions:
+def _sampled(scores: Scores, points: NDArray[np.float64], power: float) -> Positions:
     """The first candidate up to which the share of all scores reaches each point."""
     weights = scores - scores.min()
     weights = weights / weights.max()
@@ -74,12 +74,12 @@ def official(scores: Scores, n_frames: int, power: float) -> Positions:
     if scores.min() == scores.max():
         # 0/0: the released code goes on with shares that are not numbers, which are above every point.
         return np.zeros(n_frames, np.int64)
-    return _drawn(scores, points, power)
+    return _sampled(scores, points, power)
 
 
-def _replaced_repeats(drawn: Positions, n_candidates: int) -> Positions:
+def _replaced_repeats(sampled: Positions, n_candidates: int) -> Positions:
     """Every repeat moved to the nearest candidate that is free, the earlier of two; in no order."""
-    distinct, n_times = np.unique(drawn, return_counts=True)
+    distinct, n_times = np.unique(sampled, return_counts=True)
     free = np.ones(n_candidates, np.bool_)
     free[distinct] = False
     counting = np.arange(n_candidates, dtype=np.int64)
@@ -119,9 +119,9 @@ def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool 
         points = (np.arange(n_draws) + 0.5) / n_draws
     else:
         points = np.linspace(1 / n_draws, 1 - 1 / n_draws, n_draws)
-    drawn = np.minimum(_drawn(scores, points, power), n_candidates - 1)
-    n_times = np.bincount(drawn, minlength=n_candidates)
-    chosen = np.unique(drawn) if drop_repeats else _replaced_repeats(drawn, n_candidates)
+    sampled = np.minimum(_sampled(scores, points, power), n_candidates - 1)
+    n_times = np.bincount(sampled, minlength=n_candidates)
+    chosen = np.unique(sampled) if drop_repeats else _replaced_repeats(sampled, n_candidates)
     return chosen[np.lexsort((chosen, -scores[chosen], -n_times[chosen]))]
 
 
@@ -163,13 +163,13 @@ class BoltOfficial(Bolt):
         Raises:
             DataError: the code draws a frame that does not exist.
         """
-        drawn = official(scores, n_frames, self._power)
-        if drawn[-1] >= len(scores):
+        sampled = official(scores, n_frames, self._power)
+        if sampled[-1] >= len(scores):
             raise DataError(
-                f"item {item.item_id!r}: BOLT as released draws candidate {drawn[-1]} of {len(scores)} (they "
-                f"count from 0) for a budget of {n_frames}; use mode=repaired, or a budget of 2 or more"
+                f"item {item.item_id!r}: BOLT as released draws candidate {sampled[-1]} of {len(scores)} "
+                f"(they count from 0) for a budget of {n_frames}; use mode=repaired, or a budget of 2 or more"
             )
-        return drawn
+        return sampled
 
 
 def create(settings: Settings) -> ScoringSelector:

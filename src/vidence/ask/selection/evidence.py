@@ -118,8 +118,9 @@ class AnnotatedEvidence(Selector):
     Where spans overlap, what is left over goes to other frames of the evidence. When the evidence has
     no more frames, the rest of the budget are the middles of equal segments of the frames outside it;
     with `only`, there is no rest. With `by_piece` the frames that one piece of evidence lists are one
-    group and share its turn. Times are seconds from the first frame of the file; a span shorter than a
-    frame gives the frame on screen at its start. All distinct, in the order of time.
+    group and share its turn; with `may_lack` an item without evidence gets uniform frames. Times are
+    seconds from the first frame of the file; a span shorter than a frame gives the frame on screen at its
+    start. All distinct, in the order of time.
 
     Source: HERBench, section 5.1, footnote 1 (oracle frames plus others up to the budget), and
         section 5.2 (oracle frames only: ``evidence:only``).
@@ -129,9 +130,10 @@ class AnnotatedEvidence(Selector):
 
     version = 1
 
-    def __init__(self, *, only: bool, by_piece: bool = False) -> None:
+    def __init__(self, *, only: bool, by_piece: bool = False, may_lack: bool = False) -> None:
         self.only = only
         self.by_piece = by_piece
+        self.may_lack = may_lack
         self.budget = "at most" if only else "exact"
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
@@ -165,6 +167,8 @@ class AnnotatedEvidence(Selector):
         check_budget(n_frames)
         if not clip.n_frames:
             return [], [np.empty(0, np.int64)]
+        if self.may_lack and not located(item):
+            return [], [midpoints(clip.n_frames, n_frames)]
         found = pieces(clip, item)
         if self.by_piece:
             found = [[np.unique(np.concatenate(piece))] for piece in found]

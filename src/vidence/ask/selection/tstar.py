@@ -15,10 +15,10 @@ from vidence.ask.selection.tstar_search import (
     ALONE_WIDTH_PX,
     CELL_HEIGHT_PX,
     CELL_WIDTH_PX,
+    Detections,
     Found,
-    Look,
     SearchSettings,
-    Seen,
+    SearchStep,
     run_search,
     search,
 )
@@ -109,7 +109,7 @@ class Tstar(ByScores):
         """
         if found.scores.min() == found.scores.max():
             return ranking.evenly(len(found.scores), n_frames)
-        return found.drawn(n_frames, rng) if self._settings.pick == "drawn" else found.best(n_frames)
+        return found.sampled(n_frames, rng) if self._settings.pick == "drawn" else found.best(n_frames)
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
         """Positions, best first or in the order drawn; the same question gives the same ones.
@@ -120,11 +120,11 @@ class Tstar(ByScores):
         check_confidences(scores, item)
         (label,) = TARGET.targets
 
-        def look(wanted: Look) -> Seen:
+        def detect(wanted: SearchStep) -> Detections:
             return [{label: float(scores[frame])} for frame in wanted.frames]
 
         rng = self.rng(item)
-        found = run_search(search(len(scores), TARGET, settings=self._settings, rng=rng), look)
+        found = run_search(search(len(scores), TARGET, settings=self._settings, rng=rng), detect)
         return self.picked(found, n_frames, rng)
 
     def overview(self, clip: Clip) -> Positions:
@@ -158,7 +158,7 @@ class Tstar(ByScores):
         return read_objects(reply.text, item_id=item.item_id)
 
     def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
-        """Look at mosaics until every target was found or the budget of looks is spent.
+        """SearchStep at mosaics until every target was found or the budget of looks is spent.
 
         Args:
             clip: the frames.
@@ -186,7 +186,7 @@ class Tstar(ByScores):
         picked = self.picked(found, n_frames, rng)
         return SearchResult(positions=candidates[picked], note=_told(objects, found))
 
-    def _view(self, wanted: Look, candidates: Positions, labels: tuple[str, ...]) -> SearchView:
+    def _view(self, wanted: SearchStep, candidates: Positions, labels: tuple[str, ...]) -> SearchView:
         return SearchView(
             positions=candidates[list(wanted.frames)],
             texts=labels,

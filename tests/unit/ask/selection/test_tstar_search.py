@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.selection import tstar_mosaic, tstar_search
-from vidence.ask.selection.tstar_search import Found, Look, Objects, SearchSettings, run_search, search
+from vidence.ask.selection.tstar_search import Found, Objects, SearchSettings, SearchStep, run_search, search
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -23,11 +23,11 @@ def rng(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def seen_at(places: Mapping[int, Mapping[str, float]]) -> tuple[list[Look], object]:
+def seen_at(places: Mapping[int, Mapping[str, float]]) -> tuple[list[SearchStep], object]:
     """A detector that sees these labels in these frames and nothing elsewhere; and what it was shown."""
-    looks: list[Look] = []
+    looks: list[SearchStep] = []
 
-    def look(wanted: Look) -> list[Mapping[str, float]]:
+    def look(wanted: SearchStep) -> list[Mapping[str, float]]:
         looks.append(wanted)
         return [places.get(frame, {}) for frame in wanted.frames]
 
@@ -36,7 +36,7 @@ def seen_at(places: Mapping[int, Mapping[str, float]]) -> tuple[list[Look], obje
 
 def found_in(
     n: int, places: Mapping[int, Mapping[str, float]], settings: SearchSettings = SMALL, seed: int = 0
-) -> tuple[Found, list[Look]]:
+) -> tuple[Found, list[SearchStep]]:
     looks, look = seen_at(places)
     return run_search(search(n, CAT, settings=settings, rng=rng(seed)), look), looks  # type: ignore[arg-type]
 
@@ -44,11 +44,11 @@ def found_in(
 def test_the_first_mosaic_is_even_and_a_target_ends_the_search() -> None:
     found, looks = found_in(40, {10: {"cat": 0.9}})
     assert looks == [
-        Look(frames=(0, 10, 20, 30), is_alone=False),
-        Look(frames=(10,), is_alone=True),
+        SearchStep(frames=(0, 10, 20, 30), is_alone=False),
+        SearchStep(frames=(10,), is_alone=True),
     ]
     assert found.missing == ()
-    assert found.n_looks == 5
+    assert found.n_shown == 5
     assert np.flatnonzero(found.is_visited).tolist() == [0, 10, 20, 30]
     # 0.9 at the frame, halved one frame away, a sixth five frames away, nothing further.
     np.testing.assert_allclose(
@@ -60,7 +60,7 @@ def test_the_first_mosaic_is_even_and_a_target_ends_the_search() -> None:
 
 
 def test_a_target_is_found_only_above_the_threshold_in_a_frame_alone() -> None:
-    def look(wanted: Look) -> list[Mapping[str, float]]:
+    def look(wanted: SearchStep) -> list[Mapping[str, float]]:
         confidence = 0.4 if wanted.is_alone else 0.9
         return [{"cat": confidence} if frame == 10 else {} for frame in wanted.frames]
 
@@ -84,14 +84,14 @@ def test_cues_count_half_and_end_nothing() -> None:
 
 def test_the_budget_limits_the_rounds() -> None:
     # 40 frames, a tenth of them: 4 looks, one mosaic. A fifth: two.
-    assert found_in(40, {}, SearchSettings(side=2, ratio=0.1))[0].n_looks == 4
-    assert found_in(40, {}, SearchSettings(side=2, ratio=0.2))[0].n_looks == 8
+    assert found_in(40, {}, SearchSettings(side=2, ratio=0.1))[0].n_shown == 4
+    assert found_in(40, {}, SearchSettings(side=2, ratio=0.2))[0].n_shown == 8
     # Everything was looked at once, and the search ends.
     found, looks = found_in(10, {})
     assert found.is_visited.all()
     assert sorted(frame for look in looks for frame in look.frames) == list(range(10))
     # Never more than a thousand looks, in whole mosaics.
-    assert found_in(5000, {}, SearchSettings(side=8, ratio=1.0))[0].n_looks == 1024
+    assert found_in(5000, {}, SearchSettings(side=8, ratio=1.0))[0].n_shown == 1024
 
 
 def test_later_mosaics_go_where_something_was_seen() -> None:
@@ -141,14 +141,14 @@ def test_the_belief_follows_what_was_seen() -> None:
 def test_drawn_frames_follow_the_scores_and_prefixes_nest() -> None:
     scores = np.array([0.0, 1.0, 3.0, 0.0])
     found = Found(
-        scores=scores, belief=np.array([0.1, 0.1, 0.1, 0.7]), is_visited=scores > 0, missing=(), n_looks=2
+        scores=scores, belief=np.array([0.1, 0.1, 0.1, 0.7]), is_visited=scores > 0, missing=(), n_shown=2
     )
-    first = [found.drawn(1, rng(seed))[0] for seed in range(2000)]
+    first = [found.sampled(1, rng(seed))[0] for seed in range(2000)]
     assert np.mean([f == 2 for f in first]) == pytest.approx(0.75, abs=0.03)
     for seed in range(10):
-        order = found.drawn(4, rng(seed)).tolist()
+        order = found.sampled(4, rng(seed)).tolist()
         assert order[2:] == [3, 0]
-        assert found.drawn(2, rng(seed)).tolist() == order[:2]
+        assert found.sampled(2, rng(seed)).tolist() == order[:2]
 
 
 @pytest.mark.parametrize(("n", "targets"), [(0, ("cat",)), (5, ())])
@@ -202,7 +202,7 @@ def test_a_detector_finds_a_frame_through_mosaics() -> None:
 
     detector = BrightSquares(2)
 
-    def look(wanted: Look) -> list[dict[str, float]]:
+    def look(wanted: SearchStep) -> list[dict[str, float]]:
         side, width, height = (1, 600, 285) if wanted.is_alone else (2, 200, 95)
         cells = [np.full((height, width, 3), brightness[frame], np.uint8) for frame in wanted.frames]
         boxes = detector.detect(tstar_mosaic.mosaic(cells, side), ["cat", "sofa"])
