@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vidence.ask.selection import candidates, uniform
+from vidence.ask.selection.candidates import nearest_to_grid
 from vidence.ask.selection.evidence import AnnotatedEvidence, shares
-from vidence.ask.selection.fps import nearest_to_grid
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 

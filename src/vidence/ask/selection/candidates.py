@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.selection.fps import nearest_to_grid
 from vidence.ask.selection.uniform import Positions, strided
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
+
+# A frame that is due at 29.999999999 grid steps through rounding is due at 30.
+ROUNDING = 1e-6
 
 
 def _check(n_total: int, fps: float) -> None:
@@ -83,6 +85,25 @@ def herbench_blip_2fps(n_total: int, fps: float) -> NDArray[np.int64]:
     _check(n_total, fps)
     stride = int(fps / 2) if fps > 2 else 1
     return np.arange(0, n_total, stride, dtype=np.int64)
+
+
+def nearest_to_grid(times_s: NDArray[np.float64], rate: float) -> Positions:
+    """The frames nearest to the points ``times_s[0] + j / rate``, up to the last frame.
+
+    A point halfway between two frames takes the earlier one; a frame nearest to several points is
+    taken once. No grid is built, so that any rate costs the same.
+
+    Args:
+        times_s: presentation times, ascending, shape (n,), n >= 1.
+        rate: points per second.
+
+    >>> nearest_to_grid(np.array([0.0, 0.4, 0.9, 1.6, 2.0]), 1.0).tolist()
+    [0, 2, 4]
+    """
+    since_s = times_s - times_s[0]
+    ends_s = np.append((since_s[:-1] + since_s[1:]) / 2, since_s[-1])
+    last_points = np.floor(ends_s * rate + ROUNDING)
+    return np.flatnonzero(np.diff(last_points, prepend=-1.0) > 0).astype(np.int64)
 
 
 # From presentation times in seconds, shape (n,), and frames per second to positions.

@@ -47,7 +47,7 @@ class ScoredSettings(Record):
     ] = "question"
     max_tokens: Annotated[
         Annotated[int, Meta(ge=0)] | None,
-        Meta(description="tokens after which the text is cut; 0: where the embedder cuts it"),
+        Meta(description="tokens after which the text is cut; 0: as the embedder does; none: as the paper"),
     ] = None
     embedder_options: Annotated[
         dict[str, str],

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vidence import catalog
-from vidence.ask.selection.fps import nearest_to_grid
+from vidence.ask.selection.candidates import nearest_to_grid
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
