@@ -117,7 +117,7 @@ class Labels:
     """All labels and intentions of a folder, by target and name, in the order of the file.
 
     Raises:
-        DataError: a bad line; without the whole list, other distractors would be drawn.
+        DataError: a bad line; without the whole list, other distractors would be sampled.
     """
 
     def __init__(self, file: QuestionFile) -> None:
@@ -327,7 +327,7 @@ def eligible(labels: Iterable[LabelRow], truth: LabelRow) -> list[LabelRow]:
 def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow, ...] | Fault:
     """The three choices for a clip, the right one among them, in an order that is always the same.
 
-    The distractors are those that the folder fixes for the clip, or two drawn from the labels of both
+    The distractors are those that the folder fixes for the clip, or two sampled from the labels of both
     sets outside the semantic group of the right one. The draw and the order follow from the clip's id
     and the names, by hashing: nothing else moves them.
 
@@ -348,13 +348,13 @@ def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow
                 return Fault(
                     field, f"{name!r} is in the group {truth.group!r} of the right one; expected others"
                 )
-        drawn = [known[name] for name in names]
+        sampled = [known[name] for name in names]
     else:
-        drawn = sorted(others, key=lambda r: _rank(clip.clip_id, target, "distractor", r.name))
-    if len(drawn) < N_DISTRACTORS:
+        sampled = sorted(others, key=lambda r: _rank(clip.clip_id, target, "distractor", r.name))
+    if len(sampled) < N_DISTRACTORS:
         return Fault(
             target,
             f"labels.csv has {len(others)} of other groups than {truth.group!r}; expected {N_DISTRACTORS}",
         )
-    shown = (truth, *drawn[:N_DISTRACTORS])
+    shown = (truth, *sampled[:N_DISTRACTORS])
     return tuple(sorted(shown, key=lambda r: _rank(clip.clip_id, target, "place", r.name)))

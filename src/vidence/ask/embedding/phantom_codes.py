@@ -28,7 +28,7 @@ _N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the p
 
 
 class Settings(Record):
-    """What is planted, drawn from `seed` alone, so that it does not depend on what else is asked.
+    """What is planted, sampled from `seed` alone, so that it does not depend on what else is asked.
 
     Where the budget suffices for all other frames that match, a question of k cards keeps all of them with
     probability (1 - miss) ** k. With `distinct` the k best frames of a video show k needed cards, as far as
@@ -43,7 +43,7 @@ class Settings(Record):
         float,
         Meta(ge=0, description="standard deviation of a normal number added for each question and frame"),
     ] = 0.0
-    seed: Annotated[int, Meta(ge=0, description="of all that is drawn")] = 0
+    seed: Annotated[int, Meta(ge=0, description="of all that is sampled")] = 0
     distinct: Annotated[
         bool,
         Meta(description="the second frame of a card scores 1/2, the third 1/3, in the order they are given"),
@@ -64,9 +64,9 @@ class PhantomCodes:
     n_cut = 0
 
     def __init__(self, planted: Settings) -> None:
-        is_drawn = bool(planted.miss or planted.noise)
+        is_random = bool(planted.miss or planted.noise)
         said = ["distinct=yes"] if planted.distinct else []
-        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_drawn else []
+        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_random else []
         self.identity = f"phantom-codes{'?' if said else ''}{'&'.join(said)} v{VERSION}"
         self._planted = planted
 

@@ -1,4 +1,4 @@
-"""BOLT: frames drawn in proportion to their scores by inverse transform sampling: ``bolt:clip:WEIGHTS``."""
+"""BOLT: frames sampled in proportion to their scores by inverse transform sampling: ``bolt:clip:WEIGHTS``."""
 
 from typing import Annotated, Literal
 
@@ -36,7 +36,7 @@ class Settings(ScoredSettings):
     ] = 3.0
     duplicates: Annotated[
         Literal["replace", "drop"],
-        Meta(description="what becomes of a frame drawn twice: the nearest free frame instead, or nothing"),
+        Meta(description="what becomes of a frame sampled twice: the nearest free frame instead, or nothing"),
     ] = "replace"
 
     def __post_init__(self) -> None:
@@ -57,7 +57,7 @@ def official(scores: Scores, n_frames: int, power: float) -> Positions:
     """What the released code draws, in float64: ascending, shape (n_frames,), with repeats.
 
     One draw may give n_candidates, which is no candidate; two draws give one frame twice; scores that are
-    all the same give the first frame `n_frames` times; the frame with the lowest score is hardly drawn.
+    all the same give the first frame `n_frames` times; the frame with the lowest score is hardly sampled.
 
     Args:
         scores: shape (n_candidates,).
@@ -93,14 +93,14 @@ def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool 
     """The same with different frames, all of them in the video, best first.
 
     Fewer than 3 draws are made at the middles of equal shares. A draw beyond the last candidate takes
-    the last. A frame that is drawn again is replaced by the nearest that is free, the earlier of two.
-    First in the ranking is what was drawn most often, then the higher score, then the earlier frame.
+    the last. A frame that is sampled again is replaced by the nearest that is free, the earlier of two.
+    First in the ranking is what was sampled most often, then the higher score, then the earlier frame.
 
     Args:
         scores: shape (n_candidates,), not all the same.
         n_frames: how many to draw.
         power: the exponent that sharpens the scores; -1 for none.
-        drop_repeats: put nothing in the place of what is drawn again.
+        drop_repeats: put nothing in the place of what is sampled again.
 
     Returns:
         Shape (min(n_frames, n_candidates),), or less with `drop_repeats`; each position once.
@@ -146,14 +146,14 @@ class BoltOfficial(Bolt):
 
     Source: BOLT, released code; see `official`.
     Departs: the code goes on with a frame after the last one, which cannot be shown. The ranking, which
-        the code does not have, is by how often a frame is drawn, then by score.
+        the code does not have, is by how often a frame is sampled, then by score.
     """
 
     repeats = True
     takes_constant = True
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """What `shown` gives, each once: the most often drawn first, then by falling score."""
+        """What `shown` gives, each once: the most often sampled first, then by falling score."""
         distinct, n_times = np.unique(self.shown(scores, n_frames, item=item), return_counts=True)
         return distinct[np.lexsort((distinct, -scores[distinct], -n_times))]
 

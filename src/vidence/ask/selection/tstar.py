@@ -103,7 +103,7 @@ class Tstar(ByScores):
         return np.random.default_rng([self._settings.seed, int.from_bytes(digest[:8], "big")])
 
     def picked(self, found: Found, n_frames: int, rng: np.random.Generator) -> Positions:
-        """The best frames, or frames drawn in proportion to their scores, in the order drawn.
+        """The best frames, or frames sampled in proportion to their scores, in the order sampled.
 
         Where nothing was seen, or the same everywhere, the middles of equal segments.
         """
@@ -112,7 +112,7 @@ class Tstar(ByScores):
         return found.sampled(n_frames, rng) if self._settings.pick == "drawn" else found.best(n_frames)
 
     def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
-        """Positions, best first or in the order drawn; the same question gives the same ones.
+        """Positions, best first or in the order sampled; the same question gives the same ones.
 
         Raises:
             DataError: a score outside [0, 1].
