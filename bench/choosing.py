@@ -46,7 +46,7 @@ def rows(n_scores: int, repeats: int) -> list[Row]:
         "peaky": np.exp(-((np.arange(n_scores) - n_scores / 3) ** 2) / 50),
         "sparse": (rng.random(n_scores) < 0.01) * rng.random(n_scores),
     }
-    defaults = aks.AksSettings()
+    defaults = aks.Settings()
     rules: dict[str, Callable[[np.ndarray, int], object]] = {
         "aks official": lambda s, k: aks.official(s, k, defaults),
         "aks repaired, ranked": lambda s, k: aks.repaired(s, k, defaults),

@@ -367,7 +367,7 @@ def read_settings(
             cannot be read, or an option that must be given and is not.
     """
     known = {option.name: option for option in options_of(settings)}
-    values = dict(given)
+    values = _gathered(settings, given)
     if argument:
         first = argument_field(settings)
         if not first:
@@ -389,6 +389,16 @@ def read_settings(
             place = f"{option.name}=..." if not option.is_argument else f"its {option.name} behind a colon"
             raise UsageError(f"{owner} wants {place}: {option.kind}")
     return _converted(settings, read, values, known=known, owner=owner)
+
+
+def _gathered(settings: type[Record], given: Mapping[str, object]) -> dict[str, object]:
+    """The options, with those that begin with a field's ``prefix`` together as the value of that field."""
+    values = dict(given)
+    for field_info in _fields(settings):
+        prefix = str(_without_metadata(field_info.type)[1].get("prefix", ""))
+        if prefix and (found := [key for key in values if key.startswith(prefix)]):
+            values[field_info.name] = {key.removeprefix(prefix): values.pop(key) for key in found}
+    return values
 
 
 def _prepared(value: object, kind: msgspec.inspect.Type) -> object:

@@ -59,7 +59,8 @@ def make(argument) -> Callable[..., Embedder]:
     """A new embedder each time."""
 
     def create(name: str, **options: str) -> Embedder:
-        made: Embedder = catalog.find("embedder", name).create(argument(name), options)
+        spec = catalog.Spec(name=name, argument=argument(name), options=options)
+        made: Embedder = catalog.create("embedder", spec)
         return made
 
     return create
@@ -202,7 +203,9 @@ class TestEmbedder:
         )
         subprocess.run([sys.executable, "-c", code], check=True)
 
-    def test_it_says_its_source_and_its_departures(self, shared, name):
+    def test_one_with_weights_says_its_source_and_its_departures(self, shared, name):
+        if WEIGHTS[name] is None:
+            return
         documentation = inspect.getdoc(type(shared(name))) or ""
         assert "Source: " in documentation
         assert "Departs: " in documentation

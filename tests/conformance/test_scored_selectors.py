@@ -1,6 +1,5 @@
 """What every selector that goes by scores must do, whatever the scores."""
 
-import inspect
 import json
 from pathlib import Path
 
@@ -8,6 +7,7 @@ import numpy as np
 import pytest
 
 from vidence import catalog
+from vidence.ask.selection.scored import ScoredSettings
 from vidence.contracts import ScoringSelector
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -16,7 +16,8 @@ from vidence.records import Item
 NAMES = tuple(
     name
     for name in catalog.names("selector")
-    if "options" in inspect.signature(catalog.find("selector", name).create).parameters
+    if (settings := catalog.settings_type("selector", name)) is not None
+    and issubclass(settings, ScoredSettings)
 )
 # Those that follow released code, which does other things with a budget that does not fit.
 OFFICIAL = ("aks:x?mode=official", "bolt:x?mode=official")
@@ -47,8 +48,7 @@ BUDGETS = (1, 2, 3, 7, 16, 64, 500)
 
 
 def make(spec: str) -> ScoringSelector:
-    parsed = catalog.parse_spec(spec)
-    selector: ScoringSelector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
+    selector: ScoringSelector = catalog.create("selector", spec)
     return selector
 
 
@@ -162,7 +162,11 @@ def test_scores_may_come_from_a_file(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_exactly_one_source_of_scores_is_wanted(name: str, tmp_path: Path) -> None:
-    create = catalog.find("selector", name).create
+    def create(argument: str, options: dict[str, str]) -> ScoringSelector:
+        spec = catalog.Spec(name=name, argument=argument, options=options)
+        made: ScoringSelector = catalog.create("selector", spec)
+        return made
+
     argument = ARGUMENTS.get(name, "x")
     with pytest.raises(UsageError, match="was given neither"):
         create("", {})

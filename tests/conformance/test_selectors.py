@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from vidence import catalog
+from vidence.ask.selection.scored import ScoredSettings
 from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
@@ -14,7 +15,8 @@ from vidence.records import Evidence, Item
 
 def goes_by_scores(name: str) -> bool:
     """Those take options, and are held to test_scored_selectors.py."""
-    return "options" in inspect.signature(catalog.find("selector", name).create).parameters
+    settings = catalog.settings_type("selector", name)
+    return settings is not None and issubclass(settings, ScoredSettings)
 
 
 # Every selector as it is, and those that take an argument with one.
@@ -31,9 +33,7 @@ BUDGETS = (1, 2, 3, 7, 16, 64, 500)
 
 
 def make(spec: str) -> Selector:
-    parsed = catalog.parse_spec(spec)
-    module = catalog.find("selector", parsed.name)
-    selector: Selector = module.create(parsed.argument) if parsed.argument else module.create()
+    selector: Selector = catalog.create("selector", spec)
     return selector
 
 

@@ -15,7 +15,7 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.embedding import phantom_codes
 from vidence.ask.phantom.plan import WorldSpec, plan_world
-from vidence.ask.phantom.planted import Reader, expected
+from vidence.ask.phantom.planted import SimulatedModel, expected
 from vidence.ask.phantom.scene import COLOURS
 from vidence.ask.phantom.world import World, render
 from vidence.engine.diagnosing import Account, diagnose, open_diagnostic
@@ -151,7 +151,7 @@ def test_a_search_after_another_asks_nothing_new(lab: Lab):
 
 def test_mrfs_with_a_retriever_in_place_of_the_annotation(lab: Lab):
     # one frame of every needed card comes before a second of any: 4 frames in a second see every card
-    ranking = "similarity:phantom-codes?grid=fps:4&embedder.distinct=yes"
+    ranking = "similarity:phantom-codes?grid=fps:4&embedder.distinct=true"
     found = lab.find("mrfs", FUSER, selector=ranking)
     assert {i.item_id: f.mrfs for i, f in found.pairs} == {
         i.item_id: planted_demand(i) for i, _ in found.pairs
@@ -205,7 +205,7 @@ def test_modality_ratios_are_the_planted_ones(lab: Lab):
     assert blind.value("modality", "full", "accuracy") == 0.1  # one question in ten gives its answer away
     assert blind.value("modality", "text", "ratio") == 1.0
     found = lab.find("modality", FUSER, selector="midpoints")
-    parser, full, central = Reader(name="fuser"), [], []
+    parser, full, central = SimulatedModel(name="fuser"), [], []
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
         full.append(expected(parser, item, times_s=midpoints_s(item, 16)))
@@ -237,7 +237,7 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
     One frame of each card that it finds comes first, then a second of each, and so on; of equals the
     earlier, and so for all frames that show nothing it knows.
     """
-    retriever = phantom_codes.create("", {"miss": str(miss), "seed": "5"})
+    retriever = phantom_codes.create(phantom_codes.Settings(miss=miss, seed=5))
     video = int(item.media[0].path.removeprefix("videos/v").removesuffix(".mp4"))
     colours = [e.note.split()[0] for e in item.evidence]
     pieces = [video * len(COLOURS) + list(COLOURS).index(colour) for colour in colours]
@@ -255,9 +255,9 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
 
 
 def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
-    chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=yes&embedder.miss=0.3&embedder.seed=5"
+    chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=true&embedder.miss=0.3&embedder.seed=5"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
-    parser = Reader(name="fuser")
+    parser = SimulatedModel(name="fuser")
     n_right = 0
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
@@ -275,7 +275,7 @@ def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
 
 def test_a_planted_fusion_defect_is_a_fusion_gap(lab: Lab):
     found = lab.find("selector-gap", FORGETFUL, selector="midpoints")
-    parser = Reader(name="forgetful", memory=2)
+    parser = SimulatedModel(name="forgetful", memory=2)
     plan = [expected(parser, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs]
     # with all cards in sight: one, one and two cards, and the one that is told
     oracle = [expected(parser, i, times_s=middles_s(i)) for i, _ in found.pairs]
@@ -292,7 +292,9 @@ def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
     n_of = dict.fromkeys(enough, 0)
     for item, finding in found.pairs:
         right = {int(one.label): one.marks[0].value == 1.0 for one in finding.sweeps["frames"]}
-        assert right == {n: expected(Reader(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right}
+        assert right == {
+            n: expected(SimulatedModel(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right
+        }
         if item.tags["leak"] == "no" and item.tags["frame_rate"] == "constant":
             assert right == {n: n >= enough[item.tags["lifetime"]] for n in right}, item.item_id
             n_of[item.tags["lifetime"]] += 1

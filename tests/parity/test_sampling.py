@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from vidence import catalog
-from vidence.ask.selection import _candidates
+from vidence.ask.selection import candidates
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
@@ -26,10 +26,10 @@ SELECTORS = {
     "frag": "frag",
 }
 CANDIDATES: dict[str, Callable[[int, float], NDArray[np.int64]]] = {
-    "aks_1fps": _candidates.aks_1fps,
-    "bolt_1fps": lambda n, fps: _candidates.bolt(n, fps, rate=1),
-    "bolt_2fps": lambda n, fps: _candidates.bolt(n, fps, rate=2),
-    "herbench_blip_2fps": _candidates.herbench_blip_2fps,
+    "aks_1fps": candidates.aks_1fps,
+    "bolt_1fps": lambda n, fps: candidates.bolt(n, fps, rate=1),
+    "bolt_2fps": lambda n, fps: candidates.bolt(n, fps, rate=2),
+    "herbench_blip_2fps": candidates.herbench_blip_2fps,
 }
 
 
@@ -44,7 +44,7 @@ def vectors(checks_dir: Path) -> dict[str, list[dict[str, Any]]]:
 
 @pytest.mark.parametrize("rule", SELECTORS)
 def test_uniform_rule_equals_the_released_code(rule: str, vectors: dict[str, list[dict[str, Any]]]) -> None:
-    selector = catalog.find("selector", SELECTORS[rule]).create()
+    selector = catalog.create("selector", SELECTORS[rule])
     rows = [row for row in vectors["uniform"] if row[rule] is not None]
     assert rows
     for row in rows:

@@ -27,7 +27,7 @@ def vectors(folder: Path, pattern: str) -> list[Any]:
 
 def make(spec: str) -> ScoringSelector:
     parsed = catalog.parse_spec(spec)
-    selector: ScoringSelector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
+    selector: ScoringSelector = catalog.create("selector", parsed)
     return selector
 
 
@@ -42,9 +42,9 @@ def is_degenerate(case: dict[str, Any], scores: np.ndarray) -> bool:
     return len(looked_at) >= case["params"]["max_num_frames"] and bool(np.ptp(looked_at) == 0)
 
 
-def settings_of(case: dict[str, Any]) -> aks.AksSettings:
+def settings_of(case: dict[str, Any]) -> aks.Settings:
     names = ("t1", "t2", "all_depth", "ratio")
-    return aks.AksSettings(**{name: case["params"][name] for name in names})
+    return aks.Settings(**{name: case["params"][name] for name in names})
 
 
 def test_aks_chooses_what_the_released_code_chooses(checks_dir: Path) -> None:

@@ -6,8 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.ask.benchmarks.actpld_choices import choices_for
-from vidence.ask.benchmarks.actpld_folder import ClipRow, Labels
+from vidence.ask.benchmarks.actpld import ClipRow, Labels, choices_for
 from vidence.ask.benchmarks.checks import Fault
 from vidence.ask.benchmarks.question_files import QuestionFile
 from vidence.ask.scoring._description import branch, evidence_for

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _score_files, aks, bolt, ranking
-from vidence.ask.selection._tstar_search import Objects, SearchSettings, run_search, search
+from vidence.ask.selection import aks, bolt, ranking, score_files
 from vidence.ask.selection.evidence import pieces
 from vidence.ask.selection.oracle import Oracle
+from vidence.ask.selection.tstar_search import Objects, SearchSettings, run_search, search
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
@@ -51,7 +51,7 @@ def test_repaired_aks_gives_out_the_budget_and_every_bin_its_share(
     n: int, budget: int, depth: int, seed: int, kind: str
 ) -> None:
     scores = scores_of(n, seed, kind)
-    ranking = aks.repaired(scores, budget, aks.AksSettings(all_depth=depth, t1=1.0))
+    ranking = aks.repaired(scores, budget, aks.Settings(all_depth=depth, t1=1.0))
     assert len(set(ranking.tolist())) == len(ranking) == min(budget, n)
     assert 0 <= ranking.min() <= ranking.max() < n
     if np.ptp(scores) > 0:
@@ -73,8 +73,8 @@ def test_aks_and_bolt_do_not_mind_shift_and_scale(n: int, budget: int, seed: int
     # Powers of two, so that nothing is rounded.
     scores = np.round(scores_of(n, seed, kind) * 64) / 64
     moved = scores * 4 + 16
-    assert aks.repaired(moved, budget, aks.AksSettings()).tolist() == (
-        aks.repaired(scores, budget, aks.AksSettings()).tolist()
+    assert aks.repaired(moved, budget, aks.Settings()).tolist() == (
+        aks.repaired(scores, budget, aks.Settings()).tolist()
     )
     assert bolt.repaired(moved, budget, 3.0).tolist() == bolt.repaired(scores, budget, 3.0).tolist()
 
@@ -164,7 +164,7 @@ def test_a_file_of_scores_comes_back_as_written_or_is_refused(
     folder: Path = tmp_path_factory.mktemp("scores")
     scores = scores_of(n, seed, "continuous")
     np.savez(folder / "s.npz", **{"q1": scores})
-    table = _score_files.read_scores(folder / "s.npz")
+    table = score_files.read_scores(folder / "s.npz")
     clip = Clip.of_times(np.arange(n) / 10, fps=10.0)
     item = Item(item_id="q1", question="?", answer="A")
     back = table.of(clip, item, lambda clip: np.arange(clip.n_frames, dtype=np.int64))
@@ -172,7 +172,7 @@ def test_a_file_of_scores_comes_back_as_written_or_is_refused(
     for name in ("s.json", "s.jsonl", "t.npz"):
         (folder / name).write_bytes(data)
         try:
-            said = str(_score_files.read_scores(folder / name).path)
+            said = str(score_files.read_scores(folder / name).path)
         except DataError as error:
             said = str(error)
         assert name in said

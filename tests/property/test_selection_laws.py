@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidence.ask.selection import _candidates, _rules
+from vidence.ask.selection import candidates, uniform
+from vidence.ask.selection.candidates import nearest_to_grid
 from vidence.ask.selection.evidence import AnnotatedEvidence, shares
-from vidence.ask.selection.fps import nearest_to_grid
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
 
@@ -16,11 +16,11 @@ BUDGETS = st.integers(1, 300)
 FAST = settings(max_examples=60, deadline=None)
 
 
-@pytest.mark.parametrize("rule", [_rules.midpoints, _rules.left_edges, _rules.inclusive_distinct])
+@pytest.mark.parametrize("rule", [uniform.midpoints, uniform.left_edges, uniform.inclusive_distinct])
 @FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_a_rule_fills_the_budget_with_different_frames_in_order(
-    rule: _rules.Rule, n_total: int, k: int
+    rule: uniform.Rule, n_total: int, k: int
 ) -> None:
     positions = rule(n_total, k)
     assert len(positions) == min(k, n_total)
@@ -32,7 +32,7 @@ def test_a_rule_fills_the_budget_with_different_frames_in_order(
 @FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_strided_frames_are_different_and_at_most_one_over(n_total: int, k: int) -> None:
-    positions = _rules.strided(n_total, k)
+    positions = uniform.strided(n_total, k)
     fill = min(k, n_total)
     assert fill <= len(positions) <= min(fill + 1, n_total)
     assert positions[-1] < n_total
@@ -42,7 +42,7 @@ def test_strided_frames_are_different_and_at_most_one_over(n_total: int, k: int)
 @FAST
 @given(n_total=COUNTS, k=st.integers(2, 300))
 def test_inclusive_frames_reach_both_ends(n_total: int, k: int) -> None:
-    positions = _rules.inclusive(n_total, k)
+    positions = uniform.inclusive(n_total, k)
     assert len(positions) == k
     assert (positions[0], positions[-1]) == (0, n_total - 1)
     assert (np.diff(positions) >= 0).all()
@@ -51,7 +51,7 @@ def test_inclusive_frames_reach_both_ends(n_total: int, k: int) -> None:
 @FAST
 @given(n_total=COUNTS, k=BUDGETS)
 def test_each_midpoint_lies_in_its_own_segment_and_mirrors(n_total: int, k: int) -> None:
-    positions = _rules.midpoints(n_total, k)
+    positions = uniform.midpoints(n_total, k)
     k = len(positions)
     for i, position in enumerate(positions.tolist()):
         assert i * n_total <= position * k + k - 1
@@ -135,9 +135,9 @@ def test_shares_spend_the_budget_and_differ_only_where_frames_run_out(sizes: lis
 @given(n_total=st.integers(0, 20_000), fps=st.floats(1.0, 240.0))
 def test_candidates_are_in_range_and_in_order(n_total: int, fps: float) -> None:
     for positions in (
-        _candidates.aks_1fps(n_total, fps),
-        _candidates.bolt(n_total, fps, rate=1),
-        _candidates.herbench_blip_2fps(n_total, fps),
+        candidates.aks_1fps(n_total, fps),
+        candidates.bolt(n_total, fps, rate=1),
+        candidates.herbench_blip_2fps(n_total, fps),
     ):
         assert ((positions >= 0) & (positions < n_total)).all()
         assert (np.diff(positions) > 0).all()

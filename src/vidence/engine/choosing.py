@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.selection.ranking import ranked
-from vidence.ask.selection.seeking import Sought
+from vidence.ask.selection.seeking import SearchResult
 from vidence.contracts import ScoringSelector, Selector
 from vidence.engine.showing import Clipped, ViewRules
 from vidence.errors import DataError, UsageError
@@ -147,7 +147,7 @@ def positions_again(
 
 
 def positions_of(
-    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | Sought | None = None
+    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
 ) -> NDArray[np.int64]:
     """The positions that a view shows, in its order.
 
@@ -175,13 +175,18 @@ def positions_of(
 
 
 def _chosen(
-    view: ViewRules, clip: Clip, item: Item, *, n_frames: int, scores: NDArray[np.float64] | Sought | None
+    view: ViewRules,
+    clip: Clip,
+    item: Item,
+    *,
+    n_frames: int,
+    scores: NDArray[np.float64] | SearchResult | None,
 ) -> NDArray[np.int64]:
     """What the rule of a view chooses, single images apart."""
     selector = view.selector
     if view.retry:
         return positions_again(selector, clip, item, n_frames=n_frames, retry=view.retry)
-    if isinstance(scores, Sought):
+    if isinstance(scores, SearchResult):
         return scores.positions if view.is_ranked else np.sort(scores.positions)
     if view.is_ranked:
         return ranked(selector, clip, item, n_frames=n_frames, scores=scores)

@@ -9,7 +9,7 @@ import anyio.to_thread
 import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
-from vidence.ask.selection.seeking import Sought
+from vidence.ask.selection.seeking import SearchResult
 from vidence.engine.choosing import (
     check_some,
     check_whole,
@@ -198,7 +198,7 @@ class FrameDesk:
         told = (
             [f"retry {view.retry}: other frames after a reply that could not be read"] if view.retry else []
         )
-        told += [scores.note] if isinstance(scores, Sought) else []
+        told += [scores.note] if isinstance(scores, SearchResult) else []
         told += few_words(view, found, len(frames))
         return Selection(
             selector=view.selector_name,
@@ -209,7 +209,7 @@ class FrameDesk:
         )
 
     def _select(
-        self, view: ViewRules, found: Clipped, scores: Scores | Sought | None
+        self, view: ViewRules, found: Clipped, scores: Scores | SearchResult | None
     ) -> tuple[FrameRef, ...]:
         clip, item = found.clip, found.item
         if self._rules.whole_video:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 import anyio
 import anyio.from_thread
@@ -17,14 +17,13 @@ from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.selection.seeking import (
     AskingSelector,
-    Glimpse,
     Objects,
-    Seeking,
-    SeekingSelector,
-    Sought,
+    Search,
+    SearchingSelector,
+    SearchResult,
+    SearchView,
     spec_of_model,
 )
-from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
 from vidence.contracts import Ask, Embedder, Flow, MadeT, Request, Words
 from vidence.engine.drive import Asker, drive
 from vidence.engine.showing import Clipped, Deliver
@@ -32,6 +31,9 @@ from vidence.errors import UsageError
 from vidence.media.encode import EncodedFrame, Encoding, decode_image
 from vidence.media.sizes import Size
 from vidence.records import ImagePart, Reply
+
+if TYPE_CHECKING:
+    from vidence.ask.selection.tstar_mosaic import Detector
 
 Picture = NDArray[np.uint8]
 
@@ -59,7 +61,7 @@ class Onlooker:
             selector.ask, question, positions, who=selector.score_rules.embedder, encoding=encoding
         )
 
-    async def objects(self, selector: SeekingSelector, question: Clipped, *, encoding: Encoding) -> Objects:
+    async def objects(self, selector: SearchingSelector, question: Clipped, *, encoding: Encoding) -> Objects:
         """What a search looks for; a model is asked only where the selector wants that. Errors as above."""
         positions = selector.overview(question.clip)
         return await self._driven(
@@ -135,7 +137,7 @@ class Searcher:
     cache_max_bytes: int
     deliver: Deliver
 
-    async def search(self, seeking: Seeking, question: Clipped) -> Sought:
+    async def search(self, seeking: Search, question: Clipped) -> SearchResult:
         """What a search ends with.
 
         Raises:
@@ -144,16 +146,16 @@ class Searcher:
         """
         return await anyio.to_thread.run_sync(partial(self._run, seeking, question))
 
-    def _run(self, seeking: Seeking, question: Clipped) -> Sought:
+    def _run(self, seeking: Search, question: Clipped) -> SearchResult:
         try:
             wanted = next(seeking)
             while True:
                 wanted = seeking.send(self._seen(wanted, question))
         except StopIteration as done:
-            sought: Sought = done.value
+            sought: SearchResult = done.value
             return sought
 
-    def _seen(self, wanted: Glimpse, question: Clipped) -> NDArray[np.float64]:
+    def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
         if hasattr(self.embedder, "detect"):
             detector = cast("Detector", self.embedder)  # it has the method
             return self._detected(wanted, question, detector=detector)
@@ -165,7 +167,7 @@ class Searcher:
         return table
 
     def _matched(
-        self, wanted: Glimpse, question: Clipped, media_index: int, *, positions: NDArray[np.int64]
+        self, wanted: SearchView, question: Clipped, media_index: int, *, positions: NDArray[np.int64]
     ) -> NDArray[np.float32]:
         """What the embedder says of frames of one medium; those seen before are not decoded."""
         encoding = _encoding(wanted)
@@ -186,7 +188,11 @@ class Searcher:
             texts=wanted.texts,
         )
 
-    def _detected(self, wanted: Glimpse, question: Clipped, *, detector: Detector) -> NDArray[np.float64]:
+    def _detected(
+        self, wanted: SearchView, question: Clipped, *, detector: "Detector"
+    ) -> NDArray[np.float64]:
+        from vidence.ask.selection.tstar_mosaic import by_cell, mosaic
+
         fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
         frames = anyio.from_thread.run(fetch, question, wanted.positions)
         picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
@@ -196,11 +202,11 @@ class Searcher:
         return np.array(seen, np.float64)
 
 
-def _encoding(wanted: Glimpse) -> Encoding:
+def _encoding(wanted: SearchView) -> Encoding:
     return Encoding(size=Size.parse(f"long:{wanted.width_px}"), format="png")
 
 
-def _scaled(frame: EncodedFrame, wanted: Glimpse) -> Picture:
+def _scaled(frame: EncodedFrame, wanted: SearchView) -> Picture:
     """The picture in exactly the size of a cell, whatever its shape, as the released code scales it."""
     picture = Image.fromarray(decode_image(frame.data))
     size = (wanted.width_px, wanted.height_px)

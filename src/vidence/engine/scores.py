@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.selection.scored import query_text
-from vidence.ask.selection.seeking import AskingSelector, SeekingSelector, Sought, names_model
+from vidence.ask.selection.seeking import AskingSelector, SearchingSelector, SearchResult, names_model
 from vidence.catalog import Spec, create, parse_spec
 from vidence.contracts import Embedder, ScoreRules, ScoringSelector
 from vidence.engine.choosing import budget_left, moving_part
@@ -38,7 +38,7 @@ from vidence.records import Failed
 LOT = 2_000
 
 Scores: TypeAlias = NDArray[np.float64]
-Found: TypeAlias = Scores | Sought | Failed
+Found: TypeAlias = Scores | SearchResult | Failed
 
 
 @dataclass(kw_only=True)
@@ -88,8 +88,8 @@ class ScoreDesk:
         deliver = self.deliver_kept or self.deliver
         return Onlooker(askers=self.askers, deliver=deliver, words=view.words)
 
-    async def _sought(self, view: ViewRules, question: Clipped) -> Sought:
-        selector = cast("SeekingSelector", view.selector)  # it has seek
+    async def _sought(self, view: ViewRules, question: Clipped) -> SearchResult:
+        selector = cast("SearchingSelector", view.selector)  # it has seek
         objects = await self._onlooker(view).objects(selector, question, encoding=view.encoding)
         n_stills = sum(medium.kind == "image" for medium in question.item.media)
         left = budget_left(view.n_frames, n_stills)

@@ -50,20 +50,84 @@ def write_whole(path: Path, data: bytes) -> None:
             return
 
 
+class BoundedFolder:
+    """Files in a folder, together at most `max_bytes`; the least recently used go first.
+
+    Any number of processes may share it; what others write while one process makes room may exceed the bound
+    until the next time. With `max_bytes` 0 nothing is kept, and nothing either once a write has failed.
+
+    Args:
+        folder: where the files lie.
+        pattern: where below it, as `Path.glob` takes it.
+        max_bytes: the bound.
+    """
+
+    def __init__(self, folder: Path, *, pattern: str, max_bytes: int) -> None:
+        self.folder = folder
+        self.can_write = max_bytes > 0
+        self.max_bytes = max_bytes
+        self._pattern = pattern
+        self._written = folder / "written"
+
+    def note(self, n_bytes: int) -> None:
+        """A file of this size was written: makes room when the bound is passed.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        # One number per file: appending is atomic, and the folder need not be counted each time.
+        with self._written.open("ab", buffering=0) as account:
+            account.write(np.int64(n_bytes).tobytes())
+        stored = self._written.read_bytes()
+        total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
+        if len(stored) > _LONG_ACCOUNT_BYTES:
+            write_whole(self._written, np.int64(total).tobytes())
+        if total > self.max_bytes:
+            self.trim()
+
+    def give_up(self, error: OSError) -> None:
+        """Keep nothing more, and say so once."""
+        self.can_write = False
+        warn_once(str(self.folder), error.strerror or str(error))
+
+    def trim(self) -> None:
+        """Delete the least recently used files until nine tenths of the bound are left.
+
+        Raises:
+            OSError: the folder cannot be written.
+        """
+        found: list[tuple[int, int, Path]] = []
+        for path in self.folder.glob(self._pattern):
+            with contextlib.suppress(FileNotFoundError):
+                facts = path.stat()
+                found.append((facts.st_mtime_ns, facts.st_size, path))
+        total = sum(size for _, size, _ in found)
+        for _, size, path in sorted(found):
+            if total <= self.max_bytes * _TRIM_TO:
+                break
+            path.unlink(missing_ok=True)
+            for folder in (path.parent, path.parent.parent):
+                with contextlib.suppress(OSError):
+                    folder.rmdir()
+            total -= size
+        write_whole(self._written, np.int64(total).tobytes())
+
+
+def mark_used(path: Path) -> None:
+    """Make a file the most recently used one."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
 class FrameCache:
     """One file per frame under `root`, together at most `max_bytes`; the least recently used go first.
 
-    Every file carries the digest of its image, so that a damaged one is never delivered. Any number
-    of processes may share a folder; what others write while one process makes room may exceed the
-    bound until the next time. A folder that cannot be written costs one logged warning. With
-    `max_bytes` 0 nothing is kept.
+    Every file carries the digest of its image, so that a damaged one is never delivered. A folder that cannot
+    be written costs one logged warning. For the bound and other processes see `BoundedFolder`.
     """
 
     def __init__(self, root: Path, *, max_bytes: int) -> None:
-        self._folder = root / "frames"
-        self._written = self._folder / "written"
-        self._max_bytes = max_bytes
-        self._is_usable = max_bytes > 0
+        self._files = BoundedFolder(root / "frames", pattern="*/*/*", max_bytes=max_bytes)
 
     def get(self, content_hash: str, frame_index: int, encoding_key: str) -> EncodedFrame | None:
         """The frame, if it is kept; it then counts as just used."""
@@ -74,57 +138,30 @@ class FrameCache:
             return None
         frame = _unpack(stored)
         if frame is not None:
-            with contextlib.suppress(OSError):
-                os.utime(path)
+            mark_used(path)
         return frame
 
     def put(self, content_hash: str, frame_index: int, encoding_key: str, *, frame: EncodedFrame) -> None:
         """Keep a frame; makes room when the bound is passed. Never raises for a disk that is full."""
-        if not self._is_usable:
+        if not self._files.can_write:
             return
         stored = _pack(frame)
         try:
             write_whole(self._path(content_hash, frame_index, encoding_key), stored)
-            if self._note(len(stored)) > self._max_bytes:
-                self.trim()
+            self._files.note(len(stored))
         except OSError as error:
-            self._is_usable = False
-            warn_once(str(self._folder), error.strerror or str(error))
+            self._files.give_up(error)
 
     def trim(self) -> None:
-        """Delete the least recently used frames until nine tenths of the bound are left.
+        """Make room; see `BoundedFolder.trim`.
 
         Raises:
             OSError: the folder cannot be written.
         """
-        found: list[tuple[int, int, Path]] = []
-        for path in self._folder.glob("*/*/*"):
-            with contextlib.suppress(FileNotFoundError):
-                facts = path.stat()
-                found.append((facts.st_mtime_ns, facts.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if total <= self._max_bytes * _TRIM_TO:
-                break
-            path.unlink(missing_ok=True)
-            with contextlib.suppress(OSError):
-                path.parent.rmdir()
-            total -= size
-        write_whole(self._written, np.int64(total).tobytes())
-
-    def _note(self, n_bytes: int) -> int:
-        """Add to the account of bytes written, and return its sum."""
-        # One number per frame: appending is atomic, and the folder need not be counted each time.
-        with self._written.open("ab", buffering=0) as account:
-            account.write(np.int64(n_bytes).tobytes())
-        stored = self._written.read_bytes()
-        total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
-        if len(stored) > _LONG_ACCOUNT_BYTES:
-            write_whole(self._written, np.int64(total).tobytes())
-        return total
+        self._files.trim()
 
     def _path(self, content_hash: str, frame_index: int, encoding_key: str) -> Path:
-        return self._folder / content_hash / encoding_key / f"{frame_index}"
+        return self._files.folder / content_hash / encoding_key / f"{frame_index}"
 
 
 def _pack(frame: EncodedFrame) -> bytes:

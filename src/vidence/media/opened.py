@@ -1,6 +1,7 @@
 """Opening a file with libavformat, and saying why it cannot be opened."""
 
 import logging
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,7 +17,6 @@ from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
 from vidence.errors import MediaError
-from vidence.media.moov import lacks_moov
 
 _log = logging.getLogger(__name__)
 
@@ -25,6 +25,7 @@ _OPTIONS: Final = {"protocol_whitelist": "file"}
 # Demuxers that make pictures of things that are none, such as text files.
 _NO_VIDEOS: Final = {"tty", "bin", "xbin", "adf", "idf"}
 _TEXT_SAMPLE_BYTES: Final = 512
+_FIRST_BOXES: Final = (b"ftyp", b"moov", b"mdat", b"free", b"skip", b"wide", b"styp")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +109,9 @@ def _pick(path: Path, container: InputContainer) -> VideoStream:
         raise MediaError(f"{path}: has no video stream; it holds {held}")
     stream = pictures[0]
     if stream.codec_context is None:
-        raise MediaError(f"{path}: no decoder is known for its video stream ({stream.codec_tag!r})")
+        raise MediaError(
+            f"{path}: no decoder is known for its video stream; convert it, for example to H.264"
+        )
     for other in container.streams:
         if other is not stream:
             other.discard = Discard.all
@@ -128,3 +131,20 @@ def _why(path: Path, error: av.FFmpegError) -> str:
     if lacks_moov(path):
         return "its index (moov) is missing: the recording or the download was cut off; get the whole file"
     return f"is no video that can be read, or its beginning is damaged ({error.strerror})"
+
+
+def lacks_moov(path: Path) -> bool:
+    """Whether this is an MP4 or MOV whose index was never written (a recording that was cut off)."""
+    names = []
+    with path.open("rb") as file:
+        position = 0
+        while len(head := file.read(16)) >= 8:
+            length, name = struct.unpack_from(">I4s", head)
+            if length == 1 and len(head) == 16:
+                (length,) = struct.unpack_from(">Q", head, 8)
+            names.append(name)
+            if length < 8:
+                break
+            position += length
+            file.seek(position)
+    return bool(names) and names[0] in _FIRST_BOXES and b"moov" not in names

@@ -7,10 +7,12 @@ from typing import Final
 
 import av
 import numpy as np
+from av.packet import Packet
+from av.video.codeccontext import VideoCodecContext
+from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
-from vidence.media.moov import n_beyond_end, read_moov
 from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
 from vidence.media.pixels import Turn, turn_of
 from vidence.media.probe import Claimed, Probe, count, seconds
@@ -23,14 +25,12 @@ _PACKET_CODECS: Final = frozenset(
         *("mjpeg", "prores", "dnxhd", "ffv1", "rawvideo"),
     )
 )
-_MOOV_CODECS: Final = frozenset({"h264", "hevc", "vp9", "av1"})
-# Opening these reads the size out of the stream itself; a container alone may be wrong about it.
-_SIZED_CODECS: Final = frozenset({"h264", "hevc"})
 # In these, each field of an interlaced picture may be a packet of its own.
 _FIELD_CONTAINERS: Final = frozenset({"mpegts", "mpeg", "h264", "hevc", "mpegvideo"})
 _PROGRESSIVE_OR_UNKNOWN: Final = (0, 1)
 # An MPEG-4 packet this small says "nothing changed" and gives no frame.
 _MPEG4_LEAST_BYTES: Final = 20
+_NO_TIME: Final = -(1 << 63)
 _CUT_OFF_S: Final = 0.5
 _USUAL_RATE: Final = Fraction(25)
 
@@ -58,7 +58,9 @@ class _Packets:
     least_bytes: int
     end: int | None
     has_all_times: bool
-    trouble: str = ""
+    has_reordered: bool
+    in_fields: bool
+    trouble: str
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,10 +89,10 @@ def scan_video(path: Path) -> Scan:
         MediaError: it cannot be opened, holds no video stream or no frame.
     """
     with open_video_stream(path) as opened:
-        scanned = _scan_index(path, opened) or _scan_packets(path, opened)
-        if scanned is None:
+        packets, look = _read_packets(opened)
+        frames = None if look is None else _frames_of_packets(path, opened, packets=packets)
+        if look is None or frames is None or not len(frames.ticks):
             raise MediaError(f"{path}: its video stream holds no frame that can be decoded")
-        frames, look = scanned
         problems = [frames.problem]
         if look.turn is None:
             problems.append(
@@ -117,15 +119,6 @@ def scan_video(path: Path) -> Scan:
         turn=turn,
         table=frames.table,
     )
-
-
-def _scan_packets(path: Path, opened: Opened) -> tuple[_Frames, _Look] | None:
-    packets = _read_packets(opened)
-    look = _look(path)
-    if packets is None or look is None:
-        return None
-    frames = _frames_of_packets(path, opened, packets=packets)
-    return (frames, look) if len(frames.ticks) else None
 
 
 def _frames_of_packets(path: Path, opened: Opened, *, packets: _Packets) -> _Frames:
@@ -162,79 +155,73 @@ def _claimed(opened: Opened) -> Claimed:
     )
 
 
-# --------------------------------------------------------------------------- by the index
-
-
-def _scan_index(path: Path, opened: Opened) -> tuple[_Frames, _Look] | None:
-    stream = opened.stream
-    if "mp4" not in opened.container.format.name or opened.codec_name not in _MOOV_CODECS:
-        return None
-    found = read_moov(path, track_id=stream.id)
-    if found is None or len(found.pts) != stream.frames or found.timescale * _time_base(opened) != 1:
-        return None
-    table = FrameTable.of_packets(found.pts, is_key=found.is_key, is_shown=np.ones(len(found.pts), np.bool_))
-    if table is None:
-        return None
-    frames = _Frames(ticks=table.frame_pts, time_base=_time_base(opened), table=table, problem="")
-    codec = opened.codec
-    if opened.codec_name in _SIZED_CODECS and codec.width and codec.height:
-        look = _Look(width_px=codec.width, height_px=codec.height, turn=Turn.of_matrix(found.matrix))
-        return frames, look
-    seen = _look(path)
-    return None if seen is None else (frames, seen)
-
-
-# --------------------------------------------------------------------------- by the packets
-
-
-def _read_packets(opened: Opened) -> _Packets | None:
-    """Every packet of the stream, undecoded; None where there is none."""
-    pts: list[int] = []
-    is_key: list[bool] = []
-    is_shown: list[bool] = []
-    is_whole: list[bool] = []
-    least_bytes, ends, has_all_times, trouble = 1 << 62, [0], True, ""
+def _read_packets(opened: Opened) -> tuple[_Packets, _Look | None]:
+    """Every packet of the stream, and what the first frame looks like that comes out at all."""
+    # Decoding the first frame may change what the codec says.
+    has_reordered = bool(opened.codec.has_b_frames)
+    in_fields = int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
+    first = _FirstFrame(opened.codec)
+    rows: list[tuple[int, int, int, bool, bool, bool]] = []
+    trouble = ""
     try:
         for packet in opened.container.demux(opened.stream):
-            if not packet.size:
-                continue
-            has_all_times = has_all_times and packet.pts is not None
-            pts.append(packet.pts or 0)
-            is_key.append(packet.is_keyframe)
-            is_shown.append(not packet.is_discard)
-            is_whole.append(not packet.is_corrupt)
-            least_bytes = min(least_bytes, packet.size)
-            ends.append((packet.pts or 0) + (packet.duration or 0))
+            if packet.size:
+                pts = _NO_TIME if packet.pts is None else packet.pts
+                duration = packet.duration or 0
+                marks = packet.is_keyframe, not packet.is_discard, not packet.is_corrupt
+                rows.append((pts, duration, packet.size, *marks))
+                first.look(packet)
     except av.FFmpegError as error:
         trouble = error.strerror or type(error).__name__
-    while is_whole and not is_whole[-1]:
+    first.look(None)
+    times, durations, sizes, is_key, is_shown, is_whole = np.array(rows, np.int64).reshape(-1, 6).T
+    n_whole = int(np.flatnonzero(is_whole).max(initial=-1)) + 1
+    if n_whole < len(rows):
         trouble = trouble or "the last frame is cut off"
-        for column in (pts, is_key, is_shown, is_whole):
-            column.pop()
-    if not pts:
-        return None
-    return _Packets(
-        pts=np.array(pts, np.int64),
-        is_key=np.array(is_key, np.bool_),
-        is_shown=np.array(is_shown, np.bool_),
-        least_bytes=least_bytes,
-        end=max(ends) if has_all_times else None,
+    has_all_times = not (times == _NO_TIME).any()
+    packets = _Packets(
+        pts=np.where(times == _NO_TIME, 0, times)[:n_whole],
+        is_key=is_key[:n_whole].astype(np.bool_),
+        is_shown=is_shown[:n_whole].astype(np.bool_),
+        least_bytes=int(sizes.min(initial=1 << 62)),
+        end=max(int((times + durations).max(initial=0)), 0) if has_all_times else None,
         has_all_times=has_all_times,
+        has_reordered=has_reordered,
+        in_fields=in_fields,
         trouble=trouble,
     )
+    return packets, first.found if n_whole else None
+
+
+class _FirstFrame:
+    """Decodes packets until a frame comes out; of a sound file, the first packet alone gives it."""
+
+    def __init__(self, codec: VideoCodecContext) -> None:
+        self.found: _Look | None = None
+        self._codec = codec
+        self._is_first = True
+
+    def look(self, packet: "Packet[VideoStream] | None") -> None:
+        """Decode a packet, None at the end of them, unless a frame was found before."""
+        if self.found is not None:
+            return
+        frames = decode(self._codec, packet)
+        if self._is_first:
+            frames = frames or decode(self._codec, None)
+            self._codec.flush_buffers()
+            self._is_first = False
+        if frames:
+            self.found = _Look(width_px=frames[0].width, height_px=frames[0].height, turn=turn_of(frames[0]))
 
 
 def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
     container, codec = opened.container.format.name, opened.codec_name
-    in_fields = (
-        container in _FIELD_CONTAINERS and int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
-    )
     is_plain = (
         codec in _PACKET_CODECS
         and packets.has_all_times
-        and not in_fields
+        and not (container in _FIELD_CONTAINERS and packets.in_fields)
         # AVI has no presentation times; those that are made up for it are wrong where frames are reordered.
-        and not (container == "avi" and opened.codec.has_b_frames)
+        and not (container == "avi" and packets.has_reordered)
         and not (codec == "mpeg4" and packets.least_bytes < _MPEG4_LEAST_BYTES)
     )
     if not is_plain:
@@ -245,9 +232,11 @@ def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
 def _shortfall(path: Path, opened: Opened, packets: _Packets) -> str:
     """What the header promises and the file does not hold; empty where all is there."""
     n_found, n_claimed = len(packets.pts), opened.stream.frames
-    is_mp4 = "mp4" in opened.container.format.name
-    # An edit may leave samples of an MP4 out, so that fewer are read than there are.
-    n_lost = n_beyond_end(path, track_id=opened.stream.id) if is_mp4 else n_claimed - n_found
+    n_lost = n_claimed - n_found
+    if n_lost > 0 and "mp4" in opened.container.format.name:
+        # An edit may leave samples of an MP4 out, so that fewer are read than there are.
+        size = path.stat().st_size
+        n_lost = sum(entry.pos + entry.size > size for entry in opened.stream.index_entries)
     if n_lost > 0:
         return f"truncated: the header says {n_claimed} frames, {n_lost} of them are not in the file"
     if packets.trouble:
@@ -282,19 +271,3 @@ def _decoded_ticks(path: Path) -> NDArray[np.int64]:
     with open_video_stream(path) as opened:
         frames = (frame for packet in packets_to_end(opened) for frame in decode(opened.codec, packet) or ())
         return np.array([frame.pts or 0 for frame in frames], np.int64)
-
-
-def _look(path: Path) -> _Look | None:
-    """The first frame that comes out at all; of a sound file, the first packet alone gives it."""
-    with open_video_stream(path) as opened:
-        packets = packets_to_end(opened)
-        first = next(packets)
-        frames = decode(opened.codec, first) or (first and decode(opened.codec, None))
-        opened.codec.flush_buffers()
-        for packet in packets:
-            if frames:
-                break
-            frames = decode(opened.codec, packet)
-        if not frames:
-            return None
-        return _Look(width_px=frames[0].width, height_px=frames[0].height, turn=turn_of(frames[0]))

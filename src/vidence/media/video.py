@@ -1,25 +1,26 @@
 """Any medium as numbered frames: the object for users of the library, and for later stages."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from operator import index as as_index
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final, TypeVar, overload
 
 import numpy as np
 from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.counted import read_counted
 from vidence.media.pixels import to_rgb
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan, scan_video
 from vidence.media.sizes import Size
-from vidence.media.sparse import Reading, read_sparse
+from vidence.media.sparse import Reading, read_counted, read_sparse
 from vidence.media.stills import images_in, read_image, scan_folder, scan_image
 
 MadeT = TypeVar("MadeT")
 _NATIVE: Final = Size()
+_BLOCK_BYTES: Final = 1 << 28  # of pictures that are in memory at a time while a video is iterated over
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,14 +31,100 @@ class FrameProblem:
     message: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Frame:
+    """One frame of a video: its picture, its number and its time.
+
+    Shapes: `data` (height, width, 3), RGB, upright.
+    Units: `index` counts from 0 in the order of presentation; `time_s` is in seconds from the first frame.
+    """
+
+    data: NDArray[np.uint8]
+    index: int
+    time_s: float
+
+
 class Video:
     """A video, an image or a folder of images, as numbered frames with times.
 
-    Made by `open_video`; it holds no open file.
+    It holds no open file. ``len(video)`` counts the frames; ``video[5]``, ``video[-1]``, ``video[2:10]`` and
+    ``video.at(1.5)`` decode exactly what they name, whatever the codec and the frame rate; iterating goes
+    through all of them. A frame that is damaged raises `MediaError`; `frames` gives it as a `FrameProblem`.
+
+    Args:
+        source: the file, or the folder of images; or what was found out about it before.
+        kind: ``video``, ``image`` or ``frames`` (a folder of images, one per second, by name).
+
+    Raises:
+        MediaError: it cannot be read, or holds no frame.
+        UsageError: an unknown kind.
     """
 
-    scan: Scan
+    def __init__(self, source: Path | str | Scan, *, kind: MediaKind = "video") -> None:
+        if isinstance(source, Scan):
+            self._scan = source
+            return
+        if kind not in _SCANNERS:
+            raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_SCANNERS)}")
+        self._scan = _SCANNERS[kind](Path(source))
+
+    def __repr__(self) -> str:
+        return f"Video({self.probe.path!r}, {self.n_frames} frames, {self.probe.counted.duration_s:.3f} s)"
+
+    def __len__(self) -> int:
+        return self.n_frames
+
+    @overload
+    def __getitem__(self, key: int) -> Frame: ...
+    @overload
+    def __getitem__(self, key: slice) -> list[Frame]: ...
+    def __getitem__(self, key: int | slice) -> Frame | list[Frame]:
+        """The frame with this number (negative ones count from the end), or those of a slice.
+
+        Raises:
+            IndexError: there is no such frame.
+            MediaError: a frame is damaged; the message names the file and the frame.
+        """
+        if isinstance(key, slice):
+            return self._whole(range(self.n_frames)[key])
+        number = as_index(key)
+        if not -self.n_frames <= number < self.n_frames:
+            raise IndexError(f"{self.probe.path} has {self.n_frames} frames, counted from 0, and no {number}")
+        return self._whole([number % self.n_frames])[0]
+
+    def __iter__(self) -> Iterator[Frame]:
+        """All frames in the order of time; pictures of at most 256 MiB are in memory at a time."""
+        size = self.probe.width_px * self.probe.height_px * 3
+        block = max(_BLOCK_BYTES // size, 1)
+        for start in range(0, self.n_frames, block):
+            yield from self._whole(range(start, min(start + block, self.n_frames)))
+
+    def at(self, time_s: float) -> Frame:
+        """The frame on screen at a time, in seconds from the first frame.
+
+        Raises:
+            UsageError: a time before the first frame or after the end.
+            MediaError: the frame is damaged.
+        """
+        fps = self.probe.counted.fps
+        end_s = float(self.times_s[-1]) + (1 / fps if fps > 0 else 0.0)
+        if not 0 <= time_s <= end_s:
+            raise UsageError(f"{self.probe.path} is shown from 0 to {end_s:.3f} s, and not at {time_s} s")
+        return self[self.index_at(time_s)]
+
+    def _whole(self, indices: Sequence[int]) -> list[Frame]:
+        """Frames in the order asked for."""
+        found = []
+        for index, picture in zip(indices, self.frames(indices), strict=True):
+            if isinstance(picture, FrameProblem):
+                raise MediaError(picture.message)
+            found.append(Frame(data=picture, index=index, time_s=float(self.times_s[index])))
+        return found
+
+    @property
+    def scan(self) -> Scan:
+        """What was found out about the file when it was opened."""
+        return self._scan
 
     @property
     def probe(self) -> Probe:
@@ -163,6 +250,4 @@ def open_video(path: Path | str, *, kind: MediaKind = "video") -> Video:
         MediaError: it cannot be read, or holds no frame.
         UsageError: an unknown kind.
     """
-    if kind not in _SCANNERS:
-        raise UsageError(f"there is no kind of media named {kind!r}; say {', '.join(_SCANNERS)}")
-    return Video(_SCANNERS[kind](Path(path)))
+    return Video(path, kind=kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from vidence.ask.phantom.planted import READER_NAMES, Reader, demand, expected
+from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
 from vidence.explain.diagnostics.tables import lines, number, share, tabulate
@@ -42,18 +42,18 @@ class Compared:
         return sum(p != r for p, r in zip(self.planted, self.recovered, strict=True))
 
 
-def model_of(run: Run) -> Reader:
+def model_of(run: Run) -> SimulatedModel:
     """The simulated model that a run asked, with its settings.
 
     Raises:
         DataError: the run asked something else.
     """
     spec = parse_spec(run.plan.model)
-    for name in READER_NAMES:
+    for name in MODEL_NAMES:
         if spec.name == "phantom" and spec.argument == name:
             given = {k: v for k, v in spec.options.items() if k in ("letter", "memory")}
-            return msgspec.convert({"name": name, **given}, Reader, strict=False)
-    raise DataError(f"{run.folder} asked {run.plan.model!r}; expected phantom: and one of {READER_NAMES}")
+            return msgspec.convert({"name": name, **given}, SimulatedModel, strict=False)
+    raise DataError(f"{run.folder} asked {run.plan.model!r}; expected phantom: and one of {MODEL_NAMES}")
 
 
 def compare(run: Run) -> Compared:

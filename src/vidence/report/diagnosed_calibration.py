@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeVar
 
 from vidence.ask.phantom.planted import (
-    Reader,
+    SimulatedModel,
     demand,
     expected,
     expected_mrfs,
@@ -65,7 +65,7 @@ class _Case:
     """
 
     diagnosed: Diagnosed
-    model: Reader
+    model: SimulatedModel
     shown_s: Mapping[str, Sequence[float]]
     swept_s: Mapping[int, Mapping[str, Sequence[float]]]
 

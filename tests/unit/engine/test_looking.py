@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import Sought
+from vidence.ask.selection.seeking import SearchResult
 from vidence.ask.selection.tstar_mosaic import Box
 from vidence.contracts import Request
 from vidence.engine import scores as module
@@ -106,7 +106,7 @@ class Scene:
         self, spec: str, *, tellers: Mapping[str, Teller] | None = None, media: tuple[Media, ...] = ()
     ) -> tuple[object, ViewRules, Clipped]:
         parsed = catalog.parse_spec(spec)
-        selector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
+        selector = catalog.create("selector", parsed)
         native = Encoding(size=Size.parse("native"))
         view = ViewRules(
             selector=selector,
@@ -155,7 +155,7 @@ WHOLE = "tstar:shades?side=4&ratio=1"
 
 def test_cells_are_matched_one_by_one_and_remembered(scene: Scene) -> None:
     sought, view, question = scene.find(WHOLE)
-    assert isinstance(sought, Sought)
+    assert isinstance(sought, SearchResult)
     # once the bright second was seen among 60, the search ends
     assert sought.positions[0] == BRIGHT * 10
     assert scene.embedder.seen[0] == (95, 200)

@@ -95,8 +95,8 @@ def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: 
     assert plan().memory == ""
 
 
-def test_selectors_take_no_options():
-    with pytest.raises(UsageError, match="takes no options"):
+def test_a_selector_refuses_options_that_it_does_not_have():
+    with pytest.raises(UsageError, match="the selector 'fps' has no option 'x'"):
         open_selector("fps:2?x=1")
 
 

@@ -8,7 +8,7 @@ import pytest
 
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import Sought
+from vidence.ask.selection.seeking import SearchResult
 from vidence.engine.choosing import check_some, few_words, needs_media, positions_of
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.plan import _check_sampling
@@ -86,7 +86,7 @@ def test_single_images_are_shown_beside_frames_that_are_chosen_by_scores():
     assert found == [(0, 0), (1, 20), (1, 50), (2, 0)]
     ranked = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores, is_ranked=True)
     assert ranked == [(0, 0), (2, 0), (1, 20), (1, 50)]
-    sought = Sought(positions=np.array([70, 30]), note="")
+    sought = SearchResult(positions=np.array([70, 30]), note="")
     assert shown(BETWEEN, "tstar:x", 4, scores=sought) == [(0, 0), (1, 30), (1, 70), (2, 0)]
 
 

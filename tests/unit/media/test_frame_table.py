@@ -1,5 +1,6 @@
-"""The frame table of an MP4 index, of packets, and the plans made from it."""
+"""The frame table of packets, and the plans made from it."""
 
+import contextlib
 from fractions import Fraction
 from pathlib import Path
 
@@ -7,44 +8,33 @@ import av
 import numpy as np
 import pytest
 
-from vidence.media.moov import lacks_moov, n_beyond_end, read_moov
+from vidence.errors import MediaError
+from vidence.media.opened import lacks_moov
 from vidence.media.probe import count
+from vidence.media.scan import scan_video
 from vidence.media.table import FrameTable, Run, longest_first, plan
+from vidence.media.video import open_video
 from videos.special import truncated
-
-
-def demuxed(path: Path) -> tuple[list[int], list[bool]]:
-    with av.open(str(path)) as container:
-        packets = [p for p in container.demux(video=0) if p.size and not p.is_corrupt]
-        return [p.pts for p in packets], [p.is_keyframe for p in packets]
 
 
 @pytest.mark.parametrize(
     "name", ["h264", "mov", "hevc-open", "av1", "vfr", "open-gop", "interlaced", "turned-90"]
 )
-def test_the_index_says_what_the_packets_say(name: str, clip) -> None:
+def test_the_table_says_what_the_packets_say(name: str, clip) -> None:
     path = clip(name).path
-    found = read_moov(path, track_id=1)
-    assert found is not None
-    pts, is_key = demuxed(path)
-    assert found.pts.tolist() == pts
-    assert found.is_key.tolist() == is_key
-    assert n_beyond_end(path, track_id=1) == 0
-
-
-@pytest.mark.parametrize("name", ["cut", "trimmed", "fragmented", "mkv", "ts", "raw"])
-def test_unusual_files_are_left_to_the_packets(name: str, clip) -> None:
-    assert read_moov(clip(name).path, track_id=1) is None
+    table = scan_video(path).table
+    assert table is not None
+    with av.open(str(path)) as container:
+        packets = [p for p in container.demux(video=0) if p.size and not p.is_corrupt]
+    assert table.packet_pts.tolist() == [p.pts for p in packets]
+    assert table.is_key.tolist() == [p.is_keyframe for p in packets]
 
 
 def test_an_index_longer_than_its_file_is_noticed(clip_folder) -> None:
     path = truncated(clip_folder, "mp4")
-    assert read_moov(path, track_id=1) is None
-    assert n_beyond_end(path, track_id=1) == 120 - len(demuxed(path)[0])
-
-
-def test_another_track_is_not_taken_for_this_one(plain) -> None:
-    assert read_moov(plain, track_id=2) is None
+    video = open_video(path)
+    said = f"the header says 120 frames, {120 - video.n_frames} of them are not in the file"
+    assert said in video.probe.problem
 
 
 def test_no_damage_to_an_index_crashes_its_reader(plain, tmp_path: Path) -> None:
@@ -57,9 +47,8 @@ def test_no_damage_to_an_index_crashes_its_reader(plain, tmp_path: Path) -> None
         for position in rng.integers(place - 4, place + length, 6):
             broken[position] = rng.integers(256)
         path.write_bytes(bytes(broken))
-        found = read_moov(path, track_id=1)
-        assert found is None or found.pts.shape == found.is_key.shape
-        assert n_beyond_end(path, track_id=1) >= 0
+        with contextlib.suppress(MediaError):
+            assert scan_video(path).probe.counted.n_frames > 0
 
 
 def test_a_missing_index_is_told_from_other_files(plain, tmp_path: Path) -> None:

@@ -5,20 +5,33 @@ videos or folders of frames (docs/benchmarks/actpld.md).
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks._gather import Gathering
-from vidence.ask.benchmarks.actpld_choices import choices_for, eligible
-from vidence.ask.benchmarks.actpld_folder import SETS, TARGETS, ClipRow, LabelRow, Labels, Target, clip_rows
 from vidence.ask.benchmarks.checks import Fault, checked
+from vidence.ask.benchmarks.question_files import Gathering, QuestionFile
+from vidence.ask.scoring.label_words import LabelWords
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
-from vidence.records import Item, Media, Provenance, Sampling
+from vidence.errors import DataError
+from vidence.records import Item, Media, Provenance, Record, Sampling
+
+Target: TypeAlias = Literal["label", "intention"]
+TARGETS: tuple[Target, ...] = ("label", "intention")
+Kind: TypeAlias = Literal["video", "frames"]
+SETS = ("single", "social")
+KINDS: tuple[Kind, ...] = ("video", "frames")
+N_DISTRACTORS = 2
+
+CLIP_COLUMNS = ("clip_id", "path", "set", "label", "intention")
+MORE_CLIP_COLUMNS = ("kind", "label_distractors", "intention_distractors", "source", "licence", "sha256")
+LABEL_COLUMNS = ("target", "name", "group")
+MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
 
 CLIPS, LABELS = "clips.csv", "labels.csv"
 _EXPECTED = f"{CLIPS}, or a folder that holds it, with {LABELS} beside it (docs/benchmarks/actpld.md)"
@@ -75,6 +88,54 @@ _PAPER_TABLES = {
         for target in TARGETS
     ),
 }
+
+
+class LabelRow(Record, kw_only=True):
+    """One label or intention: its name, its semantic group, and its words."""
+
+    target: Target
+    name: str
+    group: str
+    words: LabelWords
+
+
+class ClipRow(Record, kw_only=True):
+    """One clip and what is right for it. `distractors` are those that the folder fixes, by target."""
+
+    clip_id: str
+    path: str
+    kind: Kind
+    set_name: str
+    names: dict[Target, str]
+    distractors: dict[Target, tuple[str, ...]]
+    source: str
+    licence: str
+    sha256: str
+
+
+class Labels:
+    """All labels and intentions of a folder, by target and name, in the order of the file.
+
+    Raises:
+        DataError: a bad line; without the whole list, other distractors would be sampled.
+    """
+
+    def __init__(self, file: QuestionFile) -> None:
+        named: dict[Target, dict[str, LabelRow]] = {target: {} for target in TARGETS}
+        for line, row in label_rows(file):
+            where = f"{file.path}:{line}"
+            if isinstance(row, Fault):
+                raise DataError(f"{where}: {row.field}: {row.reason}")
+            same = [
+                r for r in named[row.target].values() if r.words.text.casefold() == row.words.text.casefold()
+            ]
+            if row.name in named[row.target] or same:
+                raise DataError(
+                    f"{where}: {row.name!r} is there twice as {row.target}, or shown like another one; "
+                    "expected each once"
+                )
+            named[row.target][row.name] = row
+        self.of: Mapping[Target, Mapping[str, LabelRow]] = MappingProxyType(named)
 
 
 class Actpld:
@@ -179,3 +240,121 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item |
 def _words(labels: tuple[LabelRow, ...]) -> tuple[str, ...]:
     """What the scorer of descriptions must know of the labels that compete, as JSON."""
     return tuple(msgspec.json.encode(label.words).decode() for label in labels)
+
+
+# --------------------------------------------------------------------------- the two tables of a folder
+
+
+def _split(cell: str) -> tuple[str, ...]:
+    return tuple(filter(None, (part.strip() for part in cell.split("|"))))
+
+
+def _rows(
+    file: QuestionFile, *, needed: tuple[str, ...], more: tuple[str, ...]
+) -> Iterator[tuple[str, dict[str, str] | Fault]]:
+    """The rows of a table with all columns, each with its line, or what is wrong with it."""
+    known = (*needed, *more)
+    for line, cells in question_files.csv_rows(file, needed=needed, known=known):
+        if isinstance(cells, Fault):
+            yield line, cells
+            continue
+        row = dict.fromkeys(known, "") | cells
+        empty = next((name for name in needed if not row[name]), "")
+        yield line, Fault(empty, "empty; expected a text") if empty else row
+
+
+def label_rows(file: QuestionFile) -> Iterator[tuple[str, LabelRow | Fault]]:
+    """The labels and intentions of ``labels.csv``, with their lines."""
+    for line, row in _rows(file, needed=LABEL_COLUMNS, more=MORE_LABEL_COLUMNS):
+        yield line, row if isinstance(row, Fault) else _label(row)
+
+
+def _label(row: Mapping[str, str]) -> LabelRow | Fault:
+    target = next((t for t in TARGETS if t == row["target"]), None)
+    if target is None:
+        return Fault("target", f"{row['target']!r} found; expected {' or '.join(TARGETS)}")
+    words = LabelWords(
+        text=row["text"] or row["name"],
+        forms=_split(row["synonyms"]) + ((row["name"],) if row["text"] not in ("", row["name"]) else ()),
+        features=_split(row["features"]),
+    )
+    return LabelRow(target=target, name=row["name"], group=row["group"], words=words)
+
+
+def clip_rows(file: QuestionFile) -> Iterator[tuple[str, ClipRow | Fault]]:
+    """The clips of ``clips.csv``, with their lines."""
+    for line, row in _rows(file, needed=CLIP_COLUMNS, more=MORE_CLIP_COLUMNS):
+        yield line, row if isinstance(row, Fault) else _clip(row)
+
+
+def _clip(row: Mapping[str, str]) -> ClipRow | Fault:
+    if row["set"] not in SETS:
+        return Fault("set", f"{row['set']!r} found; expected {' or '.join(SETS)}")
+    kind = next((k for k in KINDS if k == (row["kind"] or "video")), None)
+    if kind is None:
+        return Fault("kind", f"{row['kind']!r} found; expected {' or '.join(KINDS)}")
+    fixed: dict[Target, tuple[str, ...]] = {t: _split(row[f"{t}_distractors"]) for t in TARGETS}
+    for target, names in fixed.items():
+        if names and len(set(names)) != N_DISTRACTORS:
+            field = f"{target}_distractors"
+            return Fault(field, f"{'|'.join(names)!r} found; expected {N_DISTRACTORS} names, or nothing")
+    return ClipRow(
+        clip_id=row["clip_id"],
+        path=row["path"],
+        kind=kind,
+        set_name=row["set"],
+        names={t: row[t] for t in TARGETS},
+        distractors=fixed,
+        source=row["source"],
+        licence=row["licence"],
+        sha256=row["sha256"],
+    )
+
+
+# --------------------------------------------------------------------------- wrong choices
+
+
+def _rank(*words: str) -> bytes:
+    """A number that only depends on these words, on every machine and with every library."""
+    return hashlib.sha256("\n".join(words).encode()).digest()
+
+
+def eligible(labels: Iterable[LabelRow], truth: LabelRow) -> list[LabelRow]:
+    """The labels that can stand beside the right one: those outside its semantic group."""
+    return [label for label in labels if label.group != truth.group]
+
+
+def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow, ...] | Fault:
+    """The three choices for a clip, the right one among them, in an order that is always the same.
+
+    The distractors are those that the folder fixes for the clip, or two sampled from the labels of both
+    sets outside the semantic group of the right one. The draw and the order follow from the clip's id
+    and the names, by hashing: nothing else moves them.
+
+    Source: ActPLD, section 2.5 (3AFC).
+    Departs: the paper does not say how it drew, and prints its choices for 60 of 228 clips only.
+    """
+    known = labels.of[target]
+    truth = known.get(clip.names[target])
+    if truth is None:
+        return Fault(target, f"{clip.names[target]!r} is not in labels.csv as {target}; add it there")
+    others = eligible(known.values(), truth)
+    if names := clip.distractors[target]:
+        field = f"{target}_distractors"
+        for name in names:
+            if name not in known:
+                return Fault(field, f"{name!r} is not in labels.csv as {target}; add it there")
+            if known[name] not in others:
+                return Fault(
+                    field, f"{name!r} is in the group {truth.group!r} of the right one; expected others"
+                )
+        sampled = [known[name] for name in names]
+    else:
+        sampled = sorted(others, key=lambda r: _rank(clip.clip_id, target, "distractor", r.name))
+    if len(sampled) < N_DISTRACTORS:
+        return Fault(
+            target,
+            f"labels.csv has {len(others)} of other groups than {truth.group!r}; expected {N_DISTRACTORS}",
+        )
+    shown = (truth, *sampled[:N_DISTRACTORS])
+    return tuple(sorted(shown, key=lambda r: _rank(clip.clip_id, target, "place", r.name)))

@@ -4,6 +4,7 @@ The release is a folder of task files, ``tasks/<task>.json``. How many questions
 releases, so that nothing here counts on a number.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,15 +14,11 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks._decode import decoded, text_of
-from vidence.ask.benchmarks._gather import Gathering
-from vidence.ask.benchmarks._herbench_times import evidence
-from vidence.ask.benchmarks._names import KnownNames
-from vidence.ask.benchmarks.checks import Fault, checked, listed
-from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.ask.benchmarks.checks import Fault, KnownNames, checked, listed
+from vidence.ask.benchmarks.question_files import Gathering, QuestionFile, decoded, text_of
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
-from vidence.records import Item, Media, Provenance, Sampling
+from vidence.records import Evidence, Item, Media, Provenance, Sampling
 
 # Family -> code of the task -> its name in the paper, and what else it is called there.
 FAMILIES: Mapping[str, Mapping[str, tuple[str, ...]]] = MappingProxyType(
@@ -58,6 +55,10 @@ _TASKS = KnownNames({code: names for tasks in FAMILIES.values() for code, names 
 _CONFIGS = {26_806: "full, as in the paper", 27_936: "full, later release", 1_971: "lite_v2"}
 _CONFIG_FOLDERS = ("full", "lite", "lite_v2")
 _N_CHOICES = 5
+# Minutes and seconds, perhaps with hours before them; stamps count tenths of a second.
+_STAMP = r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)"
+_SPAN = re.compile(rf"\s*{_STAMP}\s*(?:[-\N{{EN DASH}}]\s*{_STAMP}\s*)?")
+_RESOLUTION_S = 0.1
 _EXPECTED = (
     "the folder data of HERBench (tasks/*.json beside videos/), the folder tasks itself, or one task file"
 )
@@ -272,6 +273,45 @@ def _bare(candidates: Sequence[str]) -> tuple[str, ...] | Fault:
             reason = f"{text[:40]!r} found among choices with letters; expected it to begin with {prefix!r}"
             return Fault(f"candidates[{place}]", reason)
     return tuple(text.removeprefix(prefix) for text, prefix in pairs)
+
+
+# --------------------------------------------------------------------------- time stamps
+
+
+def evidence(timestamps: object) -> tuple[Evidence, ...] | None:
+    """The spans that a question rests on, in their order; None where they cannot be read.
+
+    Args:
+        timestamps: what the release has: a list of ``MM:SS.s-MM:SS.s`` or ``HH:MM:SS.s-HH:MM:SS.s``, or
+            nothing. A single stamp, or a span that ends where it begins, lasts a tenth of a second.
+
+    >>> evidence(["00:08.0-00:09.5", "1:02:04-1:02:06"])[1].start_s
+    3724.0
+    """
+    if timestamps is None:
+        return ()
+    if not isinstance(timestamps, list | tuple):
+        return None
+    spans = [_span(stamp) for stamp in timestamps]
+    return None if None in spans else tuple(span for span in spans if span is not None)
+
+
+def _span(stamp: object) -> Evidence | None:
+    found = _SPAN.fullmatch(stamp) if isinstance(stamp, str) else None
+    if found is None:
+        return None
+    hours, minutes, seconds, *ends = found.groups()
+    start_s = _seconds(hours, minutes, seconds)
+    end_s = start_s if ends[1] is None else _seconds(*ends)
+    if end_s < start_s:
+        return None
+    if end_s == start_s:
+        end_s = round(start_s + _RESOLUTION_S, 6)
+    return Evidence(kind="oracle", start_s=start_s, end_s=end_s)
+
+
+def _seconds(hours: str | None, minutes: str, seconds: str) -> float:
+    return round(3600 * int(hours or 0) + 60 * int(minutes) + float(seconds), 6)
 
 
 # --------------------------------------------------------------------------- what is odd

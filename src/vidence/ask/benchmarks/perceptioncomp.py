@@ -4,17 +4,16 @@ The release counts 1,114 questions; the paper describes the first 500 (split ``s
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.benchmarks import _perceptioncomp_skills, question_files
-from vidence.ask.benchmarks._decode import decoded, text_of
-from vidence.ask.benchmarks._gather import Gathering
-from vidence.ask.benchmarks._perceptioncomp_skills import Skills
-from vidence.ask.benchmarks.checks import Fault, checked, listed, twins
+from vidence.ask.benchmarks import question_files
+from vidence.ask.benchmarks.checks import Fault, KnownNames, checked, listed, twins
+from vidence.ask.benchmarks.question_files import Gathering, decoded, text_of
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.records import Item, Media, Sampling
 
@@ -34,6 +33,20 @@ _NAMES = (
 _EXPECTED = (
     "benchmark/annotations/1-1114.json of github.com/hrinnnn/PerceptionComp, or a folder that holds it "
     "together with the videos"
+)
+# The labels are a language model's, one list for each step of a question; people did not check them.
+_SKILL_TAG = "skill:"
+_SKILL_FILE = "step_ability_results.json"
+_SKILL_PLACES = (_SKILL_FILE, f"evaluate/results/archive/step_analysis/{_SKILL_FILE}")
+_SKILLS = KnownNames(
+    {
+        "semantic": ("Semantic understanding",),
+        "spatial": ("Spatial understanding",),
+        "temporal": ("Temporal understanding",),
+        "correspondence": (),
+        "visual-knowledge": ("Visual knowledge",),
+        "world-modeling": ("World modeling", "World modelling"),
+    }
 )
 
 
@@ -58,6 +71,40 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     def choices(self) -> tuple[str, ...]:
         """The five choices that the released runners offer."""
         return tuple(getattr(self, f"answer_choice_{i}") for i in range(_N_CHOICES))
+
+
+class _Step(msgspec.Struct, frozen=True):
+    abilities: tuple[str, ...] = ()
+
+
+class _Labels(msgspec.Struct, frozen=True):
+    """The labels of one question as they were released."""
+
+    key: str
+    video_id: str
+    step_abilities: tuple[_Step, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skills:
+    """The skills of each question by key and video; `source` names the file, empty where there is none."""
+
+    by_question: Mapping[tuple[str, str], frozenset[str]]
+    source: str = ""
+    trouble: tuple[str, ...] = ()
+
+    def tags(self, key: str, video_id: str) -> dict[str, str]:
+        """A tag ``skill:NAME`` with the value ``yes`` for each skill of a question; others have no tag."""
+        skills = self.by_question.get((key, video_id), frozenset())
+        return {f"{_SKILL_TAG}{skill}": "yes" for skill in sorted(skills)}
+
+    def notes(self, items: Sequence[Item]) -> tuple[str, ...]:
+        """How many of the questions have skills, where these come from, and what is odd in the file."""
+        if not self.source:
+            return ()
+        n_labelled = sum(any(tag.startswith(_SKILL_TAG) for tag in item.tags) for item in items)
+        origin = f"skills of {n_labelled} of {len(items)} question(s) come from {self.source}"
+        return (f"{origin}; they were labelled by a language model", *self.trouble)
 
 
 _PAPER = AskingRules(
@@ -139,7 +186,7 @@ class PerceptionComp:
         """
         question_files.check_split(self.name, split, self.splits)
         file = question_files.read(question_files.locate(data, _NAMES, what=_EXPECTED))
-        skills = _perceptioncomp_skills.read(_roots(data, file.path))
+        skills = read_skills(_roots(data, file.path))
         gathering = Gathering(file, strict=strict)
         decoder = msgspec.json.Decoder(_Row)
         kept: list[_Row] = []
@@ -251,3 +298,41 @@ def _roots(data: Path, annotations: Path) -> tuple[Path, ...]:
 
 def _names_in(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()} if folder.is_dir() else set()
+
+
+# --------------------------------------------------------------------------- skills
+
+
+def read_skills(folders: Iterable[Path]) -> Skills:
+    """The labels in the first of these folders, or of a clone there, that has them; none is no error.
+
+    Some questions are in the file twice, once without labels: all labels of a question count.
+
+    Raises:
+        DataError: the file is there and is not a JSON list.
+    """
+    places = [folder / place for folder in folders for place in _SKILL_PLACES]
+    path = next((p for place in places for p in (place, Path(f"{place}.gz")) if p.is_file()), None)
+    if path is None:
+        return Skills(by_question={})
+    file = question_files.read(path)
+    decoder = msgspec.json.Decoder(_Labels)
+    found: dict[tuple[str, str], frozenset[str]] = {}
+    bad: list[str] = []
+    unknown: dict[str, None] = {}
+    for line, text in question_files.elements(file):
+        row = decoded(text, decoder)
+        if isinstance(row, Fault):
+            bad.append(line)
+            continue
+        names = {name: _SKILLS.find(name) for step in row.step_abilities for name in step.abilities}
+        unknown.update(dict.fromkeys(name for name, skill in names.items() if skill is None))
+        place = (row.key, row.video_id)
+        found[place] = found.get(place, frozenset()) | {skill for skill in names.values() if skill}
+    trouble = []
+    if bad:
+        trouble.append(f"{len(bad)} entries of {path.name} cannot be read; they begin on line {listed(bad)}")
+    if unknown:
+        trouble.append(f"{path.name} names skills that are not known and not used: {listed(list(unknown))}")
+    source = f"{path.name} (SHA-256 {file.content_hash[:12]})"
+    return Skills(by_question=found, source=source, trouble=tuple(trouble))

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from vidence.ask.benchmarks import _decode, question_files
-from vidence.ask.benchmarks._gather import Gathering
+from vidence.ask.benchmarks import question_files
 from vidence.ask.benchmarks.checks import checked
+from vidence.ask.benchmarks.question_files import Gathering
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.records import Item
 
@@ -41,7 +41,7 @@ class Phantom:
         file = question_files.read(question_files.locate(data, [_FILE], what=_EXPECTED))
         gathering = Gathering(file, strict=strict)
         for line, text in question_files.lines(file):
-            found = _decode.item(text)
+            found = question_files.item(text)
             gathering.add(line, checked(found) if isinstance(found, Item) else found)
         return gathering.loaded(media_root=file.path.parent)
 

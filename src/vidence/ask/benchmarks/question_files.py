@@ -1,21 +1,39 @@
-"""Find question files and read them: plain or gzipped, hashed as they are when unpacked."""
+"""Find question files, read them (plain or gzipped), and keep the questions that are good."""
 
+import csv
+import difflib
 import gzip
 import hashlib
+import io
 import re
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TypeVar, get_args, get_type_hints
 
 import msgspec
 
+from vidence.ask.benchmarks.checks import Fault, remarks
+from vidence.contracts import Loaded
 from vidence.errors import DataError, UnknownNameError
+from vidence.records import Evidence, Item, Media, Provenance
+
+ValueT = TypeVar("ValueT")
 
 _BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
 _BOM = b"\xef\xbb\xbf"
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+
+# What stands inside a question, under the same names in every format of ours.
+_RECORDS: Mapping[str, type] = {"media": Media, "evidence": Evidence, "provenance": Provenance}
+_PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
+_REQUIRED = re.compile(r"Object missing required field `(?P<name>.*)`")
+_ITEM_DECODER = msgspec.json.Decoder(Item)
+_FORMAT = "the format is in docs/item-format.md"
 
 
 @dataclass(frozen=True)
@@ -131,3 +149,221 @@ def objects(file: QuestionFile) -> Iterator[tuple[str, bytes]]:
         DataError: the file begins like a JSON list and is not one.
     """
     return elements(file) if file.content.lstrip()[:1] == b"[" else lines(file)
+
+
+def csv_rows(
+    file: QuestionFile,
+    *,
+    needed: Sequence[str],
+    known: Sequence[str],
+    more: re.Pattern[str] | None = None,
+    delimiters: str = ",",
+) -> Iterator[tuple[str, dict[str, str] | Fault]]:
+    """The rows of a CSV file by column, each with the line on which it starts, or what is wrong with it.
+
+    Args:
+        file: the file; its first line names the columns.
+        needed: columns that must be there.
+        known: all columns that there may be.
+        more: names that a column may have, too.
+        delimiters: the one that the first line has most of splits all lines.
+
+    Raises:
+        DataError: the header names a column that is not known, or twice, or not the needed ones.
+    """
+    text = file.content.decode("utf-8", errors="surrogateescape")
+    first_line = text.lstrip().partition("\n")[0]
+    delimiter = max(delimiters, key=first_line.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    header: list[str] = []
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = [cell.strip() for cell in next(reader)]
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield str(line), Fault("CSV", f"{error}; expected quotes in pairs, doubled inside a quoted cell")
+            continue
+        if not any(cells):
+            continue
+        if not header:
+            header = cells
+            _check_header(header, f"{file.path}:{line}", needed=needed, known=known, more=more)
+            continue
+        row = dict(zip(header, cells, strict=False))
+        bad = next((name for name, cell in row.items() if _NOT_UTF_8.search(cell)), None)
+        if bad is not None:
+            yield str(line), Fault(bad, "not UTF-8; save the file as UTF-8")
+        elif len(cells) != len(header):
+            reason = f"{len(cells)} cells found; expected {len(header)}, one for each column"
+            yield str(line), Fault("CSV", reason)
+        else:
+            yield str(line), row
+
+
+def _check_header(
+    header: Sequence[str],
+    where: str,
+    *,
+    needed: Sequence[str],
+    known: Sequence[str],
+    more: re.Pattern[str] | None,
+) -> None:
+    for column in header:
+        if header.count(column) > 1:
+            raise DataError(f"{where}: the column {column!r} is there twice; expected each column once")
+        if column not in known and not (more and more.fullmatch(column)):
+            near = difflib.get_close_matches(column, known, n=1)
+            hint = f" did you mean {near[0]!r}?" if near else ""
+            raise DataError(f"{where}: {column!r}: unknown column;{hint} known: {', '.join(known)}")
+    if absent := [name for name in needed if name not in header]:
+        raise DataError(
+            f"{where}: no column {' and '.join(absent)}; expected a first line that names the columns, "
+            f"with at least {', '.join(needed)}"
+        )
+
+
+# --------------------------------------------------------------------------- one question
+
+
+def item(line: bytes) -> Item | Fault:
+    """Read one object of the item format."""
+    return decoded(line, _ITEM_DECODER)
+
+
+def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT | Fault:
+    """Read one object with the decoder of its type."""
+    try:
+        return decoder.decode(line)
+    except UnicodeDecodeError as error:
+        return Fault("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8")
+    except msgspec.ValidationError as error:
+        return explained(error, record=decoder.type)
+    except msgspec.DecodeError as error:
+        return Fault("JSON", f"{error}; expected one JSON object")
+
+
+def text_of(line: bytes, field: str) -> str:
+    """The text of one field of an object that cannot be used otherwise; empty where it cannot be read.
+
+    It tells which question a message is about.
+    """
+    try:
+        found = msgspec.json.decode(line)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    value = found.get(field) if isinstance(found, dict) else None
+    return value if isinstance(value, str) else ""
+
+
+def explained(error: msgspec.ValidationError, *, record: type = Item) -> Fault:
+    """Which field is wrong, and how; an unknown field with the nearest known name.
+
+    `record` is what the object should have been.
+    """
+    place = _PLACE.fullmatch(str(error))
+    what, path = (str(error), "") if place is None else (place["what"], place["path"] or "")
+    prefix = f"{path}." if path else ""
+    if unknown := _UNKNOWN.fullmatch(what):
+        return Fault(prefix + unknown["name"], _unknown_field(path, unknown["name"], record=record))
+    if required := _REQUIRED.fullmatch(what):
+        return Fault(prefix + required["name"], "absent; this field is required")
+    if path.startswith("tags"):
+        return Fault("tags", f"{what}; the value of every tag is a text: put it in quotes")
+    return Fault(path or "JSON", what + _hint(path, what, record=record))
+
+
+def _hint(path: str, what: str, *, record: type) -> str:
+    """What to write instead, where the message of the decoder does not say it."""
+    if what.startswith("Invalid enum value"):
+        owner = _RECORDS.get(path.partition("[")[0], record) if "." in path else record
+        allowed = get_args(get_type_hints(owner).get(path.rpartition(".")[2]))
+        return f"; expected {' or '.join(allowed)}" if allowed else ""
+    if path and what.startswith("Expected `str`"):
+        return "; put it in quotes"
+    return ""
+
+
+def _unknown_field(path: str, name: str, *, record: type) -> str:
+    owner = _RECORDS.get(path.partition("[")[0], record)
+    known = [field.name for field in msgspec.structs.fields(owner)]
+    near = difflib.get_close_matches(name, known, n=1)
+    hint = f" did you mean {near[0]!r}?" if near else ""
+    return f"unknown field;{hint} known: {', '.join(known)}"
+
+
+# --------------------------------------------------------------------------- all questions
+
+
+class Gathering:
+    """The questions of one or several files as they are read; with `strict` the first bad line ends it.
+
+    `format_hint` ends the message when nothing usable was found.
+    """
+
+    def __init__(self, *files: QuestionFile, strict: bool, format_hint: str = _FORMAT) -> None:
+        self.items: list[Item] = []
+        self.notes: list[str] = []
+        self._files = files
+        self._is_strict = strict
+        self._format_hint = format_hint
+        self._problems: list[str] = []
+        self._place_of: dict[str, str] = {}
+
+    def add(
+        self, line: str, found: Item | Fault, *, file: QuestionFile | None = None, item_id: str = ""
+    ) -> None:
+        """Take the checked item of a line, unless its id was used before, in this file or another one.
+
+        Args:
+            line: where the question stands.
+            found: the question, or what is wrong with it.
+            file: the file that the line is in; the first one where it is not said.
+            item_id: the id of a question that is wrong, where it could be read.
+
+        Raises:
+            DataError: the line is bad and reading is strict.
+        """
+        file = self._files[0] if file is None else file
+        if isinstance(found, Item) and found.item_id in self._place_of:
+            first = self._place_of[found.item_id]
+            found = Fault("item_id", f"{found.item_id!r} was used {first} before; expected an id of its own")
+        if isinstance(found, Item):
+            place = f"on line {line}" if len(self._files) == 1 else f"in {file.path.name}:{line}"
+            self._place_of[found.item_id] = place
+            self.items.append(found)
+            return
+        named = f" (question {item_id!r})" if item_id else ""
+        problem = f"{file.path.name}:{line}: {found.field}: {found.reason}{named}"
+        if self._is_strict:
+            raise DataError(
+                f"{problem} (in {file.path.parent}; reading is strict: mend the line, or read without)"
+            )
+        self._problems.append(problem)
+
+    def loaded(self, *, media_root: Path, revision: str = "") -> Loaded:
+        """What was kept, with everything that there is to say about it.
+
+        Raises:
+            DataError: nothing was kept.
+        """
+        if not self.items:
+            first = f"; the first of {len(self._problems)}: {self._problems[0]}" if self._problems else ""
+            where = self._files[0].path if len(self._files) == 1 else self._files[0].path.parent
+            raise DataError(f"{where} holds no usable question{first}; {self._format_hint}")
+        return Loaded(
+            items=tuple(self.items),
+            media_root=media_root,
+            content_hash=self._content_hash(),
+            revision=revision,
+            problems=tuple(self._problems),
+            notes=(*self.notes, *remarks(self.items)),
+        )
+
+    def _content_hash(self) -> str:
+        """The hash of the only file; of several, the hash over their names and hashes in their order."""
+        if len(self._files) == 1:
+            return self._files[0].content_hash
+        lines = (f"{file.path.name.removesuffix('.gz')} {file.content_hash}\n" for file in self._files)
+        return hashlib.sha256("".join(lines).encode()).hexdigest()

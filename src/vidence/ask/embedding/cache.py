@@ -1,10 +1,8 @@
 """Features and scores of frames on disk, so that a video goes through an embedder once."""
 
-import contextlib
 import hashlib
 import io
 import logging
-import os
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,14 +13,12 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Embedder
 from vidence.errors import UsageError
-from vidence.media.cache import warn_once, write_whole
+from vidence.media.cache import BoundedFolder, mark_used, write_whole
 
 _log = logging.getLogger(__name__)
 
 Indices: TypeAlias = Sequence[int] | NDArray[np.int64]
 
-_TRIM_TO: Final = 0.9
-_LONG_ACCOUNT_BYTES: Final = 1 << 15
 _MANY_PARTS: Final = 16
 _MOST_LOOKS: Final = 4
 _NAME_LENGTH: Final = 32
@@ -53,10 +49,7 @@ class ScoreCache:
     """
 
     def __init__(self, root: Path, embedder: Embedder, *, frames_key: str, max_bytes: int) -> None:
-        self._folder = root / "scores"
-        self._written = self._folder / "written"
-        self._max_bytes = max_bytes
-        self._can_write = max_bytes > 0
+        self._files = BoundedFolder(root / "scores", pattern="*/*/*/*.npz", max_bytes=max_bytes)
         features_identity = getattr(embedder, "features_identity", embedder.identity)
         self._features_key = _hash(f"{features_identity}\n{frames_key}")
         self._scores_key = _hash(f"{embedder.identity}\n{frames_key}")
@@ -99,47 +92,32 @@ class ScoreCache:
         self._put(self._folder_of_scores(content_hash, text), frame_indices, scores, n_axes=1)
 
     def trim(self) -> None:
-        """Delete the least recently used until nine tenths of the bound are left.
+        """Make room; see `BoundedFolder.trim`.
 
         Raises:
             OSError: the folder cannot be written.
         """
-        found: list[tuple[int, int, Path]] = []
-        for path in self._folder.glob("*/*/*/*.npz"):
-            with contextlib.suppress(FileNotFoundError):
-                facts = path.stat()
-                found.append((facts.st_mtime_ns, facts.st_size, path))
-        total = sum(size for _, size, _ in found)
-        for _, size, path in sorted(found):
-            if total <= self._max_bytes * _TRIM_TO:
-                break
-            path.unlink(missing_ok=True)
-            for folder in (path.parent, path.parent.parent):
-                with contextlib.suppress(OSError):
-                    folder.rmdir()
-            total -= size
-        write_whole(self._written, np.int64(total).tobytes())
+        self._files.trim()
 
     def _folder_of_features(self, content_hash: str) -> Path:
-        return self._folder / self._features_key / content_hash / _FEATURES
+        return self._files.folder / self._features_key / content_hash / _FEATURES
 
     def _folder_of_scores(self, content_hash: str, text: str) -> Path:
-        return self._folder / self._scores_key / content_hash / _hash(text)
+        return self._files.folder / self._scores_key / content_hash / _hash(text)
 
     def _get(
         self, folder: Path, frame_indices: Indices, *, n_axes: int
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
         wanted = np.asarray(frame_indices, np.int64)
         nothing = np.empty(0, np.int64), np.empty((0,) * n_axes, np.float32)
-        parts = _read_parts(folder, n_axes=n_axes) if self._max_bytes > 0 else {}
+        parts = _read_parts(folder, n_axes=n_axes) if self._files.max_bytes > 0 else {}
         if not parts:
             return nothing
         kept, values = _together(list(parts.values()))
         places = np.minimum(np.searchsorted(kept, wanted), len(kept) - 1)
         is_there = kept[places] == wanted
         for path in parts:
-            with contextlib.suppress(OSError):
-                os.utime(path)
+            mark_used(path)
         return wanted[is_there], values[places[is_there]]
 
     def _put(self, folder: Path, frame_indices: Indices, values: NDArray[np.float32], *, n_axes: int) -> None:
@@ -149,27 +127,15 @@ class ScoreCache:
                 f"{len(indices)} frames cannot have values of shape {values.shape}; "
                 f"expected {len(indices)} rows and {n_axes} axes"
             )
-        if not self._can_write or len(indices) == 0:
+        if not self._files.can_write or len(indices) == 0:
             return
         try:
             # Its size is known here: another process may have put the file together with others by now.
             _, n_bytes = _write_part(folder, indices, values)
             _tidy(folder, n_axes=n_axes)
-            if self._note(n_bytes) > self._max_bytes:
-                self.trim()
+            self._files.note(n_bytes)
         except OSError as error:
-            self._can_write = False
-            warn_once(str(self._folder), error.strerror or str(error))
-
-    def _note(self, n_bytes: int) -> int:
-        """Add to the account of bytes written, and return its sum."""
-        with self._written.open("ab", buffering=0) as account:
-            account.write(np.int64(n_bytes).tobytes())
-        stored = self._written.read_bytes()
-        total = int(np.frombuffer(stored, np.int64, len(stored) // 8).sum())
-        if len(stored) > _LONG_ACCOUNT_BYTES:
-            write_whole(self._written, np.int64(total).tobytes())
-        return total
+            self._files.give_up(error)
 
 
 _Part: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32]]

@@ -1,27 +1,31 @@
 """CLIP: the cosine of the vectors of frame and text.
 
 clip:/path/to/weights
-clip:openai/clip-vit-large-patch14?dtype=float16&logit_scale=yes
+clip:openai/clip-vit-large-patch14?dtype=float16&logit_scale=true
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.embedding._checkpoint import Checkpoint
-from vidence.ask.embedding._local import DualEncoder, open_checkpoint
-from vidence.ask.embedding._options import Options
-from vidence.ask.embedding._weights import Weights
-from vidence.option_readers import yes_or_no
+from vidence.ask.embedding.local import DualEncoder
+from vidence.ask.embedding.weights import Weights, WeightSettings
 
 if TYPE_CHECKING:
     from torch import Tensor
 
 
+class Settings(WeightSettings):
+    """Options of the embedder."""
+
+    logit_scale: Annotated[bool, Meta(description="multiply the cosine with the model's scale")] = False
+
+
 class Clip(DualEncoder):
-    """CLIP with both towers; with `has_scale` cosines are multiplied with the model's logit scale.
+    """CLIP with both towers; with `logit_scale` cosines are multiplied with the model's logit scale.
 
     Texts are cut at `max_tokens`, 77 unless something less is asked for.
 
@@ -34,10 +38,9 @@ class Clip(DualEncoder):
     types: ClassVar = {"clip": "CLIPModel"}
     usual_size_px = 224
 
-    def __init__(self, checkpoint: Checkpoint, options: Options, *, has_scale: bool = False) -> None:
-        settings = {"logit_scale": "yes"} if has_scale else {}
-        super().__init__(checkpoint, options, settings=settings)
-        self._has_scale = has_scale
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, said={"logit_scale": "yes"} if settings.logit_scale else {})
+        self._has_scale = settings.logit_scale
 
     def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
         seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
@@ -55,15 +58,11 @@ class Clip(DualEncoder):
         return cosines * np.float32(scale)
 
 
-def create(argument: str, options: Mapping[str, str]) -> Clip:
-    """CLIP with the weights in the folder `argument`, or in the repository of that name on the hub.
-
-    Besides what all embedders with weights know (see `vidence.ask.embedding._options.Options`):
-    ``logit_scale=yes`` multiplies the cosine with the model's scale.
+def create(settings: Settings) -> Clip:
+    """The embedder.
 
     Raises:
-        UsageError: torch or transformers are not installed, an option is wrong, or no such weights are there.
+        UsageError: a library is not installed, or no such weights are there.
         AccessError: the hub does not have them, does not let us in, or cannot be reached.
     """
-    checkpoint, read, own = open_checkpoint(Clip, argument, options, own={"logit_scale": yes_or_no})
-    return Clip(checkpoint, read, has_scale=own.get("logit_scale") is True)
+    return Clip(settings)

@@ -1,26 +1,25 @@
 """Planted truth for selectors: finds a card that the question needs by the code in the frame's pixels.
 
 phantom-codes
-phantom-codes?distinct=yes
+phantom-codes?distinct=true
 phantom-codes?miss=0.3&seed=1
 phantom-codes?noise=0.5&seed=1
 """
 
 import hashlib
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.embedding._local import check_frames, check_texts
+from vidence.ask.embedding.local import check_frames, check_texts
 from vidence.ask.phantom.code import read
 from vidence.ask.phantom.questions import understand
 from vidence.ask.phantom.scene import colour_of
-from vidence.catalog import take_options
 from vidence.errors import UsageError
-from vidence.option_readers import number_from_zero, share, whole_from, yes_or_no
 from vidence.records import Record
 
 VERSION = 1
@@ -28,22 +27,27 @@ _NO_CARD = -1.0
 _N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the pixels
 
 
-class Planted(Record, kw_only=True):
-    """What is planted, drawn from `seed` alone, so that it does not depend on what else is asked.
+class Settings(Record):
+    """What is planted, sampled from `seed` alone, so that it does not depend on what else is asked.
 
-    `miss` is the probability that a card is not found, drawn for each question and card: all its frames
-    then score 0. Where the budget suffices for all other frames that match, a question of k cards so keeps
-    all of them with probability (1 - miss) ** k. `noise` is the standard deviation of a normal number
-    that is added, drawn for each question and frame.
-
-    With `distinct` the second frame of a card scores 1/2, the third 1/3, and so on, in the order in which
-    the frames are given: then the k best frames of a video show k needed cards, as far as they are there.
+    Where the budget suffices for all other frames that match, a question of k cards keeps all of them with
+    probability (1 - miss) ** k. With `distinct` the k best frames of a video show k needed cards, as far as
+    they are there.
     """
 
-    miss: float = 0.0
-    noise: float = 0.0
-    seed: int = 0
-    distinct: bool = False
+    miss: Annotated[
+        float,
+        Meta(ge=0, le=1, description="probability that a card is not found, for each question and card"),
+    ] = 0.0
+    noise: Annotated[
+        float,
+        Meta(ge=0, description="standard deviation of a normal number added for each question and frame"),
+    ] = 0.0
+    seed: Annotated[int, Meta(ge=0, description="of all that is sampled")] = 0
+    distinct: Annotated[
+        bool,
+        Meta(description="the second frame of a card scores 1/2, the third 1/3, in the order they are given"),
+    ] = False
 
 
 class PhantomCodes:
@@ -51,9 +55,6 @@ class PhantomCodes:
 
     It sees the pixels of one frame and the words of the question and knows nothing else; so it does not
     prefer the first frame of a card to the second, unless it is told to look at all frames together.
-
-    Source: our own, for calibration.
-    Departs: no.
     """
 
     name = "phantom-codes"
@@ -62,10 +63,10 @@ class PhantomCodes:
     features_identity = f"phantom-codes v{VERSION}"
     n_cut = 0
 
-    def __init__(self, planted: Planted) -> None:
-        is_drawn = bool(planted.miss or planted.noise)
+    def __init__(self, planted: Settings) -> None:
+        is_random = bool(planted.miss or planted.noise)
         said = ["distinct=yes"] if planted.distinct else []
-        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_drawn else []
+        said += [f"miss={planted.miss!r}&noise={planted.noise!r}&seed={planted.seed}"] if is_random else []
         self.identity = f"phantom-codes{'?' if said else ''}{'&'.join(said)} v{VERSION}"
         self._planted = planted
 
@@ -140,13 +141,6 @@ class PhantomCodes:
         return np.random.default_rng(int.from_bytes(hashlib.sha256(named.encode()).digest()[:16]))
 
 
-def create(argument: str, options: Mapping[str, str]) -> PhantomCodes:
-    """The retriever; the options are those of `Planted`.
-
-    Raises:
-        UsageError: an argument, an option that is not known, or one that cannot be read.
-    """
-    if argument:
-        raise UsageError(f"phantom-codes takes no argument, but was given {argument!r}; write phantom-codes")
-    known = {"miss": share, "noise": number_from_zero, "seed": whole_from(0), "distinct": yes_or_no}
-    return PhantomCodes(msgspec.convert(take_options("phantom-codes", options, known), Planted))
+def create(settings: Settings) -> PhantomCodes:
+    """The retriever."""
+    return PhantomCodes(settings)

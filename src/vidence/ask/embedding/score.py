@@ -6,8 +6,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.embedding._local import check_texts
 from vidence.ask.embedding.cache import Indices, ScoreCache
+from vidence.ask.embedding.local import check_texts
 from vidence.contracts import Embedder
 from vidence.errors import MediaError, UsageError
 

@@ -5,21 +5,26 @@ siglip:google/siglip-so400m-patch14-384?score=sigmoid
 """
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.embedding._checkpoint import Checkpoint, require_libraries
-from vidence.ask.embedding._local import DualEncoder, open_checkpoint
-from vidence.ask.embedding._options import Options
-from vidence.ask.embedding._weights import Weights
-from vidence.option_readers import one_of
+from vidence.ask.embedding.local import DualEncoder
+from vidence.ask.embedding.weights import Weights, WeightSettings, require_libraries
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-LOGIT, SIGMOID, COSINE = "logit", "sigmoid", "cosine"
+
+class Settings(WeightSettings):
+    """Options of the embedder."""
+
+    score: Annotated[
+        Literal["logit", "sigmoid", "cosine"],
+        Meta(description="cosine times scale plus bias, the sigmoid of that, or the cosine"),
+    ] = "logit"
 
 
 class Siglip(DualEncoder):
@@ -37,9 +42,11 @@ class Siglip(DualEncoder):
     types: ClassVar = {"siglip": "SiglipModel", "siglip2": "Siglip2Model"}
     usual_size_px = 256
 
-    def __init__(self, checkpoint: Checkpoint, options: Options, *, score: str = LOGIT) -> None:
-        super().__init__(checkpoint, options, settings={"score": score})
-        self._kind = score
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings, said={"score": settings.score})
+        if self._checkpoint.model_type == "siglip":
+            require_libraries(self.name, ("sentencepiece", "google.protobuf"))
+        self._kind = settings.score
 
     def _see(self, weights: Weights, pixels: Mapping[str, "Tensor"]) -> "Tensor":
         seen: Tensor = weights.model.get_image_features(**pixels).pooler_output
@@ -51,27 +58,20 @@ class Siglip(DualEncoder):
         return read
 
     def _score(self, weights: Weights, cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-        if self._kind == COSINE:
+        if self._kind == "cosine":
             return cosines
         scale: float = weights.model.logit_scale.float().exp().item()
         bias: float = weights.model.logit_bias.float().item()
         logits = cosines * np.float32(scale) + np.float32(bias)
         # The half-angle form cannot overflow.
-        return logits if self._kind == LOGIT else (0.5 * (1 + np.tanh(0.5 * logits))).astype(np.float32)
+        return logits if self._kind == "logit" else (0.5 * (1 + np.tanh(0.5 * logits))).astype(np.float32)
 
 
-def create(argument: str, options: Mapping[str, str]) -> Siglip:
-    """SigLIP with the weights in the folder `argument`, or in the repository of that name on the hub.
-
-    Besides what all embedders with weights know (see `vidence.ask.embedding._options.Options`): ``score`` is
-    ``logit`` (default), ``sigmoid`` or ``cosine``.
+def create(settings: Settings) -> Siglip:
+    """The embedder.
 
     Raises:
-        UsageError: a library is not installed, an option is wrong, or no such weights are there.
+        UsageError: a library is not installed, or no such weights are there.
         AccessError: the hub does not have them, does not let us in, or cannot be reached.
     """
-    kinds = one_of(LOGIT, SIGMOID, COSINE)
-    checkpoint, read, own = open_checkpoint(Siglip, argument, options, own={"score": kinds})
-    if checkpoint.model_type == "siglip":
-        require_libraries(Siglip.name, ("sentencepiece", "google.protobuf"))
-    return Siglip(checkpoint, read, score=str(own.get("score", LOGIT)))
+    return Siglip(settings)

@@ -8,7 +8,7 @@ import anyio.to_thread
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.phantom.street import look_of
+from vidence.ask.phantom.looks import look_of
 from vidence.contracts import Request
 from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.encode import decode_image

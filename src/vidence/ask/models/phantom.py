@@ -29,7 +29,7 @@ import msgspec
 from vidence import option_readers
 from vidence.ask.models import _phantom_writer
 from vidence.ask.phantom.code import Payload, read, read_montage
-from vidence.ask.phantom.planted import READER_NAMES, Reader
+from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.catalog import take_options
@@ -67,7 +67,7 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
     return next((letter for letter, choice in choices.items() if choice == number), None)
 
 
-def _remembered(reader: Reader, asked: Asked, codes: Sequence[Payload]) -> dict[str, int]:
+def _remembered(reader: SimulatedModel, asked: Asked, codes: Sequence[Payload]) -> dict[str, int]:
     """The needed cards that the reader still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
     known: dict[str, int] = {}
@@ -80,7 +80,7 @@ def _remembered(reader: Reader, asked: Asked, codes: Sequence[Payload]) -> dict[
     return dict(last[-reader.memory :] if reader.name == "forgetful" else last)
 
 
-def _believe(reader: Reader, asked: Asked, known: Mapping[str, int]) -> _Belief:
+def _believe(reader: SimulatedModel, asked: Asked, known: Mapping[str, int]) -> _Belief:
     n_missing = 0 if asked.told is not None else len(asked.colours) - len(known)
     if n_missing == 0:
         number = sum(known.values()) if asked.told is None else asked.told
@@ -143,7 +143,7 @@ class PhantomModel:
     by_item = False
     max_in_flight: int | None = None
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: SimulatedModel) -> None:
         settings = {"letter-biased": f"?letter={reader.letter}", "forgetful": f"?memory={reader.memory}"}
         self._name = f"phantom:{reader.name}{settings.get(reader.name, '')}"
         self.identity = f"{self._name} v{VERSION}"
@@ -262,7 +262,7 @@ def create(name: str, options: Mapping[str, str]) -> PhantomModel | _phantom_wri
     if name == _phantom_writer.NAME:
         take_options(f"phantom:{name}", options, {})
         return _phantom_writer.CardWriter()
-    if name not in READER_NAMES:
-        raise UnknownNameError("phantom reader", name, (*READER_NAMES, _phantom_writer.NAME))
+    if name not in MODEL_NAMES:
+        raise UnknownNameError("phantom reader", name, (*MODEL_NAMES, _phantom_writer.NAME))
     read_options = take_options(f"phantom:{name}", options, _KNOWN_OPTIONS.get(name, {}))
-    return PhantomModel(msgspec.convert({"name": name, **read_options}, Reader))
+    return PhantomModel(msgspec.convert({"name": name, **read_options}, SimulatedModel))

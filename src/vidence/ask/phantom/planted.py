@@ -1,4 +1,4 @@
-"""What each reader should score, from the planted spans and the times of the frames shown alone.
+"""What each simulated model should score, from the planted spans and the times of the frames shown alone.
 
 Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
 """
@@ -9,12 +9,12 @@ from typing import Literal, get_args
 from vidence.errors import DataError
 from vidence.records import Item, Record
 
-ReaderName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
-READER_NAMES: tuple[ReaderName, ...] = get_args(ReaderName)
+ModelName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
+MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 
 
-class Reader(Record, kw_only=True):
-    """A reader with a known defect.
+class SimulatedModel(Record, kw_only=True):
+    """A simulated model with a known defect.
 
     * ``fuser`` finds and fuses whatever is in its frames: right if and only if every card that the
       question names is visible in them.
@@ -27,7 +27,7 @@ class Reader(Record, kw_only=True):
     `memory` by ``forgetful``.
     """
 
-    name: ReaderName
+    name: ModelName
     letter: str = "A"
     memory: int = 2
 
@@ -60,8 +60,8 @@ def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
     )
 
 
-def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
-    """Whether the reader must be right on the item when it is shown the frames at these times.
+def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> bool:
+    """Whether the model must be right on the item when it is shown the frames at these times.
 
     Raises:
         DataError: this is no item of a phantom world.
@@ -69,14 +69,14 @@ def expected(reader: Reader, item: Item, *, times_s: Sequence[float]) -> bool:
     seen = visible(item, times_s)
     if item.tags["leak"] == "yes":
         return True
-    is_right: dict[ReaderName, bool] = {
+    is_right: dict[ModelName, bool] = {
         "fuser": all(seen),
         "single": seen == (True,),
         "blind": False,
-        "letter-biased": all(seen) or item.answer == reader.letter,
-        "forgetful": all(seen) and len(seen) <= reader.memory,
+        "letter-biased": all(seen) or item.answer == model.letter,
+        "forgetful": all(seen) and len(seen) <= model.memory,
     }
-    return is_right[reader.name]
+    return is_right[model.name]
 
 
 def in_sight_s(item: Item) -> tuple[float, ...]:
@@ -90,8 +90,8 @@ def in_sight_s(item: Item) -> tuple[float, ...]:
     return tuple((a + b) / 2 for a, b in spans if a is not None and b is not None)
 
 
-def expected_mrfs(reader: Reader, item: Item) -> int | None:
-    """How many frames the reader needs of a ranking that begins with one frame of each needed card.
+def expected_mrfs(model: SimulatedModel, item: Item) -> int | None:
+    """How many frames the model needs of a ranking that begins with one frame of each needed card.
 
     The cards come in the order of the question. 0 where words are enough, None where all are not.
 
@@ -99,52 +99,52 @@ def expected_mrfs(reader: Reader, item: Item) -> int | None:
         DataError: this is no item of a phantom world.
     """
     times_s = in_sight_s(item)
-    if expected(reader, item, times_s=()):
+    if expected(model, item, times_s=()):
         return 0
-    if not expected(reader, item, times_s=times_s):
+    if not expected(model, item, times_s=times_s):
         return None
-    return next(n for n in range(1, len(times_s) + 1) if expected(reader, item, times_s=times_s[:n]))
+    return next(n for n in range(1, len(times_s) + 1) if expected(model, item, times_s=times_s[:n]))
 
 
-def expected_top_share(reader: Reader, item: Item) -> float | None:
+def expected_top_share(model: SimulatedModel, item: Item) -> float | None:
     """The largest leave-one-out share among frames that show one needed card each.
 
     None where there is nothing to share out: the words give the answer away, or there is one frame. A
     ``single`` has a share, always 1, only where its answer is less likely without its card.
 
     Raises:
-        DataError: this is no item of a phantom world, or a reader whose shares are not planted.
+        DataError: this is no item of a phantom world, or a model whose shares are not planted.
     """
     n_cards = demand(item)
     shares = {"fuser": 1 / n_cards, "single": 1.0}
-    if reader.name not in shares:
+    if model.name not in shares:
         raise DataError(
-            f"shares are planted for {', '.join(shares)}, not for {reader.name!r}; ask one of them"
+            f"shares are planted for {', '.join(shares)}, not for {model.name!r}; ask one of them"
         )
-    return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[reader.name]
+    return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[model.name]
 
 
 def expected_accuracy(
-    items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, reader: Reader
+    items: Iterable[Item], times_s: Mapping[str, Sequence[float]], *, model: SimulatedModel
 ) -> float:
-    """The share of the items on which the reader must be right.
+    """The share of the items on which the model must be right.
 
     Args:
         items: items of a phantom world.
         times_s: for each item id, the times of the frames shown, in seconds.
-        reader: who answers.
+        model: who answers.
 
     Raises:
         DataError: no items, an item that is not of a phantom world, or one without times.
     """
-    marks: list[bool] = []
+    are_right: list[bool] = []
     for item in items:
         if item.item_id not in times_s:
             raise DataError(f"item {item.item_id!r} has no frame times; give an empty list for no frames")
-        marks.append(expected(reader, item, times_s=times_s[item.item_id]))
-    if not marks:
+        are_right.append(expected(model, item, times_s=times_s[item.item_id]))
+    if not are_right:
         raise DataError("there are no items; expected at least one item of a phantom world")
-    return sum(marks) / len(marks)
+    return sum(are_right) / len(are_right)
 
 
 def _check(item: Item) -> None:

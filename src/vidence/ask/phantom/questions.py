@@ -1,4 +1,4 @@
-"""The questions of the phantom benchmark: how they are worded, and how a reader understands them."""
+"""The questions of the phantom benchmark: how they are worded, and how a simulated model understands them."""
 
 import re
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def understand(text: str) -> Asked | None:
 
 
 def partial_sums(values: Sequence[int]) -> tuple[list[int], list[int]]:
-    """What a reader may get who misses cards: sums that lack one of the values, and all others.
+    """What a model may get that misses cards: sums that lack one of the values, and all others.
 
     Sums over every non-empty proper part of the values, each once, in rising order.
     """

@@ -1,18 +1,25 @@
 """A few consecutive frames from the middle of a clip, as ActPLD shows them."""
 
-import re
+from typing import Annotated, ClassVar
 
 import numpy as np
+from msgspec import Meta
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.uniform import Positions, check_budget
 from vidence.contracts import Selector
-from vidence.errors import UsageError
 from vidence.media.clip import Clip
-from vidence.records import Item
+from vidence.records import Item, Record
 
 # One frame in so many is left out at each end.
 TRIM = 10
-_ARGUMENT = re.compile(r"(?:stride=)?([1-9][0-9]{0,4})")
+
+
+class Settings(Record):
+    """Options of the selector."""
+
+    positional: ClassVar[str] = "stride"
+
+    stride: Annotated[int, Meta(ge=1, le=99_999, description="every which frame of the window is shown")] = 1
 
 
 def usable(n_total: int, span: int) -> tuple[int, int]:
@@ -59,7 +66,7 @@ def start_of(n_total: int, span: int, *, step: int, retry: int) -> int:
     return min(max(middle + shift, lo), hi - span)
 
 
-class Actpld:
+class Actpld(Selector):
     """`n_frames` consecutive frames (or every `stride`-th) from the middle of the clip; the paper shows 8.
 
     A clip with too few frames for the stride takes the largest stride that fits; with fewer frames
@@ -75,7 +82,7 @@ class Actpld:
     def __init__(self, stride: int) -> None:
         self.stride = stride
 
-    def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """Positions in `clip`, in the order of time: the central window.
 
         Raises:
@@ -83,7 +90,7 @@ class Actpld:
         """
         return self._window(clip.n_frames, n_frames, retry=0)
 
-    def again(self, clip: Clip, item: Item, *, n_frames: int, retry: int) -> _rules.Positions:
+    def again(self, clip: Clip, item: Item, *, n_frames: int, retry: int) -> Positions:
         """The window of a retry (from 1), or nothing where it would be one that was shown before.
 
         Raises:
@@ -93,8 +100,8 @@ class Actpld:
         before = [self._window(clip.n_frames, n_frames, retry=r) for r in range(retry)]
         return np.empty(0, np.int64) if any(np.array_equal(window, b) for b in before) else window
 
-    def _window(self, n_total: int, n_frames: int, *, retry: int) -> _rules.Positions:
-        _rules.check_budget(n_frames)
+    def _window(self, n_total: int, n_frames: int, *, retry: int) -> Positions:
+        check_budget(n_frames)
         if n_total <= n_frames:
             return np.arange(n_total, dtype=np.int64)
         fits = (n_total - 1) // max(n_frames - 1, 1)
@@ -104,15 +111,6 @@ class Actpld:
         return start + stride * np.arange(n_frames, dtype=np.int64)
 
 
-def create(argument: str = "") -> Selector:
-    """The selector; ``actpld:4`` or ``actpld:stride=4`` takes every fourth frame instead of each.
-
-    Raises:
-        UsageError: the argument is not a positive whole number.
-    """
-    found = _ARGUMENT.fullmatch(argument or "1")
-    if found is None:
-        raise UsageError(
-            f"actpld:{argument} is no stride; expected a whole number from 1, for example actpld:4"
-        )
-    return Actpld(int(found[1]))
+def create(settings: Settings) -> Selector:
+    """The selector; ``actpld:4`` takes every fourth frame instead of each."""
+    return Actpld(settings.stride)

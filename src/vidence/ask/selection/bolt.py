@@ -1,40 +1,50 @@
-"""BOLT: frames drawn in proportion to their scores by inverse transform sampling: ``bolt:clip:WEIGHTS``."""
+"""BOLT: frames sampled in proportion to their scores by inverse transform sampling: ``bolt:clip:WEIGHTS``."""
 
-from collections.abc import Mapping
+from typing import Annotated, Literal
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence import option_readers
-from vidence.ask.selection import _rules, ranking, scored
+from vidence.ask.selection import ranking
+from vidence.ask.selection.scored import ByScores, GridName, ScoredSettings, Scores
+from vidence.ask.selection.uniform import Positions
 from vidence.contracts import ScoringSelector
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.records import Item
-
-Scores = NDArray[np.float64]
 
 # The exponent that stands for none in the released code.
 NO_POWER = -1.0
 # With fewer draws the released grid has its points at the ends or on top of each other.
 FEWEST_ON_RELEASED_GRID = 3
-_DEFAULTS = scored.Defaults(grid="bolt-1fps", max_tokens={})
 
 
-def _power(text: str) -> float:
-    value = option_readers.number(text)
-    if value <= 0 and value != NO_POWER:
-        raise ValueError("expected a number above 0, or -1 for none")
-    return value
+class Settings(ScoredSettings):
+    """Options of the selector.
+
+    Source: BOLT; power 3 as for Video-MME in the paper's runs.
+    Departs: no.
+    """
+
+    grid: GridName = "bolt-1fps"
+    mode: Annotated[
+        Literal["official", "repaired"],
+        Meta(description="official: the released code; repaired: no frame comes twice"),
+    ] = "repaired"
+    power: Annotated[
+        float, Meta(description="exponent that sharpens the scores, above 0, or -1 for none")
+    ] = 3.0
+    duplicates: Annotated[
+        Literal["replace", "drop"],
+        Meta(description="what becomes of a frame sampled twice: the nearest free frame instead, or nothing"),
+    ] = "replace"
+
+    def __post_init__(self) -> None:
+        if self.power <= 0 and self.power != NO_POWER:
+            raise UsageError(f"bolt: power={self.power:g}; expected a number above 0, or -1 for none")
 
 
-_OWN = {
-    "mode": option_readers.one_of("official", "repaired"),
-    "power": _power,
-    "duplicates": option_readers.one_of("replace", "drop"),
-}
-
-
-def _drawn(scores: Scores, points: NDArray[np.float64], power: float) -> _rules.Positions:
+def _sampled(scores: Scores, points: NDArray[np.float64], power: float) -> Positions:
     """The first candidate up to which the share of all scores reaches each point."""
     weights = scores - scores.min()
     weights = weights / weights.max()
@@ -43,11 +53,11 @@ def _drawn(scores: Scores, points: NDArray[np.float64], power: float) -> _rules.
     return np.searchsorted(np.cumsum(weights / weights.sum()), points, side="left").astype(np.int64)
 
 
-def official(scores: Scores, n_frames: int, power: float) -> _rules.Positions:
+def official(scores: Scores, n_frames: int, power: float) -> Positions:
     """What the released code draws, in float64: ascending, shape (n_frames,), with repeats.
 
     One draw may give n_candidates, which is no candidate; two draws give one frame twice; scores that are
-    all the same give the first frame `n_frames` times; the frame with the lowest score is hardly drawn.
+    all the same give the first frame `n_frames` times; the frame with the lowest score is hardly sampled.
 
     Args:
         scores: shape (n_candidates,).
@@ -64,12 +74,12 @@ def official(scores: Scores, n_frames: int, power: float) -> _rules.Positions:
     if scores.min() == scores.max():
         # 0/0: the released code goes on with shares that are not numbers, which are above every point.
         return np.zeros(n_frames, np.int64)
-    return _drawn(scores, points, power)
+    return _sampled(scores, points, power)
 
 
-def _replaced_repeats(drawn: _rules.Positions, n_candidates: int) -> _rules.Positions:
+def _replaced_repeats(sampled: Positions, n_candidates: int) -> Positions:
     """Every repeat moved to the nearest candidate that is free, the earlier of two; in no order."""
-    distinct, n_times = np.unique(drawn, return_counts=True)
+    distinct, n_times = np.unique(sampled, return_counts=True)
     free = np.ones(n_candidates, np.bool_)
     free[distinct] = False
     counting = np.arange(n_candidates, dtype=np.int64)
@@ -79,18 +89,18 @@ def _replaced_repeats(drawn: _rules.Positions, n_candidates: int) -> _rules.Posi
     return np.flatnonzero(~free).astype(np.int64)
 
 
-def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool = False) -> _rules.Positions:
+def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool = False) -> Positions:
     """The same with different frames, all of them in the video, best first.
 
     Fewer than 3 draws are made at the middles of equal shares. A draw beyond the last candidate takes
-    the last. A frame that is drawn again is replaced by the nearest that is free, the earlier of two.
-    First in the ranking is what was drawn most often, then the higher score, then the earlier frame.
+    the last. A frame that is sampled again is replaced by the nearest that is free, the earlier of two.
+    First in the ranking is what was sampled most often, then the higher score, then the earlier frame.
 
     Args:
         scores: shape (n_candidates,), not all the same.
         n_frames: how many to draw.
         power: the exponent that sharpens the scores; -1 for none.
-        drop_repeats: put nothing in the place of what is drawn again.
+        drop_repeats: put nothing in the place of what is sampled again.
 
     Returns:
         Shape (min(n_frames, n_candidates),), or less with `drop_repeats`; each position once.
@@ -109,84 +119,64 @@ def repaired(scores: Scores, n_frames: int, power: float, *, drop_repeats: bool 
         points = (np.arange(n_draws) + 0.5) / n_draws
     else:
         points = np.linspace(1 / n_draws, 1 - 1 / n_draws, n_draws)
-    drawn = np.minimum(_drawn(scores, points, power), n_candidates - 1)
-    n_times = np.bincount(drawn, minlength=n_candidates)
-    chosen = np.unique(drawn) if drop_repeats else _replaced_repeats(drawn, n_candidates)
+    sampled = np.minimum(_sampled(scores, points, power), n_candidates - 1)
+    n_times = np.bincount(sampled, minlength=n_candidates)
+    chosen = np.unique(sampled) if drop_repeats else _replaced_repeats(sampled, n_candidates)
     return chosen[np.lexsort((chosen, -scores[chosen], -n_times[chosen]))]
 
 
-class Official:
-    """What the released code draws, repeats included; a draw that is no frame is refused.
-
-    Source: BOLT, released code; see `official`.
-    Departs: the code goes on with a frame after the last one, which cannot be shown. The ranking, which
-        the code does not have, is by how often a frame is drawn, then by score.
-    """
-
-    version = 1
-    repeats = True
-    takes_constant = True
-
-    def __init__(self, power: float) -> None:
-        self.power = power
-
-    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> _rules.Positions:
-        """What `shown` gives, each once: the most often drawn first, then by falling score."""
-        distinct, n_times = np.unique(self.shown(scores, n_frames, item=item), return_counts=True)
-        return distinct[np.lexsort((distinct, -scores[distinct], -n_times))]
-
-    def shown(self, scores: Scores, n_frames: int, *, item: Item) -> _rules.Positions:
-        """Positions in the order of time, exactly `n_frames`, with repeats.
-
-        Raises:
-            DataError: the code draws a frame that does not exist.
-        """
-        drawn = official(scores, n_frames, self.power)
-        if drawn[-1] >= len(scores):
-            raise DataError(
-                f"item {item.item_id!r}: BOLT as released draws candidate {drawn[-1]} of {len(scores)} (they "
-                f"count from 0) for a budget of {n_frames}; use mode=repaired, or a budget of 2 or more"
-            )
-        return drawn
-
-
-class Repaired:
+class Bolt(ByScores):
     """The paper's rule with different frames.
 
     Source: BOLT; see `repaired`.
     Departs: see `repaired`. Scores that are all the same give uniform frames.
     """
 
-    version = 1
-    repeats = False
-    takes_constant = False
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("bolt", settings)
+        self._power, self._drops = settings.power, settings.duplicates == "drop"
 
-    def __init__(self, power: float, *, drop_repeats: bool) -> None:
-        self.power = power
-        self.drop_repeats = drop_repeats
-
-    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> _rules.Positions:
+    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
         """Positions, best first; min(n_frames, n_candidates) unless repeats are left out."""
-        return repaired(scores, n_frames, self.power, drop_repeats=self.drop_repeats)
-
-    def shown(self, scores: Scores, n_frames: int, *, item: Item) -> _rules.Positions:
-        """The same in the order of time."""
-        return np.sort(self.ranked(scores, n_frames, item=item))
+        return repaired(scores, n_frames, self._power, drop_repeats=self._drops)
 
 
-def create(argument: str, options: Mapping[str, str]) -> ScoringSelector:
+class BoltOfficial(Bolt):
+    """What the released code draws, repeats included; a draw that is no frame is refused.
+
+    Source: BOLT, released code; see `official`.
+    Departs: the code goes on with a frame after the last one, which cannot be shown. The ranking, which
+        the code does not have, is by how often a frame is sampled, then by score.
+    """
+
+    repeats = True
+    takes_constant = True
+
+    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
+        """What `shown` gives, each once: the most often sampled first, then by falling score."""
+        distinct, n_times = np.unique(self.shown(scores, n_frames, item=item), return_counts=True)
+        return distinct[np.lexsort((distinct, -scores[distinct], -n_times))]
+
+    def shown(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
+        """Positions in the order of time, exactly `n_frames`, with repeats.
+
+        Raises:
+            DataError: the code draws a frame that does not exist.
+        """
+        sampled = official(scores, n_frames, self._power)
+        if sampled[-1] >= len(scores):
+            raise DataError(
+                f"item {item.item_id!r}: BOLT as released draws candidate {sampled[-1]} of {len(scores)} "
+                f"(they count from 0) for a budget of {n_frames}; use mode=repaired, or a budget of 2 or more"
+            )
+        return sampled
+
+
+def create(settings: Settings) -> ScoringSelector:
     """The selector; ``mode=official`` is the released code, ``mode=repaired`` (the default) repeats nothing.
 
-    Source: see `Official` and `Repaired`; power 3 as for Video-MME in the paper's runs.
-    Departs: see `Official` and `Repaired`.
-
     Raises:
-        UsageError: an unknown option, a bad value, or not exactly one source of scores.
+        UsageError: an unknown grid, or not exactly one source of scores.
         DataError: a file of scores that cannot be used.
     """
-    wishes = scored.read_wishes("bolt", argument, options, defaults=_DEFAULTS, own=_OWN)
-    power = float(str(wishes.own.get("power", 3.0)))
-    if wishes.own.get("mode") == "official":
-        return scored.ByScores(Official(power), wishes)
-    drops = wishes.own.get("duplicates") == "drop"
-    return scored.ByScores(Repaired(power, drop_repeats=drops), wishes)
+    return BoltOfficial(settings) if settings.mode == "official" else Bolt(settings)

@@ -1,20 +1,36 @@
 """The frames that the annotation points at, and others to fill the budget."""
 
 from itertools import chain, zip_longest
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
+from msgspec import Meta
 
-from vidence.ask.selection import _rules
 from vidence.ask.selection.ranking import spread
-from vidence.errors import DataError, UsageError
+from vidence.ask.selection.uniform import Positions, check_budget, midpoints
+from vidence.contracts import Selector
+from vidence.errors import DataError
 from vidence.media.clip import Clip
-from vidence.records import Evidence, Item
+from vidence.records import Evidence, Item, Record
 
 # Annotators write whole seconds: a span may stick out of the video by this much.
 SLACK_S = 1.0
 
+Frames = Annotated[
+    Literal["fill", "only"],
+    Meta(description="fill: uniform frames from elsewhere up to the budget; only: none"),
+]
 
-def _span(clip: Clip, evidence: Evidence, item_id: str) -> _rules.Positions:
+
+class Settings(Record):
+    """Options of the selector."""
+
+    positional: ClassVar[str] = "frames"
+
+    frames: Frames = "fill"
+
+
+def _span(clip: Clip, evidence: Evidence, item_id: str) -> Positions:
     """The frames with ``start_s <= time < end_s``; where there are none, the one on screen at `start_s`."""
     first_s, last_s = float(clip.times_s[0]), float(clip.times_s[-1])
     end_of_clip_s = last_s + (1 / clip.fps if clip.fps > 0 else 0.0)
@@ -33,7 +49,7 @@ def _span(clip: Clip, evidence: Evidence, item_id: str) -> _rules.Positions:
     return np.arange(a, b, dtype=np.int64)
 
 
-def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[_rules.Positions]:
+def _listed(clip: Clip, evidence: Evidence, item_id: str) -> list[Positions]:
     """The frames that the annotation names by index, one by one."""
     wanted, there = np.asarray(evidence.frames, np.int64), clip.frame_indices
     absent = np.flatnonzero(~np.isin(wanted, there))
@@ -50,7 +66,7 @@ def located(item: Item) -> tuple[Evidence, ...]:
     return tuple(e for e in item.evidence if e.frames or e.start_s is not None or e.end_s is not None)
 
 
-def pieces(clip: Clip, item: Item) -> list[list[_rules.Positions]]:
+def pieces(clip: Clip, item: Item) -> list[list[Positions]]:
     """The positions that each piece of evidence points at, in groups, in the order of the annotation.
 
     A span is one group; of evidence that lists frames, each frame is a group and its span is not used.
@@ -89,12 +105,12 @@ def shares(sizes: list[int], budget: int) -> list[int]:
     return given
 
 
-def _middles(group: _rules.Positions, n: int) -> _rules.Positions:
+def _middles(group: Positions, n: int) -> Positions:
     """`n` of a group's positions, which may be none."""
-    return group[_rules.midpoints(len(group), n)] if n else group[:0]
+    return group[midpoints(len(group), n)] if n else group[:0]
 
 
-class AnnotatedEvidence:
+class AnnotatedEvidence(Selector):
     """The annotated spans first, shared out evenly, then uniform frames from elsewhere.
 
     Every span (and every frame that the annotation lists) gives one frame before any gives a second,
@@ -102,8 +118,9 @@ class AnnotatedEvidence:
     Where spans overlap, what is left over goes to other frames of the evidence. When the evidence has
     no more frames, the rest of the budget are the middles of equal segments of the frames outside it;
     with `only`, there is no rest. With `by_piece` the frames that one piece of evidence lists are one
-    group and share its turn. Times are seconds from the first frame of the file; a span shorter than a
-    frame gives the frame on screen at its start. All distinct, in the order of time.
+    group and share its turn; with `may_lack` an item without evidence gets uniform frames. Times are
+    seconds from the first frame of the file; a span shorter than a frame gives the frame on screen at its
+    start. All distinct, in the order of time.
 
     Source: HERBench, section 5.1, footnote 1 (oracle frames plus others up to the budget), and
         section 5.2 (oracle frames only: ``evidence:only``).
@@ -113,12 +130,13 @@ class AnnotatedEvidence:
 
     version = 1
 
-    def __init__(self, *, only: bool, by_piece: bool = False) -> None:
+    def __init__(self, *, only: bool, by_piece: bool = False, may_lack: bool = False) -> None:
         self.only = only
         self.by_piece = by_piece
+        self.may_lack = may_lack
         self.budget = "at most" if only else "exact"
 
-    def select(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def select(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """Positions in `clip`, in the order of time; min(n_frames, available), fewer with `only`.
 
         Raises:
@@ -128,7 +146,7 @@ class AnnotatedEvidence:
         given, rest = self._chosen(clip, item, n_frames)
         return np.unique(np.concatenate([*given, *rest]))
 
-    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> _rules.Positions:
+    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> Positions:
         """What `select` chooses, best first: one frame of every piece of evidence, then a second of each, ...
 
         The pieces come in the order of the annotation; the first frame of a piece is the middle one of
@@ -144,13 +162,13 @@ class AnnotatedEvidence:
         turns = [p for turn in zip_longest(*ordered[: len(given)]) for p in turn if p is not None]
         return np.array(list(dict.fromkeys([*turns, *chain(*ordered[len(given) :])])), np.int64)
 
-    def _chosen(
-        self, clip: Clip, item: Item, n_frames: int
-    ) -> tuple[list[_rules.Positions], list[_rules.Positions]]:
+    def _chosen(self, clip: Clip, item: Item, n_frames: int) -> tuple[list[Positions], list[Positions]]:
         """What each piece of evidence gives (they may overlap); then more of it, and from elsewhere."""
-        _rules.check_budget(n_frames)
+        check_budget(n_frames)
         if not clip.n_frames:
             return [], [np.empty(0, np.int64)]
+        if self.may_lack and not located(item):
+            return [], [midpoints(clip.n_frames, n_frames)]
         found = pieces(clip, item)
         if self.by_piece:
             found = [[np.unique(np.concatenate(piece))] for piece in found]
@@ -160,7 +178,7 @@ class AnnotatedEvidence:
         chosen[np.concatenate(given)] = True
         is_evidence = np.zeros(clip.n_frames, np.bool_)
         is_evidence[np.concatenate([group for piece in found for group in piece])] = True
-        rest: list[_rules.Positions] = []
+        rest: list[Positions] = []
         for pool in [is_evidence] if self.only else [is_evidence, ~is_evidence]:
             left = np.flatnonzero(pool & ~chosen).astype(np.int64)
             rest.append(_middles(left, min(n_frames - int(chosen.sum()), len(left))))
@@ -168,12 +186,6 @@ class AnnotatedEvidence:
         return given, rest
 
 
-def create(argument: str = "") -> AnnotatedEvidence:
-    """The selector; the argument ``only`` leaves out the frames outside the evidence.
-
-    Raises:
-        UsageError: another argument.
-    """
-    if argument not in ("", "only"):
-        raise UsageError(f"evidence:{argument} means nothing; expected 'evidence' or 'evidence:only'")
-    return AnnotatedEvidence(only=argument == "only")
+def create(settings: Settings) -> AnnotatedEvidence:
+    """The selector."""
+    return AnnotatedEvidence(only=settings.frames == "only")

@@ -6,12 +6,12 @@ candidates alone.
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.selection import scored
+from vidence.ask.selection.scored import GridName, ScoredSettings, query_text
 from vidence.ask.selection.seeking import names_model
 from vidence.ask.selection.similarity import Best
 from vidence.contracts import Ask, Flow, Words
@@ -20,8 +20,20 @@ from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart
 
 YES = "A"
 ANSWERS = ("Yes", "No")
-_DEFAULTS = scored.Defaults(grid="uniform:256", max_tokens={})
 TEMPLATE = "frag-scores"
+
+
+class Settings(ScoredSettings):
+    """Options of the selector; `embedder` is ``model``, or ``model:`` with the spec of another one."""
+
+    grid: GridName = "uniform:256"
+
+    def __post_init__(self) -> None:
+        if self.embedder and not names_model(self.embedder):
+            raise UsageError(
+                f"frag-scores:{self.embedder} names no model; expected frag-scores:model:NAME, for example "
+                "frag-scores:model:openai:NAME, or frag-scores:model for the model under test"
+            )
 
 
 def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> Prompt:
@@ -36,7 +48,7 @@ def frame_prompt(item: Item, image: ImagePart, *, query: str, words: Words) -> P
     Source: FRAG, released code (scoring of single frames).
     Departs: the words are ours.
     """
-    text = words.say(TEMPLATE, {"question": scored.query_text(item, query)})
+    text = words.say(TEMPLATE, {"question": query_text(item, query)})
     return Prompt(parts=(image, TextPart(text=text)), choices=ANSWERS, template=words.label(TEMPLATE))
 
 
@@ -59,7 +71,7 @@ def probability_of_yes(reply: Reply, *, item_id: str) -> float:
     return math.exp(found)
 
 
-class FragScores(scored.ByScores):
+class FragScores(Best):
     """FRAG: the `n_frames` of up to 256 uniform candidates that a model finds most sufficient.
 
     Source: FRAG, released code; HumanPCR, table 9 (32 frames).
@@ -86,18 +98,11 @@ class FragScores(scored.ByScores):
         return np.array([probability_of_yes(reply, item_id=item.item_id) for reply in replies])
 
 
-def create(argument: str, options: Mapping[str, str]) -> FragScores:
-    """The selector; the argument is ``model``, or ``model:`` with the spec of another one.
+def create(settings: Settings) -> FragScores:
+    """The selector.
 
     Raises:
-        UsageError: an unknown option, a bad value, not exactly one source of scores, or an argument that
-            names no model.
+        UsageError: an unknown grid, or not exactly one source of scores.
         DataError: a file of scores that cannot be used.
     """
-    wishes = scored.read_wishes("frag-scores", argument, options, defaults=_DEFAULTS, own={})
-    if argument and not names_model(argument):
-        raise UsageError(
-            f"frag-scores:{argument} names no model; expected frag-scores:model:NAME, for example "
-            "frag-scores:model:openai:NAME, or frag-scores:model for the model under test"
-        )
-    return FragScores(Best(), wishes)
+    return FragScores("frag-scores", settings)

@@ -3,13 +3,13 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.uniform import Positions, midpoints
 from vidence.contracts import Selector
 from vidence.media.clip import Clip
 from vidence.records import Item
 
 
-def spread(n: int) -> _rules.Positions:
+def spread(n: int) -> Positions:
     """0 to n - 1 in an order in which every prefix is spread over the whole: middle, quarters, eighths, ...
 
     The van der Corput sequence (bits of 1, 2, 3, ... read backwards as a binary fraction) times n,
@@ -28,11 +28,11 @@ def spread(n: int) -> _rules.Positions:
         reversed_bits |= (counting >> bit & 1) << (n_bits - 1 - bit)
     scaled = reversed_bits * n >> n_bits
     first_seen = np.sort(np.unique(scaled, return_index=True)[1])
-    order: _rules.Positions = scaled[first_seen][:n]
+    order: Positions = scaled[first_seen][:n]
     return order
 
 
-def by_score(scores: NDArray[np.float64], among: _rules.Positions | None = None) -> _rules.Positions:
+def by_score(scores: NDArray[np.float64], among: Positions | None = None) -> Positions:
     """Positions by falling score, the earlier first where scores are equal.
 
     Args:
@@ -43,13 +43,13 @@ def by_score(scores: NDArray[np.float64], among: _rules.Positions | None = None)
     return kept[np.argsort(-scores[kept], kind="stable")]
 
 
-def evenly(n_candidates: int, n_frames: int) -> _rules.Positions:
+def evenly(n_candidates: int, n_frames: int) -> Positions:
     """A ranking for scores that say nothing: the middles of equal segments, as `spread` orders them.
 
     >>> evenly(100, 4).tolist()
     [62, 37, 87, 12]
     """
-    middles = _rules.midpoints(n_candidates, n_frames)
+    middles = midpoints(n_candidates, n_frames)
     return middles[spread(len(middles))]
 
 
@@ -60,7 +60,7 @@ def ranked(
     *,
     n_frames: int,
     scores: NDArray[np.float64] | None = None,
-) -> _rules.Positions:
+) -> Positions:
     """What any selector chooses under a budget, best first and each frame once, so that prefixes nest.
 
     A selector with a method `rank` is asked for its own order. The choice of any other, which is in the
@@ -88,7 +88,7 @@ def ranked(
     if rank is None:
         chosen = np.unique(selector.select(clip, item, n_frames=n_frames))
         return chosen[spread(len(chosen))]
-    order: _rules.Positions = (
+    order: Positions = (
         rank(clip, item, n_frames=n_frames)
         if scores is None
         else rank(clip, item, n_frames=n_frames, scores=scores)

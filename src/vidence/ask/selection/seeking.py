@@ -1,4 +1,4 @@
-"""What selectors that ask a model, or look at a part of the frames, want from whoever runs them."""
+"""Selectors that ask a model or search: what they yield to the engine that runs them."""
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
@@ -54,7 +54,7 @@ class Objects(Record, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Glimpse:
+class SearchView:
     """Frames that a search wants to be matched with texts before it goes on.
 
     `positions` are in the clip, shape (n,). Every frame is scaled to exactly `width_px` x `height_px`;
@@ -69,7 +69,7 @@ class Glimpse:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sought:
+class SearchResult:
     """What a search ends with: positions in the clip, best first, each once; `note` says what was found."""
 
     positions: NDArray[np.int64]
@@ -77,7 +77,7 @@ class Sought:
 
 
 # Yields what it wants seen and is sent confidences from 0 to 1, shape (n_positions, n_texts).
-Seeking: TypeAlias = Generator[Glimpse, NDArray[np.float64], Sought]
+Search: TypeAlias = Generator[SearchView, NDArray[np.float64], SearchResult]
 
 
 class AskingSelector(ScoringSelector, Protocol):
@@ -87,7 +87,7 @@ class AskingSelector(ScoringSelector, Protocol):
         """A score for each candidate, shape (n_candidates,); `images` are the candidates in their order."""
 
 
-class SeekingSelector(ScoringSelector, Protocol):
+class SearchingSelector(ScoringSelector, Protocol):
     """A selector that looks at some of its candidates, one after the other, where it guesses the evidence.
 
     `objects_from` says who names what is looked for; where that is a model (see `names_model`), it is
@@ -102,5 +102,5 @@ class SeekingSelector(ScoringSelector, Protocol):
     def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
         """What to look for."""
 
-    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Seeking:
+    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
         """Look until enough was seen."""

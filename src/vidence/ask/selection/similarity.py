@@ -1,19 +1,26 @@
 """The frames that match the question best: ``similarity:blip-itm:WEIGHTS``."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from vidence.ask.selection import _rules, ranking, scored
+from vidence.ask.selection import ranking
+from vidence.ask.selection.scored import ByScores, GridName, ScoredSettings, Scores
+from vidence.ask.selection.uniform import Positions
 from vidence.contracts import ScoringSelector
 from vidence.records import Item
 
-# The released code cuts the question at as many tokens.
-_DEFAULTS = scored.Defaults(grid="herbench-2fps", max_tokens={"blip-itm": 512, "blip-itc": 512})
+
+class Settings(ScoredSettings):
+    """Options of the selector."""
+
+    # The released code cuts the question at as many tokens.
+    cuts: ClassVar[Mapping[str, int]] = MappingProxyType({"blip-itm": 512, "blip-itc": 512})
+
+    grid: GridName = "herbench-2fps"
 
 
-class Best:
+class Best(ByScores):
     """The `n_frames` candidates with the highest scores, shown in the order of time.
 
     Source: HERBench, section 5.1 and released code (Vanilla-BLIP: 2 candidates per second, question cut
@@ -23,25 +30,16 @@ class Best:
         sort. Scores that are all the same give uniform frames.
     """
 
-    version = 1
-    repeats = False
-    takes_constant = False
-
-    def ranked(self, scores: NDArray[np.float64], n_frames: int, *, item: Item) -> _rules.Positions:
+    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
         """Positions by falling score, at most `n_frames`."""
         return ranking.by_score(scores)[:n_frames]
 
-    def shown(self, scores: NDArray[np.float64], n_frames: int, *, item: Item) -> _rules.Positions:
-        """The same in the order of time."""
-        return np.sort(self.ranked(scores, n_frames, item=item))
 
-
-def create(argument: str, options: Mapping[str, str]) -> ScoringSelector:
+def create(settings: Settings) -> ScoringSelector:
     """The selector; the argument gives the scores, such as ``blip-itm:WEIGHTS``.
 
     Raises:
-        UsageError: an unknown option, a bad value, or not exactly one source of scores.
+        UsageError: an unknown grid, or not exactly one source of scores.
         DataError: a file of scores that cannot be used.
     """
-    wishes = scored.read_wishes("similarity", argument, options, defaults=_DEFAULTS, own={})
-    return scored.ByScores(Best(), wishes)
+    return Best("similarity", settings)

@@ -1,101 +1,202 @@
 """T*: a search for the frames that show what the question is about: ``tstar:blip-itm:W?objects=model``."""
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Annotated, Literal
 
-import msgspec
 import numpy as np
-from numpy.typing import NDArray
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.selection import _rules, ranking, scored
-from vidence.ask.selection._tstar_objects import N_OVERVIEW, Naming, naming, source_of_objects
-from vidence.ask.selection._tstar_search import Found, Look, SearchSettings, Seen, run_search, search
-from vidence.ask.selection.seeking import Glimpse, Objects, Seeking, Sought
-from vidence.ask.selection.tstar_mosaic import ALONE_HEIGHT_PX, ALONE_WIDTH_PX, CELL_HEIGHT_PX, CELL_WIDTH_PX
-from vidence.contracts import Flow, Words
-from vidence.errors import DataError
+from vidence.ask.selection import ranking
+from vidence.ask.selection.scored import ByScores, Scores, query_text
+from vidence.ask.selection.seeking import Objects, Search, SearchResult, SearchView, names_model
+from vidence.ask.selection.tstar_search import (
+    ALONE_HEIGHT_PX,
+    ALONE_WIDTH_PX,
+    CELL_HEIGHT_PX,
+    CELL_WIDTH_PX,
+    Detections,
+    Found,
+    SearchSettings,
+    SearchStep,
+    run_search,
+    search,
+)
+from vidence.ask.selection.uniform import Positions, midpoints
+from vidence.contracts import Ask, Flow, Words
+from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
-from vidence.records import ImagePart, Item
+from vidence.records import ImagePart, Item, Prompt, Sampling, TextPart
 
+QUESTION, TAGS = "question", "tags"
+TARGETS, CUES = "targets", "cues"
+NOTHING = "none"
+# The released code shows the model as many uniform frames.
+N_OVERVIEW = 8
+TEMPLATE = "tstar-objects"
 # Scores of a file are of one thing: whatever they were computed for.
-SOUGHT = Objects(targets=("what is sought",))
-# An embedder has a confidence for everything in every frame; a detector reports what it is sure enough of.
-LEAST = 0.1
-_DEFAULTS = scored.Defaults(grid="fps:1", max_tokens={})
-_SEARCH: dict[str, Callable[[str], object]] = {
-    "side": option_readers.positive_whole,
-    "ratio": option_readers.share,
-    "threshold": option_readers.share,
-}
-_OWN: dict[str, Callable[[str], object]] = {
-    **_SEARCH,
-    "seed": option_readers.whole_from_zero,
-    "pick": option_readers.one_of("best", "drawn"),
-    "least": option_readers.share,
-    "objects": source_of_objects,
-    "targets": str,
-    "cues": str,
-}
+TARGET = Objects(targets=("the target",))
 
 
-class Known:
-    """T*'s search over confidences that are known beforehand, from 0 to 1.
+class Settings(SearchSettings):
+    """Options of the selector; the embedder's scores must be from 0 to 1, such as those of ``blip-itm``."""
 
-    The search sees the score of a frame only when it looks at it, spends no more looks than the paper's,
-    and spreads what it saw; the frames with the highest scores are chosen, or drawn in proportion.
+    seed: Annotated[int, Meta(ge=0, description="of the generator that draws frames to look at")] = 0
+    pick: Annotated[
+        Literal["best", "drawn"],
+        Meta(description="best: the frames with the highest scores; drawn: in proportion to their scores"),
+    ] = "best"
+    least: Annotated[
+        float,
+        Meta(ge=0, le=1, description="below this confidence of an embedder nothing is seen"),
+    ] = 0.1
+    objects: Annotated[
+        str, Meta(description="who names what is looked for: question, tags, model or model:SPEC")
+    ] = QUESTION
+    targets: Annotated[tuple[str, ...], Meta(description="the objects to look for, a|b|c")] = ()
+    cues: Annotated[tuple[str, ...], Meta(description="objects that targets are near, a|b|c")] = ()
 
-    Source: T*, released code.
-    Departs: every candidate has its score before the search begins, so that the search saves no work. One
+    def __post_init__(self) -> None:
+        owner = "the selector tstar"
+        if self.objects not in (QUESTION, TAGS) and not names_model(self.objects):
+            raise UsageError(
+                f"{owner}: objects={self.objects!r}; expected question, tags, model (the model under test) "
+                "or model:SPEC"
+            )
+        named = {"objects": self.objects != QUESTION, TARGETS: bool(self.targets), CUES: bool(self.cues)}
+        if self.scores and any(named.values()):
+            given = ", ".join(name for name, is_given in named.items() if is_given)
+            raise UsageError(
+                f"{owner}: {given} with a file of scores, which says what was found; leave one of them out"
+            )
+        if self.cues and not self.targets:
+            raise UsageError(f"{owner}: cues without targets; a search ends when its targets are found")
+        if self.targets and self.objects != QUESTION:
+            raise UsageError(f"{owner}: targets and objects={self.objects}; give one of them")
+
+
+class Tstar(ByScores):
+    """T*: objects are named, and looked for on mosaics of frames, first evenly, then where they may be.
+
+    An embedder stands for the detector: what it says of a frame and the name of an object is the confidence
+    that the object is there; below `least` nothing is seen. With scores (of a file, or handed in) the search
+    sees the score of a frame only when it looks at it, spends no more looks than the paper's, and spreads
+    what it saw.
+
+    Source: T*, released code (search with an object detector, cells of 200 x 95, frames alone of 600 x 285).
+    Departs: an embedder has no boxes, so that it is shown each cell on its own; one with a method ``detect``
+        is shown the mosaic. The objects may be given instead of asked for. The generator is seeded, and the
+        highest scores are chosen unless ``pick=drawn``. With known scores the search saves no work, one
         confidence stands for targets and cues, and a frame alone has the score that it has in a mosaic.
-        The highest scores are chosen unless ``pick=drawn``, with a seed.
     """
 
     version = 2
-    repeats = False
-    takes_constant = False
 
-    def __init__(self, settings: SearchSettings, *, seed: int, draws: bool) -> None:
-        self.settings = settings
-        self.seed = seed
-        self.draws = draws
+    def __init__(self, settings: Settings) -> None:
+        super().__init__("tstar", settings)
+        self._settings = settings
+        self.objects_from = settings.objects if names_model(settings.objects) else ""
 
     def rng(self, item: Item) -> np.random.Generator:
         """The generator of a question; the same seed for all would draw the same places in all of them."""
         digest = hashlib.sha256(item.item_id.encode()).digest()
-        return np.random.default_rng([self.seed, int.from_bytes(digest[:8], "big")])
+        return np.random.default_rng([self._settings.seed, int.from_bytes(digest[:8], "big")])
 
-    def picked(self, found: Found, n_frames: int, rng: np.random.Generator) -> _rules.Positions:
-        """The best frames, or frames drawn in proportion to their scores, in the order drawn.
+    def picked(self, found: Found, n_frames: int, rng: np.random.Generator) -> Positions:
+        """The best frames, or frames sampled in proportion to their scores, in the order sampled.
 
         Where nothing was seen, or the same everywhere, the middles of equal segments.
         """
         if found.scores.min() == found.scores.max():
             return ranking.evenly(len(found.scores), n_frames)
-        return found.drawn(n_frames, rng) if self.draws else found.best(n_frames)
+        return found.sampled(n_frames, rng) if self._settings.pick == "drawn" else found.best(n_frames)
 
-    def ranked(self, scores: NDArray[np.float64], n_frames: int, *, item: Item) -> _rules.Positions:
-        """Positions, best first or in the order drawn; the same question gives the same ones.
+    def ranked(self, scores: Scores, n_frames: int, *, item: Item) -> Positions:
+        """Positions, best first or in the order sampled; the same question gives the same ones.
 
         Raises:
             DataError: a score outside [0, 1].
         """
         check_confidences(scores, item)
-        label = SOUGHT.targets[0]
+        (label,) = TARGET.targets
 
-        def look(wanted: Look) -> Seen:
+        def detect(wanted: SearchStep) -> Detections:
             return [{label: float(scores[frame])} for frame in wanted.frames]
 
         rng = self.rng(item)
-        found = run_search(search(len(scores), SOUGHT, settings=self.settings, rng=rng), look)
+        found = run_search(search(len(scores), TARGET, settings=self._settings, rng=rng), detect)
         return self.picked(found, n_frames, rng)
 
-    def shown(self, scores: NDArray[np.float64], n_frames: int, *, item: Item) -> _rules.Positions:
-        """The same in the order of time."""
-        return np.sort(self.ranked(scores, n_frames, item=item))
+    def overview(self, clip: Clip) -> Positions:
+        """Eight uniform frames for the model that names the objects; none where no model does."""
+        if not self.objects_from or not clip.n_frames:
+            return np.empty(0, np.int64)
+        return midpoints(clip.n_frames, N_OVERVIEW)
+
+    def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
+        """Targets and cues of a question: of the options, the item, a model, or the question itself.
+
+        Args:
+            item: the question.
+            images: what a model sees of the video.
+            words: what it is asked in, by the template ``tstar-objects``.
+
+        Raises:
+            DataError: the item has no such tags, or the model did not keep to the form.
+        """
+        settings = self._settings
+        if settings.targets:
+            return Objects(targets=settings.targets, cues=settings.cues)
+        if settings.objects == TAGS:
+            return _of_tags(item)
+        question = query_text(item, settings.query)
+        if settings.objects == QUESTION:
+            return Objects(targets=(question,))
+        text = words.say(TEMPLATE, {"n_frames": len(images), "question": question})
+        prompt = Prompt(parts=(*images, TextPart(text=text)), template=words.label(TEMPLATE))
+        (reply,) = yield [Ask(prompt=prompt, sampling=Sampling(temperature=0.0, max_tokens=512))]
+        return read_objects(reply.text, item_id=item.item_id)
+
+    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
+        """SearchStep at mosaics until every target was found or the budget of looks is spent.
+
+        Args:
+            clip: the frames.
+            item: the question.
+            objects: what to look for.
+            n_frames: how many frames are chosen, at most.
+
+        Raises:
+            DataError: a confidence outside [0, 1].
+        """
+        candidates, rng = self.candidates(clip), self.rng(item)
+        if not len(candidates):
+            return SearchResult(positions=candidates, note="")
+        searching = search(len(candidates), objects, settings=self._settings, rng=rng)
+        labels = objects.labels
+        try:
+            wanted = next(searching)
+            while True:
+                table = yield self._view(wanted, candidates, labels)
+                check_confidences(table, item)
+                kept = np.where(table >= self._settings.least, table, 0.0)
+                wanted = searching.send([dict(zip(labels, row, strict=True)) for row in kept.tolist()])
+        except StopIteration as done:
+            found: Found = done.value
+        picked = self.picked(found, n_frames, rng)
+        return SearchResult(positions=candidates[picked], note=_told(objects, found))
+
+    def _view(self, wanted: SearchStep, candidates: Positions, labels: tuple[str, ...]) -> SearchView:
+        return SearchView(
+            positions=candidates[list(wanted.frames)],
+            texts=labels,
+            width_px=ALONE_WIDTH_PX if wanted.is_alone else CELL_WIDTH_PX,
+            height_px=ALONE_HEIGHT_PX if wanted.is_alone else CELL_HEIGHT_PX,
+            side=1 if wanted.is_alone else self._settings.side,
+        )
 
 
-def check_confidences(scores: NDArray[np.float64], item: Item) -> None:
+def check_confidences(scores: Scores, item: Item) -> None:
     """Refuse what is no confidence of a detector.
 
     Raises:
@@ -110,77 +211,6 @@ def check_confidences(scores: NDArray[np.float64], item: Item) -> None:
         )
 
 
-class Tstar(scored.ByScores):
-    """T*: objects are named, and looked for on mosaics of frames, first evenly, then where they may be.
-
-    An embedder stands for the detector: what it says of a frame and the name of an object is the confidence
-    that the object is there; below `least` nothing is seen. With scores (of a file, or handed in) nothing
-    is looked at; see `Known`.
-
-    Source: T*, released code (search with an object detector, cells of 200 x 95, frames alone of 600 x 285).
-    Departs: an embedder has no boxes, so that it is shown each cell on its own; one with a method ``detect``
-        is shown the mosaic. The objects may be given instead of asked for. The generator is seeded, and the
-        highest scores are chosen unless ``pick=drawn``.
-    """
-
-    def __init__(self, rule: Known, wishes: scored.Wishes, *, names: Naming, least: float = LEAST) -> None:
-        super().__init__(rule, wishes)
-        self._known, self._names, self._least = rule, names, least
-        self.objects_from = names.source if names.asks else ""
-
-    def overview(self, clip: Clip) -> _rules.Positions:
-        """Eight uniform frames for the model that names the objects; none where no model does."""
-        if not self._names.asks or not clip.n_frames:
-            return np.empty(0, np.int64)
-        return _rules.midpoints(clip.n_frames, N_OVERVIEW)
-
-    def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
-        """Targets and cues of a question; a model is asked by the template ``tstar-objects``.
-
-        Raises:
-            DataError: the item has no such tags, or the model did not keep to the form.
-        """
-        return self._names.flow(item, images, words=words)
-
-    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Seeking:
-        """Look at mosaics until every target was found or the budget of looks is spent.
-
-        Args:
-            clip: the frames.
-            item: the question.
-            objects: what to look for.
-            n_frames: how many frames are chosen, at most.
-
-        Raises:
-            DataError: a confidence outside [0, 1].
-        """
-        candidates, rng = self.candidates(clip), self._known.rng(item)
-        if not len(candidates):
-            return Sought(positions=candidates, note="")
-        searching = search(len(candidates), objects, settings=self._known.settings, rng=rng)
-        labels = objects.labels
-        try:
-            wanted = next(searching)
-            while True:
-                table = yield self._glimpse(wanted, candidates, labels)
-                check_confidences(table, item)
-                kept = np.where(table >= self._least, table, 0.0)
-                wanted = searching.send([dict(zip(labels, row, strict=True)) for row in kept.tolist()])
-        except StopIteration as done:
-            found: Found = done.value
-        picked = self._known.picked(found, n_frames, rng)
-        return Sought(positions=candidates[picked], note=_told(objects, found))
-
-    def _glimpse(self, wanted: Look, candidates: _rules.Positions, labels: tuple[str, ...]) -> Glimpse:
-        return Glimpse(
-            positions=candidates[list(wanted.frames)],
-            texts=labels,
-            width_px=ALONE_WIDTH_PX if wanted.is_alone else CELL_WIDTH_PX,
-            height_px=ALONE_HEIGHT_PX if wanted.is_alone else CELL_HEIGHT_PX,
-            side=1 if wanted.is_alone else self._known.settings.side,
-        )
-
-
 def _told(objects: Objects, found: Found) -> str:
     """What was looked for, in one line."""
     near = f" near {', '.join(objects.cues)}" if objects.cues else ""
@@ -191,17 +221,51 @@ def _told(objects: Objects, found: Found) -> str:
     )
 
 
-def create(argument: str, options: Mapping[str, str]) -> Tstar:
-    """The selector; the argument is an embedder whose scores are from 0 to 1, such as ``blip-itm:WEIGHTS``.
+def _listed(text: str) -> tuple[str, ...]:
+    """The names between commas, each once."""
+    return tuple(dict.fromkeys(name for part in text.split(",") if (name := part.strip())))
+
+
+def _of_tags(item: Item) -> Objects:
+    found = Objects(targets=_listed(item.tags.get(TARGETS, "")), cues=_listed(item.tags.get(CUES, "")))
+    if not found.targets:
+        raise DataError(
+            f"item {item.item_id!r} has no tag 'targets' with names in it; expected, for example, "
+            '"targets": "red cup, table". Add it, or let a model name them: objects=model'
+        )
+    return found
+
+
+def read_objects(text: str, *, item_id: str) -> Objects:
+    r"""The objects in a reply: two lines, ``Targets: a, b`` and ``Cues: c`` (or ``Cues: none``).
+
+    Source: T*, released code (two lines, anything else is an error).
+    Departs: the lines begin with a word that says which is which.
 
     Raises:
-        UsageError: an unknown option, a bad value, not exactly one source of scores, or names of objects
-            where nothing is looked for.
+        DataError: any other form, or no target.
+
+    >>> read_objects("Targets: red cup, a man\nCues: none", item_id="q").targets
+    ('red cup', 'a man')
+    """
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    parted = [line.partition(":") for line in lines]
+    heads = [head.strip().lower() for head, _, _ in parted]
+    names = [_listed(rest) for _, _, rest in parted]
+    if heads != [TARGETS, CUES] or not all(names) or [n.lower() for n in names[0]] == [NOTHING]:
+        raise DataError(
+            f"item {item_id!r}: the model named no objects for T*: {text[:200]!r}; expected two lines, "
+            "'Targets: a, b' and 'Cues: c, d'. Use another model, or name them with targets=a|b"
+        )
+    cues = () if [n.lower() for n in names[1]] == [NOTHING] else names[1]
+    return Objects(targets=names[0], cues=cues)
+
+
+def create(settings: Settings) -> Tstar:
+    """The selector.
+
+    Raises:
+        UsageError: an unknown grid, or not exactly one source of scores.
         DataError: a file of scores that cannot be used.
     """
-    wishes = scored.read_wishes("tstar", argument, options, defaults=_DEFAULTS, own=_OWN)
-    own = wishes.own
-    settings = msgspec.convert({key: own[key] for key in _SEARCH if key in own}, SearchSettings)
-    rule = Known(settings, seed=int(str(own.get("seed", 0))), draws=own.get("pick", "best") == "drawn")
-    names = naming(own, query=wishes.score_rules.query, has_file=bool(wishes.score_rules.file))
-    return Tstar(rule, wishes, names=names, least=float(str(own.get("least", LEAST))))
+    return Tstar(settings)

@@ -1,18 +1,13 @@
-"""T*'s looks through an object detector: many frames as the cells of one picture."""
+"""Mosaics of T*: many frames as the cells of one picture, for an object detector."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.selection._tstar_search import Look, Seen
 from vidence.errors import DataError
-
-# The sizes of the released code, in pixels.
-CELL_WIDTH_PX, CELL_HEIGHT_PX = 200, 95
-ALONE_WIDTH_PX, ALONE_HEIGHT_PX = 600, 285
 
 Picture: TypeAlias = NDArray[np.uint8]
 
@@ -34,14 +29,6 @@ class Detector(Protocol):
 
     def detect(self, picture: Picture, labels: Sequence[str]) -> Sequence[Box]:
         """The objects with one of these labels."""
-        ...
-
-
-class FrameSource(Protocol):
-    """Gives frames in a size, each an RGB array of shape (height_px, width_px, 3)."""
-
-    def __call__(self, frames: Sequence[int], *, width_px: int, height_px: int) -> Sequence[Picture]:
-        """The frames with these indices, in this order."""
         ...
 
 
@@ -84,30 +71,3 @@ def by_cell(boxes: Sequence[Box], *, side: int, width_px: int, height_px: int) -
         cell = found[min(max(row, 0), side - 1) * side + min(max(column, 0), side - 1)]
         cell[box.label] = max(cell.get(box.label, 0.0), box.confidence)
     return found
-
-
-def looking(
-    detector: Detector, source: FrameSource, labels: Sequence[str], *, side: int
-) -> Callable[[Look], Seen]:
-    """A function that answers the looks of a search with a detector.
-
-    Args:
-        detector: finds the objects.
-        source: gives the frames.
-        labels: targets and cues.
-        side: cells in a row of the mosaic.
-
-    Source: T*, released code (mosaics of cells of 200 x 95, single frames of 600 x 285).
-    Departs: no.
-    """
-
-    def look(wanted: Look) -> Seen:
-        if wanted.is_alone:
-            size = {"width_px": ALONE_WIDTH_PX, "height_px": ALONE_HEIGHT_PX}
-            (picture,) = source(wanted.frames, **size)
-            return by_cell(detector.detect(picture, labels), side=1, **size)
-        size = {"width_px": CELL_WIDTH_PX, "height_px": CELL_HEIGHT_PX}
-        picture = mosaic(source(wanted.frames, **size), side)
-        return by_cell(detector.detect(picture, labels), side=side, **size)[: len(wanted.frames)]
-
-    return look

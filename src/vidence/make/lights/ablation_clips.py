@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vidence.ask.benchmarks.actpld_folder import CLIP_COLUMNS
+from vidence.ask.benchmarks.actpld import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_under
 from vidence.make.lights.tables import labels_table, table

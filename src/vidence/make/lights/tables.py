@@ -9,8 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.ask.benchmarks.actpld_choices import choices_for
-from vidence.ask.benchmarks.actpld_folder import (
+from vidence.ask.benchmarks.actpld import (
     CLIP_COLUMNS,
     LABEL_COLUMNS,
     MORE_CLIP_COLUMNS,
@@ -20,6 +19,7 @@ from vidence.ask.benchmarks.actpld_folder import (
     LabelRow,
     Labels,
     Target,
+    choices_for,
 )
 from vidence.ask.benchmarks.checks import Fault
 from vidence.ask.benchmarks.question_files import QuestionFile

@@ -1,7 +1,6 @@
 """A video whose frames are kept as they are seen, so that crops do not need it to be decoded again."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -12,6 +11,7 @@ from vidence.media.cache import FrameCache
 from vidence.media.encode import Encoding, decode_image, encode
 from vidence.media.facts import known_video
 from vidence.media.pixels import resize
+from vidence.media.scan import Scan
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.watching import Found, Image
@@ -21,7 +21,6 @@ MadeT = TypeVar("MadeT")
 ENCODING: Final = Encoding(size=Size(), format="jpeg", quality=92)
 
 
-@dataclass(frozen=True)
 class KeptVideo(Video):
     """The same video through a cache of encoded frames.
 
@@ -29,8 +28,10 @@ class KeptVideo(Video):
     computed from it does not depend on what the cache happens to hold.
     """
 
-    cache: FrameCache
-    content_hash: str
+    def __init__(self, scan: Scan, *, cache: FrameCache, content_hash: str) -> None:
+        super().__init__(scan)
+        self.cache = cache
+        self.content_hash = content_hash
 
     def read(
         self,

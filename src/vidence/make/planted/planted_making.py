@@ -8,9 +8,7 @@ from typing import Final
 import msgspec
 import numpy as np
 
-from vidence.ask.phantom import kitchen_claims, street_claims
-from vidence.ask.phantom.kitchen import Kitchen, log_of, plan_kitchen
-from vidence.ask.phantom.street import LOOKS, Street, plan_street, write_street
+from vidence.ask.phantom.looks import LOOKS
 from vidence.engine.errands import ErrandRules, Errands, NamedModel
 from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
@@ -21,6 +19,9 @@ from vidence.make.pipeline.accounts import Account
 from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.output import DRAFTS_FILE
+from vidence.make.planted import kitchen_claims, street_claims
+from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen
+from vidence.make.planted.street import Street, plan_street, write_street
 from vidence.media.cache import write_whole
 from vidence.records import Record
 

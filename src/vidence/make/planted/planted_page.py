@@ -4,14 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
-from vidence.ask.phantom.kitchen import Kitchen
-from vidence.ask.phantom.kitchen_claims import n_done
-from vidence.ask.phantom.street import LOOKS, Passer, Street
-from vidence.ask.phantom.street_claims import n_counted
+from vidence.ask.phantom.looks import LOOKS
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.herbench.report_tables import stage_table
 from vidence.make.pipeline.material import Draft
+from vidence.make.planted.kitchen import Kitchen
+from vidence.make.planted.kitchen_claims import n_done
 from vidence.make.planted.planted_making import LEAK_EVERY, Held, Planted, PlantedMaking
+from vidence.make.planted.street import Passer, Street
+from vidence.make.planted.street_claims import n_counted
 from vidence.media.video import Video, open_video
 from vidence.report.sections import Picture, Section
 from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, words

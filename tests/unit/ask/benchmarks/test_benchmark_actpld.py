@@ -204,7 +204,7 @@ def test_a_bad_list_of_labels_is_refused(tmp_path: Path, labels: str, said: str)
 def test_a_file_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     data = folder(tmp_path, GOOD)
     (data / "clips.csv").write_bytes(f"{HEADER}\n".encode() + "größe".encode("latin-1"))
-    with pytest.raises(DataError, match=r"clips\.csv:2: not UTF-8"):
+    with pytest.raises(DataError, match=r"clips\.csv:2: clip_id: not UTF-8"):
         load(data)
 
 

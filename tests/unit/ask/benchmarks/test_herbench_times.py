@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.ask.benchmarks._herbench_times import evidence
+from vidence.ask.benchmarks.herbench import evidence
 
 
 def seconds(stamps: object) -> list[tuple[float | None, float | None]] | None:

@@ -14,7 +14,8 @@ import pytest
 from servers import tiny_embedders
 from vidence import catalog
 from vidence.ask import checkpoints
-from vidence.ask.embedding import _checkpoint, _local
+from vidence.ask.embedding import local
+from vidence.ask.embedding.weights import WeightSettings, find_checkpoint
 from vidence.errors import AccessError, UsageError
 
 torch = pytest.importorskip("torch", reason="needs the extra 'select'")
@@ -26,7 +27,8 @@ KINDS = {"blip-itc": "blip", "blip-itm": "blip", "clip": "clip", "siglip": "sigl
 
 
 def make(name, folder, **options):
-    return catalog.find("embedder", name).create(str(folder), {"device": "cpu", **options})
+    spec = catalog.Spec(name=name, argument=str(folder), options={"device": "cpu", **options})
+    return catalog.create("embedder", spec)
 
 
 @pytest.fixture
@@ -41,7 +43,7 @@ class TestName:
         folder = weights(KINDS[name])
         code = (
             "import sys; from vidence import catalog\n"
-            f"assert catalog.find('embedder', {name!r}).create({str(folder)!r}, {{}}).identity\n"
+            f"assert catalog.create('embedder', {f'{name}:{folder}'!r}).identity\n"
             "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
@@ -57,7 +59,7 @@ class TestName:
         with pytest.raises(
             UsageError, match=rf"{name}: needs {missing}; run: pip install 'vidence\[select\]'"
         ):
-            _checkpoint.find_checkpoint(name, str(folder), types={})
+            find_checkpoint(name, WeightSettings(weights=str(folder)), types={})
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -68,7 +70,7 @@ class TestName:
             ({"dtype": "int8"}, "bfloat16"),
             ({"max_tokens": "-1"}, "0 or above"),
             ({"size": "huge"}, "short:PIXELS"),
-            ({"local_only": "perhaps"}, "yes or no"),
+            ({"local_only": "perhaps"}, "true or false"),
             ({"revision": "main"}, "makes no sense for the folder"),
         ],
     )
@@ -139,11 +141,11 @@ class TestPlace:
 
     def test_no_possible_name(self):
         with pytest.raises(UsageError, match="cannot be a repository on the hub"):
-            make("clip", "what is this", local_only="yes")
+            make("clip", "what is this", local_only="true")
 
     def test_a_repository_that_is_not_in_the_cache(self):
         with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
-            make("clip", "vidence/none", local_only="yes", revision="v1")
+            make("clip", "vidence/none", local_only="true", revision="v1")
 
     def test_a_repository_in_the_cache_is_pinned_to_its_commit(self, weights, frames, tmp_path, monkeypatch):
         commit = "0123456789abcdef0123456789abcdef01234567"
@@ -153,7 +155,7 @@ class TestPlace:
         (repository / "refs" / "main").write_text(commit)
         for module in ("constants", "file_download"):
             monkeypatch.setattr(f"huggingface_hub.{module}.HF_HUB_CACHE", str(tmp_path), raising=False)
-        embedder = make("clip", "vidence/tiny", local_only="yes")
+        embedder = make("clip", "vidence/tiny", local_only="true")
         assert embedder.identity == f"clip:vidence/tiny@{commit}?dtype=float32 v1"
 
 
@@ -225,14 +227,14 @@ class TestIdentity:
 
     def test_what_changes_the_numbers_changes_it_and_nothing_else_does(self, weights):
         plain = make("clip", weights("clip"))
-        for option in ({"dtype": "float16"}, {"max_tokens": "8"}, {"logit_scale": "yes"}):
+        for option in ({"dtype": "float16"}, {"max_tokens": "8"}, {"logit_scale": "true"}):
             assert make("clip", weights("clip"), **option).identity != plain.identity
-        for option in ({"batch": "1"}, {"size": "native"}, {"logit_scale": "no"}, {"max_tokens": "0"}):
+        for option in ({"batch": "1"}, {"size": "native"}, {"logit_scale": "false"}, {"max_tokens": "0"}):
             assert make("clip", weights("clip"), **option).identity == plain.identity
 
     def test_features_are_the_same_however_texts_are_cut_and_scores_scaled(self, weights):
         plain = make("clip", weights("clip"))
-        for option in ({"max_tokens": "8"}, {"logit_scale": "yes"}):
+        for option in ({"max_tokens": "8"}, {"logit_scale": "true"}):
             assert make("clip", weights("clip"), **option).features_identity == plain.features_identity
         assert make("clip", weights("clip"), dtype="float16").features_identity != plain.features_identity
 
@@ -317,12 +319,12 @@ class TestLoading:
     def test_several_threads_load_it_once(self, weights, frames, monkeypatch):
         loaded = []
 
-        class Counted(_local.Weights):
+        class Counted(local.Weights):
             def __init__(self, *arguments, **options):
                 loaded.append(1)
                 super().__init__(*arguments, **options)
 
-        monkeypatch.setattr(_local, "Weights", Counted)
+        monkeypatch.setattr(local, "Weights", Counted)
         embedder = make("clip", weights("clip"))
         found = {}
 
@@ -360,7 +362,7 @@ class TestWhatIsAsked:
             embedder.compare(np.zeros((2, 3), np.float32), ["dogs"])
 
     def test_texts_read_lately_are_not_read_again(self, weights, frames, monkeypatch):
-        monkeypatch.setattr(_local, "_REMEMBERED_TEXTS", 2)
+        monkeypatch.setattr(local, "_REMEMBERED_TEXTS", 2)
         embedder = make("clip", weights("clip"))
         asked = []
         understand = embedder._understand

@@ -7,7 +7,7 @@ import pytest
 from PIL import Image
 
 from vidence import catalog
-from vidence.ask.embedding import _lavis
+from vidence.ask.embedding import blip
 from vidence.contracts import Embedder
 
 torch = pytest.importorskip("torch", reason="needs the extra 'select'")
@@ -29,7 +29,7 @@ WAYS = [
     ("blip-itc", "blip", {"text": "lavis"}),
     ("blip-itc", "blip", {"max_tokens": "8"}),
     ("clip", "clip", {}),
-    ("clip", "clip", {"logit_scale": "yes"}),
+    ("clip", "clip", {"logit_scale": "true"}),
     ("clip", "clip", {"max_tokens": "8"}),
     ("siglip", "siglip", {}),
     ("siglip", "siglip", {"score": "sigmoid"}),
@@ -41,7 +41,8 @@ IDS = ["-".join([name, kind, *options.values()]) for name, kind, options in WAYS
 
 
 def make(name, folder, **options) -> Embedder:
-    embedder: Embedder = catalog.find("embedder", name).create(str(folder), {"device": "cpu", **options})
+    spec = catalog.Spec(name=name, argument=str(folder), options={"device": "cpu", **options})
+    embedder: Embedder = catalog.create("embedder", spec)
     return embedder
 
 
@@ -70,7 +71,7 @@ def alone(name, folder, kind, options, frame, text) -> float:
     limit = int(options.get("max_tokens", 0)) or tokenizer.model_max_length
     has_lavis = options.get("text") == "lavis"
     if has_lavis:
-        text, limit = _lavis.prepare(text), 35
+        text, limit = blip.prepare(text), 35
     words = tokenizer(text, truncation=True, max_length=limit, return_tensors="pt")
     ids = words["input_ids"]
     with torch.no_grad():
@@ -201,6 +202,6 @@ class TestCutting:
         )
 
     def test_lavis_leaves_out_signs_and_all_words_after_fifty(self):
-        assert _lavis.prepare('  Who  says: "no!" (he)~ #1; *what?  \n') == "who says no he 1 what?"
-        assert _lavis.prepare(" ".join("abcde" for _ in range(60))) == " ".join("abcde" for _ in range(50))
-        assert _lavis.prepare("One, two... three") == "one, two three"
+        assert blip.prepare('  Who  says: "no!" (he)~ #1; *what?  \n') == "who says no he 1 what?"
+        assert blip.prepare(" ".join("abcde" for _ in range(60))) == " ".join("abcde" for _ in range(50))
+        assert blip.prepare("One, two... three") == "one, two three"

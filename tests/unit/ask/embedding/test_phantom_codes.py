@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from vidence import catalog
-from vidence.ask.embedding.phantom_codes import create
+from vidence.ask.embedding.phantom_codes import PhantomCodes
 from vidence.ask.phantom.code import Payload, draw
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import demand, visible
@@ -45,32 +45,35 @@ BLANK = np.full((180, 320, 3), 60, np.uint8)
 SHOWN = [card("red"), BLANK, card("blue"), card("green"), card("red", video=4, value=9)]
 
 
+def make(**options: str) -> PhantomCodes:
+    made: PhantomCodes = catalog.create("embedder", catalog.Spec(name="phantom-codes", options=options))
+    return made
+
+
 class TestPerfect:
     def test_a_frame_scores_1_where_it_shows_a_needed_card(self):
-        scores = create("", {}).match(SHOWN, [RED, RED_AND_BLUE])
+        scores = make().match(SHOWN, [RED, RED_AND_BLUE])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 1], [0, 0], [1, 1]]
         assert scores.dtype == np.float32
 
     def test_choices_and_a_leaked_answer_in_the_words_change_nothing(self):
         told = wording(["red"], 7)
-        scores = create("", {}).match(SHOWN, [f"{RED}\nA. 3\nB. 7", told])
+        scores = make().match(SHOWN, [f"{RED}\nA. 3\nB. 7", told])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 0], [0, 0], [1, 1]]
 
     def test_features_are_the_codes(self):
-        features = create("", {}).features(SHOWN)
+        features = make().features(SHOWN)
         assert features[:, :2].tolist() == [[3, 0], [-1, -1], [3, 2], [3, 1], [3, 48]]
-        np.testing.assert_array_equal(
-            create("", {}).compare(features, [RED]), create("", {}).match(SHOWN, [RED])
-        )
+        np.testing.assert_array_equal(make().compare(features, [RED]), make().match(SHOWN, [RED]))
 
     def test_frames_of_other_sizes_after_compression(self):
         small = Encoding(size=Size.parse("native"), quality=60)
         pictures = [decode_image(encode(frame, small).data) for frame in SHOWN]
-        assert create("", {}).match(pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
+        assert make().match(pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
 
     def test_every_frame_of_rendered_videos(self, world):
         """Against the spans that were planted, for every question of two videos."""
-        embedder = create("", {})
+        embedder = make()
         for times_s, pictures, questions in world:
             scores = embedder.match(pictures, [q.question for q in questions])
             planted = [[float(any(visible(q, [time_s]))) for q in questions] for time_s in times_s]
@@ -82,13 +85,13 @@ class TestDistinct:
     SHOWN = (*SHOWN, card("blue", level=80), card("red", level=90), BLANK, card("red", level=30))
 
     def test_each_further_frame_of_a_card_scores_less(self):
-        scores = create("", {"distinct": "yes"}).match(self.SHOWN, [RED_AND_BLUE])[:, 0]
+        scores = make(distinct="true").match(self.SHOWN, [RED_AND_BLUE])[:, 0]
         # The fifth shows a red card of another video.
         np.testing.assert_allclose(scores, [1, 0, 1, 0, 1, 1 / 2, 1 / 2, 0, 1 / 3])
 
     def test_the_best_frames_of_rendered_videos_show_all_that_is_needed(self, world):
         """k cards are found by the k best of 5 frames per second; that is the least that can do."""
-        embedder = create("", {"distinct": "yes"})
+        embedder = make(distinct="true")
         for times_s, pictures, questions in world:
             scores = embedder.match(pictures, [q.question for q in questions])
             for column, question in enumerate(questions):
@@ -96,7 +99,7 @@ class TestDistinct:
                 assert all(visible(question, [times_s[i] for i in best]))
 
     def test_missed_cards_are_missed(self):
-        assert create("", {"distinct": "yes", "miss": "1"}).match(self.SHOWN, [RED]).sum() == 0
+        assert make(distinct="true", miss="1").match(self.SHOWN, [RED]).sum() == 0
 
 
 class TestPlanted:
@@ -104,7 +107,7 @@ class TestPlanted:
         colours = list(COLOURS)
         shown = [card(colour, level=level) for colour in colours for level in (40, 90)]
         question = f"What is the sum of the numbers on {', '.join(f'the {c}' for c in colours)} card?"
-        scores = create("", {"miss": "0.5", "seed": "1"}).match(shown, [question]).reshape(-1, 2)
+        scores = make(miss="0.5", seed="1").match(shown, [question]).reshape(-1, 2)
         np.testing.assert_array_equal(scores[:, 0], scores[:, 1])
         assert 0 < scores.sum() < scores.size
 
@@ -112,49 +115,49 @@ class TestPlanted:
         """Over 2,400 pairs of question and card the share missed is within 4 standard errors."""
         shown = [card(colour, video=video) for colour in ("red", "blue") for video in range(6)]
         questions = [f"{RED_AND_BLUE} ({number})" for number in range(200)]
-        scores = create("", {"miss": "0.3"}).match(shown, questions)
+        scores = make(miss="0.3").match(shown, questions)
         assert abs(1 - scores.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / scores.size)
 
     @pytest.mark.parametrize(("miss", "left"), [("0", 3), ("1", 0)])
     def test_none_and_all(self, miss, left):
-        assert create("", {"miss": miss}).match(SHOWN, [RED_AND_BLUE]).sum() == left
+        assert make(miss=miss).match(SHOWN, [RED_AND_BLUE]).sum() == left
 
     def test_noise_has_the_planted_spread_and_differs_by_frame_and_question(self):
         shown = [np.full((90, 160, 3), level, np.uint8) for level in range(200)]
-        scores = create("", {"noise": "0.25", "seed": "2"}).match(shown, [RED, RED_AND_BLUE])
+        scores = make(noise="0.25", seed="2").match(shown, [RED, RED_AND_BLUE])
         assert abs(scores.mean()) < 4 * 0.25 / np.sqrt(400)
         assert abs(scores.std() - 0.25) < 4 * 0.25 / np.sqrt(800)
         assert len(np.unique(scores)) == 400
 
     def test_draws_depend_on_the_seed_and_not_on_what_else_is_asked(self):
-        noisy = create("", {"miss": "0.5", "noise": "0.5", "seed": "1"})
+        noisy = make(miss="0.5", noise="0.5", seed="1")
         together = noisy.match(SHOWN, [RED, RED_AND_BLUE])
         for i, frame in enumerate(SHOWN):
             for j, text in enumerate((RED, RED_AND_BLUE)):
                 assert noisy.match([frame], [text])[0, 0] == together[i, j]
-        other = create("", {"miss": "0.5", "noise": "0.5", "seed": "2"})
+        other = make(miss="0.5", noise="0.5", seed="2")
         assert not np.array_equal(other.match(SHOWN, [RED]), together[:, :1])
 
     def test_defects_are_part_of_the_identity_of_scores_and_not_of_features(self):
         made = [
-            create("", o)
+            make(**o)
             for o in (
                 {},
                 {"miss": "0.1"},
                 {"noise": "0.1"},
                 {"miss": "0.1", "seed": "4"},
-                {"distinct": "yes"},
+                {"distinct": "true"},
             )
         ]
         assert len({e.identity for e in made}) == 5
         assert len({e.features_identity for e in made}) == 1
-        assert create("", {"seed": "4"}).identity == made[0].identity == "phantom-codes v1"
+        assert make(seed="4").identity == made[0].identity == "phantom-codes v1"
 
 
 class TestRefused:
     def test_an_argument(self):
-        with pytest.raises(UsageError, match="takes no argument, but was given '/weights'"):
-            create("/weights", {})
+        with pytest.raises(UsageError, match="takes no argument, got '/weights'"):
+            catalog.create("embedder", "phantom-codes:/weights")
 
     @pytest.mark.parametrize(
         ("options", "message"),
@@ -162,25 +165,25 @@ class TestRefused:
             ({"miss": "1.5"}, "from 0 to 1"),
             ({"noise": "-1"}, "0 or above"),
             ({"noise": "inf"}, "0 or above"),
-            ({"seed": "x"}, "invalid literal"),
+            ({"seed": "x"}, "a whole number 0 or above"),
             ({"mis": "1"}, "Did you mean 'miss'"),
         ],
     )
     def test_options(self, options, message):
         with pytest.raises(UsageError, match=message):
-            create("", options)
+            make(**options)
 
     def test_other_questions(self):
         with pytest.raises(
             UsageError, match="reads nothing but the questions of the phantom benchmark, not 'Who"
         ):
-            create("", {}).match(SHOWN, ["Who opens the door?"])
+            make().match(SHOWN, ["Who opens the door?"])
 
     def test_features_of_another_embedder(self):
         with pytest.raises(UsageError, match=r"shape \(2, 16\) do not belong to phantom-codes"):
-            create("", {}).compare(np.zeros((2, 16), np.float32), [RED])
+            make().compare(np.zeros((2, 16), np.float32), [RED])
 
     def test_texts_are_never_cut(self):
-        embedder = create("", {})
+        embedder = make()
         assert not embedder.is_cut(RED * 1000)
         assert embedder.n_cut == 0

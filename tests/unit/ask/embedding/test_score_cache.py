@@ -14,6 +14,7 @@ import pytest
 from vidence.ask.embedding import cache as cache_module
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.errors import UsageError
+from vidence.media import cache as media_cache
 from vidence.media.cache import warn_once, write_whole
 
 VIDEO, OTHER_VIDEO = "a" * 64, "b" * 64
@@ -194,9 +195,9 @@ class TestBound:
     def test_a_file_that_goes_while_room_is_made(self, tmp_path, monkeypatch):
         cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=10)
         monkeypatch.setattr(Path, "glob", lambda *_: [tmp_path / "gone.npz"])
-        cache._folder.mkdir()
+        (tmp_path / "scores").mkdir()
         cache.trim()
-        assert np.fromfile(cache._written, np.int64).tolist() == [0]
+        assert np.fromfile(tmp_path / "scores" / "written", np.int64).tolist() == [0]
 
     def test_with_no_room_nothing_is_kept(self, tmp_path):
         cache = ScoreCache(tmp_path, embedder(), frames_key="k", max_bytes=0)
@@ -205,7 +206,7 @@ class TestBound:
         assert list(tmp_path.iterdir()) == []
 
     def test_a_long_account_is_summed_up(self, tmp_path, cache, monkeypatch):
-        monkeypatch.setattr(cache_module, "_LONG_ACCOUNT_BYTES", 16)
+        monkeypatch.setattr(media_cache, "_LONG_ACCOUNT_BYTES", 16)
         for index in range(5):
             cache.put_features(VIDEO, [index], rows(index))
         account = np.fromfile(tmp_path / "scores" / "written", np.int64)

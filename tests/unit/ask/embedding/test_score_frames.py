@@ -178,8 +178,8 @@ def test_pairs_are_looked_at_once_and_texts_that_lack_the_same_frames_together(k
 
 
 def test_an_embedder_that_differs_only_in_its_scores_uses_the_features(kept):
-    first = phantom_codes.create("", {})
-    second = phantom_codes.create("", {"miss": "1"})
+    first = phantom_codes.create(phantom_codes.Settings())
+    second = phantom_codes.create(phantom_codes.Settings(miss=1))
     frames = {i: np.full((90, 160, 3), 50 + i, np.uint8) for i in range(3)}
     question = ["What is the number on the red card?"]
     score_frames(first, kept(first), VIDEO, frames=frames, indices=range(3), texts=question)
@@ -191,7 +191,7 @@ def test_an_embedder_that_differs_only_in_its_scores_uses_the_features(kept):
 def test_real_weights_give_the_same_with_and_without_a_cache(weights, frames, kept, name, kind):
     from vidence import catalog
 
-    embedder = catalog.find("embedder", name).create(str(weights(kind)), {"device": "cpu"})
+    embedder = catalog.create("embedder", f"{name}:{weights(kind)}?device=cpu")
     pictures = dict(enumerate(frames))
     texts = ["red card", "dogs run"]
     direct = embedder.match(frames, texts)

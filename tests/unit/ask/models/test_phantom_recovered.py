@@ -13,7 +13,7 @@ import pytest
 
 from vidence.ask.models import phantom
 from vidence.ask.phantom.plan import WorldSpec
-from vidence.ask.phantom.planted import Reader, expected
+from vidence.ask.phantom.planted import SimulatedModel, expected
 from vidence.ask.phantom.world import render
 from vidence.contracts import Request
 from vidence.records import ImagePart, Item, Prompt, Sampling, TextPart
@@ -74,16 +74,16 @@ def selections(item: Item, times_s: Sequence[float]) -> list[list[int]]:
 @pytest.mark.parametrize(
     "reader",
     [
-        Reader(name="fuser"),
-        Reader(name="single"),
-        Reader(name="blind"),
-        Reader(name="letter-biased", letter="D"),
-        Reader(name="forgetful", memory=2),
-        Reader(name="forgetful", memory=5),
+        SimulatedModel(name="fuser"),
+        SimulatedModel(name="single"),
+        SimulatedModel(name="blind"),
+        SimulatedModel(name="letter-biased", letter="D"),
+        SimulatedModel(name="forgetful", memory=2),
+        SimulatedModel(name="forgetful", memory=5),
     ],
     ids=lambda reader: f"{reader.name}-{reader.letter}-{reader.memory}",
 )
-def test_readers_score_exactly_as_planted(reader: Reader, world: Path, videos: dict[str, Frames]):
+def test_readers_score_exactly_as_planted(reader: SimulatedModel, world: Path, videos: dict[str, Frames]):
     options = {"letter-biased": {"letter": reader.letter}, "forgetful": {"memory": str(reader.memory)}}
     model = phantom.create(reader.name, options.get(reader.name, {}))
     assert model.reader == reader

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from vidence.ask.models import phantom
-from vidence.ask.phantom.street import LOOKS
+from vidence.ask.phantom.looks import LOOKS
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, encode

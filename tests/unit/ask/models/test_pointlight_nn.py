@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
+from vidence.make.lights.ablation_stimuli import Cast, write_condition
 
 from vidence.ask.models._pointlight_dots import find_dots
 from vidence.ask.models._pointlight_features import describe, is_same, linked, seen
 from vidence.ask.models._pointlight_references import window
 from vidence.ask.models.pointlight_nn import PointlightModel, create
-from vidence.ask.selection.actpld import create as actpld
+from vidence.ask.selection.actpld import Actpld
 from vidence.contracts import Request
 from vidence.errors import AccessError, DataError, RejectedRequestError, UsageError
 from vidence.make.lights.ablation_config import BASE, AblationConfig, Condition, Motions
-from vidence.make.lights.ablation_stimuli import Cast, write_condition
 from vidence.media.clip import Clip
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.specs import StimulusSpec
@@ -215,7 +215,7 @@ def test_nothing_to_see_is_nothing():
 def test_references_are_shown_as_the_selector_shows_clips(n_total: int, n_frames: int, stride: int):
     clip = Clip.of_times(np.arange(n_total) / 30.0, fps=30.0)
     item = Item(item_id="q", question="?", answer="A", choices=("a", "b"))
-    expected = actpld(str(stride)).select(clip, item, n_frames=n_frames)
+    expected = Actpld(stride).select(clip, item, n_frames=n_frames)
     assert window(n_total, n_frames, stride=stride).tolist() == expected.tolist()
 
 

@@ -1,10 +1,10 @@
-"""What each reader must score, worked out by hand on two cards."""
+"""What each model must score, worked out by hand on two cards."""
 
 import pytest
 
 from vidence.ask.phantom.planted import (
-    READER_NAMES,
-    Reader,
+    MODEL_NAMES,
+    SimulatedModel,
     demand,
     expected,
     expected_accuracy,
@@ -44,34 +44,36 @@ def test_a_span_holds_its_start_and_not_its_end():
 
 
 @pytest.mark.parametrize(
-    ("reader", "when_all_seen", "when_one_seen", "single_card"),
+    ("model", "when_all_seen", "when_one_seen", "single_card"),
     [
-        (Reader(name="fuser"), True, False, True),
-        (Reader(name="single"), False, False, True),
-        (Reader(name="blind"), False, False, False),
-        (Reader(name="letter-biased", letter="A"), True, False, True),
-        (Reader(name="letter-biased", letter="C"), True, True, True),
-        (Reader(name="forgetful", memory=1), False, False, True),
-        (Reader(name="forgetful", memory=2), True, False, True),
+        (SimulatedModel(name="fuser"), True, False, True),
+        (SimulatedModel(name="single"), False, False, True),
+        (SimulatedModel(name="blind"), False, False, False),
+        (SimulatedModel(name="letter-biased", letter="A"), True, False, True),
+        (SimulatedModel(name="letter-biased", letter="C"), True, True, True),
+        (SimulatedModel(name="forgetful", memory=1), False, False, True),
+        (SimulatedModel(name="forgetful", memory=2), True, False, True),
     ],
 )
-def test_readers(reader: Reader, *, when_all_seen: bool, when_one_seen: bool, single_card: bool):
-    assert expected(reader, TWO, times_s=[1.5, 5.0]) is when_all_seen
-    assert expected(reader, TWO, times_s=[5.0]) is when_one_seen
-    assert expected(reader, ONE, times_s=[5.0]) is single_card
-    assert expected(reader, TOLD, times_s=[]) is True
+def test_simulated_models(
+    model: SimulatedModel, *, when_all_seen: bool, when_one_seen: bool, single_card: bool
+):
+    assert expected(model, TWO, times_s=[1.5, 5.0]) is when_all_seen
+    assert expected(model, TWO, times_s=[5.0]) is when_one_seen
+    assert expected(model, ONE, times_s=[5.0]) is single_card
+    assert expected(model, TOLD, times_s=[]) is True
 
 
-@pytest.mark.parametrize("name", READER_NAMES)
+@pytest.mark.parametrize("name", MODEL_NAMES)
 def test_a_single_card_that_is_not_seen_is_never_answered_right(name: str):
-    assert expected(Reader(name=name), ONE, times_s=[0.0]) is False
+    assert expected(SimulatedModel(name=name), ONE, times_s=[0.0]) is False
 
 
 def test_accuracy_is_the_share_of_items_answered_right():
     items = [item(RED, BLUE, item_id="a"), item(BLUE, item_id="b"), item(RED, item_id="c")]
     times_s = {"a": [1.5, 5.0], "b": [5.0], "c": [3.0]}
-    assert expected_accuracy(items, times_s, reader=Reader(name="fuser")) == pytest.approx(2 / 3)
-    assert expected_accuracy(items, times_s, reader=Reader(name="single")) == pytest.approx(1 / 3)
+    assert expected_accuracy(items, times_s, model=SimulatedModel(name="fuser")) == pytest.approx(2 / 3)
+    assert expected_accuracy(items, times_s, model=SimulatedModel(name="single")) == pytest.approx(1 / 3)
 
 
 def test_items_without_planted_evidence_are_refused():
@@ -79,14 +81,14 @@ def test_items_without_planted_evidence_are_refused():
     open_span = item(Evidence(kind="oracle", start_s=1.0))
     for other in (plain, open_span, item()):
         with pytest.raises(DataError, match="no planted evidence"):
-            expected(Reader(name="fuser"), other, times_s=[])
+            expected(SimulatedModel(name="fuser"), other, times_s=[])
 
 
 def test_items_without_times_and_no_items_are_refused():
     with pytest.raises(DataError, match="'q' has no frame times"):
-        expected_accuracy([TWO], {}, reader=Reader(name="fuser"))
+        expected_accuracy([TWO], {}, model=SimulatedModel(name="fuser"))
     with pytest.raises(DataError, match="no items"):
-        expected_accuracy([], {}, reader=Reader(name="fuser"))
+        expected_accuracy([], {}, model=SimulatedModel(name="fuser"))
 
 
 def test_a_card_is_in_sight_in_the_middle_of_its_span():
@@ -96,29 +98,29 @@ def test_a_card_is_in_sight_in_the_middle_of_its_span():
 
 
 @pytest.mark.parametrize(
-    ("reader", "two_cards", "one_card"),
+    ("model", "two_cards", "one_card"),
     [
-        (Reader(name="fuser"), 2, 1),
-        (Reader(name="single"), None, 1),
-        (Reader(name="blind"), None, None),
-        (Reader(name="letter-biased", letter="A"), 2, 1),
-        (Reader(name="letter-biased", letter="C"), 0, 0),
-        (Reader(name="forgetful", memory=1), None, 1),
-        (Reader(name="forgetful", memory=2), 2, 1),
+        (SimulatedModel(name="fuser"), 2, 1),
+        (SimulatedModel(name="single"), None, 1),
+        (SimulatedModel(name="blind"), None, None),
+        (SimulatedModel(name="letter-biased", letter="A"), 2, 1),
+        (SimulatedModel(name="letter-biased", letter="C"), 0, 0),
+        (SimulatedModel(name="forgetful", memory=1), None, 1),
+        (SimulatedModel(name="forgetful", memory=2), 2, 1),
     ],
 )
-def test_demands_of_readers(reader: Reader, *, two_cards: int | None, one_card: int | None):
-    assert expected_mrfs(reader, TWO) == two_cards
-    assert expected_mrfs(reader, ONE) == one_card
-    assert expected_mrfs(reader, TOLD) == 0
+def test_demands_of_simulated_models(model: SimulatedModel, *, two_cards: int | None, one_card: int | None):
+    assert expected_mrfs(model, TWO) == two_cards
+    assert expected_mrfs(model, ONE) == one_card
+    assert expected_mrfs(model, TOLD) == 0
 
 
 def test_a_fuser_shares_evenly_and_a_single_does_not():
     three = item(RED, BLUE, Evidence(kind="oracle", start_s=7.0, end_s=8.0))
-    assert expected_top_share(Reader(name="fuser"), TWO) == 1 / 2
-    assert expected_top_share(Reader(name="fuser"), three) == 1 / 3
-    assert expected_top_share(Reader(name="single"), three) == 1.0
-    assert expected_top_share(Reader(name="fuser"), ONE) is None
-    assert expected_top_share(Reader(name="single"), TOLD) is None
+    assert expected_top_share(SimulatedModel(name="fuser"), TWO) == 1 / 2
+    assert expected_top_share(SimulatedModel(name="fuser"), three) == 1 / 3
+    assert expected_top_share(SimulatedModel(name="single"), three) == 1.0
+    assert expected_top_share(SimulatedModel(name="fuser"), ONE) is None
+    assert expected_top_share(SimulatedModel(name="single"), TOLD) is None
     with pytest.raises(DataError, match="planted for fuser, single, not for 'blind'"):
-        expected_top_share(Reader(name="blind"), TWO)
+        expected_top_share(SimulatedModel(name="blind"), TWO)

@@ -10,14 +10,16 @@ from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
 
-DEFAULTS = aks.AksSettings()
+DEFAULTS = aks.Settings()
 # Two bursts of different height in 16 candidates; the halves are 0-7 and 8-15, the quarters 0-3, 4-7, ...
 BURSTS = np.array([0, 0, 9, 8, 0, 0, 0, 1, 0, 0, 0, 0, 5, 6, 7, 0], np.float64)
 ITEM = Item(item_id="q1", question="?", answer="A")
 
 
 def make(options: dict[str, str]) -> ScoringSelector:
-    selector: ScoringSelector = catalog.find("selector", "aks").create("blip-itm:w", options)
+    selector: ScoringSelector = catalog.create(
+        "selector", catalog.Spec(name="aks", argument="blip-itm:w", options=options)
+    )
     return selector
 
 
@@ -29,36 +31,42 @@ def test_the_defaults_are_those_of_the_released_code() -> None:
 
 def test_a_flat_video_is_cut_into_bins_and_each_gives_its_best() -> None:
     # 4 of 16 at depth 2: one frame of each quarter.
-    chosen = aks.official(BURSTS, 4, aks.AksSettings(all_depth=2))
+    chosen = aks.official(BURSTS, 4, aks.Settings(all_depth=2))
     assert chosen.tolist() == [2, 7, 8, 14]
 
 
 def test_a_peaky_segment_is_kept_whole_and_gives_its_whole_share() -> None:
     # The best two of all have mean 8.5 / 9; the mean of all is 2.25 / 9: a gap of 0.69.
-    assert aks.official(BURSTS, 2, aks.AksSettings(t1=0.65)).tolist() == [2, 3]
-    assert aks.official(BURSTS, 2, aks.AksSettings(t1=0.7, all_depth=1)).tolist() == [2, 14]
+    assert aks.official(BURSTS, 2, aks.Settings(t1=0.65)).tolist() == [2, 3]
+    assert aks.official(BURSTS, 2, aks.Settings(t1=0.7, all_depth=1)).tolist() == [2, 14]
 
 
 def test_the_deviation_must_be_large_enough_too() -> None:
-    assert aks.official(BURSTS, 2, aks.AksSettings(t1=0.65, t2=0.9, all_depth=1)).tolist() == [2, 14]
+    assert aks.official(BURSTS, 2, aks.Settings(t1=0.65, t2=0.9, all_depth=1)).tolist() == [2, 14]
 
 
 def test_the_released_code_gives_nothing_where_bins_are_more_than_frames() -> None:
     scores = np.arange(100.0)
     assert aks.official(scores, 16, DEFAULTS).tolist() == []
-    assert len(aks.official(scores, 5, aks.AksSettings(all_depth=2))) == 4
+    assert len(aks.official(scores, 5, aks.Settings(all_depth=2))) == 4
     # More halvings than there are candidates change nothing.
-    assert aks.official(scores, 16, aks.AksSettings(all_depth=10_000)).tolist() == []
+    assert aks.official(scores, 16, aks.Settings(all_depth=10_000)).tolist() == []
 
 
 def test_fewer_candidates_than_frames_are_all_taken() -> None:
     assert aks.official(np.full(3, 0.5), 4, DEFAULTS).tolist() == [0, 1, 2]
-    assert aks.official(np.arange(9.0), 4, aks.AksSettings(ratio=3)).tolist() == [0, 3, 6]
+    assert aks.official(np.arange(9.0), 4, aks.Settings(ratio=3)).tolist() == [0, 3, 6]
+
+
+def test_a_budget_of_all_candidates_is_still_divided() -> None:
+    # Only with fewer candidates are all taken: 4 of 4 are halved to single frames, and int(4 / 2^3) is 0.
+    assert aks.official(np.arange(4.0), 4, DEFAULTS).tolist() == []
+    assert aks.official(np.arange(4.0), 5, DEFAULTS).tolist() == [0, 1, 2, 3]
 
 
 def test_equal_scores_take_the_earlier_frame() -> None:
     scores = np.array([0, 1, 1, 0, 2, 2, 2, 2], np.float64)
-    assert aks.official(scores, 2, aks.AksSettings(all_depth=1)).tolist() == [1, 4]
+    assert aks.official(scores, 2, aks.Settings(all_depth=1)).tolist() == [1, 4]
 
 
 def test_scores_that_are_all_the_same_are_refused_by_the_released_rule_alone() -> None:
@@ -91,10 +99,10 @@ def test_first_in_the_ranking_is_what_smaller_budgets_choose() -> None:
 
 def test_every_so_many_candidates_may_be_left_out() -> None:
     scores = np.array([0, 9, 1, 9, 2, 9, 3, 9], np.float64)
-    assert sorted(aks.repaired(scores, 2, aks.AksSettings(ratio=2)).tolist()) == [2, 6]
+    assert sorted(aks.repaired(scores, 2, aks.Settings(ratio=2)).tolist()) == [2, 6]
     # What is left may be all the same, or a single one.
-    assert aks.repaired(np.array([1.0, 2.0, 1.0]), 2, aks.AksSettings(ratio=2)).tolist() == [2, 0]
-    assert aks.repaired(np.array([1.0, 2.0]), 2, aks.AksSettings(ratio=2)).tolist() == [0]
+    assert aks.repaired(np.array([1.0, 2.0, 1.0]), 2, aks.Settings(ratio=2)).tolist() == [2, 0]
+    assert aks.repaired(np.array([1.0, 2.0]), 2, aks.Settings(ratio=2)).tolist() == [0]
 
 
 def test_candidates_are_one_per_second_by_the_whole_rate() -> None:

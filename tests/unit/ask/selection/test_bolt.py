@@ -16,7 +16,9 @@ SCORES = np.array([0.0, 1.0, 4.0, 1.0])
 
 
 def make(options: dict[str, str]) -> ScoringSelector:
-    selector: ScoringSelector = catalog.find("selector", "bolt").create("clip:w", options)
+    selector: ScoringSelector = catalog.create(
+        "selector", catalog.Spec(name="bolt", argument="clip:w", options=options)
+    )
     return selector
 
 
@@ -86,7 +88,7 @@ def test_scores_that_are_all_the_same_give_uniform_frames() -> None:
 
 
 def test_the_default_is_the_power_of_the_papers_runs() -> None:
-    assert make({})._rule.power == 3.0  # type: ignore[attr-defined]
+    assert bolt.Settings().power == 3.0
 
 
 def test_candidates_are_nearest_to_whole_seconds() -> None:

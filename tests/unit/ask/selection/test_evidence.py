@@ -5,7 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from vidence.ask.selection.evidence import create, shares
+from vidence import catalog
+from vidence.ask.selection.evidence import AnnotatedEvidence, shares
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.records import Evidence, Item
@@ -20,6 +21,11 @@ def asking(*evidence: Evidence) -> Item:
 
 def span(start_s: float | None, end_s: float | None) -> Evidence:
     return Evidence(start_s=start_s, end_s=end_s)
+
+
+def create(argument: str = "") -> AnnotatedEvidence:
+    made: AnnotatedEvidence = catalog.create("selector", catalog.Spec(name="evidence", argument=argument))
+    return made
 
 
 def select(*evidence: Evidence, n_frames: int, argument: str = "", clip: Clip = CLIP) -> list[int]:
@@ -140,7 +146,7 @@ def test_shares_are_one_each_in_turn() -> None:
 
 
 def test_another_argument_is_refused() -> None:
-    with pytest.raises(UsageError, match="'evidence' or 'evidence:only'"):
+    with pytest.raises(UsageError, match="expected one of fill, only"):
         create("first")
 
 

@@ -3,12 +3,19 @@
 import numpy as np
 import pytest
 
-from vidence.ask.selection.fps import create, nearest_to_grid
+from vidence import catalog
+from vidence.ask.selection.candidates import nearest_to_grid
+from vidence.contracts import Selector
 from vidence.errors import UsageError
 from vidence.media.clip import Clip
 from vidence.records import Item
 
 ITEM = Item(item_id="q1", question="?", answer="A")
+
+
+def create(rate: str) -> Selector:
+    made: Selector = catalog.create("selector", catalog.Spec(name="fps", argument=rate))
+    return made
 
 
 def select(times_s: list[float], rate: str, n_frames: int = 1000) -> list[int]:
@@ -81,7 +88,7 @@ def test_a_single_frame_and_an_empty_clip() -> None:
 
 @pytest.mark.parametrize("argument", ["0", "-2", "nan", "inf", "two", "2fps", " "])
 def test_what_is_no_rate_is_refused(argument: str) -> None:
-    with pytest.raises(UsageError, match="for example fps:2"):
+    with pytest.raises(UsageError, match="expected a number above 0"):
         create(argument)
 
 

@@ -20,7 +20,9 @@ IMAGES = [ImagePart(digest=f"{i}" * 64, width_px=8, height_px=8) for i in range(
 
 
 def make(argument: str = "model:openai:x", **options: str) -> FragScores:
-    selector: FragScores = catalog.find("selector", "frag-scores").create(argument, options)
+    selector: FragScores = catalog.create(
+        "selector", catalog.Spec(name="frag-scores", argument=argument, options=options)
+    )
     return selector
 
 

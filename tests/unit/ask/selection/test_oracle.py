@@ -18,7 +18,7 @@ def asking(*evidence: Evidence) -> Item:
 
 
 def make(argument: str = "") -> Oracle:
-    selector: Oracle = catalog.find("selector", "oracle").create(argument)
+    selector: Oracle = catalog.create("selector", catalog.Spec(name="oracle", argument=argument))
     return selector
 
 
@@ -75,5 +75,5 @@ def test_a_clip_without_frames_has_no_ranking() -> None:
 
 
 def test_other_arguments_are_refused() -> None:
-    with pytest.raises(UsageError, match="oracle:only"):
-        make("only")
+    with pytest.raises(UsageError, match="expected one of fill, only"):
+        make("all")

@@ -32,29 +32,29 @@ def test_the_spread_order_halves_what_is_left(n: int, expected: list[int]) -> No
 
 
 def test_a_uniform_rule_is_ranked_over_its_own_choice() -> None:
-    selector = catalog.find("selector", "midpoints").create()
+    selector = catalog.create("selector", "midpoints")
     # Middles of four segments: 10, 30, 50, 70.
     found = ranking.ranked(selector, CLIP, ITEM, n_frames=4)
     assert found.tolist() == [50, 30, 70, 10]
 
 
 def test_a_repeated_frame_is_ranked_once() -> None:
-    selector = catalog.find("selector", "mmvu-api").create()
+    selector = catalog.create("selector", "mmvu-api")
     short = Clip.of_times(np.arange(3) / 10, fps=10.0)
     assert ranking.ranked(selector, short, ITEM, n_frames=5).tolist() == [1, 0, 2]
 
 
 def test_no_frames_are_ranked_as_none() -> None:
-    selector = catalog.find("selector", "none").create()
+    selector = catalog.create("selector", "none")
     assert ranking.ranked(selector, CLIP, ITEM, n_frames=5).tolist() == []
 
 
 def test_a_selector_with_a_ranking_of_its_own_is_asked_for_it() -> None:
-    by_scores = catalog.find("selector", "similarity").create("clip:w", {"grid": "fps:1"})
+    by_scores = catalog.create("selector", "similarity:clip:w?grid=fps:1")
     scores = np.array([0.1, 0.9, 0.3, 0.2, 0.8, 0.0, 0.0, 0.0])
     assert ranking.ranked(by_scores, CLIP, ITEM, n_frames=3, scores=scores).tolist() == [10, 40, 20]
     with pytest.raises(UsageError, match="handed none"):
         ranking.ranked(by_scores, CLIP, ITEM, n_frames=3)
     item = Item(item_id="q1", question="?", answer="A", evidence=(Evidence(frames=(7,)),))
-    oracle = catalog.find("selector", "oracle").create()
+    oracle = catalog.create("selector", "oracle")
     assert ranking.ranked(oracle, CLIP, item, n_frames=3).tolist() == [7]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from vidence.ask.selection._score_files import read_scores
+from vidence.ask.selection.score_files import read_scores
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Item, Media

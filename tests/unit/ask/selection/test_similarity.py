@@ -13,7 +13,7 @@ CLIP = Clip.of_times(np.arange(60) / 10, fps=10.0)
 
 def make(spec: str) -> ScoringSelector:
     parsed = catalog.parse_spec(spec)
-    selector: ScoringSelector = catalog.find("selector", parsed.name).create(parsed.argument, parsed.options)
+    selector: ScoringSelector = catalog.create("selector", parsed)
     return selector
 
 

@@ -1,277 +1,215 @@
-"""T*'s search on videos in which it is known where everything is."""
+"""T* names objects and looks for them; what is seen comes from outside."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
 from vidence import catalog
-from vidence.ask.selection import _tstar_search, tstar_mosaic
-from vidence.ask.selection._tstar_search import Found, Look, Objects, SearchSettings, run_search, search
-from vidence.contracts import ScoringSelector
+from vidence.ask.prompting.templates import Templates
+from vidence.ask.selection.seeking import Objects, SearchResult, SearchView
+from vidence.ask.selection.tstar import Tstar, read_objects
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
-from vidence.records import Item
+from vidence.records import ImagePart, Item, Reply
 
-CAT = Objects(targets=("cat",), cues=("sofa",))
-SMALL = SearchSettings(side=2, ratio=1.0)
-ITEM = Item(item_id="q1", question="?", answer="A")
-
-
-def rng(seed: int = 0) -> np.random.Generator:
-    return np.random.default_rng(seed)
-
-
-def seen_at(places: Mapping[int, Mapping[str, float]]) -> tuple[list[Look], object]:
-    """A detector that sees these labels in these frames and nothing elsewhere; and what it was shown."""
-    looks: list[Look] = []
-
-    def look(wanted: Look) -> list[Mapping[str, float]]:
-        looks.append(wanted)
-        return [places.get(frame, {}) for frame in wanted.frames]
-
-    return looks, look
+CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)  # 200 seconds
+ITEM = Item(
+    item_id="q1",
+    question="What does the man put on the table?",
+    answer="A",
+    choices=("a cup", "a hat"),
+    tags={"targets": "cup, man", "cues": "table"},
+)
+WORDS = Templates.load("plain")
+IMAGES = [ImagePart(digest=f"{i}" * 64, width_px=8, height_px=8) for i in range(8)]
+See = Callable[[SearchView], NDArray[np.float64]]
 
 
-def found_in(
-    n: int, places: Mapping[int, Mapping[str, float]], settings: SearchSettings = SMALL, seed: int = 0
-) -> tuple[Found, list[Look]]:
-    looks, look = seen_at(places)
-    return run_search(search(n, CAT, settings=settings, rng=rng(seed)), look), looks  # type: ignore[arg-type]
-
-
-def test_the_first_mosaic_is_even_and_a_target_ends_the_search() -> None:
-    found, looks = found_in(40, {10: {"cat": 0.9}})
-    assert looks == [
-        Look(frames=(0, 10, 20, 30), is_alone=False),
-        Look(frames=(10,), is_alone=True),
-    ]
-    assert found.missing == ()
-    assert found.n_looks == 5
-    assert np.flatnonzero(found.is_visited).tolist() == [0, 10, 20, 30]
-    # 0.9 at the frame, halved one frame away, a sixth five frames away, nothing further.
-    np.testing.assert_allclose(
-        found.scores[9:17], np.array([1 / 2, 1, 1 / 2, 1 / 3, 1 / 4, 1 / 5, 1 / 6, 0]) * 0.9
+def make(**options: str) -> Tstar:
+    selector: Tstar = catalog.create(
+        "selector", catalog.Spec(name="tstar", argument="blip-itm:w", options=options)
     )
-    assert found.best(3).tolist()[0] == 10
-    assert set(found.best(3).tolist()) == {9, 10, 11}
-    assert found.belief.sum() == pytest.approx(1)
-
-
-def test_a_target_is_found_only_above_the_threshold_in_a_frame_alone() -> None:
-    def look(wanted: Look) -> list[Mapping[str, float]]:
-        confidence = 0.4 if wanted.is_alone else 0.9
-        return [{"cat": confidence} if frame == 10 else {} for frame in wanted.frames]
-
-    found = run_search(search(40, CAT, settings=SMALL, rng=rng()), look)
-    assert found.missing == ("cat",)
-    # What was seen of it alone replaces what was seen in the mosaic.
-    assert found.scores[10] == 0.4
-    # A threshold is exceeded, not reached.
-    at = SearchSettings(side=2, ratio=1.0, threshold=0.4)
-    assert run_search(search(40, CAT, settings=at, rng=rng()), look).missing == ("cat",)
-    below = SearchSettings(side=2, ratio=1.0, threshold=0.39)
-    assert run_search(search(40, CAT, settings=below, rng=rng()), look).missing == ()
-
-
-def test_cues_count_half_and_end_nothing() -> None:
-    found, looks = found_in(8, {0: {"sofa": 0.8, "dog": 1.0}}, SearchSettings(side=2, ratio=0.5))
-    assert found.scores[0] == pytest.approx(0.4)
-    assert found.missing == ("cat",)
-    assert not any(look.is_alone for look in looks)
-
-
-def test_the_budget_limits_the_rounds() -> None:
-    # 40 frames, a tenth of them: 4 looks, one mosaic. A fifth: two.
-    assert found_in(40, {}, SearchSettings(side=2, ratio=0.1))[0].n_looks == 4
-    assert found_in(40, {}, SearchSettings(side=2, ratio=0.2))[0].n_looks == 8
-    # Everything was looked at once, and the search ends.
-    found, looks = found_in(10, {})
-    assert found.is_visited.all()
-    assert sorted(frame for look in looks for frame in look.frames) == list(range(10))
-    # Never more than a thousand looks, in whole mosaics.
-    assert found_in(5000, {}, SearchSettings(side=8, ratio=1.0))[0].n_looks == 1024
-
-
-def test_later_mosaics_go_where_something_was_seen() -> None:
-    places = {frame: {"sofa": 1.0} for frame in range(180, 260)}
-    hits = 0
-    for seed in range(20):
-        _, looks = found_in(400, places, SearchSettings(side=4, ratio=0.2), seed)
-        later = [frame for look in looks[1:] for frame in look.frames]
-        hits += sum(150 <= frame < 290 for frame in later) / len(later) > 140 / 400
-    assert hits >= 18
-
-
-def test_two_targets_are_both_wanted() -> None:
-    both = Objects(targets=("cat", "dog", "cat"))
-    _, look = seen_at({0: {"cat": 0.9}, 20: {"dog": 0.9}})
-    found = run_search(search(40, both, settings=SMALL, rng=rng()), look)  # type: ignore[arg-type]
-    assert found.missing == ()
-    _, look = seen_at({0: {"cat": 0.9}})
-    found = run_search(search(40, both, settings=SMALL, rng=rng()), look)  # type: ignore[arg-type]
-    assert found.missing == ("dog",)
-
-
-def test_the_same_seed_gives_the_same_search() -> None:
-    places = {3: {"sofa": 0.3}, 17: {"sofa": 0.9}}
-    first = [look.frames for look in found_in(60, places, seed=5)[1]]
-    assert [look.frames for look in found_in(60, places, seed=5)[1]] == first
-    assert [look.frames for look in found_in(60, places, seed=6)[1]] != first
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4])
-def test_short_videos_are_searched(n: int) -> None:
-    found, _ = found_in(n, {0: {"sofa": 1.0}})
-    assert found.is_visited.all()
-    assert found.best(8)[0] == 0
-    assert len(found.best(8)) == n
-
-
-def test_the_belief_follows_what_was_seen() -> None:
-    visited = np.array([True, False, False, False, True])
-    belief = _tstar_search.believed(np.array([0.0, 0, 0, 0, 1.0]), visited)
-    # A line through two points, never below 1/5, through the sigmoid.
-    line = np.array([0.2, 0.25, 0.5, 0.75, 1.0])
-    expected = 1 / (1 + np.exp(-line))
-    np.testing.assert_allclose(belief, expected / expected.sum(), atol=1e-9)
-
-
-def test_drawn_frames_follow_the_scores_and_prefixes_nest() -> None:
-    scores = np.array([0.0, 1.0, 3.0, 0.0])
-    found = Found(
-        scores=scores, belief=np.array([0.1, 0.1, 0.1, 0.7]), is_visited=scores > 0, missing=(), n_looks=2
-    )
-    first = [found.drawn(1, rng(seed))[0] for seed in range(2000)]
-    assert np.mean([f == 2 for f in first]) == pytest.approx(0.75, abs=0.03)
-    for seed in range(10):
-        order = found.drawn(4, rng(seed)).tolist()
-        assert order[2:] == [3, 0]
-        assert found.drawn(2, rng(seed)).tolist() == order[:2]
-
-
-@pytest.mark.parametrize(("n", "targets"), [(0, ("cat",)), (5, ())])
-def test_a_search_for_nothing_is_refused(n: int, targets: tuple[str, ...]) -> None:
-    with pytest.raises(UsageError, match="expected 1 or more of both"):
-        next(search(n, Objects(targets=targets), settings=SMALL, rng=rng()))
-
-
-@pytest.mark.parametrize("confidence", [-0.1, 1.5, float("nan")])
-def test_a_confidence_is_from_0_to_1(confidence: float) -> None:
-    with pytest.raises(DataError, match="a detector must give numbers from 0 to 1"):
-        found_in(40, {10: {"cat": confidence}})
-
-
-def test_every_frame_wants_an_answer() -> None:
-    with pytest.raises(DataError, match="1 answers of a detector for 4 frames"):
-        run_search(search(40, CAT, settings=SMALL, rng=rng()), lambda look: [{}])
-
-
-# ------------------------------------------------------------------ through a detector
-
-
-class BrightSquares:
-    """Sees a cat wherever a cell is bright, with the brightness as confidence."""
-
-    def __init__(self, side: int) -> None:
-        self.side = side
-        self.shapes: list[tuple[int, ...]] = []
-
-    def detect(self, picture: NDArray[np.uint8], labels: Sequence[str]) -> list[tstar_mosaic.Box]:
-        self.shapes.append(picture.shape)
-        alone = picture.shape[:2] == (285, 600)
-        width, height, n = (600, 285, 1) if alone else (200, 95, self.side)
-        boxes = []
-        for row in range(n):
-            for column in range(n):
-                value = int(picture[row * height + 5, column * width + 5, 0])
-                if value:
-                    left, top = column * width + 10, row * height + 10
-                    box = tstar_mosaic.Box(
-                        left_px=left, top_px=top, right_px=left + 20, bottom_px=top + 20,
-                        label=labels[0], confidence=value / 255,
-                    )  # fmt: skip
-                    boxes.append(box)
-        return boxes
-
-
-def test_a_detector_finds_a_frame_through_mosaics() -> None:
-    brightness = np.zeros(30, np.uint8)
-    brightness[20] = 255
-
-    def source(frames: Sequence[int], *, width_px: int, height_px: int) -> list[NDArray[np.uint8]]:
-        return [np.full((height_px, width_px, 3), brightness[f], np.uint8) for f in frames]
-
-    detector = BrightSquares(2)
-    look = tstar_mosaic.looking(detector, source, ["cat", "sofa"], side=2)
-    found = run_search(search(30, CAT, settings=SMALL, rng=rng()), look)
-    assert found.missing == ()
-    assert found.best(1).tolist() == [20]
-    assert detector.shapes[0] == (190, 400, 3)
-    assert detector.shapes[-1] == (285, 600, 3)
-
-
-def test_cells_fill_a_mosaic_row_by_row_and_the_rest_is_black() -> None:
-    cells = [np.full((2, 3, 3), value, np.uint8) for value in (10, 20, 30)]
-    picture = tstar_mosaic.mosaic(cells, 2)
-    assert picture[::2, ::3, 0].tolist() == [[10, 20], [30, 0]]
-
-
-@pytest.mark.parametrize("shapes", [[], [(2, 3, 3)] * 5, [(2, 3, 3), (3, 2, 3)]])
-def test_a_mosaic_of_anything_else_is_refused(shapes: list[tuple[int, ...]]) -> None:
-    with pytest.raises(DataError, match="2 x 2 places"):
-        tstar_mosaic.mosaic([np.zeros(shape, np.uint8) for shape in shapes], 2)
-
-
-def test_a_box_counts_for_the_cell_of_its_centre() -> None:
-    def box(left: float, top: float, confidence: float) -> tstar_mosaic.Box:
-        return tstar_mosaic.Box(
-            left_px=left, top_px=top, right_px=left + 8, bottom_px=top + 8, label="cat", confidence=confidence
-        )
-
-    # Centres at (9, 4), (11, 4) and twice at (13, 14); one beyond the corner.
-    boxes = [box(5, 0, 0.1), box(7, 0, 0.2), box(9, 10, 0.5), box(9, 10, 0.4), box(90, 90, 0.3)]
-    cells = tstar_mosaic.by_cell(boxes, side=2, width_px=10, height_px=10)
-    assert cells == [{"cat": 0.1}, {"cat": 0.2}, {}, {"cat": 0.5}]
-
-
-# ------------------------------------------------------------------ as a selector
-
-CLIP = Clip.of_times(np.arange(400) / 2, fps=2.0)
-
-
-def make(**options: str) -> ScoringSelector:
-    selector: ScoringSelector = catalog.find("selector", "tstar").create("blip-itm:w", options)
     return selector
 
 
-def test_the_selector_finds_the_peak_in_known_scores() -> None:
-    selector = make(side="4", ratio="1")
-    seconds = np.arange(len(selector.candidates(CLIP)))
-    scores = 0.9 * np.exp(-((seconds - 120) ** 2) / 200)
-    ranking = selector.rank(CLIP, ITEM, n_frames=8, scores=scores)
-    assert (np.abs(CLIP.times_s[ranking] - 120) < 20).all()
+def named(selector: Tstar, item: Item = ITEM) -> Objects:
+    """What is looked for, where nobody is asked."""
+    with pytest.raises(StopIteration) as done:
+        next(selector.name_objects(item, [], words=WORDS))
+    objects: Objects = done.value.value
+    return objects
 
 
-def test_drawing_depends_on_the_seed_and_on_the_question() -> None:
-    scores = np.random.default_rng(3).random(200)
-    other = Item(item_id="q2", question="?", answer="A")
-    first = make(pick="drawn").rank(CLIP, ITEM, n_frames=8, scores=scores).tolist()
-    assert make(pick="drawn", seed="0").rank(CLIP, ITEM, n_frames=8, scores=scores).tolist() == first
-    assert make(pick="drawn", seed="1").rank(CLIP, ITEM, n_frames=8, scores=scores).tolist() != first
-    assert make(pick="drawn").rank(CLIP, other, n_frames=8, scores=scores).tolist() != first
-    assert make(pick="drawn").rank(CLIP, ITEM, n_frames=4, scores=scores).tolist() == first[:4]
+def run(
+    selector: Tstar, see: See, objects: Objects, *, n_frames: int = 4
+) -> tuple[SearchResult, list[SearchView]]:
+    seeking = selector.seek(CLIP, ITEM, objects=objects, n_frames=n_frames)
+    views: list[SearchView] = []
+    try:
+        wanted = next(seeking)
+        while True:
+            views.append(wanted)
+            wanted = seeking.send(see(wanted))
+    except StopIteration as done:
+        return done.value, views
 
 
-@pytest.mark.parametrize("bad", [-0.5, 1.5])
-def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
-    scores = np.append(np.zeros(199), bad)
-    with pytest.raises(DataError, match=r"item 'q1': scores from .* T\* takes the confidences"):
-        make().rank(CLIP, ITEM, n_frames=8, scores=scores)
+def at(times: Mapping[float, float], *, elsewhere: float = 0.0) -> See:
+    """Confidence of the first text at these times, and of everything else."""
+
+    def see(wanted: SearchView) -> NDArray[np.float64]:
+        table = np.full((len(wanted.positions), len(wanted.texts)), elsewhere)
+        for row, position in enumerate(wanted.positions):
+            table[row, 0] = times.get(float(CLIP.times_s[position]), elsewhere)
+        return table
+
+    return see
 
 
-@pytest.mark.parametrize("options", [{"threshold": "2"}, {"ratio": "-1"}, {"side": "0"}, {"pick": "all"}])
-def test_options_that_mean_nothing_are_refused(options: dict[str, str]) -> None:
-    with pytest.raises(UsageError, match=next(iter(options))):
+# ------------------------------------------------------------------ what is looked for
+
+
+def test_the_question_is_looked_for_unless_something_is_named() -> None:
+    assert named(make()) == Objects(targets=(ITEM.question,))
+    assert named(make(query="question+choices")).targets == (f"{ITEM.question}\nA. a cup\nB. a hat",)
+    assert named(make(objects="tags")) == Objects(targets=("cup", "man"), cues=("table",))
+    given = make(targets="a dog| dog collar ", cues="leash")
+    assert named(given) == Objects(targets=("a dog", "dog collar"), cues=("leash",))
+    assert named(given).labels == ("a dog", "dog collar", "leash")
+
+
+def test_an_item_without_tags_is_refused() -> None:
+    bare = Item(item_id="q2", question="?", answer="A")
+    with pytest.raises(DataError, match="item 'q2' has no tag 'targets'"):
+        next(make(objects="tags").name_objects(bare, [], words=WORDS))
+
+
+def test_a_model_is_asked_with_eight_uniform_frames() -> None:
+    selector = make(objects="model:openai:x")
+    assert selector.objects_from == "model:openai:x"
+    assert selector.overview(CLIP).tolist() == [25, 75, 125, 175, 225, 275, 325, 375]
+    assert make().overview(CLIP).tolist() == []
+    flow = selector.name_objects(ITEM, IMAGES, words=WORDS)
+    (ask,) = next(flow)
+    assert list(ask.prompt.parts[:8]) == IMAGES
+    assert "8 frames" in ask.prompt.text
+    assert ITEM.question in ask.prompt.text
+    assert ask.prompt.template == WORDS.label("tstar-objects")
+    assert ask.sampling.temperature == 0.0
+    with pytest.raises(StopIteration) as done:
+        flow.send([Reply(text="Targets: cup, hand \nCues: table, chair\n")])
+    assert done.value.value == Objects(targets=("cup", "hand"), cues=("table", "chair"))
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "",
+        "cup, hand",
+        "Targets: cup",
+        "Cues: table\nTargets: cup",
+        "Targets: cup\nCues:",
+        "Targets: none\nCues: table",
+        "Targets: ,\nCues: table",
+        "Sure!\nTargets: cup\nCues: table",
+        "Targets: cup\nCues: table\nI hope this helps.",
+    ],
+)
+def test_any_other_form_is_an_error(said: str) -> None:
+    with pytest.raises(DataError, match=r"item 'q1': the model named no objects.*expected two lines"):
+        read_objects(said, item_id="q1")
+
+
+def test_cues_may_be_none() -> None:
+    assert read_objects("TARGETS: a cup\nCues: None", item_id="q").cues == ()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"objects": "dogs"}, "expected question, tags, model"),
+        ({"objects": "model:"}, "expected question, tags, model"),
+        ({"cues": "leash"}, "cues without targets"),
+        ({"targets": "dog", "objects": "tags"}, "give one of them"),
+        ({"targets": " | "}, "expected different values"),
+        ({"targets": "a dog|a dog"}, "expected different values"),
+        ({"least": "2"}, "least"),
+    ],
+)
+def test_options_that_mean_nothing_are_refused(options: dict[str, str], message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         make(**options)
+
+
+def test_known_scores_leave_nothing_to_name(tmp_path) -> None:
+    file = tmp_path / "scores.json"
+    file.write_text('{"q1": [0.5]}')
+    with pytest.raises(UsageError, match="objects with a file of scores"):
+        catalog.create("selector", f"tstar?scores={file}&objects=tags")
+
+
+# ------------------------------------------------------------------ the search
+
+
+def test_it_looks_at_mosaics_and_then_at_the_frame_alone() -> None:
+    cup = Objects(targets=("cup",), cues=("table",))
+    # the first mosaic: every 12th of 200 seconds, 16 of them
+    found, views = run(make(side="4", ratio="1"), at({24.0: 0.9}), cup)
+    assert len(views) == 2
+    assert views[0].positions.tolist() == [24 * i for i in range(16)]
+    assert (views[0].width_px, views[0].height_px, views[0].side) == (200, 95, 4)
+    assert views[0].texts == ("cup", "table")
+    assert views[1].positions.tolist() == [48]
+    assert (views[1].width_px, views[1].height_px, views[1].side) == (600, 285, 1)
+    assert found.positions[0] == 48
+    assert set(found.positions[:3].tolist()) == {46, 48, 50}  # a second before and after
+    assert found.note == "looked for cup near table in 16 of 200 frames"
+
+
+def test_it_looks_at_no_more_than_its_share_and_says_what_it_missed() -> None:
+    found, views = run(make(side="4", ratio="0.2"), at({}), Objects(targets=("cup",)))
+    assert [len(one.positions) for one in views] == [16, 16, 16]  # 40 of 200, in whole mosaics
+    assert len({p for one in views for p in one.positions.tolist()}) == 48
+    assert found.note == "looked for cup in 48 of 200 frames; not found: cup"
+    # nothing was seen: the middles of four quarters of 200 seconds
+    assert sorted(found.positions.tolist()) == [50, 150, 250, 350]
+
+
+def test_what_an_embedder_is_unsure_of_counts_as_not_seen() -> None:
+    cup = Objects(targets=("cup",))
+    _, views = run(make(side="4", ratio="0.08"), at({24.0: 0.4}, elsewhere=0.09), cup)
+    assert [one.side for one in views] == [4, 1]
+    _, views = run(make(side="4", ratio="0.08", least="0.05"), at({24.0: 0.4}, elsewhere=0.09), cup)
+    assert [one.side for one in views] == [4, *[1] * 16]
+
+
+def test_the_same_seed_looks_at_the_same_frames() -> None:
+    def frames(**options: str) -> list[list[int]]:
+        _, views = run(make(side="4", ratio="0.5", **options), at({}), Objects(targets=("cup",)))
+        return [one.positions.tolist() for one in views]
+
+    assert frames() == frames(seed="0")
+    assert frames() != frames(seed="1")
+
+
+def test_fewer_frames_are_the_beginning_of_more() -> None:
+    cup = Objects(targets=("cup",))
+    for pick in ("best", "drawn"):
+        whole, _ = run(make(side="4", pick=pick), at({24.0: 0.9}), cup, n_frames=12)
+        part, _ = run(make(side="4", pick=pick), at({24.0: 0.9}), cup, n_frames=5)
+        assert whole.positions[:5].tolist() == part.positions.tolist()
+
+
+@pytest.mark.parametrize("bad", [-0.2, 1.5, float("nan")])
+def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
+    with pytest.raises(DataError, match=r"item 'q1': .*T\* takes the confidences of a detector"):
+        run(make(), at({0.0: bad}), Objects(targets=("cup",)))
+
+
+def test_a_clip_without_frames_has_nothing_to_look_at() -> None:
+    empty = Clip.of_times(np.zeros(0), fps=0.0)
+    with pytest.raises(StopIteration) as done:
+        next(make().seek(empty, ITEM, objects=Objects(targets=("cup",)), n_frames=4))
+    assert done.value.value.positions.tolist() == []

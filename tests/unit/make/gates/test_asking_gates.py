@@ -7,7 +7,7 @@ import pytest
 
 from subjects.gated import draft
 from vidence.ask.phantom.plan import WorldSpec
-from vidence.ask.phantom.planted import Reader, demand, expected
+from vidence.ask.phantom.planted import SimulatedModel, demand, expected
 from vidence.ask.phantom.world import World, render
 from vidence.ask.prompting.templates import Templates
 from vidence.engine.errands import ErrandRules, Errands, NamedModel
@@ -120,12 +120,12 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     with errands(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
         verdicts = ask_with_frames(planted.drafts, tried, rules, errands=sent, seed=1)
     dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
-    reader = Reader(name="fuser")
+    model = SimulatedModel(name="fuser")
     solvable = {
         name
         for name, item in planted.items.items()
         if any(
-            expected(reader, item, times_s=(frame.frame_index / tried[name].fps,))
+            expected(model, item, times_s=(frame.frame_index / tried[name].fps,))
             for frame in tried[name].frames
         )
     }

@@ -3,21 +3,20 @@
 import numpy as np
 import pytest
 
-from vidence.ask.phantom.street import (
+from vidence.ask.phantom.looks import LOOKS, look_of
+from vidence.errors import DataError, UsageError
+from vidence.make.planted.street import (
     FIGURE_PX,
     FPS,
     HEIGHT_PX,
-    LOOKS,
     N_FRAMES,
     WIDTH_PX,
     Passer,
     Street,
-    look_of,
     plan_street,
     write_street,
 )
-from vidence.ask.phantom.street_claims import n_counted, true_choices
-from vidence.errors import DataError, UsageError
+from vidence.make.planted.street_claims import n_counted, true_choices
 from vidence.media.video import open_video
 
 

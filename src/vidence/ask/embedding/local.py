@@ -3,16 +3,15 @@
 import threading
 from abc import abstractmethod
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.embedding._checkpoint import Checkpoint, find_checkpoint
-from vidence.ask.embedding._options import Options, read_options
-from vidence.ask.embedding._weights import Weights
+from vidence.ask.embedding.weights import Weights, WeightSettings, find_checkpoint
 from vidence.errors import UsageError
+from vidence.media.sizes import Size
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -34,16 +33,21 @@ class LocalEmbedder:
     types: ClassVar[Mapping[str, str]]  # of models that fit; for each its class
     usual_size_px: int  # where the configuration does not say
 
-    def __init__(
-        self, checkpoint: Checkpoint, options: Options, *, settings: Mapping[str, str] | None = None
-    ) -> None:
-        self._checkpoint = checkpoint
-        self._options = options
-        self.size = options.size or f"short:{checkpoint.image_size_px or self.usual_size_px}"
-        where = f"{checkpoint.name}@{checkpoint.content}?dtype={options.dtype}"
-        cut = {"max_tokens": str(options.max_tokens)} if options.max_tokens else {}
-        said = "".join(f"&{key}={value}" for key, value in {**cut, **(settings or {})}.items())
-        self.identity = f"{self.name}:{where}{said} v{VERSION}"
+    def __init__(self, settings: WeightSettings, *, said: Mapping[str, str] | None = None) -> None:
+        """Find the weights; `said` are other settings on which scores depend.
+
+        Raises:
+            UsageError: a library or the weights are missing, or are of another type.
+            AccessError: the hub does not have them, does not let us in, or cannot be reached.
+        """
+        self._settings = settings
+        self._checkpoint = checkpoint = find_checkpoint(self.name, settings, types=self.types)
+        asked = str(Size.parse(settings.size)) if settings.size else ""
+        self.size = asked or f"short:{checkpoint.image_size_px or self.usual_size_px}"
+        where = f"{checkpoint.name}@{checkpoint.content}?dtype={settings.dtype}"
+        cut = {"max_tokens": str(settings.max_tokens)} if settings.max_tokens else {}
+        more = "".join(f"&{key}={value}" for key, value in {**cut, **(said or {})}.items())
+        self.identity = f"{self.name}:{where}{more} v{VERSION}"
         self.features_identity = f"{self.name}:{where} v{VERSION}"
         self._weights: Weights | None = None
         self._cut: set[str] = set()
@@ -66,7 +70,7 @@ class LocalEmbedder:
     def _ready(self) -> Weights:
         if self._weights is None:
             model_class = self.types[self._checkpoint.model_type]
-            self._weights = Weights(self._checkpoint, self._options, model_class=model_class)
+            self._weights = Weights(self._checkpoint, self._settings, model_class=model_class)
         return self._weights
 
     def _prepared(self, text: str) -> str:
@@ -83,7 +87,7 @@ class LocalEmbedder:
 
     def _batches(self, frames: Sequence[NDArray[np.uint8]]) -> Iterator[dict[str, "Tensor"]]:
         check_frames(self.name, frames)
-        weights, n = self._ready(), self._options.batch
+        weights, n = self._ready(), self._settings.batch
         for start in range(0, len(frames), n):
             yield weights.pixels(frames[start : start + n])
 
@@ -93,10 +97,8 @@ class DualEncoder(LocalEmbedder):
 
     compares = True
 
-    def __init__(
-        self, checkpoint: Checkpoint, options: Options, *, settings: Mapping[str, str] | None = None
-    ) -> None:
-        super().__init__(checkpoint, options, settings=settings)
+    def __init__(self, settings: WeightSettings, *, said: Mapping[str, str] | None = None) -> None:
+        super().__init__(settings, said=said)
         self._read: OrderedDict[str, NDArray[np.float32]] = OrderedDict()
 
     @abstractmethod
@@ -153,7 +155,7 @@ class DualEncoder(LocalEmbedder):
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts; those read lately are kept. Shape (n_texts, n_dims)."""
-        weights, n = self._ready(), self._options.batch
+        weights, n = self._ready(), self._settings.batch
         new = [text for text in dict.fromkeys(texts) if text not in self._read]
         for start in range(0, len(new), n):
             with weights.running():
@@ -202,29 +204,3 @@ def check_texts(owner: str, texts: Sequence[str]) -> None:
     for i, text in enumerate(texts):
         if not text.strip():
             raise UsageError(f"{owner}: text {i} is {text!r}; expected words to match frames with")
-
-
-def open_checkpoint(
-    kind: type[LocalEmbedder],
-    argument: str,
-    options: Mapping[str, str],
-    *,
-    own: Mapping[str, Callable[[str], object]] | None = None,
-) -> tuple[Checkpoint, Options, dict[str, object]]:
-    """The weights and the options of an embedder, from its spec.
-
-    Args:
-        kind: the class of the embedder.
-        argument: folder, or name of a repository on the hub.
-        options: what the user wrote.
-        own: readers of the options that only this embedder has.
-
-    Raises:
-        UsageError: a library or the weights are missing, or are of another type; a wrong option.
-        AccessError: the hub does not have them.
-    """
-    read, extra = read_options(kind.name, options, own)
-    checkpoint = find_checkpoint(
-        kind.name, argument, types=kind.types, revision=read.revision, local_only=read.local_only
-    )
-    return checkpoint, read, extra

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.uniform import Positions
 from vidence.errors import DataError
 from vidence.media.clip import Clip
 from vidence.records import Item
@@ -193,7 +193,7 @@ class ScoreTable:
     digest: str
     entries: Mapping[str, _Entry]
 
-    def of(self, clip: Clip, item: Item, candidates: Callable[[Clip], _rules.Positions]) -> Scored:
+    def of(self, clip: Clip, item: Item, candidates: Callable[[Clip], Positions]) -> Scored:
         """The candidates of one question, as positions in `clip`, and their scores.
 
         Args:

@@ -2,8 +2,7 @@
 
 import pytest
 
-from vidence.ask.benchmarks._names import KnownNames
-from vidence.ask.benchmarks.checks import Fault
+from vidence.ask.benchmarks.checks import Fault, KnownNames
 
 NAMES = KnownNames({"Electric & Crafting": (), "AC": ("Action Counting",)})
 

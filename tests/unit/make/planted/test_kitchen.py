@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from vidence.ask.phantom.kitchen import Deed, Kitchen, log_of, plan_kitchen
-from vidence.ask.phantom.kitchen_claims import n_done, true_choices
 from vidence.errors import DataError
+from vidence.make.planted.kitchen import Deed, Kitchen, log_of, plan_kitchen
+from vidence.make.planted.kitchen_claims import n_done, true_choices
 
 DONE = ("wash pan", "cut lemon", "wash pan", "stir soup", "wash spoon")
 KITCHEN = Kitchen(

@@ -7,22 +7,26 @@ what a detector found on them. Frames count on an index space of one per second.
 import warnings
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Annotated, Self, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence.ask.selection import _rules
+from vidence.ask.selection.scored import GridName, ScoredSettings
 from vidence.ask.selection.seeking import Objects
+from vidence.ask.selection.uniform import Positions
 from vidence.errors import DataError, UsageError
-from vidence.records import Record
 
 # Of the scores of one round, and of the belief, the released code goes on with the upper quarter.
 UPPER_QUARTER = 75
 # Neighbours of a good frame that inherit from its score, on each side.
 REACH = 5
 SMOOTHING = 0.5
-MOST_LOOKS = 1000
+MOST_SHOWN = 1000
+# The sizes of the released code, in pixels.
+CELL_WIDTH_PX, CELL_HEIGHT_PX = 200, 95
+ALONE_WIDTH_PX, ALONE_HEIGHT_PX = 600, 285
 TARGET_WEIGHT, CUE_WEIGHT = 1.0, 0.5
 
 
@@ -35,58 +39,95 @@ def weights_of(objects: Objects) -> dict[str, float]:
     return dict.fromkeys(objects.cues, CUE_WEIGHT) | dict.fromkeys(objects.targets, TARGET_WEIGHT)
 
 
-class SearchSettings(Record, kw_only=True):
+class SearchSettings(ScoredSettings):
     """The parameters of the released class.
-
-    A mosaic has `side` x `side` cells. At most min(1000, `ratio` x frames) frames are looked at, rounded
-    up to whole mosaics. A target is found where it is detected with more than `threshold` in a frame
-    that is shown alone.
 
     Source: T*, released code (the class; its command line has side 4, ratio 1.0, threshold 0.7).
     Departs: no.
     """
 
-    side: int = 8
-    ratio: float = 0.1
-    threshold: float = 0.5
+    grid: GridName = "fps:1"
+    side: Annotated[int, Meta(ge=1, description="a mosaic has side x side cells")] = 8
+    ratio: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="at most min(1000, ratio x frames) are looked at, rounded up to whole mosaics",
+        ),
+    ] = 0.1
+    threshold: Annotated[
+        float,
+        Meta(
+            ge=0,
+            le=1,
+            description="a target is found where it is detected with more than this in a frame shown alone",
+        ),
+    ] = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
-class Look:
+class SearchStep:
     """Frames to detect objects on: the cells of one mosaic, or one frame in full size."""
 
     frames: tuple[int, ...]
     is_alone: bool
 
 
-# For each frame of a look the highest confidence (0 to 1) of each label that is seen in it.
-Seen: TypeAlias = Sequence[Mapping[str, float]]
+# For each frame of a step the highest confidence (0 to 1) of each label that is detected in it.
+Detections: TypeAlias = Sequence[Mapping[str, float]]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Found:
-    """What a search ends with.
+    """What a search knows so far, and what it ends with.
 
     Shapes: `scores`, `belief` and `is_visited` are (n_frames,). `scores` are weighted confidences, spread
-    to neighbours; `belief` sums to 1. `missing` are the targets that were not found, `n_looks` counts
-    cells and frames alone that a detector was shown.
+    to neighbours; `belief` sums to 1. `missing` are the targets that were not found, `n_shown` counts
+    cells and frames alone that a detector was shown. `weights` says how much a detection counts, by label.
     """
 
     scores: NDArray[np.float64]
     belief: NDArray[np.float64]
     is_visited: NDArray[np.bool_]
     missing: tuple[str, ...]
-    n_looks: int
+    n_shown: int = 0
+    weights: Mapping[str, float] = field(default_factory=dict)
 
-    def best(self, n: int) -> _rules.Positions:
+    @classmethod
+    def nothing(cls, n_frames: int, objects: Objects) -> Self:
+        """The state before the first frame is looked at."""
+        return cls(
+            scores=np.zeros(n_frames),
+            belief=np.full(n_frames, 1 / n_frames),
+            is_visited=np.zeros(n_frames, np.bool_),
+            missing=tuple(dict.fromkeys(objects.targets)),
+            weights=weights_of(objects),
+        )
+
+    def weighted(self, seen: Mapping[str, float], frame: int) -> float:
+        """The highest weighted confidence of what is searched for; 0 where nothing is seen.
+
+        Raises:
+            DataError: a confidence outside [0, 1].
+        """
+        for label, confidence in seen.items():
+            if not 0 <= confidence <= 1:
+                raise DataError(
+                    f"frame {frame}: confidence {confidence} for {label!r}; a detector must give numbers "
+                    "from 0 to 1"
+                )
+        return max((self.weights.get(label, 0.0) * c for label, c in seen.items()), default=0.0)
+
+    def best(self, n: int) -> Positions:
         """The `n` frames with the highest scores; at equal scores the higher belief, then the earlier.
 
-        Note: the released code draws them; see `drawn`.
+        Note: the released code draws them; see `sampled`.
         """
         counting = np.arange(len(self.scores))
         return np.lexsort((counting, -self.belief, -self.scores))[:n].astype(np.int64)
 
-    def drawn(self, n: int, rng: np.random.Generator) -> _rules.Positions:
+    def sampled(self, n: int, rng: np.random.Generator) -> Positions:
         """`n` frames drawn without replacement in proportion to their scores, in the order drawn.
 
         Source: T*, released code (final frames).
@@ -101,29 +142,7 @@ class Found:
         return np.lexsort((counting, -self.belief, -self.scores, arrival))[:n].astype(np.int64)
 
 
-@dataclass
-class _State:
-    """What the search knows so far."""
-
-    scores: NDArray[np.float64]
-    belief: NDArray[np.float64]
-    is_visited: NDArray[np.bool_]
-    missing: list[str]
-    n_looks: int = 0
-    weights: Mapping[str, float] = field(default_factory=dict)
-
-    def weighted(self, seen: Mapping[str, float], frame: int) -> float:
-        """The highest weighted confidence of what is searched for; 0 where nothing is seen."""
-        for label, confidence in seen.items():
-            if not 0 <= confidence <= 1:
-                raise DataError(
-                    f"frame {frame}: confidence {confidence} for {label!r}; a detector must give numbers "
-                    "from 0 to 1"
-                )
-        return max((self.weights.get(label, 0.0) * c for label, c in seen.items()), default=0.0)
-
-
-def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> _rules.Positions:
+def _next_frames(state: Found, n_cells: int, rng: np.random.Generator) -> Positions:
     """The frames of the next mosaic, ascending: evenly at first, then where the belief is high."""
     n = len(state.belief)
     if not state.is_visited.any():
@@ -137,7 +156,7 @@ def _next_frames(state: _State, n_cells: int, rng: np.random.Generator) -> _rule
     return np.sort(drawn).astype(np.int64)
 
 
-def _spread_to_neighbours(state: _State, frames: _rules.Positions) -> None:
+def _spread_to_neighbours(state: Found, frames: Positions) -> None:
     """Frames near the upper quarter of a round get score / (distance + 1), unless theirs is higher."""
     n, round_scores = len(state.scores), state.scores[frames]
     steps = np.arange(-REACH, REACH + 1)
@@ -175,21 +194,21 @@ def believed(scores: NDArray[np.float64], is_visited: NDArray[np.bool_]) -> NDAr
 
 
 def _verify(
-    state: _State, frame: int, seen: Mapping[str, float], *, threshold: float
-) -> Generator[Look, Seen, None]:
-    """Look at a frame alone when its cell shows a target that is still missing."""
+    state: Found, frame: int, seen: Mapping[str, float], *, threshold: float
+) -> Generator[SearchStep, Detections, None]:
+    """SearchStep at a frame alone when its cell shows a target that is still missing."""
     hits = [target for target in state.missing if seen.get(target, 0.0) > 0]
     if not hits:
         return
-    state.n_looks += 1
-    (alone,) = yield Look(frames=(frame,), is_alone=True)
+    state.n_shown += 1
+    (alone,) = yield SearchStep(frames=(frame,), is_alone=True)
     state.scores[frame] = state.weighted(alone, frame)
-    state.missing = [t for t in state.missing if t not in hits or alone.get(t, 0.0) <= threshold]
+    state.missing = tuple(t for t in state.missing if t not in hits or alone.get(t, 0.0) <= threshold)
 
 
 def search(
     n_frames: int, objects: Objects, *, settings: SearchSettings, rng: np.random.Generator
-) -> Generator[Look, Seen, Found]:
+) -> Generator[SearchStep, Detections, Found]:
     """Search a video of `n_frames` seconds; yields what to look at and is sent what is seen there.
 
     Args:
@@ -213,19 +232,13 @@ def search(
         raise UsageError(
             f"a search in {n_frames} frames for {len(objects.targets)} targets; expected 1 or more of both"
         )
-    state = _State(
-        scores=np.zeros(n_frames),
-        belief=np.full(n_frames, 1 / n_frames),
-        is_visited=np.zeros(n_frames, np.bool_),
-        missing=list(dict.fromkeys(objects.targets)),
-        weights=weights_of(objects),
-    )
+    state = Found.nothing(n_frames, objects)
     n_cells = settings.side**2
-    budget = min(MOST_LOOKS, n_frames * settings.ratio)
+    budget = min(MOST_SHOWN, n_frames * settings.ratio)
     while state.missing and budget > 0 and not state.is_visited.all():
         frames = _next_frames(state, n_cells, rng)
-        state.n_looks += len(frames)
-        seen = yield Look(frames=tuple(frames.tolist()), is_alone=False)
+        state.n_shown += len(frames)
+        seen = yield SearchStep(frames=tuple(frames.tolist()), is_alone=False)
         if len(seen) != len(frames):
             raise DataError(
                 f"{len(seen)} answers of a detector for {len(frames)} frames; expected one for each"
@@ -238,21 +251,17 @@ def search(
         _spread_to_neighbours(state, frames)
         state.belief = believed(state.scores, state.is_visited)
         budget -= n_cells
-    return Found(
-        scores=state.scores,
-        belief=state.belief,
-        is_visited=state.is_visited,
-        missing=tuple(state.missing),
-        n_looks=state.n_looks,
-    )
+    return state
 
 
-def run_search(searching: Generator[Look, Seen, Found], look: Callable[[Look], Seen]) -> Found:
-    """Drive a search with a function that looks."""
+def run_search(
+    searching: Generator[SearchStep, Detections, Found], detect: Callable[[SearchStep], Detections]
+) -> Found:
+    """Drive a search with a function that detects objects."""
     try:
         wanted = next(searching)
         while True:
-            wanted = searching.send(look(wanted))
+            wanted = searching.send(detect(wanted))
     except StopIteration as done:
         found: Found = done.value
         return found

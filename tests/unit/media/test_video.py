@@ -1,0 +1,99 @@
+"""A video as a sequence of frames."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.errors import MediaError, UsageError
+from vidence.media import video as video_module
+from vidence.media.video import Frame, Video, open_video
+from videos.special import truncated
+from videos.stamped import read_number
+
+
+@pytest.mark.parametrize("name", ["h264", "vfr", "hevc-open", "raw"])
+def test_frames_are_found_by_number_by_slice_and_in_turn(name: str, clip) -> None:
+    made = clip(name)
+    video = Video(made.path)
+    assert len(video) == video.n_frames == len(video.times_s)
+    fifth = video[5]
+    assert isinstance(fifth, Frame)
+    assert fifth.data.dtype == np.uint8
+    assert fifth.data.shape == (video.probe.height_px, video.probe.width_px, 3)
+    assert (fifth.index, fifth.time_s) == (5, video.times_s[5])
+    assert video[-1].index == len(video) - 1
+    assert video[np.int64(3)].index == 3
+    part = video[2:10:3]
+    assert [frame.index for frame in part] == [2, 5, 8]
+    np.testing.assert_array_equal(part[1].data, fifth.data)
+    assert video[len(video) :] == []
+    numbers = [read_number(frame.data) for frame in video]
+    assert numbers == sorted(numbers)
+    assert numbers[5] == read_number(fifth.data)
+    assert len(numbers) == len(video)
+
+
+def test_iterating_holds_few_pictures_at_a_time(plain: Path, monkeypatch) -> None:
+    asked: list[int] = []
+    read = Video.frames
+
+    def frames(video: Video, indices: range) -> object:
+        asked.append(len(indices))
+        return read(video, indices)
+
+    monkeypatch.setattr(video_module, "_BLOCK_BYTES", 192 * 108 * 3 * 50)
+    monkeypatch.setattr(Video, "frames", frames)
+    assert [frame.index for frame in Video(plain)] == list(range(120))
+    assert asked == [50, 50, 20]
+
+
+def test_at_gives_the_frame_on_screen_where_the_rate_varies(clip) -> None:
+    video = Video(clip("vfr").path)
+    times_s = video.times_s
+    assert len(set(np.round(np.diff(times_s), 3))) > 1
+    assert video.at(0).index == 0
+    for index in (1, 7, 40):
+        assert video.at(times_s[index]).index == index
+        assert video.at((times_s[index] + times_s[index + 1]) / 2).index == index
+    assert video.at(times_s[-1]).index == len(video) - 1
+    for time_s in (-0.1, float(times_s[-1]) + 60, float("nan")):
+        with pytest.raises(UsageError, match="is shown from 0 to"):
+            video.at(time_s)
+
+
+def test_a_time_that_was_rounded_finds_its_frame_and_an_earlier_one_does_not(plain: Path) -> None:
+    video = open_video(plain)
+    third = float(video.times_s[1])  # 1/30 s
+    assert video.index_at(float(f"{third:.10f}")) == 1
+    assert video.index_at(third - 5e-10) == 1
+    assert video.index_at(third - 1e-8) == 0
+
+
+def test_a_frame_that_is_not_there_is_an_error(plain: Path) -> None:
+    video = Video(str(plain))
+    for number in (120, -121):
+        with pytest.raises(IndexError, match=f"has 120 frames, counted from 0, and no {number}"):
+            video[number]
+    with pytest.raises(TypeError):
+        video["5"]  # type: ignore[call-overload]
+    with pytest.raises(UsageError, match="no kind of media named 'film'"):
+        Video(plain, kind="film")  # type: ignore[arg-type]
+    assert repr(video) == f"Video({str(plain)!r}, 120 frames, 4.000 s)"
+
+
+def test_a_damaged_frame_says_which_one_it_is(plain: Path, clip_folder: Path) -> None:
+    content = bytearray(plain.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 4000] = bytes(4000)
+    path = clip_folder / "spoilt.mp4"
+    path.write_bytes(content)
+    video = Video(path)
+    assert video[0].index == 0
+    with pytest.raises(MediaError, match=r"spoilt.mp4: frame \d+ \(at .* s\) is damaged"):
+        list(video)
+
+
+def test_what_is_left_of_a_truncated_file_can_be_read(clip_folder: Path) -> None:
+    video = Video(truncated(clip_folder, "mp4"))
+    assert read_number(video[10].data) == 10
