@@ -418,11 +418,11 @@ def _converted(
         try:
             made = msgspec.convert(value, hints[key], strict=not isinstance(value, str | tuple))
         except msgspec.ValidationError as error:
-            hint = " (this was yes or no before)" if value in {"yes", "no"} else ""
+            hint = " (this was yes or no before)" if value in ("yes", "no") else ""
             raise UsageError(
                 f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}{hint}"
             ) from error
-        if isinstance(made, float) and math.isnan(made):
+        if isinstance(made, float) and not math.isfinite(made):
             raise UsageError(
                 f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}"
             )

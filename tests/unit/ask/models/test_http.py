@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.ask.models._http import Server, check_address, retry_after_s
+from vidence.ask.models.http import Server, check_address, retry_after_s
 from vidence.errors import UsageError
 
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
 
-from vidence.ask.models._pointlight_dots import find_dots
-from vidence.ask.models._pointlight_features import describe, is_same, linked, seen
-from vidence.ask.models._pointlight_references import window
-from vidence.ask.models.pointlight_nn import PointlightModel, create
+from servers.model_asks import maker
+from vidence.ask.models.pointlight_features import describe, find_dots, is_same, linked, seen
+from vidence.ask.models.pointlight_nn import PointlightModel
+from vidence.ask.models.pointlight_references import window
 from vidence.ask.selection.actpld import create as actpld
 from vidence.contracts import Request
 from vidence.errors import AccessError, DataError, RejectedRequestError, UsageError
@@ -27,6 +27,8 @@ from vidence.pointlight.drawing import frames
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import Stimulus
 from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart, VideoPart
+
+create = maker("model", "pointlight-nn")
 
 CHOICES = ("walk", "wave", "squat")
 # Three exemplars of each action in a slow window, so that the whole movement is seen.
@@ -297,9 +299,9 @@ def test_open_questions_and_whole_videos_are_not_for_it(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": "0"}, "above 0"),
+        ({"k": "0"}, "1 or above"),
         ({"grid": "4"}, "columns x rows"),
-        ({"size": "big"}, "size='big' cannot be read"),
+        ({"size": "big"}, "size 'big' is not known"),
         ({"neighbours": "3"}, "no option 'neighbours'"),
     ],
 )
@@ -309,7 +311,7 @@ def test_bad_options_are_refused(folder: Path, options: dict[str, str], message:
 
 
 def test_a_folder_is_needed_and_must_be_one(tmp_path: Path, folder: Path):
-    with pytest.raises(UsageError, match="needs a folder"):
+    with pytest.raises(UsageError, match="wants its folder behind a colon"):
         create("", {})
     with pytest.raises(DataError, match=r"clips\.csv cannot be read"):
         create(str(tmp_path), {})

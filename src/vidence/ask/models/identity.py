@@ -1,0 +1,31 @@
+"""What makes two models the same for the reply memory, written as a spec."""
+
+from collections.abc import Collection, Iterable
+from urllib.parse import quote
+
+import msgspec
+
+from vidence.records import Record
+
+
+def spec_of(head: str, settings: Record, fields: Iterable[str], *, always: Collection[str] = ()) -> str:
+    """A spec with those options that change a model's replies.
+
+    Args:
+        head: what stands before the options.
+        settings: the options in use.
+        fields: those that change the replies; they are left out where they have their default.
+        always: those that are never left out.
+    """
+    defaults = {known.name: known.default for known in msgspec.structs.fields(settings)}
+    told = {name: getattr(settings, name) for name in fields}
+    kept = {k: v for k, v in told.items() if k in always or v not in (defaults[k], {})}
+    return f"{head}?" + "&".join(f"{name}={_text(value)}" for name, value in kept.items())
+
+
+def _text(value: object) -> str:
+    if isinstance(value, dict):
+        return quote(msgspec.json.encode(value, order="sorted").decode(), safe="{}:,[]")
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:g}" if isinstance(value, float) else str(value)
