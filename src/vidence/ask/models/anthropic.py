@@ -56,12 +56,8 @@ _OF_ALL_REQUESTS = {
 class Settings(HttpSettings, kw_only=True):
     """Options of ``anthropic:`` models."""
 
-    base_url: Annotated[
-        str, Meta(description="address of the server; else the variable `ANTHROPIC_BASE_URL`, else Anthropic")
-    ] = ""
-    api_key_env: Annotated[str, Meta(description="environment variable that holds the key")] = (
-        "ANTHROPIC_API_KEY"
-    )
+    base_url: Annotated[str, Meta(description="address; else ANTHROPIC_BASE_URL, else Anthropic")] = ""
+    api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "ANTHROPIC_API_KEY"
     thinking_budget: Annotated[
         Annotated[int, Meta(ge=LEAST_BUDGET)] | None,
         Meta(description="tokens of thinking, on top of the plan's `max_tokens`"),

@@ -26,15 +26,8 @@ class Settings(Record, kw_only=True):
 
     positional: ClassVar[str] = "rule"
 
-    rule: Annotated[
-        str,
-        Meta(
-            description="random letter, constant letter, longest choice, or the choice with the middle number"
-        ),
-    ]
-    seed: Annotated[
-        int | None, Meta(description="of `random`; by default that of the plan's sampling, or 0")
-    ] = None
+    rule: Annotated[str, Meta(description="random, constant, longest or median")]
+    seed: Annotated[int | None, Meta(description="of random; else that of the plan, or 0")] = None
     letter: Annotated[str | None, Meta(description="of `constant`; by default A")] = None
 
     def __post_init__(self) -> None:

@@ -47,29 +47,15 @@ Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh",
 class Settings(HttpSettings, kw_only=True):
     """Options of ``openai:`` models, in either protocol."""
 
-    base_url: Annotated[
-        str, Meta(description="address of the server; else the variable `OPENAI_BASE_URL`, else OpenAI")
-    ] = ""
-    api_key_env: Annotated[str, Meta(description="environment variable that holds the key")] = (
-        "OPENAI_API_KEY"
-    )
-    api: Annotated[
-        Literal["chat", "responses"],
-        Meta(description="protocol: chat completions, or OpenAI's Responses API"),
-    ] = "chat"
-    image_detail: Annotated[
-        Literal["low", "high", "auto"] | None, Meta(description="level of detail asked for images")
-    ] = None
+    base_url: Annotated[str, Meta(description="address; else the variable OPENAI_BASE_URL, else OpenAI")] = ""
+    api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "OPENAI_API_KEY"
+    api: Annotated[Literal["chat", "responses"], Meta(description="which of the two protocols")] = "chat"
+    image_detail: Annotated[Literal["low", "high", "auto"] | None, Meta(description="of images")] = None
     max_tokens_field: Annotated[
         Literal["max_tokens", "max_completion_tokens"] | None,
-        Meta(
-            description="name of the limit on tokens; by default the newer one for OpenAI and with "
-            "reasoning_effort, else the older"
-        ),
+        Meta(description="name of the limit; else the second for OpenAI and with reasoning_effort"),
     ] = None
-    top_logprobs: Annotated[
-        int, Meta(ge=1, description="tokens whose log-probabilities are asked for at each position")
-    ] = MOST_TOP_LOGPROBS
+    top_logprobs: Annotated[int, Meta(ge=1, description="log-probabilities asked for")] = MOST_TOP_LOGPROBS
     reasoning_effort: Annotated[Effort | None, Meta(description="how much a reasoning model thinks")] = None
     reasoning_summary: Annotated[
         Literal["auto", "concise", "detailed"] | None,

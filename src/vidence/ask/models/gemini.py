@@ -81,10 +81,7 @@ class Settings(UploadSettings, kw_only=True):
     """Options of ``gemini:`` models."""
 
     base_url: Annotated[str, Meta(description="address of the server, without the version; else Google")] = ""
-    api_key_env: Annotated[
-        str,
-        Meta(description="variable that holds the key; else `GEMINI_API_KEY`, then `GOOGLE_API_KEY`"),
-    ] = ""
+    api_key_env: Annotated[str, Meta(description="variable of the key; else GEMINI_, GOOGLE_API_KEY")] = ""
     thinking_budget: Annotated[
         Annotated[int, Meta(ge=-1)] | None,
         Meta(

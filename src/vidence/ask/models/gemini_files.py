@@ -30,18 +30,10 @@ OPTION: Final = "upload_timeout_s"
 class UploadSettings(HttpSettings, kw_only=True):
     """Options of the API's version and of how whole videos get there."""
 
-    api_version: Annotated[
-        str, Meta(description="version of the API, a part of the path; else the one that vidence knows, v1")
-    ] = ""
-    inline_mb: Annotated[
-        float, Meta(ge=0, description="whole videos up to this size go in the request, in MB of 10^6 bytes")
-    ] = 14.0
-    upload_timeout_s: Annotated[
-        float, Meta(gt=0, description="longest wait for an upload, and for its processing, in seconds each")
-    ] = 600.0
-    poll_s: Annotated[
-        float, Meta(gt=0, description="seconds between questions whether an upload is processed")
-    ] = 2.0
+    api_version: Annotated[str, Meta(description="version of the API in the path; by default v1")] = ""
+    inline_mb: Annotated[float, Meta(ge=0, description="videos up to this go in the request, in MB")] = 14.0
+    upload_timeout_s: Annotated[float, Meta(gt=0, description="longest wait for an upload, in s")] = 600.0
+    poll_s: Annotated[float, Meta(gt=0, description="seconds between questions whether it is ready")] = 2.0
 
 
 class _Reason(msgspec.Struct):

@@ -21,7 +21,7 @@ import anyio
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.identity import spec_of
+from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
 from vidence.errors import (
     AccessError,
@@ -74,16 +74,9 @@ class HttpSettings(Record, kw_only=True):
     name: Annotated[str, Meta(description="name of the model at the server")]
     base_url: Annotated[str, Meta(description="address of the server")] = ""
     api_key_env: Annotated[str, Meta(description="environment variable that holds the key")] = ""
-    timeout_s: Annotated[
-        float,
-        Meta(
-            gt=0,
-            description="longest wait for one whole reply, in seconds; a run has its own, often shorter",
-        ),
-    ] = 600.0
+    timeout_s: Annotated[float, Meta(gt=0, description="longest wait for a whole reply, in seconds")] = 600.0
     max_in_flight: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(description="most requests at once; by default the run's limit"),
+        Count | None, Meta(description="most requests at once; else the run's limit")
     ] = None
     extra: Annotated[
         dict[str, object], Meta(description="JSON object added to each request; stored with the run")

@@ -31,6 +31,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.planted import READER_NAMES, Reader
 from vidence.ask.phantom.questions import Asked, understand
@@ -61,9 +62,7 @@ class Settings(Record, kw_only=True):
 
     name: Annotated[str, Meta(description="which simulated model")]
     letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
-    memory: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="cards that `forgetful` keeps; by default 2")
-    ] = None
+    memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
 
     def __post_init__(self) -> None:
         """Refuse names that are not known, options of another model, and a letter that is none."""

@@ -37,9 +37,7 @@ class Settings(Record, kw_only=True):
     file: Annotated[FilePath, Meta(description="the recorded replies")]
     id: Annotated[str, Meta(description="column of the item's id; in every row")] = "item_id"
     text: Annotated[str, Meta(description="column of the reply; in every row")] = "text"
-    sample: Annotated[str, Meta(description="column that counts the replies to one question, from 0")] = (
-        "sample"
-    )
+    sample: Annotated[str, Meta(description="column that counts a question's replies from 0")] = "sample"
     reasoning: Annotated[str, Meta(description="column of what the model thought")] = "reasoning"
     refusal: Annotated[str, Meta(description="column of the words in which it declined")] = "refusal"
     finish: Annotated[str, Meta(description="column of why the reply ended")] = "finish"

@@ -39,19 +39,14 @@ class Settings(Record, kw_only=True):
 
     text: Annotated[str, Meta(description="what it says; may be percent-encoded")] = ""
     delay_s: Annotated[float, Meta(ge=0, description="seconds before each answer")] = 0.0
-    fail: Annotated[
-        Literal["429", "500", "400", "401"] | None,
-        Meta(
-            description="status to fail with: too many requests, broken, this request is refused, no access"
-        ),
-    ] = None
+    fail: Annotated[Literal["429", "500", "400", "401"] | None, Meta(description="status to fail with")] = (
+        None
+    )
     fail_share: Annotated[
         Annotated[float, Meta(ge=0, le=1)] | None,
         Meta(description="share of tries that fail; by default all"),
     ] = None
-    fail_seed: Annotated[
-        int, Meta(description="decides, with item, sample and number of the try, which tries fail")
-    ] = 0
+    fail_seed: Annotated[int, Meta(description="which tries fail")] = 0
     looks: Annotated[bool, Meta(description="whether frames are read at all")] = True
 
     def __post_init__(self) -> None:

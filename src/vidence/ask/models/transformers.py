@@ -20,7 +20,7 @@ from jinja2 import TemplateError
 from msgspec import Meta
 
 from vidence.ask.checkpoints import Source, locate
-from vidence.ask.models.identity import spec_of
+from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
     BatchingModel,
@@ -51,21 +51,12 @@ logger = logging.getLogger(__name__)
 class Settings(WeightSettings, kw_only=True):
     """Options of ``transformers:`` models."""
 
-    device: Annotated[
-        str, Meta(description="auto (all GPUs, the CPU where there is none), cpu, mps, cuda or cuda:NUMBER")
-    ] = "auto"
-    batch_size: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(
-            description=f"most requests in a batch; by default {GPU_BATCH_SIZE}, on the CPU {CPU_BATCH_SIZE}"
-        ),
-    ] = None
-    attn: Annotated[
-        str, Meta(description="implementation of attention, such as `sdpa` or `flash_attention_2`")
-    ] = ""
-    threads: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="threads that torch uses on the CPU")
-    ] = None
+    device: Annotated[str, Meta(description="auto (all GPUs, else the CPU), cpu, mps, cuda or cuda:N")] = (
+        "auto"
+    )
+    batch_size: Annotated[Count | None, Meta(description="most in a batch; else 8, on the CPU 4")] = None
+    attn: Annotated[str, Meta(description="attention, such as sdpa or flash_attention_2")] = ""
+    threads: Annotated[Count | None, Meta(description="threads that torch uses on the CPU")] = None
 
     def __post_init__(self) -> None:
         """Refuse a device that can be none."""

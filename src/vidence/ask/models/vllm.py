@@ -23,7 +23,7 @@ from msgspec import Meta
 
 from vidence.ask.checkpoints import Source, locate
 from vidence.ask.models.http import finish_of
-from vidence.ask.models.identity import spec_of
+from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
     BatchingModel,
@@ -61,22 +61,15 @@ Job: TypeAlias = tuple[Request, Conversation]
 class Settings(WeightSettings, kw_only=True):
     """Options of ``vllm:`` models."""
 
-    max_model_len: Annotated[
-        Annotated[int, Meta(ge=1)] | None,
-        Meta(description="tokens of prompt and reply together; by default what the model takes"),
-    ] = None
+    max_model_len: Annotated[Count | None, Meta(description="most tokens of prompt and reply")] = None
     tensor_parallel_size: Annotated[int, Meta(ge=1, description="GPUs that share the weights")] = 1
     gpu_memory_utilization: Annotated[
         Annotated[float, Meta(gt=0, le=1)] | None,
         Meta(description="share of each GPU's memory that is taken; by default vLLM's"),
     ] = None
-    limit_mm_per_prompt: Annotated[
-        Annotated[int, Meta(ge=1)] | None, Meta(description="most images in one prompt; by default vLLM's")
-    ] = None
+    limit_mm_per_prompt: Annotated[Count | None, Meta(description="most images in one prompt")] = None
     seed: Annotated[int, Meta(ge=0, description="of the engine; a plan's seed goes before it")] = 0
-    thinking: Annotated[bool | None, Meta(description="given to the chat template as `enable_thinking`")] = (
-        None
-    )
+    thinking: Annotated[bool | None, Meta(description="enable_thinking of the chat template")] = None
     structured: Annotated[
         Literal["auto", "on", "off"],
         Meta(description="hold a reply to its schema: until the engine refuses it, always, never"),
@@ -84,9 +77,7 @@ class Settings(WeightSettings, kw_only=True):
     engine: Annotated[
         dict[str, object], Meta(description="JSON object of further arguments of `vllm.LLM`")
     ] = msgspec.field(default_factory=dict)
-    batch_size: Annotated[int, Meta(ge=1, description="most requests given to the engine at once")] = (
-        BATCH_SIZE
-    )
+    batch_size: Annotated[int, Meta(ge=1, description="most given to the engine at once")] = BATCH_SIZE
 
     def __post_init__(self) -> None:
         """Refuse arguments of the engine that have options of their own."""

@@ -44,12 +44,8 @@ class WeightSettings(Record, kw_only=True):
         Meta(description="type of the numbers; auto: as stored"),
     ] = "auto"
     revision: Annotated[str, Meta(description="branch, tag or commit of a repository on the hub")] = ""
-    trust_remote_code: Annotated[bool, Meta(description="run Python code that comes with the checkpoint")] = (
-        False
-    )
-    local_only: Annotated[bool, Meta(description="take what the hub's local cache has, and ask nobody")] = (
-        False
-    )
+    trust_remote_code: Annotated[bool, Meta(description="run the checkpoint's own Python code")] = False
+    local_only: Annotated[bool, Meta(description="only what the hub's local cache has")] = False
 
 
 class Loaded(Protocol):

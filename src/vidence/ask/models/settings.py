@@ -1,15 +1,20 @@
-"""What makes two models the same for the reply memory, written as a spec."""
+"""What the options of models share: counts, and the options that change a model's replies."""
 
 from collections.abc import Collection, Iterable
+from typing import Annotated, TypeAlias
 from urllib.parse import quote
 
 import msgspec
+from msgspec import Meta
 
 from vidence.records import Record
 
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+"""A whole number above zero."""
+
 
 def spec_of(head: str, settings: Record, fields: Iterable[str], *, always: Collection[str] = ()) -> str:
-    """A spec with those options that change a model's replies.
+    """A spec with those options that change a model's replies: its identity for the reply memory.
 
     Args:
         head: what stands before the options.
