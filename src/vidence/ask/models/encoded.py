@@ -15,8 +15,9 @@ import anyio
 import anyio.to_thread
 import msgspec
 
+from vidence.ask.models.images import bytes_of
 from vidence.contracts import Request
-from vidence.errors import RejectedRequestError, UsageError
+from vidence.errors import RejectedRequestError
 from vidence.records import ImagePart, VideoPart
 
 MEMORY_BYTES = 64 * 2**20
@@ -78,12 +79,7 @@ class EncodedMedia:
         """
         text = self._find(part.digest, part.media_type)
         if text is None:
-            if part.digest not in request.images:
-                raise UsageError(
-                    f"the prompt of item {request.item_id!r} names image {part.digest}, whose bytes "
-                    "are not in Request.images; whoever makes the request must put them there"
-                )
-            text = self._encode(part.media_type, request.images[part.digest])
+            text = self._encode(part.media_type, bytes_of(part, request))
             self._keep(part.digest, part.media_type, text)
         return text
 

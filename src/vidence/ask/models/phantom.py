@@ -27,10 +27,9 @@ from typing import Annotated, ClassVar, Final
 
 import anyio.to_thread
 import msgspec
-import numpy as np
 from msgspec import Meta
-from numpy.typing import NDArray
 
+from vidence.ask.models.images import pixels_of
 from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.planted import READER_NAMES, Reader
@@ -38,8 +37,7 @@ from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.ask.phantom.street import look_of
 from vidence.contracts import Request
-from vidence.errors import MediaError, RejectedRequestError, UnknownNameError, UsageError
-from vidence.media.encode import decode_image
+from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 VERSION = 1
@@ -245,19 +243,8 @@ def _read_all(
     return {part: _read_image(part, images) for part in parts}
 
 
-def _decoded(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]:
-    if part.digest not in images:
-        raise RejectedRequestError(
-            f"the bytes of image {part.digest[:12]} were not sent; expected them in the images of the request"
-        )
-    try:
-        return decode_image(images[part.digest])
-    except MediaError as error:
-        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
-
-
 def _read_image(part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:
-    picture = _decoded(part, images)
+    picture = pixels_of(part, images)
     code = read(picture)
     if code is not None and len(part.frames) <= 1:
         return (code,)
@@ -294,7 +281,7 @@ class CardWriter:
             RejectedRequestError: an image that is none, or one whose bytes were not sent.
         """
         parts = [part for part in request.prompt.parts if isinstance(part, ImagePart)]
-        pictures = await anyio.to_thread.run_sync(lambda: [_decoded(part, request.images) for part in parts])
+        pictures = await anyio.to_thread.run_sync(lambda: [pixels_of(part, request.images) for part in parts])
         text = _NOTHING
         if pictures:
             is_path = _IS_PATH.search(request.prompt.template) is not None

@@ -13,7 +13,7 @@ by the id of the item, and says so in its reasoning.
 import hashlib
 import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, ClassVar
@@ -23,12 +23,12 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
+from vidence.ask.models.images import pixels_of
 from vidence.ask.models.pointlight_features import Seen, describe, find_dots, is_same, seen
 from vidence.ask.models.pointlight_references import Reference, dots_of, read_references, worded
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
-from vidence.media.encode import decode_image
 from vidence.media.sizes import Size
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
@@ -225,21 +225,12 @@ def _shown(request: Request, grid: str) -> tuple[list[NDArray[np.uint8]], tuple[
                 "use the layout images or montage"
             )
         if isinstance(part, ImagePart):
-            picture = _decoded(part, request.images)
+            picture = pixels_of(part, request.images)
             cells = [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
             pictures += cells
             positions += part.frames or (len(positions),)
     in_time = sorted(range(len(positions)), key=lambda i: positions[i])
     return [pictures[i] for i in in_time], tuple(positions[i] for i in in_time)
-
-
-def _decoded(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]:
-    if part.digest not in images:
-        raise RejectedRequestError(f"the bytes of image {part.digest[:12]} were not sent")
-    try:
-        return decode_image(images[part.digest])
-    except MediaError as error:
-        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
 
 
 def _cells(picture: NDArray[np.uint8], grid: str, n_frames: int) -> list[NDArray[np.uint8]]:

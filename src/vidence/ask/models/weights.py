@@ -14,9 +14,10 @@ import numpy as np
 from msgspec import Meta
 from PIL import Image
 
+from vidence.ask.models.images import bytes_of
 from vidence.catalog import FilePath
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, UsageError, VidenceError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
 from vidence.records import ImagePart, Part, Record, Reply, TextPart, VideoPart
 
 GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
@@ -112,7 +113,9 @@ class BatchingModel(ABC, Generic[LoadedT]):
             UsageError: the device is not there, or the request lacks an image that its prompt names.
         """
         started_s = time.perf_counter()
-        check_images(request)
+        for part in request.prompt.parts:
+            if isinstance(part, ImagePart):
+                bytes_of(part, request)
         ticket = _Ticket(request, self._kind(request))
         self._waiting.append(ticket)
         try:
@@ -190,20 +193,6 @@ def draw_of(request: Request) -> Draw:
         seed = int(sequence.generate_state(1)[0])
     top_p = 1.0 if sampling.top_p is None else sampling.top_p
     return Draw(temperature=sampling.temperature, top_p=top_p, max_tokens=max_tokens, seed=seed)
-
-
-def check_images(request: Request) -> None:
-    """See that the request carries every image that its prompt names.
-
-    Raises:
-        UsageError: it does not.
-    """
-    for part in request.prompt.parts:
-        if isinstance(part, ImagePart) and part.digest not in request.images:
-            raise UsageError(
-                f"the prompt of item {request.item_id!r} names image {part.digest}, whose bytes are not in "
-                "Request.images; whoever makes the request must put them there"
-            )
 
 
 def wanted_letters(request: Request) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ text of its choice; a letter with a remark. See `segment.py`.
 import re
 from dataclasses import dataclass
 
-from vidence.ask.scoring.segment import Reading, read_segment
 from vidence.ask.scoring.marking import LetterScorer
+from vidence.ask.scoring.segment import Reading, read_segment
 from vidence.ask.scoring.wording import plain, without_thinking
 from vidence.records import Answered, Item, Unreadable
 

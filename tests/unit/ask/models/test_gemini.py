@@ -163,11 +163,13 @@ def test_choice_logps_are_those_of_the_first_token_that_is_not_blank():
     assert reply.choice_logps == {"B": -0.1, "A": -2.5}
 
 
-def test_a_model_that_reports_none_is_asked_for_none_from_then_on():
+def test_a_model_that_reports_none_is_asked_for_none_from_then_on(caplog: pytest.LogCaptureFixture):
     with GeminiStub(answer="B", letter_logps=None) as server:
         replies = ask(model_for(server), *[asking(want_choice_logps=True)] * 2)
     assert [(r.text, r.choice_logps) for r in replies] == [("B", None)] * 2
     assert ["responseLogprobs" in body["generationConfig"] for body in server.asked] == [True, False, False]
+    [told] = [message for message in caplog.messages if "log-probabilities" in message]
+    assert "Logprobs is not enabled" in told
 
 
 def test_requests_in_flight_together_all_learn_that_there_are_none():

@@ -6,7 +6,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from servers.gemini_stub import GeminiStub, blob_bytes, refusal
+from servers.gemini_stub import GeminiStub, StoredFile, blob_bytes, refusal
 from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned, Seen
 from vidence.ask.models.http import HttpModel
@@ -122,6 +122,21 @@ def test_a_file_that_many_questions_need_at_once_is_uploaded_once(tmp_path: Path
     assert starts(server) == 2
     assert sorted(len(f.content) for f in server.files.values()) == [len(b"other"), len(BYTES)]
     assert all(f.is_deleted for f in server.files.values())
+
+
+def test_the_bytes_go_to_the_address_that_is_asked_whatever_the_server_calls_itself(tmp_path: Path):
+    file = StoredFile(name="files/f0", mime_type="video/mp4", size=len(BYTES))
+
+    def start(seen: Seen) -> Canned | None:
+        if not seen.path.startswith("/upload/v1/files"):
+            return None
+        address = "https://internal.example/upload/session/f0"
+        return Canned(status=200, body=b"", headers={"X-Goog-Upload-URL": address})
+
+    with GeminiStub(answer="B", canned_for=start) as server:
+        server.files["files/f0"] = file
+        assert ask(model_for(server), asking(video(tmp_path)))[0].text == "B"
+    assert file.content == BYTES
 
 
 def test_it_stays_there_until_the_end(tmp_path: Path):

@@ -1,4 +1,4 @@
-"""What was planted is what the readers score, through video, JPEG and downscaling."""
+"""What was planted is what the simulated models score, through video, JPEG and downscaling."""
 
 import hashlib
 import io
@@ -85,7 +85,7 @@ def selections(item: Item, times_s: Sequence[float]) -> list[list[int]]:
     ],
     ids=lambda reader: f"{reader.name}-{reader.letter}-{reader.memory}",
 )
-def test_readers_score_exactly_as_planted(reader: Reader, world: Path, videos: dict[str, Frames]):
+def test_simulated_models_score_exactly_as_planted(reader: Reader, world: Path, videos: dict[str, Frames]):
     options = {"letter-biased": {"letter": reader.letter}, "forgetful": {"memory": str(reader.memory)}}
     model = create(reader.name, options.get(reader.name, {}))
     assert model.reader == reader

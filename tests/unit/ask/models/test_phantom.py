@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from servers.model_asks import maker
-from vidence.ask.models import phantom
+from vidence.ask.models import images, phantom
 from vidence.ask.models.phantom import PhantomModel
 from vidence.ask.phantom.code import Payload, draw
 from vidence.ask.phantom.scene import piece_number
@@ -315,12 +315,12 @@ def test_an_image_without_bytes_is_rejected():
 def test_an_image_is_decoded_once_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch):
     decoded: list[bytes] = []
     monkeypatch.setattr(phantom, "_REMEMBERED", 2)
-    decode = phantom.decode_image
-    monkeypatch.setattr(phantom, "decode_image", lambda data: decoded.append(data) or decode(data))
+    decode = images.decode_image
+    monkeypatch.setattr(images, "decode_image", lambda data: decoded.append(data) or decode(data))
     model = create("fuser", {})
     red, green, blue = (png(frame(colour)) for colour in ("red", "green", "blue"))
-    for images in ([red, green], [green, red, red], [blue], [red], [green]):
-        ask(model, request(SUM, images))
+    for shown in ([red, green], [green, red, red], [blue], [red], [green]):
+        ask(model, request(SUM, shown))
     assert decoded == [red, green, blue, green]
     anyio.run(model.close)
     ask(model, request(SUM, [green]))
@@ -330,7 +330,7 @@ def test_an_image_is_decoded_once_and_the_oldest_are_forgotten(monkeypatch: pyte
 # ------------------------------------------------------------------ names and options
 
 
-def test_identities_tell_readers_and_settings_apart():
+def test_identities_tell_models_and_settings_apart():
     made = [
         create("fuser", {}),
         create("single", {}),
@@ -343,7 +343,7 @@ def test_identities_tell_readers_and_settings_apart():
     assert create("forgetful", {"memory": "2"}).identity == create("forgetful", {}).identity
 
 
-def test_an_unknown_reader_is_refused():
+def test_an_unknown_simulated_model_is_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'fuser'"):
         create("fusor", {})
 
