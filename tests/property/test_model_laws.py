@@ -11,8 +11,8 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import ChatDialect, Settings
-from vidence.ask.models.http import Server
 from vidence.ask.models.replay import Settings as ReplaySettings
 from vidence.ask.models.replay import recorded, rows
 from vidence.contracts import Request

@@ -10,21 +10,16 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
+from vidence.ask.models.answers import Answer, Server, decode, fault, finish_of, without_reply
 from vidence.ask.models.encoded import EncodedMedia, Pieces
 from vidence.ask.models.http import (
-    Answer,
     Caller,
     Dialect,
     HttpModel,
     HttpSettings,
-    Server,
     check_address,
-    decode,
-    fault,
-    finish_of,
     identity_of,
     read_key,
-    without_reply,
 )
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, UsageError

@@ -7,11 +7,8 @@ from typing import Annotated, ClassVar, Literal, TypeAlias
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.encoded import EncodedMedia, Pieces
-from vidence.ask.models.http import (
+from vidence.ask.models.answers import (
     Answer,
-    Dialect,
-    HttpSettings,
     Likely,
     Position,
     Server,
@@ -21,6 +18,8 @@ from vidence.ask.models.http import (
     finish_of,
     without_reply,
 )
+from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.contracts import Request
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart

@@ -12,25 +12,20 @@ from typing import Annotated, ClassVar, Literal
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.encoded import EncodedMedia, Pieces
-from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
-from vidence.ask.models.http import (
+from vidence.ask.models.answers import (
     Answer,
-    Caller,
-    Dialect,
     Finish,
-    HttpModel,
     Likely,
     Position,
     Server,
-    check_address,
     choice_logps,
     decode,
     fault,
-    identity_of,
-    read_key,
     without_reply,
 )
+from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
+from vidence.ask.models.http import Caller, Dialect, HttpModel, check_address, identity_of, read_key
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart

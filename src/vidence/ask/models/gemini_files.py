@@ -12,7 +12,8 @@ import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.http import Answer, Caller, HttpSettings
+from vidence.ask.models.answers import Answer
+from vidence.ask.models.http import Caller, HttpSettings
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError
 from vidence.records import VideoPart
 

@@ -9,8 +9,9 @@ from typing import get_args
 
 import msgspec
 
+from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import OPENAI_HOST, ChatDialect, Effort, Settings
-from vidence.ask.models.http import Caller, HttpModel, Server, check_address, identity_of, read_key
+from vidence.ask.models.http import Caller, HttpModel, check_address, identity_of, read_key
 from vidence.ask.models.responses import ResponsesDialect
 from vidence.errors import UsageError
 

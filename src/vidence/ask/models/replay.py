@@ -18,7 +18,7 @@ from typing import Annotated, ClassVar, TypeVar
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.http import finish_of
+from vidence.ask.models.answers import finish_of
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError

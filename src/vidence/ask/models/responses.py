@@ -5,9 +5,9 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
+from vidence.ask.models.answers import Answer, Finish, choice_logps, decode, finish_of, without_reply
 from vidence.ask.models.chat import API, ChatDialect, Token
 from vidence.ask.models.encoded import Pieces
-from vidence.ask.models.http import Answer, Finish, choice_logps, decode, finish_of, without_reply
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart

@@ -22,7 +22,7 @@ from jinja2 import TemplateError
 from msgspec import Meta
 
 from vidence.ask.checkpoints import Source, locate
-from vidence.ask.models.http import finish_of
+from vidence.ask.models.answers import finish_of
 from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,

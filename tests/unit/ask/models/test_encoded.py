@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 import anyio
 import msgspec
 
+from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import ChatDialect, Settings
 from vidence.ask.models.encoded import EncodedMedia, Pieces
-from vidence.ask.models.http import Server
 from vidence.contracts import Request
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
