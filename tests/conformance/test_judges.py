@@ -31,7 +31,7 @@ IDS = [f"{name}-{item.answer_kind}" for name, item in CASES]
 
 
 def make(name: str, prompts_dir: Path | None = None) -> Judge:
-    judge: Judge = catalog.find("judge", name).create(prompts_dir)
+    judge: Judge = catalog.create("judge", name, prompts_dir=prompts_dir)
     return judge
 
 

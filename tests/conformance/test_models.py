@@ -30,7 +30,6 @@ Example = tuple[str, dict[str, str]]
 # Models that ask a server, and the stub that speaks its protocol.
 STUBS: dict[str, type[OpenAIStub]] = {"anthropic": AnthropicStub, "gemini": GeminiStub, "openai": OpenAIStub}
 WITH_SERVER = tuple(STUBS)
-SDKS = {"anthropic": "anthropic", "gemini": "google.genai"}
 
 
 # How to make each model: its argument and options.
@@ -91,8 +90,6 @@ EXAMPLES: dict[str, Callable[[Path, OpenAIStub], Example]] = {
 
 @pytest.fixture(scope="module", params=catalog.names("model"))
 def name(request: pytest.FixtureRequest) -> str:
-    if request.param in SDKS:
-        pytest.importorskip(SDKS[request.param], reason=f"no SDK (extra {request.param!r})")
     return request.param
 
 
@@ -113,7 +110,7 @@ def make(name: str, example: Example, monkeypatch: pytest.MonkeyPatch) -> Callab
     for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY", "HF_TOKEN"):
         monkeypatch.setenv(variable, SECRET)
     argument, options = example
-    return lambda: catalog.find("model", name).create(argument, options)
+    return lambda: catalog.create("model", catalog.Spec(name=name, argument=argument, options=options))
 
 
 def jpeg(shade: int) -> bytes:
@@ -223,7 +220,9 @@ def test_closing_twice_is_fine(make: Callable[[], Model]):
 def test_an_option_that_is_not_known_is_refused(name: str, example: Example):
     argument, options = example
     with pytest.raises(UsageError, match=r"no option 'nframes'.*Known options: "):
-        catalog.find("model", name).create(argument, {**options, "nframes": "16"})
+        catalog.create(
+            "model", catalog.Spec(name=name, argument=argument, options={**options, "nframes": "16"})
+        )
 
 
 def test_a_broken_image_gives_a_reply_or_an_error_of_the_model(make: Callable[[], Model]):
@@ -299,4 +298,7 @@ def test_every_model_says_how_it_is_made(name: str):
     module = catalog.find("model", name)
     assert module.__doc__
     assert f"{name}:" in module.__doc__
-    assert list(inspect.signature(module.create).parameters) == ["name", "options"]
+    assert list(inspect.signature(module.create).parameters) == ["settings"]
+    settings = catalog.settings_type("model", name)
+    assert settings is not None
+    assert all(option.help for option in catalog.options_of(settings))

@@ -16,7 +16,7 @@ REPLIES = (
 
 
 def make(name: str) -> Scorer:
-    scorer: Scorer = catalog.find("parser", name).create()
+    scorer: Scorer = catalog.create("parser", name)
     return scorer
 
 

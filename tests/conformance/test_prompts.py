@@ -106,7 +106,7 @@ def test_the_marker_is_asked_for(set_name: str, name: str) -> None:
 def test_a_reply_that_does_as_asked_is_read(set_name: str, name: str, dollar: str) -> None:
     asked = (ASKED[set_name, name] or "{}").replace("$", dollar)
     for parser in ("robust", *OFFICIAL_READERS.get(set_name, ())):
-        scorer = catalog.find("parser", parser).create()
+        scorer = catalog.create("parser", parser)
         for letter in CHOICE.letters:
             reply = asked.format(letter)
             if name.endswith("cot"):

@@ -5,13 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask_together, make_request
 from servers.tiny_vlm import build
 from servers.tiny_vlm_server import Fault, TinyVlmServer
-from vidence.ask.models import openai, transformers
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Reply, Sampling
+
+create_openai = maker("model", "openai")
+create_transformers = maker("model", "transformers")
 
 pytest.importorskip("torch", reason="needs the extra 'transformers'")
 pytest.importorskip("transformers", reason="needs the extra 'transformers'")
@@ -39,7 +42,7 @@ def ask_server(
     def ask(requests: Sequence[Request], key: str = "right") -> list[Reply | VidenceError]:
         monkeypatch.setenv("TINY_KEY", key)
         options = {"base_url": server.base_url, "api_key_env": "TINY_KEY", "top_logprobs": "266"}
-        return ask_together(openai.create("tiny", options), requests, close=True)
+        return ask_together(create_openai("tiny", options), requests, close=True)
 
     return ask
 
@@ -54,7 +57,7 @@ def questions(sampling: Sampling) -> list[Request]:
 
 
 def test_the_same_checkpoint_says_the_same(folder, ask_server):
-    local = transformers.create(str(folder), {"device": "cpu", "threads": "1"})
+    local = create_transformers(str(folder), {"device": "cpu", "threads": "1"})
     for sampling in (LETTER, WORDS):
         requests = questions(sampling)
         here, there = ask_together(local, requests), ask_server(requests)

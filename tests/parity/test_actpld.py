@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from vidence.ask.benchmarks import actpld
-from vidence.ask.scoring._description import branch
+from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import KNOWN, LabelWords
 from vidence.contracts import Loaded
 from vidence.records import Item

@@ -27,7 +27,7 @@ def need(path: Path) -> Path:
 
 @cache
 def parser(name: str) -> Scorer:
-    scorer: Scorer = catalog.find("parser", name).create()
+    scorer: Scorer = catalog.create("parser", name)
     return scorer
 
 

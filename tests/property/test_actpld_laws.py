@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from vidence.ask.benchmarks.actpld import ClipRow, Labels, choices_for
 from vidence.ask.benchmarks.checks import Fault
 from vidence.ask.benchmarks.question_files import QuestionFile
-from vidence.ask.scoring._description import branch, evidence_for
+from vidence.ask.scoring.description import branch, evidence_for
 from vidence.ask.scoring.label_words import KNOWN, LabelWords
 from vidence.ask.selection.actpld import Actpld
 from vidence.media.clip import Clip

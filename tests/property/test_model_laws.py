@@ -11,9 +11,10 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidence.ask.models._chat_body import BodyRules, chat_body
-from vidence.ask.models._data_urls import DataUrls
-from vidence.ask.models._recorded import Columns, recorded, rows
+from vidence.ask.models.answers import Server
+from vidence.ask.models.chat import ChatDialect, Settings
+from vidence.ask.models.replay import Settings as ReplaySettings
+from vidence.ask.models.replay import recorded, rows
 from vidence.contracts import Request
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
@@ -36,8 +37,12 @@ def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes]
         system=system,
     )
     request = Request(item_id="q", prompt=prompt, sampling=Sampling(), images=images)
-    rules = BodyRules(model="m", max_tokens_field="max_tokens")
-    body = msgspec.json.decode(b"".join(anyio.run(chat_body, request, rules, DataUrls())))
+    dialect = ChatDialect(Server(address="http://h/v1", key_env="K", key=""), Settings(name="m"))
+
+    async def body_of() -> bytes:
+        return b"".join((await dialect.body(request, leave_out=()))[1])
+
+    body = msgspec.json.decode(anyio.run(body_of))
     *before, user = body["messages"]
     assert [message["content"] for message in before] == ([system] if system else [])
     arrived = [
@@ -63,5 +68,8 @@ def test_recorded_replies_come_back_unchanged_from_every_format(replies: dict[st
         "a.csv": written.getvalue(),
     }
     for name, content in contents.items():
-        found = [recorded(place, row, Columns()) for place, row in rows(Path(name), content.encode())]
+        found = [
+            recorded(place, row, ReplaySettings(file=name))
+            for place, row in rows(Path(name), content.encode())
+        ]
         assert {one.item_id: one.reply.text for one in found} == replies

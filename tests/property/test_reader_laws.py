@@ -7,10 +7,13 @@ import re
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from vidence.ask.scoring import herbench_official, perceptioncomp_api, perceptioncomp_gemini, robust
-from vidence.ask.scoring._segment import read_segment
+from vidence.ask.scoring import robust
+from vidence.ask.scoring.segment import read_segment
 from vidence.ask.scoring.wording import equal_choices, plain, without_thinking
+from vidence.catalog import create
 from vidence.records import Answered, Item, Reply
+
+OFFICIAL = ("herbench-official", "perceptioncomp-api", "perceptioncomp-gemini")
 
 ROBUST = robust.create()
 CHOICES = ("Directly in front", "Directly behind", "To the left", "To the right", "Rear-left", "Above")
@@ -132,17 +135,17 @@ def test_a_choice_equals_itself(choices: list[str]) -> None:
 
 @given(st.sampled_from("ABCDE"))
 def test_all_parsers_agree_on_clean_replies(wanted: str) -> None:
-    for module in (robust, herbench_official, perceptioncomp_api, perceptioncomp_gemini):
+    for name in ("robust", *OFFICIAL):
         for text in (wanted, f"Answer: {wanted}", f"<answer>{wanted}</answer>"):
-            if module is perceptioncomp_gemini and text == wanted:
+            if name == "perceptioncomp-gemini" and text == wanted:
                 continue
-            outcome = module.create().read(item(), Reply(text=text))
+            outcome = create("parser", name).read(item(), Reply(text=text))
             assert isinstance(outcome, Answered)
             assert outcome.answer == wanted
 
 
 @given(REPLIES)
 def test_official_letters_are_a_to_e(text: str) -> None:
-    for module in (herbench_official, perceptioncomp_api, perceptioncomp_gemini):
-        outcome = module.create().read(item(2), Reply(text=text))
+    for name in OFFICIAL:
+        outcome = create("parser", name).read(item(2), Reply(text=text))
         assert not isinstance(outcome, Answered) or outcome.answer in "ABCDE"

@@ -1,12 +1,15 @@
 """Put requests to `openai:` models in tests: the model of a stub, a question, its replies."""
 
-import anyio
-
+from servers.model_asks import ask, maker
 from servers.openai_stub import Canned, OpenAIStub
-from vidence.ask.models.openai import OpenAIModel, create
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.contracts import Request
 from vidence.records import Prompt, Reply, Sampling, TextPart
+
+__all__ = ["ask", "ask_stub", "create", "model_for", "text_request"]
+
+create = maker("model", "openai")
 
 
 def text_request(**sampling: object) -> Request:
@@ -14,19 +17,9 @@ def text_request(**sampling: object) -> Request:
     return Request(item_id="q1", prompt=prompt, sampling=Sampling(**sampling))
 
 
-def model_for(server: OpenAIStub, options: str = "") -> OpenAIModel:
+def model_for(server: OpenAIStub, options: str = "") -> HttpModel:
     spec = parse_spec(f"openai:tiny?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
-
-
-def ask(model: OpenAIModel, *requests: Request) -> list[Reply]:
-    async def all_of_them() -> list[Reply]:
-        try:
-            return [await model.reply(request) for request in requests]
-        finally:
-            await model.close()
-
-    return anyio.run(all_of_them)
 
 
 def ask_stub(canned: Canned, request: Request | None = None) -> Reply:

@@ -1,7 +1,10 @@
 """Weights in a folder or on the hub: which version they are, without reading all of them."""
 
 import hashlib
+import importlib.util
+import json
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import AccessError, UsageError
@@ -10,6 +13,8 @@ WHOLE_BYTES = 64 << 20
 HEAD_BYTES = 1 << 20
 BLOCK_BYTES = 4096
 N_BLOCKS = 1024
+# What a checkpoint of a model consists of; the optimiser's state and the model card change no reply.
+SUFFIXES = (".json", ".safetensors", ".bin", ".jinja", ".model", ".txt", ".py")
 
 
 def files_of(folder: Path, suffixes: Collection[str]) -> list[Path]:
@@ -110,3 +115,64 @@ def fetch_config(name: str, *, revision: str, local_only: str, example: str) -> 
             f"here: {error}. Check the name, log in if the repository is gated, or give a folder"
         ) from error
     return Path(path)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """One version of one checkpoint.
+
+    `place` is what the libraries load from: a folder, or the name of a repository on the hub.
+    `revision` is the commit on the hub, empty for a folder. `content` tells versions apart: the commit
+    or the digest of the files.
+    """
+
+    place: str
+    name: str
+    revision: str
+    content: str
+
+
+def locate(name: str, *, revision: str = "", local_only: bool = False) -> Source:
+    """Find the checkpoint: a folder if there is one of that name, otherwise a repository on the hub.
+
+    Of a repository only ``config.json`` is fetched here, which also says which commit it is.
+
+    Raises:
+        UsageError: neither a checkpoint's folder nor a possible name of a repository.
+        AccessError: the hub has no such repository or revision, does not let us in, or cannot be reached.
+    """
+    folder = folder_of(name)
+    if folder is not None:
+        refuse_revision(folder, revision)
+        return Source(
+            place=str(folder), name=folder.resolve().name, revision="", content=digest_of_model(folder)
+        )
+    is_possible = not name.startswith(("/", ".", "~"))
+    if is_possible and importlib.util.find_spec("huggingface_hub") is None:
+        raise UsageError(f"{name!r} is no folder, and the hub needs: pip install 'vidence[transformers]'")
+    asked = "local_only=true" if local_only else ""
+    config = fetch_config(name, revision=revision, local_only=asked, example="Qwen/Qwen2.5-VL-7B-Instruct")
+    commit = config.parent.name
+    return Source(place=name, name=name, revision=commit, content=commit)
+
+
+def digest_of_model(folder: Path) -> str:
+    """A SHA-256 over the files of the checkpoint; see `digest`.
+
+    Raises:
+        UsageError: the folder holds no readable ``config.json`` or no weights.
+    """
+    files = files_of(folder, SUFFIXES)
+    names = {f.name for f in files}
+    if "config.json" not in names or not has_weights(files):
+        raise UsageError(
+            f"{folder} is not a checkpoint: expected config.json and weights (*.safetensors or *.bin), "
+            f"found {', '.join(sorted(names)) or 'none of the files of a checkpoint'}"
+        )
+    try:
+        json.loads((folder / "config.json").read_bytes())
+    except ValueError as error:
+        raise UsageError(
+            f"{folder / 'config.json'} is not JSON: {error}; fetch the checkpoint again"
+        ) from error
+    return digest(files)

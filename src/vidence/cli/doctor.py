@@ -15,8 +15,8 @@ from vidence.cli.surroundings import cache_root
 EXTRAS = {
     "openai": ("openai: models on any OpenAI-compatible server", ("httpx2",)),
     "transformers": ("transformers: models from local weights or the hub", ("torch", "transformers")),
-    "anthropic": ("the SDK for Claude models", ("anthropic",)),
-    "gemini": ("the SDK for Gemini models", ("google.genai",)),
+    "anthropic": ("anthropic: Anthropic's models", ("httpx2",)),
+    "gemini": ("gemini: Google's models", ("httpx2",)),
     "select": ("frame selection by similarity", ("torch", "transformers", "sentencepiece")),
     "build": ("making questions from raw video", ("cv2", "scenedetect", "shapely")),
     "trackers": ("the trackers bytetrack and deepsort, measures of tracks", ("trackers", "supervision")),

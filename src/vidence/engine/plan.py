@@ -230,7 +230,6 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
 def library_versions() -> dict[str, str]:
     """The versions of the libraries that can change a number."""
     names = ["av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"]
-    names += ["anthropic", "google-genai"]
     versions: dict[str, str] = {}
     for name in names:
         try:

@@ -6,13 +6,15 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.ask.models.scripted import create
+from servers.model_asks import maker
 from vidence.contracts import Request
 from vidence.engine.drive import Asker
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.store import Memory, memory_key
 from vidence.errors import AccessError
 from vidence.records import Prompt, Sampling, TextPart
+
+create = maker("model", "scripted")
 
 
 def test_access_errors_come_out_and_are_not_remembered(tmp_path: Path):

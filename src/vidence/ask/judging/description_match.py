@@ -1,15 +1,17 @@
 """Whether a description supports the right label: ActPLD's thought logs, read by a model."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging._asking import Asking
-from vidence.ask.judging._templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.description_match import NAME, NO_CHOICE, description_in, label_words
 from vidence.ask.scoring.label_words import with_known
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Verdict
 
+SAMPLING = Sampling(temperature=0.0, max_tokens=2048)
 _FORM = Form(
     has_id=True,
     fields=(
@@ -30,7 +32,8 @@ _MORE = {
 }
 
 
-class DescriptionMatch:
+@dataclass(frozen=True, kw_only=True)
+class DescriptionMatch(TemplateJudge):
     """A `contracts.Judge` for descriptions.
 
     Questions with choices are judged only where the parser ``description-match`` marked them, that is by
@@ -42,14 +45,8 @@ class DescriptionMatch:
         shown as data. The temperature is not given; ours is 0.
     """
 
-    name = NAME
-    version = 1
-    sampling = Sampling(temperature=0.0, max_tokens=2048)
-    scale = 0.0
-
-    def __init__(self, templates: JudgeTemplates) -> None:
-        self.prompts_digest = templates.digest
-        self._asking = Asking(templates=templates, form=_FORM)
+    name: str = NAME
+    sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """Ask whether the description supports the right label."""
@@ -64,18 +61,20 @@ class DescriptionMatch:
             "features": "; ".join(words.features),
             "rivals": ", ".join(rival.text for rival in rivals),
         }
-        said = yield from self._asking.put(item, description_in(reply), more=more)
-        if said.reading is None:
-            return judge_error(self, said.error, said=said.said)
-        is_match = said.reading.truth("match")
-        verdict = Verdict(
-            judge_model="",
-            value=1.0 if is_match else 0.0,
-            extracted=said.reading.text("described"),
-            reason=said.reading.text("reason"),
-            said=said.said,
-        )
-        return judged_score(self, _outcome(item, ruled.outcome, is_match=is_match), verdict)
+        outcome = ruled.outcome
+
+        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+            is_match = reading.truth("match")
+            verdict = Verdict(
+                judge_model="",
+                value=1.0 if is_match else 0.0,
+                extracted=reading.text("described"),
+                reason=reading.text("reason"),
+            )
+            return _outcome(item, outcome, is_match=is_match), verdict
+
+        asking = Asking(templates=self.templates, form=_FORM)
+        return (yield from self.ask(asking, item, description_in(reply), decide=decided, more=more))
 
 
 def _outcome(item: Item, ruled: Answered, *, is_match: bool) -> Outcome:
@@ -91,4 +90,4 @@ def create(prompts_dir: Path | None = None) -> DescriptionMatch:
     Raises:
         UsageError: `prompts_dir` is no folder of its templates.
     """
-    return DescriptionMatch(JudgeTemplates.load(NAME, override=prompts_dir, more=_MORE))
+    return DescriptionMatch(templates=JudgeTemplates.load(NAME, override=prompts_dir, more=_MORE))

@@ -1,22 +1,107 @@
-"""HumanPCR's judge of open questions, with the reference reasoning that raised its agreement with people."""
+"""HumanPCR's judge of open questions, with and without the reference reasoning."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
-from vidence.ask.judging._humanpcr import HumanpcrJudge
-from vidence.ask.judging._templates import JudgeTemplates
+import msgspec
+
+from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, Reading
+from vidence.contracts import Flow
+from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+
+NAMES = ("humanpcr", "humanpcr-printed")
+SUMMARIES: Mapping[str, str] = MappingProxyType(
+    {
+        "humanpcr": "HumanPCR's judge of open questions, with the reference reasoning that raised its "
+        "agreement with people.",
+        "humanpcr-printed": "HumanPCR's judge of open questions with what its printed prompt gives it: no "
+        "reference reasoning.",
+    }
+)
+EXTRACTED, CORRECT, POINTS = "extracted answer", "correctness", "score"
+SCALE = 4
+RIGHT_FROM = 3
+SAMPLING = Sampling(temperature=0.0, max_tokens=1024)
+FORM = Form(
+    fields=(
+        Field(key=EXTRACTED, kind="text", meaning="the short final answer of the response"),
+        Field(key=CORRECT, kind="truth", meaning="whether it is correct"),
+        Field(key=POINTS, kind="points", meaning="0 to 2 if not correct, 3 or 4 if correct", most=SCALE),
+    )
+)
 
 
-def create(prompts_dir: Path | None = None) -> HumanpcrJudge:
-    """The judge ``humanpcr``: it is given the item's rationale.
+def disagreement(reading: Reading) -> str:
+    """What is wrong with a verdict whose score and correctness contradict each other; else nothing.
+
+    Source: HumanPCR, figure with the judge's prompt: a wrong answer scores 0, 1 or 2, a right one 3 or 4.
+    Departs: the paper does not say what becomes of a verdict that breaks this rule; here it is no verdict.
+    """
+    is_right, points = reading.truth(CORRECT), reading.points(POINTS)
+    if is_right == (points >= RIGHT_FROM):
+        return ""
+    return (
+        f"{CORRECT!r} is {str(is_right).lower()} and {POINTS!r} is {points}, which contradict each other: "
+        "0, 1 or 2 is for answers that are not correct, 3 or 4 for correct ones"
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class HumanpcrJudge(TemplateJudge):
+    """The judge of Human-R: correct or not, and a score from 0 to 4 for answer and reasoning.
+
+    Choices are left to the rules. A reply without any answer is wrong with 0 points, and nobody is asked.
+
+    Source: HumanPCR, appendix C, the prompt of the judge; C.3 for the reference reasoning.
+    Departs: the sentences are ours and the response is shown as data; temperature 0 (the paper names none);
+        one repair, then a judge error.
+    """
+
+    gives_rationale: bool
+    sampling: Sampling = SAMPLING
+    scale: float = float(SCALE)
+
+    def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """Ask for correctness and score of an open answer.
+
+        Source: see the class.
+        Departs: see the class.
+        """
+        if item.answer_kind == "choice":
+            return ruled
+        if not isinstance(ruled.outcome, Answered):
+            return msgspec.structs.replace(ruled, points=0.0)
+        asking = Asking(templates=self.templates, form=FORM, check=disagreement)
+        rationale = item.rationale if self.gives_rationale else ""
+        return (yield from self.ask(asking, item, reply.text, decide=_decided, more={"rationale": rationale}))
+
+
+def _decided(reading: Reading) -> tuple[Outcome, Verdict]:
+    extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
+    points, value = float(reading.points(POINTS)), 1.0 if is_right else 0.0
+    verdict = Verdict(judge_model="", value=value, points=points, extracted=extracted)
+    if not extracted and not is_right:
+        return Unreadable(reason="the judge found no answer in the reply"), verdict
+    return Answered(answer=extracted, rule="judge"), verdict
+
+
+def create(name: str, prompts_dir: Path | None = None) -> HumanpcrJudge:
+    """The judge ``humanpcr``, which is given the item's rationale, or ``humanpcr-printed``, which is not.
 
     Args:
+        name: which of them.
         prompts_dir: a folder whose files replace those of ``templates/humanpcr``.
 
     Raises:
         UsageError: the folder or a template in it cannot be used.
 
     Source: HumanPCR, C.3: with the annotated reasoning the correlation with people rises from .642 to .689.
-    Departs: the prompt that the paper prints has no place for the reasoning; see ``humanpcr-printed``.
+    Departs: the prompt that the paper prints in appendix C has no place for the reasoning;
+        ``humanpcr-printed`` gives none.
     """
     templates = JudgeTemplates.load("humanpcr", override=prompts_dir)
-    return HumanpcrJudge(templates=templates, name="humanpcr", gives_rationale=True)
+    return HumanpcrJudge(templates=templates, name=name, gives_rationale=name == "humanpcr")

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging._asking import Asking
-from vidence.ask.judging._templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.robust import read_text
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
@@ -21,7 +21,7 @@ SAMPLING = Sampling(temperature=1.0, max_tokens=128)
 
 
 @dataclass(frozen=True, kw_only=True)
-class MmvuOfficial:
+class MmvuOfficial(TemplateJudge):
     """The protocol of MMVU's released code: every reply is judged, and no rule goes before.
 
     An empty reply is put to the judge like any other, as the code does.
@@ -33,27 +33,20 @@ class MmvuOfficial:
         value is 0.0 in both).
     """
 
-    templates: JudgeTemplates
     name: str = "mmvu-official"
-    version: int = 1
     sampling: Sampling = SAMPLING
-    scale: float = 0.0
-
-    @property
-    def prompts_digest(self) -> str:
-        """The SHA-256 over the templates in effect."""
-        return self.templates.digest
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """Ask whether the reply is right; `ruled` counts for nothing."""
         system = "system-choice" if item.answer_kind == "choice" else "system-open"
         asking = Asking(templates=self.templates, form=FORM, system=system)
-        said = yield from asking.put(item, reply.text)
-        if said.reading is None:
-            return judge_error(self, said.error, said=said.said)
-        extracted, is_right = said.reading.text(EXTRACTED), said.reading.truth(CORRECT)
-        verdict = Verdict(judge_model="", value=1.0 if is_right else 0.0, extracted=extracted, said=said.said)
-        return judged_score(self, _outcome(item, extracted, is_right=is_right), verdict)
+
+        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+            extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
+            verdict = Verdict(judge_model="", value=1.0 if is_right else 0.0, extracted=extracted)
+            return _outcome(item, extracted, is_right=is_right), verdict
+
+        return (yield from self.ask(asking, item, reply.text, decide=decided))
 
 
 def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging._asking import Asking
-from vidence.ask.judging._equal import says_the_same
-from vidence.ask.judging._templates import JudgeTemplates
-from vidence.ask.judging.verdicts import Field, Form, judge_error, judged_score
+from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.equal import says_the_same
+from vidence.ask.judging.templates import JudgeTemplates
+from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.wording import without_thinking
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
@@ -26,7 +26,7 @@ OPEN_FORM = Form(
 
 
 @dataclass(frozen=True, kw_only=True)
-class RuleFirst:
+class RuleFirst(TemplateJudge):
     """Rules first, a model where they abstain.
 
     *Choices*: a letter that the rules read stands. Where they can read none, the judge is asked which choice
@@ -35,16 +35,8 @@ class RuleFirst:
     nobody is asked.
     """
 
-    templates: JudgeTemplates
     name: str = "rule-first"
-    version: int = 1
     sampling: Sampling = SAMPLING
-    scale: float = 0.0
-
-    @property
-    def prompts_digest(self) -> str:
-        """The SHA-256 over the templates in effect."""
-        return self.templates.digest
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """Return what the rules are sure of; ask about the rest.
@@ -75,35 +67,34 @@ class RuleFirst:
         )
         form = Form(fields=(_REASON, letter), has_id=True)
         asking = Asking(templates=self.templates, form=form, system="system-choice")
-        said = yield from asking.put(item, words, more={"answer": "", "rationale": ""})
-        if said.reading is None:
-            return judge_error(self, said.error, said=said.said)
-        chosen = said.reading.text(CHOICE)
-        outcome: Outcome = Answered(answer=chosen, rule="judge")
-        if chosen == NONE:
-            outcome, chosen = Unreadable(reason="the judge finds that the reply means no choice"), ""
-        verdict = Verdict(
-            judge_model="",
-            value=1.0 if chosen == item.answer else 0.0,
-            extracted=chosen,
-            reason=said.reading.text(REASON),
-            said=said.said,
+
+        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+            chosen, reason = reading.text(CHOICE), reading.text(REASON)
+            if chosen == NONE:
+                verdict = Verdict(judge_model="", value=0.0, reason=reason)
+                return Unreadable(reason="the judge finds that the reply means no choice"), verdict
+            value = 1.0 if chosen == item.answer else 0.0
+            return Answered(answer=chosen, rule="judge"), Verdict(
+                judge_model="", value=value, extracted=chosen, reason=reason
+            )
+
+        return (
+            yield from self.ask(asking, item, words, decide=decided, more={"answer": "", "rationale": ""})
         )
-        return judged_score(self, outcome, verdict)
 
     def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
         asking = Asking(templates=self.templates, form=OPEN_FORM, system="system-open")
-        said = yield from asking.put(item, words)
-        if said.reading is None:
-            return judge_error(self, said.error, said=said.said)
-        verdict = Verdict(
-            judge_model="",
-            value=1.0 if said.reading.truth(CORRECT) else 0.0,
-            extracted=said.reading.text(EXTRACTED),
-            reason=said.reading.text(REASON),
-            said=said.said,
-        )
-        return judged_score(self, Answered(answer=verdict.extracted or words, rule="judge"), verdict)
+
+        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+            verdict = Verdict(
+                judge_model="",
+                value=1.0 if reading.truth(CORRECT) else 0.0,
+                extracted=reading.text(EXTRACTED),
+                reason=reading.text(REASON),
+            )
+            return Answered(answer=verdict.extracted or words, rule="judge"), verdict
+
+        return (yield from self.ask(asking, item, words, decide=decided))
 
 
 def create(prompts_dir: Path | None = None) -> RuleFirst:

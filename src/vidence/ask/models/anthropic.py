@@ -1,215 +1,331 @@
-"""Anthropic's models through the official SDK: ``anthropic:NAME?thinking_budget=4096``.
+"""Anthropic's models: ``anthropic:NAME?thinking_budget=4096``.
 
-Images go as base64 blocks in the order of the prompt; whole videos are not taken. The SDK's own
-retries are off: a run has its own.
+Images go as base64 blocks in the order of the prompt; whole videos are not taken.
 """
 
 import os
-import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, ClassVar, Literal
 
-import anyio
 import msgspec
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.models import _sdk
-from vidence.ask.models._anthropic_body import LEAST_BUDGET, OWN_FIELDS, BodyRules, message_body
-from vidence.ask.models._anthropic_reply import message_fault, read_message
-from vidence.ask.models._http import CONNECT_TIMEOUT_S, Answer, Server, check_address
-from vidence.catalog import take_options
+from vidence.ask.models.answers import Answer, Server, decode, fault, finish_of, without_reply
+from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.http import (
+    Caller,
+    Dialect,
+    HttpModel,
+    HttpSettings,
+    check_address,
+    identity_of,
+    read_key,
+)
 from vidence.contracts import Request
-from vidence.errors import UsageError
-from vidence.records import Record, Reply
-
-if TYPE_CHECKING:
-    import httpx2
-    from anthropic import AsyncAnthropic
+from vidence.errors import AccessError, ModelError, RejectedRequestError, UsageError
+from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
 
 ADDRESS = "https://api.anthropic.com"
-HOST = "api.anthropic.com"
+VERSION = "2026-10-21"  # of the API
+DEFAULT_MAX_TOKENS = 4096  # the API wants a number; sent where the plan leaves it to the server
+LEAST_BUDGET = 1024  # of thinking, the API's limit
+OWN_TEMPERATURE = 1.0  # the API's default; models that let nothing else be chosen refuse other values
+LEAST_THINKING_TOP_P = 0.95  # the API's limit
+TOOL = "give_reply"
+OWN_FIELDS = frozenset(
+    {"model", "messages", "system", "stream", "max_tokens", "temperature", "top_p", "thinking"}
+) | {"output_config", "tools", "tool_choice"}
 
-
-class Options(Record, kw_only=True):
-    """What can be set behind the ``?`` of the spec.
-
-    `thinking_budget`: tokens of thinking, 1024 or more, on top of the plan's `max_tokens`.
-    `thinking`: ``adaptive`` (the model decides; counts against `max_tokens`) or ``off``.
-    `effort`: ``low``, ``medium``, ``high``, ``xhigh`` or ``max``.
-    `structured`: how a reply is held to a schema: ``format``, ``tool`` or ``off``. `fixed_sampling` leaves
-    temperature and top_p out, for models that let neither be chosen.
-    `base_url` defaults to the environment variable ANTHROPIC_BASE_URL, then to Anthropic. `api_key_env`
-    names the variable that holds the key. `timeout_s` is the longest wait for one whole reply, in
-    seconds; a run has its own, usually shorter one. `extra` is a JSON object added to each request.
-    """
-
-    thinking_budget: int | None = None
-    thinking: str = ""
-    effort: str = ""
-    structured: str = "format"
-    fixed_sampling: bool = False
-    base_url: str = ""
-    api_key_env: str = "ANTHROPIC_API_KEY"
-    timeout_s: float = 600.0
-    max_in_flight: int | None = None
-    extra: dict[str, object] = msgspec.field(default_factory=dict)
-
-
-def _budget(text: str) -> int:
-    value = int(text)
-    if value < LEAST_BUDGET:
-        raise ValueError(f"expected a number of tokens, {LEAST_BUDGET} or more")
-    return value
-
-
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "thinking_budget": _budget,
-    "thinking": option_readers.one_of("adaptive", "off"),
-    "effort": option_readers.one_of("low", "medium", "high", "xhigh", "max"),
-    "structured": option_readers.one_of("format", "tool", "off"),
-    "fixed_sampling": option_readers.yes_or_no,
-    "base_url": str,
-    "api_key_env": str,
-    "timeout_s": option_readers.positive_number,
-    "max_in_flight": option_readers.positive_whole,
-    "extra": option_readers.json_object,
+# What a 400 says of a setting that every request of the run has, and what to do about it.
+_OF_ALL_REQUESTS = {
+    "credit balance": "the account has no credit left",
+    "temperature": "fixed_sampling=true sends neither temperature nor top_p",
+    "top_p": "fixed_sampling=true sends neither temperature nor top_p",
+    "output_format": "structured=tool or structured=off holds the reply in another way, or not",
+    "output_config.format": "structured=tool or structured=off holds the reply in another way, or not",
+    "effort": "choose another effort=, or leave it away",
+    "thinking": "choose among thinking_budget=TOKENS, thinking=adaptive and thinking=off",
 }
 
 
-class AnthropicModel:
-    """One model behind Anthropic's Messages API.
+class Settings(HttpSettings, kw_only=True):
+    """Options of ``anthropic:`` models."""
 
-    The connections belong to the event loop of the first request; close it in the same loop. After
-    `close` the next request opens new ones.
+    base_url: Annotated[str, Meta(description="address; else ANTHROPIC_BASE_URL, else Anthropic")] = ""
+    api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "ANTHROPIC_API_KEY"
+    thinking_budget: Annotated[
+        Annotated[int, Meta(ge=LEAST_BUDGET)] | None,
+        Meta(description="tokens of thinking, on top of the plan's `max_tokens`"),
+    ] = None
+    thinking: Annotated[
+        Literal["adaptive", "off"] | None,
+        Meta(description="adaptive: the model decides, within `max_tokens`; off: it does not think"),
+    ] = None
+    effort: Annotated[
+        Literal["low", "medium", "high", "xhigh", "max"] | None, Meta(description="how much the model works")
+    ] = None
+    structured: Annotated[
+        Literal["format", "tool", "off"], Meta(description="how a reply is held to a schema")
+    ] = "format"
+    fixed_sampling: Annotated[
+        bool, Meta(description="send neither temperature nor top_p, for models that let neither be chosen")
+    ] = False
+
+    def __post_init__(self) -> None:
+        """Refuse options that exclude each other."""
+        owner = f"anthropic:{self.name}"
+        if clash := sorted(OWN_FIELDS & self.extra.keys()):
+            raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+        if self.thinking and self.thinking_budget is not None:
+            raise UsageError(
+                f"{owner}: thinking={self.thinking} and thinking_budget={self.thinking_budget} exclude "
+                "each other; give one of them"
+            )
+        if self.thinks and self.structured == "tool":
+            raise UsageError(
+                f"{owner}: the API forces no tool on a model that thinks; take structured=format or "
+                "structured=off, or ask without thinking"
+            )
+
+    @property
+    def thinks(self) -> bool:
+        """Whether the model is told to think."""
+        return self.thinking_budget is not None or self.thinking == "adaptive"
+
+
+class MessagesDialect(Dialect):
+    """``POST /v1/messages``.
+
+    The API counts thinking against ``max_tokens``; so that `Sampling.max_tokens` stays the room for the
+    reply, a budget of thinking is added to it.
     """
 
-    looks = True
-    by_item = False
+    host: ClassVar[str] = "api.anthropic.com"
 
-    def __init__(self, server: Server, rules: BodyRules, options: Options) -> None:
-        self.identity = _identity(server, rules)
-        self.max_in_flight = options.max_in_flight
+    def __init__(self, server: Server, settings: Settings) -> None:
         self._server = server
-        self._rules = rules
-        self._timeout_s = options.timeout_s
-        self._connections: httpx2.AsyncClient | None = None
-        self._client: AsyncAnthropic | None = None
+        self._settings = settings
+        self._media = EncodedMedia(as_url=False)
 
-    async def reply(self, request: Request) -> Reply:
-        """Ask once; see `Model.reply`.
+    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
+        """See `Dialect.body`; text and images stay in the order of the prompt."""
+        self._media.next_request()
+        prompt, sampling, settings = request.prompt, request.sampling, self._settings
+        pieces = Pieces()
+        # The API refuses blocks of nothing but blanks; leaving them out takes no word away.
+        parts = [p for p in prompt.parts if not isinstance(p, TextPart) or p.text.strip()]
+        max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
+        body: dict[str, object] = {
+            "model": settings.name,
+            "max_tokens": max_tokens + (settings.thinking_budget or 0),
+            "messages": [{"role": "user", "content": [self._content(p, request, pieces) for p in parts]}],
+        }
+        if prompt.system:
+            body["system"] = prompt.system
+        body |= self._sampled(sampling) | self._thinking() | self._output(prompt.reply_schema)
+        return "/v1/messages", pieces.of(body | settings.extra)
 
-        Raises:
-            UsageError: the sampling has a setting that the API does not have, or an image is missing.
-        """
-        _sdk.check_key(self._server, host=HOST)
-        body = message_body(request, self._rules)
-        client = self._open()
-        start_s = time.perf_counter()
-        answer = await self._post(client, body)
-        if not 200 <= answer.status < 300:
-            raise message_fault(answer, self._server)
-        return read_message(answer, self._server, latency_s=time.perf_counter() - start_s)
+    def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+        match part:
+            case TextPart():
+                return {"type": "text", "text": part.text}
+            case ImagePart():
+                data = pieces.mark(self._media.of_image(part, request))
+                return {
+                    "type": "image",
+                    "source": {"type": "base64", "media_type": part.media_type, "data": data},
+                }
+            case VideoPart():
+                raise RejectedRequestError(
+                    f"{request.item_id}: anthropic: takes images, not the video file {part.path}; ask with "
+                    "frames (--layout images or --layout montage:4x2)"
+                )
 
-    async def _post(self, client: "AsyncAnthropic", body: dict[str, object]) -> Answer:
-        import anthropic
-        import httpx2
-
-        try:
-            with anyio.fail_after(self._timeout_s):
-                # Not messages.create(), which has no temperature and warns of models by their name.
-                response = await client.post("/v1/messages", body=body, cast_to=httpx2.Response)
-        except anthropic.APIStatusError as error:
-            response = error.response
-        except anthropic.APIConnectionError as error:
-            raise _sdk.connection_fault(error.__cause__ or error, self._server) from error
-        except TimeoutError as error:
-            raise _sdk.too_slow(self._server, timeout_s=self._timeout_s) from error
-        return Answer(status=response.status_code, headers=response.headers, body=response.content)
-
-    def _open(self) -> "AsyncAnthropic":
-        if self._client is None:
-            import anthropic
-            import httpx2
-
-            self._connections = _sdk.open_connections(self._server)
-            self._client = anthropic.AsyncAnthropic(
-                api_key=self._server.key or _sdk.NO_KEY,
-                base_url=self._server.address,
-                max_retries=0,
-                timeout=httpx2.Timeout(self._timeout_s, connect=min(CONNECT_TIMEOUT_S, self._timeout_s)),
-                http_client=self._connections,
-                open_telemetry=False,
+    def _sampled(self, sampling: Sampling) -> dict[str, object]:
+        """Temperature and top_p, where they are not what the API does by itself."""
+        settings, name = self._settings, self._settings.name
+        if sampling.seed is not None:
+            raise UsageError(f"anthropic:{name} takes no seed (got {sampling.seed}); leave --model-seed away")
+        if settings.fixed_sampling:
+            return {}
+        temperature, top_p = sampling.temperature, sampling.top_p
+        if settings.thinks and temperature not in {None, OWN_TEMPERATURE}:
+            raise UsageError(
+                f"anthropic:{name} cannot think at temperature {temperature:g}: with thinking the API "
+                "samples at 1 and at nothing else; say --temperature 1 or fixed_sampling=true, or ask "
+                "without thinking"
             )
-        return self._client
+        if settings.thinks and top_p is not None and top_p < LEAST_THINKING_TOP_P:
+            raise UsageError(
+                f"anthropic:{name} cannot think with top_p {top_p:g}: with thinking the API takes "
+                f"{LEAST_THINKING_TOP_P:g} to 1; leave --top-p away, or ask without thinking"
+            )
+        fields: dict[str, object] = {}
+        if temperature is not None and temperature != OWN_TEMPERATURE:
+            fields["temperature"] = temperature
+        if top_p is not None:
+            fields["top_p"] = top_p
+        return fields
 
-    async def close(self) -> None:
-        """Close the connections; closing twice is fine."""
-        connections, self._connections, self._client = self._connections, None, None
-        if connections is not None:
-            await connections.aclose()
+    def _thinking(self) -> dict[str, object]:
+        if self._settings.thinking_budget is not None:
+            return {"thinking": {"type": "enabled", "budget_tokens": self._settings.thinking_budget}}
+        if self._settings.thinking == "adaptive":
+            return {"thinking": {"type": "adaptive", "display": "summarized"}}
+        return {"thinking": {"type": "disabled"}} if self._settings.thinking == "off" else {}
 
+    def _output(self, schema: dict[str, object] | None) -> dict[str, object]:
+        """The effort, and what holds the reply to a schema."""
+        settings = self._settings
+        fields: dict[str, object] = {}
+        config: dict[str, object] = {"effort": settings.effort} if settings.effort else {}
+        if schema is not None and settings.structured == "format":
+            config["format"] = {"type": "json_schema", "schema": output_schema(schema)}
+        if schema is not None and settings.structured == "tool":
+            tool = {"name": TOOL, "description": "Give the reply in this form.", "input_schema": schema}
+            fields = {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
+        return fields | ({"output_config": config} if config else {})
 
-def _identity(server: Server, rules: BodyRules) -> str:
-    changes_the_reply = {
-        "base_url": server.address,
-        "thinking_budget": rules.thinking_budget,
-        "thinking": rules.thinking,
-        "effort": rules.effort,
-        "structured": "" if rules.structured == "format" else rules.structured,
-        "fixed_sampling": "yes" if rules.fixed_sampling else "",
-        "extra": rules.extra,
-    }
-    return _sdk.spec_text(f"anthropic:{rules.model}", changes_the_reply)
+    def fault(self, answer: Answer, request: Request) -> ModelError:
+        """See `Dialect.fault`; what every request of the run would be told is an `AccessError`."""
+        error = fault(answer, self._server)
+        if isinstance(error, RejectedRequestError) and answer.status == 400:
+            said = str(error).lower()
+            advice = next((advice for words, advice in _OF_ALL_REQUESTS.items() if words in said), None)
+            if advice is not None:
+                return AccessError(f"{error} ({advice})")
+        return error
 
-
-def _check(name: str, read: Options) -> None:
-    """Refuse options that exclude each other."""
-    clash = sorted(OWN_FIELDS & read.extra.keys())
-    if clash:
-        raise UsageError(
-            f"anthropic:{name}: extra must not set {', '.join(clash)}; the plan or vidence sets them"
+    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+        """See `Dialect.read`."""
+        body = decode(answer, self._server, kind=_Body, what="message", api="an Anthropic API")
+        if body.content is None:
+            raise without_reply(answer, self._server, lacks="content")
+        finish = finish_of(body.stop_reason)
+        details = body.stop_details or _StopDetails()
+        return Reply(
+            text="".join(_text(block) for block in body.content),
+            reasoning="\n\n".join(b.thinking for b in body.content if b.type == "thinking" and b.thinking),
+            finish=finish,
+            refusal=(details.explanation or details.category or "") if finish == "refusal" else "",
+            model=body.model or "",
+            usage=_usage(body.usage),
+            latency_s=latency_s,
         )
-    if read.thinking and read.thinking_budget is not None:
-        raise UsageError(
-            f"anthropic:{name}: thinking={read.thinking} and thinking_budget={read.thinking_budget} exclude "
-            "each other; give one of them"
-        )
-    thinks = read.thinking == "adaptive" or read.thinking_budget is not None
-    if thinks and read.structured == "tool":
-        raise UsageError(
-            f"anthropic:{name}: the API forces no tool on a model that thinks; take structured=format or "
-            "structured=off, or ask without thinking"
-        )
 
 
-def create(name: str, options: Mapping[str, str]) -> AnthropicModel:
+# ------------------------------------------------------------------------------------- the schema
+
+_TAKEN = {"type", "enum", "const", "$ref", "$defs", "description", "title", "properties", "required"}
+_NESTED = {"items", "anyOf", "oneOf", "allOf"}
+_FORMATS = {"date-time", "time", "date", "duration", "email", "hostname", "uri", "ipv4", "ipv6", "uuid"}
+
+
+def output_schema(schema: Mapping[str, object]) -> dict[str, object]:
+    r"""A JSON Schema in the subset that the API takes; what is outside it is said in the description.
+
+    Source: ``transform_schema`` of Anthropic's Python SDK 2.12.
+    Departs: a schema without ``type`` stays without one, where the SDK raises an error.
+
+    >>> output_schema({"type": "integer", "minimum": 1, "description": "A number"})
+    {'type': 'integer', 'description': 'A number\n\n{minimum: 1}'}
+    """
+    kept = {k: v for k, v in schema.items() if "$ref" not in schema or k in {"$ref", "$defs"}}
+    made = {("anyOf" if k == "oneOf" else k): _inner(k, v) for k, v in kept.items() if _is_taken(k, v)}
+    rest = {k: v for k, v in kept.items() if not _is_taken(k, v) and k != "additionalProperties"}
+    if made.get("type") == "object":
+        made = {"properties": {}, **made, "additionalProperties": False}
+    if made.keys() & {"enum", "const"}:
+        made.pop("type", None)
+    if rest:
+        said = "{" + ", ".join(f"{key}: {value}" for key, value in rest.items()) + "}"
+        made["description"] = f"{made['description']}\n\n{said}" if "description" in made else said
+    return made
+
+
+def _is_taken(key: str, value: object) -> bool:
+    return (
+        key in _TAKEN | _NESTED
+        or (key == "format" and value in _FORMATS)
+        or (key == "minItems" and value in {0, 1})
+    )
+
+
+def _inner(key: str, value: object) -> object:
+    """The value of a keyword, with the schemas in it in the subset, too."""
+    if key in {"properties", "$defs"} and isinstance(value, dict):
+        return {name: output_schema(one) for name, one in value.items()}
+    if key == "items" and isinstance(value, dict):
+        return output_schema(value)
+    if key in {"anyOf", "oneOf", "allOf"} and isinstance(value, list):
+        return [output_schema(one) for one in value]
+    return value
+
+
+# --------------------------------------------------------------------------------- what is sent back
+
+
+class _Block(msgspec.Struct):
+    type: str = ""
+    text: str | None = None
+    thinking: str | None = None
+    name: str | None = None
+    input: dict[str, object] | None = None
+
+
+class _StopDetails(msgspec.Struct):
+    category: str | None = None
+    explanation: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_creation_input_tokens: int | None = None
+    cache_read_input_tokens: int | None = None
+
+
+class _Body(msgspec.Struct):
+    content: list[_Block] | None = None
+    model: str | None = None
+    stop_reason: str | None = None
+    stop_details: _StopDetails | None = None
+    usage: _Usage | None = None
+
+
+def _text(block: _Block) -> str:
+    if block.type == "text":
+        return block.text or ""
+    if block.type == "tool_use" and block.name == TOOL and block.input is not None:
+        return msgspec.json.encode(block.input).decode()
+    return ""
+
+
+def _usage(usage: _Usage | None) -> Usage:
+    """Tokens read from and written to the cache are input, too; the API counts them apart."""
+    if usage is None:
+        return Usage()
+    counts = (usage.input_tokens, usage.cache_creation_input_tokens, usage.cache_read_input_tokens)
+    known = [n for n in counts if n is not None]
+    return Usage(input_tokens=sum(known) if known else None, output_tokens=usage.output_tokens)
+
+
+def create(settings: Settings) -> HttpModel:
     """The model of that name at Anthropic; nothing is sent yet.
 
     Raises:
-        UsageError: no name, the SDK is not installed, or an option is not known or cannot be read.
+        UsageError: an address or a key that can be none.
     """
-    if not name:
-        raise UsageError("anthropic: needs the name of a model, for example anthropic:claude-sonnet-4-5")
-    read = msgspec.convert(take_options(f"anthropic:{name}", options, _READERS), Options)
-    _check(name, read)
-    _sdk.need_library("anthropic", owner=f"anthropic:{name}", extra="anthropic")
-    address = check_address(read.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ADDRESS)
-    for tail in ("/v1/messages", "/v1"):
-        if address.endswith(tail):
-            raise UsageError(f"base_url={address!r} must stop before {tail}")
+    address = settings.base_url or os.environ.get("ANTHROPIC_BASE_URL") or ADDRESS
     server = Server(
-        address=address,
+        address=check_address(address, stops_before=("/v1/messages", "/v1")),
         ends="before /v1",
-        key_env=read.api_key_env,
-        key=_sdk.read_key(read.api_key_env, example="ANTHROPIC_API_KEY"),
+        key_env=settings.api_key_env,
+        key=read_key(settings.api_key_env, example="ANTHROPIC_API_KEY"),
     )
-    rules = BodyRules(
-        model=name,
-        thinking=read.thinking,
-        thinking_budget=read.thinking_budget,
-        effort=read.effort,
-        structured=read.structured,
-        fixed_sampling=read.fixed_sampling,
-        extra=read.extra,
-    )
-    return AnthropicModel(server, rules, read)
+    headers = {"content-type": "application/json", "anthropic-version": VERSION}
+    if server.key:
+        headers["authorization"] = f"Bearer {server.key}"
+    used = msgspec.structs.replace(settings, base_url=server.address)
+    caller = Caller(server, headers=headers)
+    return HttpModel(MessagesDialect(server, used), caller, used, identity=identity_of("anthropic", used))

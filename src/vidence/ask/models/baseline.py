@@ -2,29 +2,43 @@
 
 Their scores belong beside every model's. Where a rule does not apply (no choices; ``median`` where
 not every choice holds exactly one number) the reply has no text, so that it is unreadable under
-every reader, and its `reasoning` says why. They give no log-probabilities: they hold no beliefs.
+every parser, and its `reasoning` says why. They give no log-probabilities: they hold no beliefs.
 """
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Sequence
+from typing import Annotated, ClassVar
 
-import msgspec
+from msgspec import Meta
 
-from vidence.catalog import take_options
 from vidence.contracts import Request
-from vidence.errors import UnknownNameError
+from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record, Reply
 from vidence.statistics.chance import longest_choice, numeric_median
 
+RULES = ("random", "constant", "longest", "median")
 Rule = Callable[[Request], str | None]
 
 
-class _RandomOptions(Record, kw_only=True):
-    seed: int | None = None
+class Settings(Record, kw_only=True):
+    """Options of ``baseline:`` models."""
 
+    positional: ClassVar[str] = "rule"
 
-class _ConstantOptions(Record, kw_only=True):
-    letter: str = "A"
+    rule: Annotated[str, Meta(description="random, constant, longest or median")]
+    seed: Annotated[int | None, Meta(description="of random; else that of the plan, or 0")] = None
+    letter: Annotated[str | None, Meta(description="of `constant`; by default A")] = None
+
+    def __post_init__(self) -> None:
+        """Refuse rules that are not known, options of another rule, and a letter that is none."""
+        if self.rule not in RULES:
+            raise UnknownNameError("baseline", self.rule, RULES)
+        for option, rule in (("seed", "random"), ("letter", "constant")):
+            if getattr(self, option) is not None and self.rule != rule:
+                raise UsageError(f"baseline:{self.rule} has no option {option!r}; baseline:{rule} has it")
+        if self.letter is not None and not re.fullmatch("[A-Za-z]", self.letter):
+            raise UsageError(f"baseline:constant: letter={self.letter!r} is not one letter, for example C")
 
 
 class BaselineModel:
@@ -71,33 +85,17 @@ def _by_choices(pick: Callable[[Sequence[str]], int | None]) -> Rule:
     return rule
 
 
-def _letter(text: str) -> str:
-    if len(text) != 1 or not "A" <= text.upper() <= "Z":
-        raise ValueError("expected one letter, for example C")
-    return text.upper()
+def create(settings: Settings) -> BaselineModel:
+    """The baseline of that rule.
 
-
-def create(name: str, options: Mapping[str, str]) -> BaselineModel:
-    """The baseline of that name.
-
-    ``random?seed=0`` draws a letter from the seed, the id of the item and the sample, whatever the
-    order of the requests; without the option the seed is that of the request's `Sampling`, or 0.
-    ``constant?letter=C`` always says C; ``longest`` takes the longest choice;
-    ``median`` the middle one of the numbers.
-
-    Raises:
-        UnknownNameError: no such baseline.
-        UsageError: an option that is not known or cannot be read.
+    A random letter depends on the seed, the id of the item and the sample, whatever the order of the
+    requests.
     """
-    owner = f"baseline:{name}"
-    if name == "random":
-        seed = msgspec.convert(take_options(owner, options, {"seed": int}), _RandomOptions).seed
-        return BaselineModel(owner if seed is None else f"{owner}?seed={seed}", _random(seed))
-    if name == "constant":
-        letter = msgspec.convert(take_options(owner, options, {"letter": _letter}), _ConstantOptions).letter
+    owner = f"baseline:{settings.rule}"
+    if settings.rule == "random":
+        identity = owner if settings.seed is None else f"{owner}?seed={settings.seed}"
+        return BaselineModel(identity, _random(settings.seed))
+    if settings.rule == "constant":
+        letter = (settings.letter or "A").upper()
         return BaselineModel(f"{owner}?letter={letter}", lambda _: letter)
-    rules = {"longest": _by_choices(longest_choice), "median": _by_choices(numeric_median)}
-    if name not in rules:
-        raise UnknownNameError("baseline", name, ("random", "constant", *rules))
-    take_options(owner, options, {})
-    return BaselineModel(owner, rules[name])
+    return BaselineModel(owner, _by_choices(longest_choice if settings.rule == "longest" else numeric_median))

@@ -1,259 +1,405 @@
-"""Google's models through the official SDK: ``gemini:NAME?thinking_budget=2048``.
+"""Google's models: ``gemini:NAME?thinking_budget=2048``.
 
 Frames go in the request, in the order of the prompt; a whole video goes in the request where it is small,
-and is uploaded once per run where it is not. The SDK's own retries are off: a run has its own.
+and is uploaded once per run where it is not.
 """
 
 import os
 import re
-import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Collection, Sequence
+from typing import Annotated, ClassVar, Literal
 
-import anyio
 import msgspec
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.models import _sdk
-from vidence.ask.models._gemini_body import (
-    BodyRules,
-    image_part,
-    own_fields_in,
-    settings,
-    text_part,
-    video_part,
+from vidence.ask.models.answers import (
+    Answer,
+    Finish,
+    Likely,
+    Position,
+    Server,
+    choice_logps,
+    decode,
+    fault,
+    without_reply,
 )
-from vidence.ask.models._gemini_call import BadAnswer, Caller
-from vidence.ask.models._gemini_files import FileRules, Videos
-from vidence.ask.models._gemini_reply import content_fault, read_content, says_no_logprobs
-from vidence.ask.models._http import Answer, Server, check_address
-from vidence.catalog import take_options
+from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
+from vidence.ask.models.http import Caller, Dialect, HttpModel, check_address, identity_of, read_key
 from vidence.contracts import Request
-from vidence.errors import TransientModelError, UsageError
-from vidence.records import ImagePart, Part, Record, Reply, TextPart, VideoPart
-
-if TYPE_CHECKING:
-    from google.genai import Client, types
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
 
 ADDRESS = "https://generativelanguage.googleapis.com"
-HOST = "generativelanguage.googleapis.com"
-MOST_FPS = 24.0  # the API's limit
+MOST_LOGPROBS = 20  # the API's limit
+LOGPROBS = "log-probabilities"  # the optional part of a request that many models refuse
+# The categories whose threshold can be set.
+HARMS = (
+    "HARM_CATEGORY_HARASSMENT",
+    "HARM_CATEGORY_HATE_SPEECH",
+    "HARM_CATEGORY_SEXUALLY_EXPLICIT",
+    "HARM_CATEGORY_DANGEROUS_CONTENT",
+)
+_OWN_FIELDS = frozenset({"contents", "systemInstruction", "safetySettings"})
+_OWN_SETTINGS = frozenset(
+    {"temperature", "topP", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema"}
+) | {"thinkingConfig", "responseLogprobs", "logprobs", "mediaResolution", "candidateCount"}
+_NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
+_VERSION = re.compile(r"v\d+(alpha|beta)?\d*")
 
-
-class Options(Record, kw_only=True):
-    """What can be set behind the ``?`` of the spec.
-
-    `thinking_budget`: tokens of thinking, on top of the plan's `max_tokens`; 0 for none, -1 lets the
-    model decide. `thinking_level`: ``minimal``, ``low``, ``medium``, ``high`` or ``xhigh``.
-    `video_fps`: frames that the server takes from a whole video, per second. `media_resolution`: ``low``,
-    ``medium`` or ``high``. `safety`: the threshold of all safety settings. `inline_mb`: whole videos up to
-    this size go in the request. `upload_timeout_s`: the longest wait for an upload, and for the server to
-    be done with it; `poll_s`: how often it is asked whether it is. `base_url` defaults to Google.
-    `api_version` is the part of the path, by default the SDK's. `api_key_env` names the variable that
-    holds the key, by default GEMINI_API_KEY, then GOOGLE_API_KEY. `timeout_s` is the longest wait for one
-    whole reply, in seconds. `extra` is a JSON object added to each request.
-    """
-
-    thinking_budget: int | None = None
-    thinking_level: str = ""
-    video_fps: float | None = None
-    media_resolution: str = ""
-    safety: str = ""
-    inline_mb: float = 14.0
-    upload_timeout_s: float = 600.0
-    poll_s: float = 2.0
-    base_url: str = ""
-    api_version: str = ""
-    api_key_env: str = ""
-    timeout_s: float = 600.0
-    max_in_flight: int | None = None
-    extra: dict[str, object] = msgspec.field(default_factory=dict)
-
-
-def _budget(text: str) -> int:
-    value = int(text)
-    if value < -1:
-        raise ValueError("expected a number of tokens, 0 for no thinking, or -1 for as many as it takes")
-    return value
-
-
-def _fps(text: str) -> float:
-    value = option_readers.positive_number(text)
-    if value > MOST_FPS:
-        raise ValueError(f"expected a number above 0, up to {MOST_FPS:g}")
-    return value
-
-
-def _version(text: str) -> str:
-    if not re.fullmatch(r"v\d+(alpha|beta)?\d*", text):
-        raise ValueError("expected for example v1 or v1beta")
-    return text
-
-
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "thinking_budget": _budget,
-    "thinking_level": option_readers.one_of("minimal", "low", "medium", "high", "xhigh"),
-    "video_fps": _fps,
-    "media_resolution": option_readers.one_of("low", "medium", "high"),
-    "safety": option_readers.one_of(
-        "off", "block_none", "block_only_high", "block_medium_and_above", "block_low_and_above"
-    ),
-    "inline_mb": option_readers.number_from_zero,
-    "upload_timeout_s": option_readers.positive_number,
-    "poll_s": option_readers.positive_number,
-    "base_url": str,
-    "api_version": _version,
-    "api_key_env": str,
-    "timeout_s": option_readers.positive_number,
-    "max_in_flight": option_readers.positive_whole,
-    "extra": option_readers.json_object,
+_STOPPED = (
+    "SAFETY",
+    "RECITATION",
+    "BLOCKLIST",
+    "PROHIBITED_CONTENT",
+    "SPII",
+    "IMAGE_SAFETY",
+    "IMAGE_PROHIBITED_CONTENT",
+    "IMAGE_RECITATION",
+    "ESCALATION",
+)
+_FINISH: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length"}
+_FINISH.update((word, "refusal") for word in _STOPPED)
+# Reasons of a 400 that every request of the run would get.
+_OF_THE_KEY = {"API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_SERVICE_BLOCKED", "SERVICE_DISABLED"}
+_OF_THE_PLACE = "location is not supported"
+_OF_ALL_REQUESTS = {
+    "thinking level": "choose another thinking_level=, or thinking_budget=",
+    "thinking_level": "choose another thinking_level=, or thinking_budget=",
+    "thinking budget": "choose another thinking_budget=, or thinking_level=",
+    "thinking is not": "leave thinking_budget= and thinking_level= away",
+    "thinking_config": "leave thinking_budget= and thinking_level= away",
 }
 
 
-class GeminiModel:
-    """One model behind the Gemini API."""
+class Settings(UploadSettings, kw_only=True):
+    """Options of ``gemini:`` models."""
 
-    looks = True
-    by_item = False
+    base_url: Annotated[str, Meta(description="address of the server, without the version; else Google")] = ""
+    api_key_env: Annotated[str, Meta(description="variable of the key; else GEMINI_, GOOGLE_API_KEY")] = ""
+    thinking_budget: Annotated[
+        Annotated[int, Meta(ge=-1)] | None,
+        Meta(
+            description="tokens of thinking, on top of the plan's `max_tokens`; 0 for none, -1 for as many "
+            "as the model takes"
+        ),
+    ] = None
+    thinking_level: Annotated[
+        Literal["minimal", "low", "medium", "high", "xhigh"] | None,
+        Meta(description="how much the model thinks"),
+    ] = None
+    video_fps: Annotated[
+        Annotated[float, Meta(gt=0, le=24)] | None,
+        Meta(description="frames that the server takes from a whole video, per second"),
+    ] = None
+    media_resolution: Annotated[
+        Literal["low", "medium", "high"] | None, Meta(description="resolution in which media are read")
+    ] = None
+    safety: Annotated[
+        Literal["off", "block_none", "block_only_high", "block_medium_and_above", "block_low_and_above"]
+        | None,
+        Meta(description="threshold of all safety settings"),
+    ] = None
 
-    def __init__(self, server: Server, rules: BodyRules, options: Options) -> None:
-        self.identity = _identity(server, rules, options.api_version)
-        self.max_in_flight = options.max_in_flight
-        self._server = server
-        self._rules = rules
-        self._timeout_s = options.timeout_s
-        self._caller = Caller(server, api_version=options.api_version)
-        file_rules = FileRules(
-            inline_mb=options.inline_mb, upload_timeout_s=options.upload_timeout_s, poll_s=options.poll_s
+    def __post_init__(self) -> None:
+        """Refuse a name or a version that can be none, and options that exclude each other."""
+        if not _NAME.fullmatch(self.name) or ".." in self.name:
+            raise UsageError(
+                f"gemini: needs the name of a model, for example gemini:gemini-2.5-pro; got {self.name!r}"
+            )
+        owner = f"gemini:{self.name}"
+        if self.api_version and not _VERSION.fullmatch(self.api_version):
+            raise UsageError(
+                f"{owner}: api_version={self.api_version!r} is no version; expected for example v1 or v1beta"
+            )
+        generation = self.extra.get("generationConfig")
+        own = _OWN_SETTINGS & generation.keys() if isinstance(generation, dict) else frozenset[str]()
+        if clash := sorted({*(_OWN_FIELDS & self.extra.keys()), *(f"generationConfig.{f}" for f in own)}):
+            raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+        if self.thinking_level and self.thinking_budget is not None:
+            raise UsageError(
+                f"{owner}: thinking_level={self.thinking_level} and thinking_budget={self.thinking_budget} "
+                "exclude each other; give one of them"
+            )
+
+
+class GeminiDialect(Dialect):
+    """``POST /v1/models/NAME:generateContent``, and the File API for long videos."""
+
+    host: ClassVar[str] = "generativelanguage.googleapis.com"
+
+    def __init__(self, caller: Caller, settings: Settings) -> None:
+        self._server = caller.server
+        self._settings = settings
+        self._media = EncodedMedia(as_url=False)
+        self._files = Files(caller, settings, fault=self._fault)
+
+    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
+        """See `Dialect.body`; text and images stay in the order of the prompt, long videos are uploaded."""
+        self._media.next_request()
+        prompt, settings = request.prompt, self._settings
+        pieces = Pieces()
+        parts = [await self._part(part, request, pieces) for part in prompt.parts]
+        body: dict[str, object] = {"contents": [{"role": "user", "parts": parts}]}
+        if prompt.system:
+            body["systemInstruction"] = {"role": "user", "parts": [{"text": prompt.system}]}
+        if generation := self._generation(request, leave_out):
+            body["generationConfig"] = generation
+        if settings.safety:
+            threshold = settings.safety.upper()
+            body["safetySettings"] = [{"category": harm, "threshold": threshold} for harm in HARMS]
+        name = (
+            settings.name
+            if settings.name.startswith(("models/", "tunedModels/"))
+            else f"models/{settings.name}"
         )
-        self._videos = Videos(self._caller, file_rules)
-        self._offers_logprobs = True
+        version = settings.api_version or DEFAULT_VERSION
+        return f"/{version}/{name}:generateContent", pieces.of(_merged(body, settings.extra))
 
-    async def reply(self, request: Request) -> Reply:
-        """Ask once, after uploading videos that are not there yet; see `Model.reply`.
-
-        A model that says that it reports no log-probabilities is asked again without them, and for none
-        from then on.
-
-        Raises:
-            UsageError: an image is missing.
-        """
-        return await self._answer(request)
-
-    async def _answer(self, request: Request) -> Reply:
-        _sdk.check_key(self._server, host=HOST)
-        parts = [await self._part(part, request) for part in request.prompt.parts]
-        letters = request.prompt.letters if request.sampling.want_choice_logps else ()
-        with_logprobs = bool(letters) and self._offers_logprobs
-        self._caller.open()
-        start_s = time.perf_counter()
-        try:
-            answer = await self._generate(parts, request, with_logprobs=with_logprobs)
-        except BadAnswer as bad:
-            if with_logprobs and says_no_logprobs(bad.answer):
-                self._offers_logprobs = False
-                return await self._answer(request)
-            if bad.answer.status == 200:
-                answer = bad.answer
-            else:
-                raise self._fault(bad, request) from bad
-        return read_content(answer, self._server, letters=letters, latency_s=time.perf_counter() - start_s)
-
-    async def _part(self, part: Part, request: Request) -> "types.Part":
+    async def _part(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
             case TextPart():
-                return text_part(part)
+                return {"text": part.text}
             case ImagePart():
-                return image_part(part, request)
+                data = pieces.mark(self._media.of_image(part, request))
+                return {"inlineData": {"mimeType": part.media_type, "data": data}}
             case VideoPart():
-                return video_part(part, await self._videos.source(part), self._rules)
+                fps = self._settings.video_fps
+                metadata = {} if fps is None else {"videoMetadata": {"fps": fps}}
+                if await self._files.is_sent_inline(part):
+                    data = pieces.mark(await self._media.of_video(part))
+                    return {"inlineData": {"mimeType": part.media_type, "data": data}, **metadata}
+                uri = await self._files.uri(part)
+                return {"fileData": {"fileUri": uri, "mimeType": part.media_type}, **metadata}
 
-    async def _generate(self, parts: "list[types.Part]", request: Request, *, with_logprobs: bool) -> Answer:
-        from google.genai import types
+    def _generation(self, request: Request, leave_out: Collection[str]) -> dict[str, object]:
+        """The settings of one request; those left to the server are absent."""
+        settings, sampling, schema = self._settings, request.sampling, request.prompt.reply_schema
+        max_tokens = sampling.max_tokens
+        fields: dict[str, object | None] = {
+            "temperature": sampling.temperature,
+            "topP": sampling.top_p,
+            # The API counts thinking against the limit; a budget is added so that the reply keeps its room.
+            "maxOutputTokens": None
+            if max_tokens is None
+            else max_tokens + max(0, settings.thinking_budget or 0),
+            # The same seed for every sample would give the same reply several times.
+            "seed": None if sampling.seed is None else sampling.seed + request.sample,
+            "responseMimeType": None if schema is None else "application/json",
+            "responseJsonSchema": schema,
+            "thinkingConfig": self._thinking(),
+            "mediaResolution": settings.media_resolution
+            and f"MEDIA_RESOLUTION_{settings.media_resolution.upper()}",
+        }
+        if _wants_logprobs(request) and LOGPROBS not in leave_out:
+            fields |= {"responseLogprobs": True, "logprobs": MOST_LOGPROBS}
+        return {name: value for name, value in fields.items() if value is not None}
 
-        config = settings(request, self._rules, with_logprobs=with_logprobs)
-        content = types.Content(role="user", parts=parts)
+    def _thinking(self) -> dict[str, object] | None:
+        level, budget = self._settings.thinking_level, self._settings.thinking_budget
+        if level:
+            return {"includeThoughts": True, "thinkingLevel": level.upper()}
+        return None if budget is None else {"includeThoughts": budget != 0, "thinkingBudget": budget}
 
-        async def ask(client: "Client") -> str:
-            response = await client.aio.models.generate_content(
-                model=self._rules.model, contents=[content], config=config
-            )
-            return response.sdk_http_response.body or ""
+    def refused(self, answer: Answer, request: Request) -> str:
+        """Whether this model reports no log-probabilities; see `Dialect.refused`."""
+        says_so = answer.status == 400 and b"logprobs" in answer.body.lower()
+        return LOGPROBS if says_so and _wants_logprobs(request) else ""
 
-        body = await self._caller.within(self._timeout_s, ask)
-        return Answer(status=200, headers={}, body=body.encode())
-
-    def _fault(self, bad: BadAnswer, request: Request) -> Exception:
+    def fault(self, answer: Answer, request: Request) -> ModelError:
+        """See `Dialect.fault`; an uploaded video that the server lost is uploaded again."""
+        error = self._fault(answer)
         videos = [part for part in request.prompt.parts if isinstance(part, VideoPart)]
-        error = content_fault(bad.answer, self._server)
-        if 400 <= bad.answer.status < 500 and self._videos.forget_lost(bad, videos):
+        if 400 <= answer.status < 500 and self._files.forget_lost(answer, videos):
             return TransientModelError(f"{error} (the video is uploaded again at the next try)")
         return error
 
-    async def close(self) -> None:
-        """Delete what was uploaded and close the connections; closing twice is fine."""
-        with anyio.CancelScope(shield=True):
-            await self._videos.delete()
-            await self._caller.close()
+    def _fault(self, answer: Answer) -> ModelError:
+        details = _details(answer)
+        error = fault(_with_wait(answer, details), self._server)
+        if not isinstance(error, RejectedRequestError):
+            return error
+        if not _OF_THE_KEY.isdisjoint({d.reason for d in details}):
+            return AccessError(
+                f"{error} (the key was read from the environment variable {self._server.key_env})"
+            )
+        said = str(error).lower()
+        if _OF_THE_PLACE in said:
+            return AccessError(f"{error} (the API is not offered where this machine is)")
+        advice = next((advice for words, advice in _OF_ALL_REQUESTS.items() if words in said), None)
+        return error if advice is None else AccessError(f"{error} ({advice})")
 
-
-def _identity(server: Server, rules: BodyRules, api_version: str) -> str:
-    changes_the_reply = {
-        "base_url": server.address,
-        "api_version": api_version,
-        "thinking_budget": rules.thinking_budget,
-        "thinking_level": rules.thinking_level,
-        "video_fps": rules.video_fps,
-        "media_resolution": rules.media_resolution,
-        "safety": rules.safety,
-        "extra": rules.extra,
-    }
-    return _sdk.spec_text(f"gemini:{rules.model}", changes_the_reply)
-
-
-def _server(read: Options) -> Server:
-    address = check_address(read.base_url or ADDRESS)
-    tail = re.search(r"/v\d+(alpha|beta)?\d*$", address)
-    if tail:
-        raise UsageError(
-            f"base_url={address!r} must stop before {tail[0]}; api_version={tail[0][1:]} sets the version"
+    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+        """See `Dialect.read`; a prompt or a reply that was blocked is a refusal."""
+        body = decode(answer, self._server, kind=_Body, what="reply", api="a Gemini API")
+        feedback = body.prompt_feedback or _Feedback()
+        if not body.candidates and not feedback.block_reason:
+            raise without_reply(answer, self._server, lacks="candidates")
+        candidate = body.candidates[0] if body.candidates else _Candidate()
+        parts = (candidate.content.parts if candidate.content else None) or []
+        finish: Finish = _FINISH.get(candidate.finish_reason or "", "other") if body.candidates else "refusal"
+        refusal = ""
+        if not body.candidates:
+            refusal = _because(
+                f"the prompt was blocked: {feedback.block_reason}", feedback.block_reason_message
+            )
+        elif finish == "refusal":
+            refusal = _because(f"the reply was stopped: {candidate.finish_reason}", candidate.finish_message)
+        return Reply(
+            text="".join(p.text or "" for p in parts if not p.thought),
+            reasoning="".join(p.text or "" for p in parts if p.thought),
+            finish=finish,
+            refusal=refusal,
+            model=body.model_version or "",
+            usage=_usage(body.usage_metadata),
+            latency_s=latency_s,
+            choice_logps=choice_logps(_positions(candidate.logprobs_result), letters),
         )
-    key_env = read.api_key_env or "GEMINI_API_KEY"
-    if not read.api_key_env and not os.environ.get(key_env) and os.environ.get("GOOGLE_API_KEY"):
-        key_env = "GOOGLE_API_KEY"
-    key = _sdk.read_key(key_env, example="GEMINI_API_KEY")
-    return Server(address=address, ends="before the version, /v1 or /v1beta", key_env=key_env, key=key)
+
+    async def close(self) -> None:
+        """Delete what was uploaded."""
+        await self._files.delete()
 
 
-def create(name: str, options: Mapping[str, str]) -> GeminiModel:
+def _wants_logprobs(request: Request) -> bool:
+    return request.sampling.want_choice_logps and bool(request.prompt.letters)
+
+
+def _merged(body: dict[str, object], extra: dict[str, object]) -> dict[str, object]:
+    """The body with the fields of `extra`; objects that both have are merged."""
+    merged = dict(body)
+    for key, value in extra.items():
+        ours = merged.get(key)
+        merged[key] = _merged(ours, value) if isinstance(ours, dict) and isinstance(value, dict) else value
+    return merged
+
+
+# --------------------------------------------------------------------------------- what is sent back
+
+
+class _Part(msgspec.Struct):
+    text: str | None = None
+    thought: bool | None = None
+
+
+class _Content(msgspec.Struct):
+    parts: list[_Part] | None = None
+
+
+class _Likely(msgspec.Struct, rename="camel"):
+    token: str = ""
+    log_probability: float | None = None
+
+
+class _Tops(msgspec.Struct):
+    candidates: list[_Likely] | None = None
+
+
+class _Logprobs(msgspec.Struct, rename="camel"):
+    chosen_candidates: list[_Likely] | None = None
+    top_candidates: list[_Tops] | None = None
+
+
+class _Candidate(msgspec.Struct, rename="camel"):
+    content: _Content | None = None
+    finish_reason: str | None = None
+    finish_message: str | None = None
+    logprobs_result: _Logprobs | None = None
+
+
+class _Feedback(msgspec.Struct, rename="camel"):
+    block_reason: str | None = None
+    block_reason_message: str | None = None
+
+
+class _Usage(msgspec.Struct, rename="camel"):
+    prompt_token_count: int | None = None
+    candidates_token_count: int | None = None
+    thoughts_token_count: int | None = None
+
+
+class _Body(msgspec.Struct, rename="camel"):
+    candidates: list[_Candidate] | None = None
+    prompt_feedback: _Feedback | None = None
+    usage_metadata: _Usage | None = None
+    model_version: str | None = None
+
+
+class _Detail(msgspec.Struct, rename="camel"):
+    reason: str | None = None
+    retry_delay: str | None = None
+
+
+class _Error(msgspec.Struct):
+    details: list[_Detail] | None = None
+
+
+class _ErrorBody(msgspec.Struct):
+    error: _Error | None = None
+
+
+def _details(answer: Answer) -> Sequence[_Detail]:
+    try:
+        read = msgspec.json.decode(answer.body, type=_ErrorBody)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ()
+    return (read.error.details or ()) if read.error else ()
+
+
+def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
+    """The answer with a ``retry-after`` header, where the API asks for a wait in the body only."""
+    waits = [re.fullmatch(r"(\d+(?:\.\d+)?)s", d.retry_delay or "") for d in details]
+    wait = next((found[1] for found in waits if found), None)
+    if wait is None or "retry-after" in answer.headers or "retry-after-ms" in answer.headers:
+        return answer
+    headers = {**answer.headers, "retry-after": wait}
+    return Answer(status=answer.status, headers=headers, body=answer.body)
+
+
+def _positions(logprobs: _Logprobs | None) -> list[Position]:
+    chosen = (logprobs.chosen_candidates if logprobs else None) or []
+    tops = (logprobs.top_candidates if logprobs else None) or []
+    found = []
+    for n, token in enumerate(chosen):
+        best = (
+            [Likely(t.token, t.log_probability) for t in tops[n].candidates or ()] if n < len(tops) else None
+        )
+        found.append(Position(Likely(token.token, token.log_probability), best))
+    return found
+
+
+def _usage(usage: _Usage | None) -> Usage:
+    """Thoughts are billed as output; the API counts them apart."""
+    if usage is None:
+        return Usage()
+    said = [n for n in (usage.candidates_token_count, usage.thoughts_token_count) if n is not None]
+    return Usage(input_tokens=usage.prompt_token_count, output_tokens=sum(said) if said else None)
+
+
+def _because(what: str, message: str | None) -> str:
+    return f"{what} ({message})" if message else what
+
+
+def create(settings: Settings) -> HttpModel:
     """The model of that name at Google; nothing is sent yet.
 
     Raises:
-        UsageError: no name, the SDK is not installed, or an option is not known or cannot be read.
+        UsageError: an address or a key that can be none.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_.:/-]+", name):
+    address = check_address(settings.base_url or ADDRESS)
+    if tail := re.search(rf"/{_VERSION.pattern}$", address):
         raise UsageError(
-            f"gemini: needs the name of a model, for example gemini:gemini-2.5-pro; got {name!r}"
+            f"base_url={address!r} must stop before {tail[0]}; api_version={tail[0][1:]} sets the version"
         )
-    read = msgspec.convert(take_options(f"gemini:{name}", options, _READERS), Options)
-    clash = own_fields_in(read.extra)
-    if clash:
-        raise UsageError(
-            f"gemini:{name}: extra must not set {', '.join(clash)}; the plan or vidence sets them"
-        )
-    if read.thinking_level and read.thinking_budget is not None:
-        raise UsageError(
-            f"gemini:{name}: thinking_level={read.thinking_level} and thinking_budget={read.thinking_budget} "
-            "exclude each other; give one of them"
-        )
-    _sdk.need_library("google.genai", owner=f"gemini:{name}", extra="gemini")
-    rules = BodyRules(
-        model=name,
-        thinking_budget=read.thinking_budget,
-        thinking_level=read.thinking_level,
-        video_fps=read.video_fps,
-        media_resolution=read.media_resolution,
-        safety=read.safety,
-        extra=read.extra,
-    )
-    return GeminiModel(_server(read), rules, read)
+    key_env = settings.api_key_env or "GEMINI_API_KEY"
+    if not settings.api_key_env and not os.environ.get(key_env) and os.environ.get("GOOGLE_API_KEY"):
+        key_env = "GOOGLE_API_KEY"
+    key = read_key(key_env, example="GEMINI_API_KEY")
+    server = Server(address=address, ends="before the version, /v1 or /v1beta", key_env=key_env, key=key)
+    headers = {"content-type": "application/json"}
+    if key:
+        headers["x-goog-api-key"] = key
+    used = msgspec.structs.replace(settings, base_url=address)
+    caller = Caller(server, headers=headers)
+    identity = identity_of("gemini", used, left_out={"inline_mb", "upload_timeout_s", "poll_s"})
+    return HttpModel(GeminiDialect(caller, used), caller, used, identity=identity)

@@ -1,9 +1,10 @@
-"""Readers with known defects: ``phantom:fuser|single|blind|letter-biased|forgetful``; and ``phantom:writer``.
+"""Simulated models with known defects: ``phantom:fuser|single|blind|letter-biased|forgetful|writer``.
 
-They read the codes in the pixels of the frames that they are given and the question in the words of
-the prompt, and know nothing else. With cards missing they name the largest choice that cannot be
-right (every card not seen adds 1 or more), or say that the answer cannot be told; so they are never
-right by luck, but for ``letter-biased``, which then always names its letter.
+``writer`` writes the cards of a drawn street. The others read the codes in the pixels of the frames that
+they are given and the question in the words of the prompt, and know nothing else. With cards missing they
+name the largest choice that cannot be right (every card not seen adds 1 or more), or say that the answer
+cannot be told; so they are never right by luck, but for ``letter-biased``, which then always names its
+letter.
 
 Log-probabilities, where asked for, are planted. With n letters and m of the cards not known::
 
@@ -21,24 +22,26 @@ looks for one card only, so one frame has the whole share. A leaked answer count
 import math
 import re
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import Annotated, ClassVar, Final
 
 import anyio.to_thread
 import msgspec
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.models import _phantom_writer
+from vidence.ask.models.images import pixels_of
+from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
+from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
-from vidence.catalog import take_options
 from vidence.contracts import Request
-from vidence.errors import MediaError, RejectedRequestError, UnknownNameError
-from vidence.media.encode import decode_image
+from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 VERSION = 1
+WRITER: Final = "writer"
 _REMEMBERED = 4096  # images whose codes are kept
 _EMPTY_LEVEL = 12  # montage cells without a frame are darker than any frame of a phantom video
 _PLACEHOLDER = re.compile(
@@ -50,8 +53,28 @@ _WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
 _CANNOT_TELL = "This cannot be told from what is shown."
 
 
+class Settings(Record, kw_only=True):
+    """Options of ``phantom:`` models."""
+
+    positional: ClassVar[str] = "name"
+
+    name: Annotated[str, Meta(description="which simulated model")]
+    letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
+    memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
+
+    def __post_init__(self) -> None:
+        """Refuse names that are not known, options of another model, and a letter that is none."""
+        if self.name not in (*MODEL_NAMES, WRITER):
+            raise UnknownNameError("simulated model", self.name, (*MODEL_NAMES, WRITER))
+        for option, name in (("letter", "letter-biased"), ("memory", "forgetful")):
+            if getattr(self, option) is not None and self.name != name:
+                raise UsageError(f"phantom:{self.name} has no option {option!r}; phantom:{name} has it")
+        if self.letter is not None and not re.fullmatch("[A-Za-z]", self.letter):
+            raise UsageError(f"phantom:{self.name}: letter={self.letter!r} is not one letter, for example C")
+
+
 class _Belief(Record, kw_only=True):
-    """What a reader makes of a question.
+    """What a simulated model makes of a question.
 
     `number` is the answer where all is known, `letter` the choice it names, `n_missing` how many cards
     it does not know; `is_sure` tells a choice that follows from what is known from one only named.
@@ -68,7 +91,7 @@ def _letter_of(choices: Mapping[str, int], number: int) -> str | None:
 
 
 def _remembered(reader: SimulatedModel, asked: Asked, codes: Sequence[Payload]) -> dict[str, int]:
-    """The needed cards that the reader still knows after its last frame, with their numbers."""
+    """The needed cards that the model still knows after its last frame, with their numbers."""
     wanted = {"single": asked.colours[:1], "blind": ()}.get(reader.name, asked.colours)
     known: dict[str, int] = {}
     for code in codes:
@@ -134,7 +157,7 @@ def _cut(text: str, max_tokens: int | None) -> tuple[str, bool]:
 
 
 class PhantomModel:
-    """One reader; it keeps the codes of the images that it has seen.
+    """One simulated model; it keeps the codes of the images that it has seen.
 
     `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
     """
@@ -221,14 +244,7 @@ def _read_all(
 
 
 def _read_image(part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, ...]:
-    if part.digest not in images:
-        raise RejectedRequestError(
-            f"the bytes of image {part.digest[:12]} were not sent; expected them in the images of the request"
-        )
-    try:
-        picture = decode_image(images[part.digest])
-    except MediaError as error:
-        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
+    picture = pixels_of(part, images)
     code = read(picture)
     if code is not None and len(part.frames) <= 1:
         return (code,)
@@ -238,31 +254,53 @@ def _read_image(part: ImagePart, images: Mapping[str, bytes]) -> tuple[Payload, 
     return ()
 
 
-def _favourite(text: str) -> str:
-    if len(text) != 1 or not "A" <= text.upper() <= "Z":
-        raise ValueError("expected one letter, for example C")
-    return text.upper()
+# ------------------------------------------------------------------------------------- the writer
+
+_PATH = (
+    "They cross the frame on a straight line. No stop is made on the way. "
+    "Others pass close by without any contact."
+)
+_IS_PATH = re.compile(r"card_path", re.IGNORECASE)
+_NOTHING = "There is nobody to be seen."
 
 
-_KNOWN_OPTIONS: dict[str, dict[str, Callable[[str], object]]] = {
-    "letter-biased": {"letter": _favourite},
-    "forgetful": {"memory": option_readers.positive_whole},
-}
+class CardWriter:
+    """Says what a figure looks like by the colour of its coat, and that it walks straight on."""
+
+    looks = True
+    by_item = False
+    max_in_flight: int | None = None
+
+    def __init__(self) -> None:
+        self.identity = f"phantom:{WRITER} v{VERSION}"
+
+    async def reply(self, request: Request) -> Reply:
+        """The words of the look in the pictures; for a card of paths the words of a straight way.
+
+        Raises:
+            RejectedRequestError: an image that is none, or one whose bytes were not sent.
+        """
+        parts = [part for part in request.prompt.parts if isinstance(part, ImagePart)]
+        pictures = await anyio.to_thread.run_sync(lambda: [pixels_of(part, request.images) for part in parts])
+        text = _NOTHING
+        if pictures:
+            is_path = _IS_PATH.search(request.prompt.template) is not None
+            text = _PATH if is_path else look_of(pictures).words
+        text, is_cut = _cut(text, request.sampling.max_tokens)
+        return Reply(
+            text=text,
+            finish="length" if is_cut else "stop",
+            model=f"phantom:{WRITER}",
+        )
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
 
 
-def create(name: str, options: Mapping[str, str]) -> PhantomModel | _phantom_writer.CardWriter:
-    """The reader of that name, or the writer of cards for a drawn street.
-
-    ``letter-biased?letter=C`` (default A) and ``forgetful?memory=3`` (default 2) can be set.
-
-    Raises:
-        UnknownNameError: no such reader.
-        UsageError: an option that is not known or cannot be read.
-    """
-    if name == _phantom_writer.NAME:
-        take_options(f"phantom:{name}", options, {})
-        return _phantom_writer.CardWriter()
-    if name not in MODEL_NAMES:
-        raise UnknownNameError("phantom reader", name, (*MODEL_NAMES, _phantom_writer.NAME))
-    read_options = take_options(f"phantom:{name}", options, _KNOWN_OPTIONS.get(name, {}))
-    return PhantomModel(msgspec.convert({"name": name, **read_options}, SimulatedModel))
+def create(settings: Settings) -> PhantomModel | CardWriter:
+    """The simulated model of that name, or the writer of cards for a drawn street."""
+    if settings.name == WRITER:
+        return CardWriter()
+    given = {"name": settings.name, "letter": settings.letter and settings.letter.upper()}
+    rule = {**given, "memory": settings.memory}
+    return PhantomModel(msgspec.convert({k: v for k, v in rule.items() if v is not None}, SimulatedModel))

@@ -11,24 +11,24 @@ by the id of the item, and says so in its reasoning.
 """
 
 import hashlib
+import re
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar
 
 import anyio.to_thread
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence import option_readers
-from vidence.ask.models._pointlight_dots import find_dots
-from vidence.ask.models._pointlight_features import Seen, describe, is_same, seen
-from vidence.ask.models._pointlight_references import Reference, dots_of, read_references, worded
-from vidence.catalog import take_options
+from vidence.ask.models.images import pixels_of
+from vidence.ask.models.pointlight_features import Seen, describe, find_dots, is_same, seen
+from vidence.ask.models.pointlight_references import Reference, dots_of, read_references, worded
+from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
-from vidence.media.encode import decode_image
 from vidence.media.sizes import Size
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
@@ -43,18 +43,29 @@ _KEPT = 64  # sets of frames whose features are kept
 
 
 class Settings(Record, kw_only=True):
-    """How references are read and neighbours counted.
+    """Options of ``pointlight-nn:`` models: how references are read and neighbours counted."""
 
-    `k` neighbours of each choice are averaged. References are shown as `frames` consecutive frames (every
-    `stride`-th) of at most `size`, as by the selector ``actpld``; where more are sent, as many as are sent.
-    `grid` is how a montage is laid out, columns x rows.
-    """
+    positional: ClassVar[str] = "folder"
 
-    k: int = 1
-    frames: int = 8
-    stride: int = 1
-    size: str = "long:128"
-    grid: str = "4x2"
+    folder: Annotated[FilePath, Meta(description="reference clips, in ActPLD's format")]
+    k: Annotated[int, Meta(ge=1, description="neighbours of each choice that are averaged")] = 1
+    frames: Annotated[
+        int,
+        Meta(ge=1, description="consecutive frames of a reference; where more are sent, as many as are sent"),
+    ] = 8
+    stride: Annotated[int, Meta(ge=1, description="every how many-th frame of a reference is taken")] = 1
+    size: Annotated[str, Meta(description="limit of the size of references, as for the selector")] = (
+        "long:128"
+    )
+    grid: Annotated[str, Meta(description="how a montage is laid out, columns x rows")] = "4x2"
+
+    def __post_init__(self) -> None:
+        """Refuse a size or a grid that is none."""
+        Size.parse(self.size)
+        if not re.fullmatch(r"[1-9]\d*x[1-9]\d*", self.grid):
+            raise UsageError(
+                f"pointlight-nn: grid={self.grid!r} is none; expected columns x rows, for example 4x2"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,7 +85,7 @@ class PointlightModel:
     max_in_flight: int | None = 4
 
     def __init__(self, references: Sequence[Reference], settings: Settings, *, digest: str) -> None:
-        chosen = "&".join(f"{f}={getattr(settings, f)}" for f in Settings.__struct_fields__)
+        chosen = "&".join(f"{f}={getattr(settings, f)}" for f in Settings.__struct_fields__ if f != "folder")
         self.identity = f"pointlight-nn:{digest}?{chosen} v{VERSION}"
         self._references = tuple(references)
         self._settings = settings
@@ -214,21 +225,12 @@ def _shown(request: Request, grid: str) -> tuple[list[NDArray[np.uint8]], tuple[
                 "use the layout images or montage"
             )
         if isinstance(part, ImagePart):
-            picture = _decoded(part, request.images)
+            picture = pixels_of(part, request.images)
             cells = [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
             pictures += cells
             positions += part.frames or (len(positions),)
     in_time = sorted(range(len(positions)), key=lambda i: positions[i])
     return [pictures[i] for i in in_time], tuple(positions[i] for i in in_time)
-
-
-def _decoded(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]:
-    if part.digest not in images:
-        raise RejectedRequestError(f"the bytes of image {part.digest[:12]} were not sent")
-    try:
-        return decode_image(images[part.digest])
-    except MediaError as error:
-        raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error
 
 
 def _cells(picture: NDArray[np.uint8], grid: str, n_frames: int) -> list[NDArray[np.uint8]]:
@@ -243,34 +245,11 @@ def _cells(picture: NDArray[np.uint8], grid: str, n_frames: int) -> list[NDArray
     return [picture[top : top + height, left : left + width] for top, left in corners[:n_frames]]
 
 
-def _grid(text: str) -> str:
-    columns, x, rows = text.partition("x")
-    if not (x and columns.isdigit() and rows.isdigit() and int(columns) and int(rows)):
-        raise ValueError("expected columns x rows, for example 4x2")
-    return text
-
-
-def _size(text: str) -> str:
-    try:
-        Size.parse(text)
-    except UsageError as error:
-        raise ValueError(str(error)) from error
-    return text
-
-
-def create(name: str, options: Mapping[str, str]) -> PointlightModel:
-    """The model with the clips of the folder `name` as references; options are the fields of `Settings`.
+def create(settings: Settings) -> PointlightModel:
+    """The model with the clips of a folder as references.
 
     Raises:
-        UsageError: no folder, or an option that is not known or cannot be read.
         DataError: the folder is none in ActPLD's format.
     """
-    whole = option_readers.positive_whole
-    known = {"k": whole, "frames": whole, "stride": whole, "size": _size, "grid": _grid}
-    settings = msgspec.convert(take_options("pointlight-nn", options, known), Settings)
-    if not name:
-        raise UsageError(
-            "pointlight-nn: needs a folder of reference clips, for example pointlight-nn:my-clips"
-        )
-    references, digest = read_references(Path(name).expanduser())
+    references, digest = read_references(Path(settings.folder).expanduser())
     return PointlightModel(references, settings, digest=digest)

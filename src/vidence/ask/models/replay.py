@@ -3,19 +3,215 @@
 FILE holds JSON lines, a JSON list or CSV, plain or gzipped. No frame is looked at.
 """
 
+import csv
+import gzip
 import hashlib
-from collections.abc import Mapping
+import io
+import sys
+import zlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated, ClassVar, TypeVar
 
 import msgspec
+from msgspec import Meta
 
-from vidence.ask.models._recorded import Columns, Recorded, recorded, rows, unpack
-from vidence.catalog import take_options
+from vidence.ask.models.answers import finish_of
+from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
-from vidence.records import Reply
+from vidence.records import Record, Reply
 
 READS_FILES = True  # plans keep the whole path
+DecodedT = TypeVar("DecodedT")
+Row = tuple[str, Mapping[str, object]]
+
+
+class Settings(Record, kw_only=True):
+    """Options of ``replay:`` models: which column holds what; an empty name reads nothing."""
+
+    positional: ClassVar[str] = "file"
+
+    file: Annotated[FilePath, Meta(description="the recorded replies")]
+    id: Annotated[str, Meta(description="column of the item's id; in every row")] = "item_id"
+    text: Annotated[str, Meta(description="column of the reply; in every row")] = "text"
+    sample: Annotated[str, Meta(description="column that counts a question's replies from 0")] = "sample"
+    reasoning: Annotated[str, Meta(description="column of what the model thought")] = "reasoning"
+    refusal: Annotated[str, Meta(description="column of the words in which it declined")] = "refusal"
+    finish: Annotated[str, Meta(description="column of why the reply ended")] = "finish"
+
+    def __post_init__(self) -> None:
+        """Refuse files without ids or replies."""
+        if not self.id or not self.text:
+            raise UsageError("replay: id= and text= must name a field each")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recorded:
+    """One recorded reply: where it stands, whose it is."""
+
+    place: str
+    item_id: str
+    sample: int
+    reply: Reply
+
+
+def unpack(path: Path, content: bytes) -> bytes:
+    """The content of the file without gzip and byte order mark.
+
+    Raises:
+        DataError: a damaged gzip file.
+    """
+    if content[:2] == b"\x1f\x8b":
+        try:
+            content = gzip.decompress(content)
+        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+            raise DataError(f"{path} is a damaged gzip file ({error}); copy or write it again") from error
+    return content.removeprefix(b"\xef\xbb\xbf")
+
+
+def rows(path: Path, content: bytes) -> Iterator[Row]:
+    """The rows of the unpacked content, each with its place (``FILE, line 3``).
+
+    Raises:
+        DataError: not UTF-8, not JSON, not CSV, or a row that is not an object.
+    """
+    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
+    if suffixes and suffixes[-1] == ".csv":
+        return _csv_rows(path, content)
+    if content.lstrip()[:1] == b"[":
+        return _list_rows(path, content)
+    return _line_rows(path, content)
+
+
+def _decode(place: str, content: bytes, kind: type[DecodedT]) -> DecodedT:
+    try:
+        return msgspec.json.decode(content, type=kind)
+    except UnicodeDecodeError as error:
+        raise DataError(f"{place}: not UTF-8 at byte {error.start}; write the file as UTF-8") from error
+    except msgspec.DecodeError as error:
+        raise DataError(
+            f"{place}: not JSON: {error}; expected one JSON object per line, a JSON list of objects, "
+            "or CSV in a file that ends in .csv"
+        ) from error
+
+
+def _row(place: str, value: object) -> Row:
+    if not isinstance(value, dict):
+        raise DataError(f"{place}: expected a JSON object, found {type(value).__name__}")
+    return place, value
+
+
+def _line_rows(path: Path, content: bytes) -> Iterator[Row]:
+    for number, line in enumerate(content.split(b"\n"), start=1):
+        if line.strip():
+            place = f"{path}, line {number}"
+            yield _row(place, _decode(place, line, object))
+
+
+def _list_rows(path: Path, content: bytes) -> Iterator[Row]:
+    for number, value in enumerate(_decode(str(path), content, list), start=1):
+        yield _row(f"{path}, entry {number}", value)
+
+
+@contextmanager
+def _long_fields() -> Iterator[None]:
+    """Let CSV fields be longer than the 131,072 characters that Python allows by itself."""
+    before = csv.field_size_limit(sys.maxsize)
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
+
+
+def _csv_rows(path: Path, content: bytes) -> Iterator[Row]:
+    try:
+        text = content.decode()
+    except UnicodeDecodeError as error:
+        line = content[: error.start].count(b"\n") + 1
+        raise DataError(f"{path}, line {line}: not UTF-8; write the file as UTF-8") from error
+    read: list[Row] = []
+    with _long_fields():
+        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+        try:
+            for values in reader:
+                place = f"{path}, line {reader.line_num}"
+                if None in values or None in values.values():
+                    n_columns = len(reader.fieldnames or ())
+                    raise DataError(
+                        f"{place}: the row has more or fewer than the header's {n_columns} fields"
+                    )
+                read.append((place, values))
+        except csv.Error as error:
+            raise DataError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
+    return iter(read)
+
+
+# ------------------------------------------------------------------------------- one row, one reply
+
+
+def _required(place: str, row: Mapping[str, object], *, column: str, option: str) -> object:
+    if column not in row:
+        raise DataError(
+            f"{place}: no field {column!r}; found {', '.join(map(repr, row))}. "
+            f"Name the right one with {option}=FIELD (--replay-columns {option}=FIELD)"
+        )
+    return row[column]
+
+
+def _words(place: str, row: Mapping[str, object], *, column: str, option: str) -> str:
+    value = row.get(column) if column else None
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise DataError(
+            f"{place}, field {column!r}: expected text or null, found {value!r}; name another field "
+            f"with {option}=FIELD"
+        )
+    return value
+
+
+def _sample(place: str, row: Mapping[str, object], column: str) -> int:
+    value = row.get(column, 0) if column else 0
+    if isinstance(value, str) and value.isdecimal():
+        value = int(value)
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise DataError(f"{place}, field {column!r}: expected a whole number from 0, found {value!r}")
+    return value
+
+
+def recorded(place: str, row: Mapping[str, object], columns: Settings) -> Recorded:
+    """The reply that one row holds.
+
+    Raises:
+        DataError: a field is missing or not of its kind; the message names file, line and field.
+    """
+    item_id = _required(place, row, column=columns.id, option="id")
+    if isinstance(item_id, bool) or not isinstance(item_id, str | int) or item_id == "":
+        raise DataError(
+            f"{place}, field {columns.id!r}: expected the id of an item (text or a whole number), "
+            f"found {item_id!r}"
+        )
+    _required(place, row, column=columns.text, option="text")
+    refusal = _words(place, row, column=columns.refusal, option="refusal")
+    finish = _words(place, row, column=columns.finish, option="finish")
+    reply = Reply(
+        text=_words(place, row, column=columns.text, option="text"),
+        reasoning=_words(place, row, column=columns.reasoning, option="reasoning"),
+        refusal=refusal,
+        finish="refusal" if refusal else finish_of(finish or "stop"),
+    )
+    return Recorded(
+        place=place,
+        item_id=str(item_id),
+        sample=_sample(place, row, columns.sample),
+        reply=reply,
+    )
+
+
+# -------------------------------------------------------------------------------------- the model
 
 
 class ReplayModel:
@@ -67,7 +263,7 @@ def _keep_one(first: Recorded, second: Recorded) -> None:
         )
 
 
-def _read(path: Path, content: bytes, columns: Columns) -> dict[str, dict[int, Reply]]:
+def _replies(path: Path, content: bytes, columns: Settings) -> dict[str, dict[int, Reply]]:
     found: dict[tuple[str, int], Recorded] = {}
     for place, row in rows(path, unpack(path, content)):
         one = recorded(place, row, columns)
@@ -80,29 +276,20 @@ def _read(path: Path, content: bytes, columns: Columns) -> dict[str, dict[int, R
     return replies
 
 
-def create(name: str, options: Mapping[str, str]) -> ReplayModel:
-    """The model that repeats the replies of the file `name`, which is read now and never again.
-
-    The options name columns: ``id``, ``text``, ``sample``, ``reasoning``, ``refusal``, ``finish``.
+def create(settings: Settings) -> ReplayModel:
+    """The model that repeats the replies of a file, which is read now and never again.
 
     Raises:
-        UsageError: no file named, or an option that is not known.
         DataError: the file cannot be read, or a row is not what it should be.
     """
-    if not name:
-        raise UsageError("replay: needs a file, for example replay:answers.jsonl")
-    parsers = dict.fromkeys(Columns.__struct_fields__, str)
-    columns = msgspec.convert(take_options("replay", options, parsers), Columns)
-    if not columns.id or not columns.text:
-        raise UsageError("replay: id= and text= must name a field each")
-    path = Path(name).expanduser()
+    path = Path(settings.file).expanduser()
     try:
         content = path.read_bytes()
     except OSError as error:
         raise DataError(f"the recorded replies {path} cannot be read: {error}") from error
-    named = "&".join(f"{field}={getattr(columns, field)}" for field in Columns.__struct_fields__)
+    named = "&".join(f"{f}={getattr(settings, f)}" for f in settings.__struct_fields__ if f != "file")
     return ReplayModel(
-        _read(path, content, columns),
+        _replies(path, content, settings),
         identity=f"replay:{hashlib.sha256(content).hexdigest()}?{named}",
         source=str(path),
     )

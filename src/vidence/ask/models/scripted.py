@@ -7,14 +7,13 @@ tries in ten fail, the same ones each time.
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote, unquote
 
 import anyio
-import msgspec
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
 from vidence.contracts import Request
 from vidence.errors import (
     AccessError,
@@ -33,32 +32,30 @@ _FAULTS: dict[str, Callable[[str], ModelError]] = {
 }
 
 
-class Options(Record, kw_only=True):
-    """What can be set behind the ``?`` of the spec.
+class Settings(Record, kw_only=True):
+    """Options of ``scripted:`` models."""
 
-    `fail` is the status to fail with: 429 (too many requests), 500 (broken), 400 (this request is
-    refused), 401 (no access). `fail_share` is the share of tries that fail, drawn from `fail_seed`,
-    the item, the sample and the number of the try, so that it does not depend on the order of requests.
-    With ``looks=no`` no frame is read.
-    """
+    positional: ClassVar[str] = "text"
 
-    delay_s: float = 0.0
-    fail: str = ""
-    fail_share: float = 1.0
-    fail_seed: int = 0
-    looks: bool = True
+    text: Annotated[str, Meta(description="what it says; may be percent-encoded")] = ""
+    delay_s: Annotated[float, Meta(ge=0, description="seconds before each answer")] = 0.0
+    fail: Annotated[Literal["429", "500", "400", "401"] | None, Meta(description="status to fail with")] = (
+        None
+    )
+    fail_share: Annotated[
+        Annotated[float, Meta(ge=0, le=1)] | None,
+        Meta(description="share of tries that fail; by default all"),
+    ] = None
+    fail_seed: Annotated[int, Meta(description="which tries fail")] = 0
+    looks: Annotated[bool, Meta(description="whether frames are read at all")] = True
 
-
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "delay_s": option_readers.number_from_zero,
-    "fail": option_readers.one_of(*_FAULTS),
-    "fail_share": option_readers.share,
-    "fail_seed": int,
-    "looks": option_readers.yes_or_no,
-}
+    def __post_init__(self) -> None:
+        """Refuse a share of nothing."""
+        if self.fail_share is not None and self.fail is None:
+            raise UsageError("scripted: fail_share says how often; also say how, for example fail=429")
 
 
-def _is_drawn(share: float, *words: object) -> bool:
+def _is_chosen(share: float, *words: object) -> bool:
     digest = hashlib.sha256(":".join(map(str, words)).encode()).digest()
     return int.from_bytes(digest[:8]) < share * 2**64
 
@@ -69,17 +66,17 @@ class ScriptedModel:
     by_item = False
     max_in_flight: int | None = None
 
-    def __init__(self, text: str, options: Options) -> None:
-        self.identity = f"scripted:{quote(text, safe=' ')}"
-        self.looks = options.looks
-        self._text = text
-        self._options = options
+    def __init__(self, settings: Settings) -> None:
+        self._text = unquote(settings.text)
+        self.identity = f"scripted:{quote(self._text, safe=' ')}"
+        self.looks = settings.looks
+        self._settings = settings
         self._n_tries: Counter[tuple[str, int]] = Counter()
 
     async def reply(self, request: Request) -> Reply:
         """The text, cut off after `max_tokens` words; or the failure asked for."""
-        await anyio.sleep(self._options.delay_s)
-        self._fail_if_drawn(request)
+        await anyio.sleep(self._settings.delay_s)
+        self._fail_if_chosen(request)
         words = re.findall(r"\s*\S+", self._text)
         limit = request.sampling.max_tokens
         is_cut = limit is not None and limit < len(words)
@@ -87,32 +84,26 @@ class ScriptedModel:
             text="".join(words[:limit]) if is_cut else self._text,
             finish="length" if is_cut else "stop",
             model="scripted",
-            latency_s=self._options.delay_s,
+            latency_s=self._settings.delay_s,
         )
 
-    def _fail_if_drawn(self, request: Request) -> None:
-        options = self._options
-        if not options.fail:
+    def _fail_if_chosen(self, request: Request) -> None:
+        fail = self._settings.fail
+        if fail is None:
             return
+        share = 1.0 if self._settings.fail_share is None else self._settings.fail_share
         key = (request.item_id, request.sample)
         self._n_tries[key] += 1
-        if _is_drawn(options.fail_share, options.fail_seed, *key, self._n_tries[key]):
-            raise _FAULTS[options.fail](
-                f"scripted failure {options.fail} for item {request.item_id!r}, "
-                f"try {self._n_tries[key]}, as asked for with fail={options.fail}"
+        if _is_chosen(share, self._settings.fail_seed, *key, self._n_tries[key]):
+            raise _FAULTS[fail](
+                f"scripted failure {fail} for item {request.item_id!r}, "
+                f"try {self._n_tries[key]}, as asked for with fail={fail}"
             )
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
 
-def create(name: str, options: Mapping[str, str]) -> ScriptedModel:
-    """The model that always says `name`, which may be percent-encoded.
-
-    Raises:
-        UsageError: an option that is not known, cannot be read, or needs another one.
-    """
-    read = msgspec.convert(take_options("scripted", options, _READERS), Options)
-    if "fail_share" in options and not read.fail:
-        raise UsageError("scripted: fail_share says how often; also say how, for example fail=429")
-    return ScriptedModel(unquote(name), read)
+def create(settings: Settings) -> ScriptedModel:
+    """The model that always says the same."""
+    return ScriptedModel(settings)

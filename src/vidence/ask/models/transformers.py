@@ -7,124 +7,454 @@ Requests that are in flight together are answered in batches. The messages are t
 of the OpenAI protocol makes of the same prompt, so greedy decoding gives the same replies.
 """
 
+import gc
 import importlib.util
+import logging
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
-import msgspec
+from jinja2 import TemplateError
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.models._batching import BatchingModel
-from vidence.ask.models._transformers_files import Source, locate
-from vidence.ask.models._transformers_load import Loading
-from vidence.ask.models._transformers_run import Checkpoint, Draw, draw_of
-from vidence.catalog import take_options
+from vidence.ask.checkpoints import Source, locate
+from vidence.ask.models.settings import Count, spec_of
+from vidence.ask.models.weights import (
+    FOREIGN,
+    BatchingModel,
+    Content,
+    Draw,
+    WeightSettings,
+    blank_tokens,
+    content_of,
+    draw_of,
+    letter_tokens,
+    wanted_letters,
+)
 from vidence.contracts import Request
-from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.errors import AccessError, RejectedRequestError, UsageError
+from vidence.records import Reply, Usage
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import BatchFeature, GenerationConfig, PreTrainedModel, ProcessorMixin
 
 READS_FILES = True  # plans keep the whole path
 GPU_BATCH_SIZE = 8
 CPU_BATCH_SIZE = 4
 
+logger = logging.getLogger(__name__)
 
-class Options(Record, kw_only=True):
-    """What can be set behind the ``?`` of the spec.
 
-    `device`: ``auto`` (all GPUs, the CPU where there is none), ``cpu``, ``cuda``, ``cuda:1``, ``mps``.
-    `dtype`: ``auto`` (as stored), ``float32``, ``bfloat16`` or ``float16``.
-    `batch_size`: most requests in a batch; by default 8, on the CPU 4.
-    `attn`: the implementation of attention, such as ``sdpa`` or ``flash_attention_2``.
-    `revision`: branch, tag or commit of a repository on the hub.
-    `trust_remote_code`: ``yes`` runs Python code that comes with the checkpoint.
-    `local_only`: ``yes`` takes what the hub's local cache has and asks nobody.
-    `threads`: threads that torch uses on the CPU.
+class Settings(WeightSettings, kw_only=True):
+    """Options of ``transformers:`` models."""
+
+    device: Annotated[str, Meta(description="auto (all GPUs, else the CPU), cpu, mps, cuda or cuda:N")] = (
+        "auto"
+    )
+    batch_size: Annotated[Count | None, Meta(description="most in a batch; else 8, on the CPU 4")] = None
+    attn: Annotated[str, Meta(description="attention, such as sdpa or flash_attention_2")] = ""
+    threads: Annotated[Count | None, Meta(description="threads that torch uses on the CPU")] = None
+
+    def __post_init__(self) -> None:
+        """Refuse a device that can be none."""
+        if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", self.device):
+            raise UsageError(
+                f"transformers: device={self.device!r} is none; expected auto, cpu, mps, cuda or cuda:NUMBER"
+            )
+
+
+class TransformersModel(BatchingModel["Checkpoint"]):
+    """One checkpoint in this process.
+
+    The device and the size of batches are not part of the identity: they do not decide what is said.
     """
 
-    device: str = "auto"
-    dtype: str = "auto"
-    batch_size: int | None = None
-    attn: str = ""
-    revision: str = ""
-    trust_remote_code: bool = False
-    local_only: bool = False
-    threads: int | None = None
-
-
-def _device(text: str) -> str:
-    if not re.fullmatch(r"auto|cpu|mps|cuda(:\d+)?", text):
-        raise ValueError("expected auto, cpu, mps, cuda or cuda:NUMBER")
-    return text
-
-
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "device": _device,
-    "dtype": option_readers.one_of("auto", "float32", "bfloat16", "float16"),
-    "batch_size": option_readers.positive_whole,
-    "attn": str,
-    "revision": str,
-    "trust_remote_code": option_readers.yes_or_no,
-    "local_only": option_readers.yes_or_no,
-    "threads": option_readers.positive_whole,
-}
-
-
-class TransformersModel(BatchingModel[Checkpoint]):
-    """One checkpoint in this process."""
-
-    def __init__(self, source: Source, options: Options) -> None:
-        default = CPU_BATCH_SIZE if options.device == "cpu" else GPU_BATCH_SIZE
-        super().__init__(_identity(source, options), max_in_flight=2 * (options.batch_size or default))
+    def __init__(self, source: Source, settings: Settings) -> None:
+        default = CPU_BATCH_SIZE if settings.device == "cpu" else GPU_BATCH_SIZE
+        identity = spec_of(
+            f"transformers:{source.name}@{source.content}",
+            settings,
+            ("dtype", "attn", "trust_remote_code"),
+            always=("dtype",),
+        )
+        super().__init__(identity, max_in_flight=2 * (settings.batch_size or default))
         self._source = source
-        self._options = options
+        self._settings = settings
 
     def _kind(self, request: Request) -> Draw:
         return draw_of(request)
 
-    def _batch_size(self, checkpoint: Checkpoint, request: Request) -> int:
+    def _batch_size(self, checkpoint: "Checkpoint", request: Request) -> int:
         if draw_of(request).seed is not None:
             return 1
-        return self._options.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
+        return self._settings.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
 
-    def _load(self) -> Checkpoint:
-        options = self._options
-        loading = Loading(
-            device=options.device,
-            dtype=options.dtype,
-            attn=options.attn,
-            trust_remote_code=options.trust_remote_code,
-            local_only=options.local_only,
-        )
-        return Checkpoint(self._source, loading, threads=options.threads)
+    def _load(self) -> "Checkpoint":
+        return Checkpoint(self._source, self._settings)
 
 
-def _identity(source: Source, options: Options) -> str:
-    """The device and the size of batches are not part of it: they do not decide what is said."""
-    changes_the_reply = {
-        "dtype": options.dtype,
-        "attn": options.attn,
-        "trust_remote_code": "yes" if options.trust_remote_code else "",
+# ------------------------------------------------------------------------------------------ loading
+
+
+def load(source: Source, settings: Settings) -> tuple["ProcessorMixin", "PreTrainedModel"]:
+    """The processor and the model, ready to generate without any settings of their own.
+
+    Raises:
+        UsageError: the device is not there.
+        AccessError: this is no complete image-text-to-text model with a chat template.
+    """
+    import torch
+    from safetensors import SafetensorError
+    from transformers import AutoModelForImageTextToText, AutoProcessor
+
+    options = {
+        "revision": source.revision or None,
+        "trust_remote_code": settings.trust_remote_code,
+        "local_files_only": settings.local_only or not source.revision,
     }
-    query = "&".join(f"{k}={v}" for k, v in changes_the_reply.items() if v)
-    return f"transformers:{source.name}@{source.content}?{query}"
+    device_map = _device_map(settings.device)
+    logger.info("loading %s", source.place)
+    try:
+        with _no_progress_bars():
+            processor = AutoProcessor.from_pretrained(source.place, **options)
+            model, report = AutoModelForImageTextToText.from_pretrained(
+                source.place,
+                dtype=settings.dtype if settings.dtype == "auto" else getattr(torch, settings.dtype),
+                device_map=device_map,
+                attn_implementation=settings.attn or None,
+                output_loading_info=True,
+                **options,
+            )
+    except (ImportError, LookupError, OSError, RuntimeError, SafetensorError, TypeError, ValueError) as error:
+        raise AccessError(
+            f"{source.place} cannot be loaded as an image-text-to-text model: {type(error).__name__}: {error}"
+        ) from error
+    check_kind(source, processor, model)
+    _check_weights(source, report)
+    _prepare(processor, model)
+    logger.info("loaded %s on %s as %s", source.place, model.device, model.dtype)
+    return processor, model.eval()
 
 
-def create(name: str, options: Mapping[str, str]) -> TransformersModel:
-    """The checkpoint in the folder `name`, or in the repository of that name on the hub.
+def _device_map(device: str) -> str | dict[str, str] | None:
+    import torch
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has. For
-    the options see `Options`.
+    if device == "auto":
+        return "auto" if torch.cuda.is_available() else None
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise UsageError(
+            f"device={device}: torch {torch.__version__} sees no such device; use device=cpu or auto"
+        )
+    return None if device == "cpu" else {"": device}
+
+
+@contextmanager
+def _no_progress_bars() -> Iterator[None]:
+    from transformers.utils import logging as library_logging
+
+    were_on = library_logging.is_progress_bar_enabled()
+    library_logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        if were_on:
+            library_logging.enable_progress_bar()
+
+
+def check_kind(source: Source, processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
+    """See that a model chats, about images.
+
+    Raises:
+        AccessError: it does not.
+    """
+    if getattr(processor, "tokenizer", None) is None or getattr(processor, "image_processor", None) is None:
+        raise AccessError(
+            f"{source.place} has no processor for images and text (found {type(processor).__name__}); "
+            "the files of the processor are missing, or this is a model of another kind"
+        )
+    if processor.chat_template is None:
+        raise AccessError(
+            f"{source.place} has no chat template; expected chat_template.jinja. Use the variant "
+            "of the model that is tuned for conversation"
+        )
+    if model.config.is_encoder_decoder:
+        raise AccessError(
+            f"{source.place} is an encoder-decoder ({model.config.model_type}); expected a decoder that chats"
+        )
+
+
+def _check_weights(source: Source, report: Mapping[str, object]) -> None:
+    for key, fault in (("missing_keys", "lack"), ("mismatched_keys", "have another shape of")):
+        names = report.get(key)
+        if isinstance(names, set | list | tuple) and names:
+            shown = ", ".join(sorted(map(str, names))[:3])
+            raise AccessError(
+                f"the weights in {source.place} {fault} {len(names)} tensors of the model ({shown}, ...); "
+                "they would be random numbers. Fetch the checkpoint again"
+            )
+
+
+def _prepare(processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
+    """Pad on the left; keep of the model's own way to generate only where a turn ends."""
+    from transformers import GenerationConfig
+
+    tokenizer = processor.tokenizer
+    if tokenizer.pad_token is None:
+        tokenizer.pad_token = tokenizer.eos_token
+    tokenizer.padding_side = "left"
+    own = model.generation_config.eos_token_id
+    ends = set(own if isinstance(own, list) else [own]) | {tokenizer.eos_token_id}
+    model.generation_config = GenerationConfig(
+        eos_token_id=sorted(e for e in ends if e is not None), pad_token_id=tokenizer.pad_token_id
+    )
+
+
+# ---------------------------------------------------------------------------------------- answering
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Job:
+    request: Request
+    messages: list[dict[str, str | Content]]
+    n_images: int
+
+
+def _job(request: Request) -> _Job | RejectedRequestError:
+    try:
+        content = content_of(request, owner="transformers", image_type="image")
+    except RejectedRequestError as error:
+        return error
+    messages: list[dict[str, str | Content]] = [{"role": "user", "content": content}]
+    if request.prompt.system:
+        system: Content = [{"type": "text", "text": request.prompt.system}]
+        messages.insert(0, {"role": "system", "content": system})
+    return _Job(request=request, messages=messages, n_images=sum(c["type"] == "image" for c in content))
+
+
+class _UnfitError(Exception):
+    """These requests cannot be answered together."""
+
+
+class FirstLogps:
+    """Keeps the log-probabilities of some tokens at the first position that is not blank.
+
+    Shapes: `rows` has one entry per request, each from token to log-probability.
+    """
+
+    def __init__(self, token_ids: set[int], blanks: frozenset[int]) -> None:
+        self.rows: list[dict[int, float]] = []
+        self._token_ids = sorted(token_ids)
+        self._blanks = blanks
+        self._open: set[int] = set()
+
+    def __call__(self, input_ids: "torch.Tensor", scores: "torch.Tensor") -> "torch.Tensor":
+        """Called by `generate` before each new token; changes nothing."""
+        if not self.rows:
+            self.rows = [{} for _ in scores]
+            self._open = set(range(len(scores))) if self._token_ids else set()
+        elif self._open:
+            last = input_ids[:, -1].tolist()
+            self._open = {i for i in self._open if last[i] in self._blanks}
+        if self._open:
+            logps = scores.float().log_softmax(-1)[:, self._token_ids].tolist()
+            for i in self._open:
+                self.rows[i] = dict(zip(self._token_ids, logps[i], strict=True))
+        return scores
+
+
+class Checkpoint:
+    """A processor and a model in memory.
+
+    Raises (when made):
+        UsageError, AccessError: as `load`.
+    """
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        self._name = source.name
+        self._threads = settings.threads
+        self._processor, self._model = load(source, settings)
+        vocabulary = self._processor.tokenizer.get_vocab()
+        self._letters = letter_tokens(vocabulary)
+        self._blanks = blank_tokens(vocabulary)
+        self._ends = frozenset(self._model.generation_config.eos_token_id)
+        self._n_positions = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
+
+    @property
+    def is_on_cpu(self) -> bool:
+        """Whether the model computes on the CPU."""
+        return bool(self._model.device.type == "cpu")
+
+    def close(self) -> None:
+        """Give the memory back to the device; nothing can be answered afterwards."""
+        import torch
+
+        del self._model, self._processor
+        gc.collect()
+        torch.cuda.empty_cache()
+
+    def answer(self, requests: Sequence[Request]) -> list[Reply | RejectedRequestError]:
+        """Answer requests that have one `Draw` (a single one if it has a seed).
+
+        Each gets its reply or its own error.
+
+        Raises:
+            AccessError: the device has failed.
+        """
+        import torch
+
+        if self._threads is not None:
+            torch.set_num_threads(self._threads)
+        jobs = [_job(request) for request in requests]
+        answers = iter(self._answer([job for job in jobs if isinstance(job, _Job)]))
+        return [next(answers) if isinstance(job, _Job) else job for job in jobs]
+
+    def _answer(self, jobs: list[_Job]) -> list[Reply | RejectedRequestError]:
+        import torch
+
+        if not jobs:
+            return []
+        is_memory = False
+        try:
+            return [*self._answer_together(jobs)]
+        except torch.OutOfMemoryError as error:
+            is_memory = True
+            reason = f"the memory of the device does not suffice ({error}); show fewer frames"
+        except torch.AcceleratorError as error:
+            raise AccessError(f"the device failed: {error}; start again") from error
+        except _UnfitError as error:
+            reason = str(error)
+        torch.cuda.empty_cache()
+        if len(jobs) == 1:
+            return [RejectedRequestError(f"{jobs[0].request.item_id}: {reason}")]
+        counts = {job.n_images for job in jobs}
+        if len(counts) > 1 and not is_memory:
+            groups = [[i for i, job in enumerate(jobs) if job.n_images == n] for n in sorted(counts)]
+        else:
+            order, half = list(range(len(jobs))), len(jobs) // 2
+            groups = [order[:half], order[half:]]
+        found = {
+            i: a
+            for group in groups
+            for i, a in zip(group, self._answer([jobs[i] for i in group]), strict=True)
+        }
+        return [found[i] for i in range(len(jobs))]
+
+    def _answer_together(self, jobs: list[_Job]) -> list[Reply]:
+        import torch
+
+        inputs = self._encode(jobs)
+        lengths = inputs["attention_mask"].sum(1).tolist()
+        draw = draw_of(jobs[0].request)
+        asked = {
+            t for job in jobs for letter in wanted_letters(job.request) for t in self._letters.get(letter, ())
+        }
+        first = FirstLogps(asked, self._blanks)
+        room = self._room(lengths, draw.max_tokens)
+        try:
+            config = _generation(draw, max_new_tokens=room)
+            with torch.inference_mode(), _randomness(draw):
+                tokens = self._model.generate(**inputs, generation_config=config, logits_processor=[first])
+        except (torch.OutOfMemoryError, torch.AcceleratorError):
+            raise
+        except FOREIGN as error:
+            raise _UnfitError(f"the model cannot take it: {type(error).__name__}: {error}") from error
+        new = tokens[:, inputs["input_ids"].shape[1] :].tolist()
+        return [
+            self._reply(job, row, n_input=n, logps=logps)
+            for job, row, n, logps in zip(jobs, new, lengths, first.rows, strict=True)
+        ]
+
+    def _encode(self, jobs: list[_Job]) -> "BatchFeature":
+        try:
+            inputs = self._processor.apply_chat_template(
+                [job.messages for job in jobs],
+                add_generation_prompt=True,
+                tokenize=True,
+                return_dict=True,
+                return_tensors="pt",
+                processor_kwargs={"padding": True},
+            )
+        except (TemplateError, *FOREIGN) as error:
+            raise _UnfitError(f"the processor cannot take it: {type(error).__name__}: {error}") from error
+        return inputs.to(self._model.device, self._model.dtype)
+
+    def _room(self, lengths: list[int], max_tokens: int) -> int:
+        """How many tokens may be generated; what others in the batch need must not shorten a reply."""
+        left = max_tokens if self._n_positions is None else self._n_positions - max(lengths)
+        if left >= max_tokens:
+            return max_tokens
+        if len(lengths) > 1:
+            raise _UnfitError("one of the prompts nearly fills the context of the model")
+        if left <= 0:
+            raise _UnfitError(
+                f"the prompt has {lengths[0]} tokens, the model takes {self._n_positions}; "
+                "show fewer or smaller frames"
+            )
+        return left
+
+    def _reply(self, job: _Job, row: list[int], *, n_input: int, logps: dict[int, float]) -> Reply:
+        end = next((i for i, token in enumerate(row) if token in self._ends), None)
+        said = row if end is None else row[:end]
+        by_letter = {
+            letter: max(logps[token] for token in self._letters[letter])
+            for letter in wanted_letters(job.request)
+            if letter in self._letters
+        }
+        return Reply(
+            text=self._processor.tokenizer.decode(said, skip_special_tokens=True),
+            finish="length" if end is None else "stop",
+            model=self._name,
+            usage=Usage(input_tokens=n_input, output_tokens=len(said) + (end is not None)),
+            choice_logps=by_letter or None,
+        )
+
+
+def _generation(draw: Draw, *, max_new_tokens: int) -> "GenerationConfig":
+    from transformers import GenerationConfig
+
+    if draw.temperature == 0:
+        return GenerationConfig(do_sample=False, max_new_tokens=max_new_tokens)
+    return GenerationConfig(
+        do_sample=True,
+        temperature=draw.temperature,
+        top_p=draw.top_p,
+        top_k=0,
+        max_new_tokens=max_new_tokens,
+    )
+
+
+@contextmanager
+def _randomness(draw: Draw) -> Iterator[None]:
+    """The seed of the draw, or a fresh one; torch's own state is put back afterwards."""
+    import torch
+
+    if draw.temperature == 0:
+        yield
+        return
+    with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
+        if draw.seed is None:
+            torch.seed()
+        else:
+            torch.manual_seed(draw.seed)
+        yield
+
+
+def create(settings: Settings) -> TransformersModel:
+    """The checkpoint in a folder, or in a repository on the hub.
+
+    Nothing is loaded before the first request, except that the hub is asked which commit it has.
 
     Raises:
         UsageError: torch or transformers are not installed, an option is wrong, or nothing is there.
         AccessError: the hub does not have the repository, does not let us in, or cannot be reached.
     """
-    read = msgspec.convert(take_options("transformers:", options, _READERS), Options)
-    if not name:
-        raise UsageError(
-            "transformers: needs a folder or a name on the hub, for example transformers:/path/to/checkpoint"
-        )
     for library in ("torch", "transformers"):
         if importlib.util.find_spec(library) is None:
-            raise UsageError(f"transformers:{name} needs {library}; run: pip install 'vidence[transformers]'")
-    return TransformersModel(locate(name, revision=read.revision, local_only=read.local_only), read)
+            raise UsageError(
+                f"transformers:{settings.name} needs {library}; run: pip install 'vidence[transformers]'"
+            )
+    source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
+    return TransformersModel(source, settings)

@@ -5,133 +5,416 @@
 
 Requests that are in flight together are answered in batches. A server (``vllm serve``, asked with
 ``openai:``) does the same for several runs at once; this one needs no server.
+
+Written against the public interface of vLLM 0.32 and 0.33: ``LLM(...)``, ``LLM.chat``,
+``LLM.get_tokenizer``, ``SamplingParams``, ``StructuredOutputsParams``.
 """
 
+import gc
 import importlib.util
-from collections.abc import Callable, Hashable, Mapping
-from urllib.parse import quote
+import logging
+import os
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
 
 import msgspec
+from jinja2 import TemplateError
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.ask.models._batching import BatchingModel
-from vidence.ask.models._transformers_files import Source, locate
-from vidence.ask.models._vllm_engine import Engine, EngineRules
-from vidence.catalog import take_options
+from vidence.ask.checkpoints import Source, locate
+from vidence.ask.models.answers import finish_of
+from vidence.ask.models.settings import Count, spec_of
+from vidence.ask.models.weights import (
+    FOREIGN,
+    BatchingModel,
+    Content,
+    WeightSettings,
+    blank_tokens,
+    content_of,
+    draw_of,
+    letter_tokens,
+    wanted_letters,
+)
 from vidence.contracts import Request
-from vidence.errors import UsageError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Reply, Usage
+
+if TYPE_CHECKING:
+    from vllm import LLM, RequestOutput, SamplingParams
 
 READS_FILES = True  # plans keep the whole path
 BATCH_SIZE = 64
-
-
-class Options(EngineRules, kw_only=True):
-    """What can be set behind the ``?`` of the spec.
-
-    `dtype`: ``auto`` (vLLM's choice), ``float32``, ``bfloat16`` or ``float16``.
-    `max_model_len`: tokens of prompt and reply together; by default what the model takes.
-    `tensor_parallel_size`: GPUs that share the weights.
-    `gpu_memory_utilization`: the share of each GPU's memory that is taken, above 0 and up to 1.
-    `limit_mm_per_prompt`: most images in one prompt.
-    `seed`: of the engine; a plan's seed goes before it.
-    `trust_remote_code`: ``yes`` runs Python code that comes with the checkpoint.
-    `thinking`: ``yes`` or ``no`` is given to the chat template as ``enable_thinking``.
-    `structured`: what is done with a prompt's `reply_schema`: ``auto``, ``on``, ``off``.
-    `engine`: a JSON object of further arguments of ``vllm.LLM``.
-    `batch_size`: most requests given to the engine at once.
-    `revision`: branch, tag or commit of a repository on the hub.
-    `local_only`: ``yes`` takes what the hub's local cache has and asks nobody.
-    """
-
-    batch_size: int = BATCH_SIZE
-    revision: str = ""
-    local_only: bool = False
-
-
-def _part(text: str) -> float:
-    value = option_readers.positive_number(text)
-    if value > 1:
-        raise ValueError("expected a number above 0, up to 1")
-    return value
-
-
-_READERS: Mapping[str, Callable[[str], object]] = {
-    "dtype": option_readers.one_of("auto", "float32", "bfloat16", "float16"),
-    "max_model_len": option_readers.positive_whole,
-    "tensor_parallel_size": option_readers.positive_whole,
-    "gpu_memory_utilization": _part,
-    "limit_mm_per_prompt": option_readers.positive_whole,
-    "seed": option_readers.whole_from_zero,
-    "trust_remote_code": option_readers.yes_or_no,
-    "thinking": option_readers.yes_or_no,
-    "structured": option_readers.one_of("auto", "on", "off"),
-    "engine": option_readers.json_object,
-    "batch_size": option_readers.positive_whole,
-    "revision": str,
-    "local_only": option_readers.yes_or_no,
+SHUTDOWN_S = 15.0
+# Set before vLLM is imported, where the user has not set them: no report of its use to its makers, no
+# log of every step, and no copies of this process, which has threads, a database and workers of its own.
+ENVIRONMENT = {
+    "VLLM_NO_USAGE_STATS": "1",
+    "VLLM_LOGGING_LEVEL": "WARNING",
+    "VLLM_WORKER_MULTIPROC_METHOD": "spawn",
 }
-_OWN_ARGUMENTS = (set(EngineRules.__struct_fields__) - {"thinking", "structured", "engine"}) | {
+
+_log = logging.getLogger(__name__)
+Conversation: TypeAlias = list[dict[str, str | Content]]
+Job: TypeAlias = tuple[Request, Conversation]
+
+
+class Settings(WeightSettings, kw_only=True):
+    """Options of ``vllm:`` models."""
+
+    max_model_len: Annotated[Count | None, Meta(description="most tokens of prompt and reply")] = None
+    tensor_parallel_size: Annotated[int, Meta(ge=1, description="GPUs that share the weights")] = 1
+    gpu_memory_utilization: Annotated[
+        Annotated[float, Meta(gt=0, le=1)] | None,
+        Meta(description="share of each GPU's memory that is taken; by default vLLM's"),
+    ] = None
+    limit_mm_per_prompt: Annotated[Count | None, Meta(description="most images in one prompt")] = None
+    seed: Annotated[int, Meta(ge=0, description="of the engine; a plan's seed goes before it")] = 0
+    thinking: Annotated[bool | None, Meta(description="enable_thinking of the chat template")] = None
+    structured: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(description="hold a reply to its schema: until the engine refuses it, always, never"),
+    ] = "auto"
+    engine: Annotated[
+        dict[str, object], Meta(description="JSON object of further arguments of `vllm.LLM`")
+    ] = msgspec.field(default_factory=dict)
+    batch_size: Annotated[int, Meta(ge=1, description="most given to the engine at once")] = BATCH_SIZE
+
+    def __post_init__(self) -> None:
+        """Refuse arguments of the engine that have options of their own."""
+        if clash := sorted(_OWN_ARGUMENTS & self.engine.keys()):
+            raise UsageError(
+                f"vllm:{self.name}: engine must not set {', '.join(clash)}; they have options of their own"
+            )
+
+
+_IN_IDENTITY = ("dtype", "max_model_len", "seed", "trust_remote_code", "thinking", "structured", "engine")
+_OWN_ARGUMENTS = {
+    "dtype",
+    "gpu_memory_utilization",
+    "limit_mm_per_prompt",
+    "max_model_len",
     "model",
     "revision",
+    "seed",
+    "tensor_parallel_size",
     "tokenizer_revision",
+    "trust_remote_code",
 }
 
 
-class VLLMModel(BatchingModel[Engine]):
-    """One checkpoint in a vLLM engine. A script that asks it needs ``if __name__ == "__main__":``."""
+class VLLMModel(BatchingModel["Engine"]):
+    """One checkpoint in a vLLM engine. A script that asks it needs ``if __name__ == "__main__":``.
 
-    def __init__(self, source: Source, options: Options) -> None:
-        super().__init__(_identity(source, options), max_in_flight=2 * options.batch_size)
+    GPUs, memory and the size of batches are not part of the identity: they do not decide what is said.
+    """
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        head = f"vllm:{source.name}@{source.content}"
+        identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
+        super().__init__(identity, max_in_flight=2 * settings.batch_size)
         self._source = source
-        self._options = options
+        self._settings = settings
 
     def _kind(self, request: Request) -> Hashable:
-        return None  # the engine draws each request of a batch in its own way
+        return None  # the engine samples each request of a batch in its own way
 
-    def _batch_size(self, checkpoint: Engine, request: Request) -> int:
-        return self._options.batch_size
+    def _batch_size(self, checkpoint: "Engine", request: Request) -> int:
+        return self._settings.batch_size
 
-    def _load(self) -> Engine:
-        return Engine(self._source, self._options)
+    def _load(self) -> "Engine":
+        return Engine(self._source, self._settings)
 
 
-def _identity(source: Source, options: Options) -> str:
-    """GPUs, memory and the size of batches are not part of it: they do not decide what is said."""
-    engine = quote(msgspec.json.encode(options.engine, order="sorted").decode(), safe="{}:,[]")
-    thinking = {None: "", True: "yes", False: "no"}[options.thinking]
-    changes_the_reply = {
-        "dtype": options.dtype,
-        "max_model_len": "" if options.max_model_len is None else str(options.max_model_len),
-        "seed": str(options.seed) if options.seed else "",
-        "trust_remote_code": "yes" if options.trust_remote_code else "",
-        "thinking": thinking,
-        "structured": "" if options.structured == "auto" else options.structured,
-        "engine": engine if options.engine else "",
+# ------------------------------------------------------------------------------------------ loading
+
+
+def engine_arguments(source: Source, settings: Settings) -> dict[str, object]:
+    """The arguments of ``vllm.LLM``; what is not set is left to vLLM."""
+    images = settings.limit_mm_per_prompt
+    fields: dict[str, object | None] = {
+        "model": source.place,
+        "revision": source.revision or None,
+        "tokenizer_revision": source.revision or None,
+        "trust_remote_code": settings.trust_remote_code,
+        "dtype": settings.dtype,
+        "seed": settings.seed,
+        "tensor_parallel_size": settings.tensor_parallel_size,
+        "max_model_len": settings.max_model_len,
+        "gpu_memory_utilization": settings.gpu_memory_utilization,
+        "limit_mm_per_prompt": None if images is None else {"image": images},
     }
-    query = "&".join(f"{k}={v}" for k, v in changes_the_reply.items() if v)
-    return f"vllm:{source.name}@{source.content}?{query}"
+    return {name: value for name, value in fields.items() if value is not None} | settings.engine
 
 
-def create(name: str, options: Mapping[str, str]) -> VLLMModel:
-    """The checkpoint in the folder `name`, or in the repository of that name on the hub.
+def _start(source: Source, settings: Settings) -> "LLM":
+    for variable, value in ENVIRONMENT.items():
+        os.environ.setdefault(variable, value)
+    try:
+        from vllm import LLM
+        from vllm.platforms import current_platform
+    except (ImportError, OSError, RuntimeError) as error:
+        raise AccessError(
+            f"vllm is installed and cannot be imported: {type(error).__name__}: {error}; "
+            "its version must fit torch and the driver of the device"
+        ) from error
+    if not current_platform.device_type:
+        raise UsageError(
+            f"vllm:{source.name} needs a GPU, and vLLM sees none (driver missing, or CUDA_VISIBLE_DEVICES "
+            "hides it?); use transformers: on a CPU, or a server with openai:"
+        )
+    _log.info("loading %s into vLLM on %s", source.place, current_platform.device_type)
+    try:
+        return LLM(**engine_arguments(source, settings))
+    except (ImportError, OSError, *FOREIGN) as error:
+        raise AccessError(
+            f"{source.place} cannot be loaded into vLLM: {type(error).__name__}: {error}; "
+            "what its log says before this tells more"
+        ) from error
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has. For
-    the options see `Options`.
+
+# ---------------------------------------------------------------------------------------- answering
+
+
+class Engine:
+    """A checkpoint in vLLM.
+
+    Raises (when made):
+        UsageError: there is no device that this build of vLLM can use.
+        AccessError: the checkpoint cannot be loaded.
+    """
+
+    def __init__(self, source: Source, settings: Settings) -> None:
+        self._name = source.name
+        self._settings = settings
+        self._takes_schemas = settings.structured != "off"
+        self._llm = _start(source, settings)
+        vocabulary = self._llm.get_tokenizer().get_vocab()
+        self._letters = letter_tokens(vocabulary)
+        self._blanks = blank_tokens(vocabulary)
+
+    def close(self) -> None:
+        """End the engine's processes and give the memory back; nothing can be answered afterwards."""
+        self._llm.llm_engine.engine_core.shutdown(timeout=SHUTDOWN_S)
+        del self._llm
+        gc.collect()
+
+    def answer(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
+        """Answer requests, however each is sampled. Each gets its reply or its own error.
+
+        Raises:
+            AccessError: the engine has failed.
+        """
+        jobs: list[Job | ModelError] = [_job(request) for request in requests]
+        answers = iter(self._answer([job for job in jobs if not isinstance(job, ModelError)]))
+        return [job if isinstance(job, ModelError) else next(answers) for job in jobs]
+
+    def _answer(self, jobs: list[Job]) -> list[Reply | ModelError]:
+        """Together; where one cannot be taken in halves, so that the others do not suffer for it."""
+        if not jobs:
+            return []
+        try:
+            outputs = self._chat(jobs, with_schema=self._takes_schemas)
+        except RejectedRequestError as error:
+            if len(jobs) == 1:
+                return [self._without_schema(jobs[0], error)]
+            half = len(jobs) // 2
+            return [*self._answer(jobs[:half]), *self._answer(jobs[half:])]
+        return [self._read(job, output) for job, output in zip(jobs, outputs, strict=True)]
+
+    def _without_schema(self, job: Job, error: RejectedRequestError) -> Reply | ModelError:
+        """A request that was not taken; once more without the schema of its reply, if it has one."""
+        is_worth_it = self._takes_schemas and self._settings.structured == "auto"
+        if not is_worth_it or job[0].prompt.reply_schema is None:
+            return error
+        try:
+            [output] = self._chat([job], with_schema=False)
+        except RejectedRequestError:
+            return error
+        self._takes_schemas = False
+        _log.warning(
+            "%s does not take the schema of a reply and is asked without it from now on: %s",
+            self._name,
+            error,
+        )
+        return self._read(job, output)
+
+    def _chat(self, jobs: list[Job], *, with_schema: bool) -> "list[RequestOutput]":
+        """Raises RejectedRequestError where one of the requests cannot be taken; then none was answered."""
+        from vllm.exceptions import VLLMError
+        from vllm.v1.engine.exceptions import EngineDeadError
+
+        engine = self._llm.llm_engine
+        thinking = self._settings.thinking
+        try:
+            outputs: list[RequestOutput] = self._llm.chat(
+                [turns for _, turns in jobs],
+                [self._sampling(request, with_schema=with_schema) for request, _ in jobs],
+                use_tqdm=False,
+                chat_template_kwargs=None if thinking is None else {"enable_thinking": thinking},
+            )
+        except EngineDeadError as error:
+            raise AccessError(f"the engine of {self._name} has died: {error}; start again") from error
+        except (VLLMError, TemplateError, *FOREIGN) as error:
+            if engine.has_unfinished_requests():  # answers of a batch that broke must not mix with the next
+                raise AccessError(f"the engine of {self._name} failed: {error}; start again") from error
+            asked = ", ".join(request.item_id for request, _ in jobs[:3])
+            raise RejectedRequestError(
+                f"{asked}: the engine cannot take it: {type(error).__name__}: {error}"
+            ) from error
+        if len(outputs) != len(jobs):
+            raise AccessError(
+                f"the engine of {self._name} lost {len(jobs) - len(outputs)} requests; start again"
+            )
+        return outputs
+
+    def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
+        from vllm import SamplingParams
+        from vllm.sampling_params import StructuredOutputsParams
+
+        schema = request.prompt.reply_schema if with_schema else None
+        held_to = None if schema is None else StructuredOutputsParams(json=schema)
+        return SamplingParams(**sampling_fields(request, self._letters), structured_outputs=held_to)
+
+    def _read(self, job: Job, output: "RequestOutput") -> Reply | ModelError:
+        try:
+            return read_output(
+                output, job[0], model=self._name, letter_tokens=self._letters, blanks=self._blanks
+            )
+        except ModelError as error:
+            return error
+
+
+def _job(request: Request) -> Job | ModelError:
+    try:
+        return request, conversation(request)
+    except RejectedRequestError as error:
+        return error
+
+
+def conversation(request: Request) -> Conversation:
+    """The messages for ``LLM.chat``: parts in the order of the prompt, images as pictures in memory.
+
+    Raises:
+        RejectedRequestError: an image that cannot be decoded, or a video file.
+    """
+    content = content_of(request, owner="vllm", image_type="image_pil")
+    turns: Conversation = [{"role": "user", "content": content}]
+    if request.prompt.system:
+        turns.insert(0, {"role": "system", "content": request.prompt.system})
+    return turns
+
+
+class Likely(Protocol):
+    """One entry of ``vllm.logprobs.Logprob``: a natural-log probability over the whole vocabulary."""
+
+    logprob: float
+
+
+class Completion(Protocol):
+    """What is read of ``vllm.CompletionOutput``."""
+
+    text: str
+    token_ids: Sequence[int]
+    logprobs: Sequence[Mapping[int, Likely]] | None
+    finish_reason: str | None
+
+
+class Output(Protocol):
+    """What is read of ``vllm.RequestOutput``."""
+
+    prompt_token_ids: Sequence[int] | None
+    outputs: Sequence[Completion]
+
+
+def sampling_fields(request: Request, letter_tokens: Mapping[str, Collection[int]]) -> dict[str, object]:
+    """The fields of ``vllm.SamplingParams``, all but the structured output.
+
+    Everything that is not of the plan stands at the value that changes nothing, whatever the
+    checkpoint's own ``generation_config.json`` proposes.
+
+    Args:
+        request: what is asked.
+        letter_tokens: for each letter the tokens that write it.
+    """
+    draw = draw_of(request)
+    fields: dict[str, object] = {
+        "temperature": draw.temperature,
+        "top_p": draw.top_p,
+        "top_k": 0,
+        "min_p": 0.0,
+        "repetition_penalty": 1.0,
+        "max_tokens": draw.max_tokens,
+        "seed": draw.seed,
+    }
+    tokens = sorted({t for letter in wanted_letters(request) for t in letter_tokens.get(letter, ())})
+    return fields | ({"logprob_token_ids": tokens} if tokens else {})
+
+
+def read_output(
+    output: Output,
+    request: Request,
+    *,
+    model: str,
+    letter_tokens: Mapping[str, Collection[int]],
+    blanks: Collection[int],
+) -> Reply:
+    """The reply in what the engine gave back.
+
+    Args:
+        output: of this request, finished.
+        request: what was asked.
+        model: the name of the checkpoint.
+        letter_tokens: for each letter the tokens that write it.
+        blanks: the tokens that write nothing but blanks.
+
+    Raises:
+        TransientModelError: the engine broke the request off.
+    """
+    completion = output.outputs[0]
+    if completion.finish_reason in {"abort", "error", None}:
+        raise TransientModelError(
+            f"{request.item_id}: the engine broke the reply off (finish_reason {completion.finish_reason!r})"
+        )
+    letters = {letter: letter_tokens.get(letter, ()) for letter in wanted_letters(request)}
+    return Reply(
+        text=completion.text,
+        finish=finish_of(completion.finish_reason),
+        model=model,
+        usage=Usage(
+            input_tokens=None if output.prompt_token_ids is None else len(output.prompt_token_ids),
+            output_tokens=len(completion.token_ids),
+        ),
+        choice_logps=_letter_logps(completion, letters, blanks=blanks) or None,
+    )
+
+
+def _letter_logps(
+    completion: Completion, letters: Mapping[str, Collection[int]], *, blanks: Collection[int]
+) -> dict[str, float]:
+    """By letter, at the first token that is not blank; of a letter's forms the likeliest counts."""
+    first = next((i for i, token in enumerate(completion.token_ids) if token not in blanks), None)
+    if first is None or not completion.logprobs:
+        return {}
+    at_first = completion.logprobs[first]
+    found = {
+        letter: [at_first[t].logprob for t in tokens if t in at_first] for letter, tokens in letters.items()
+    }
+    return {letter: max(logps) for letter, logps in found.items() if logps}
+
+
+def create(settings: Settings) -> VLLMModel:
+    """The checkpoint in a folder, or in a repository on the hub.
+
+    Nothing is loaded before the first request, except that the hub is asked which commit it has.
 
     Raises:
         UsageError: vLLM is not installed, an option is wrong, or nothing is there.
         AccessError: the hub does not have the repository, does not let us in, or cannot be reached.
     """
-    read = msgspec.convert(take_options("vllm:", options, _READERS), Options)
-    if not name:
-        raise UsageError("vllm: needs a folder or a name on the hub, for example vllm:/path/to/checkpoint")
-    clash = sorted(_OWN_ARGUMENTS & read.engine.keys())
-    if clash:
-        raise UsageError(
-            f"vllm:{name}: engine must not set {', '.join(clash)}; they have options of their own"
-        )
     if importlib.util.find_spec("vllm") is None:
         raise UsageError(
-            f"vllm:{name} needs vLLM, which runs on Linux with a GPU; run: pip install 'vidence[vllm]'"
+            f"vllm:{settings.name} needs vLLM, which runs on Linux with a GPU; "
+            "run: pip install 'vidence[vllm]'"
         )
-    return VLLMModel(locate(name, revision=read.revision, local_only=read.local_only), read)
+    source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
+    return VLLMModel(source, settings)

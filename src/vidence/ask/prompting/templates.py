@@ -8,7 +8,7 @@ use. What a question says is filled in as it is: braces in it mean nothing.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -67,46 +67,81 @@ def sets() -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
-class _File:
-    """One template file: where it is, for messages; the set it counts to; its text."""
+class TemplateFile:
+    """One template file: where it is, for messages; the set it counts to; its name and its text."""
 
     place: str
     origin: str
+    name: str
     text: str
 
+    @property
+    def label(self) -> str:
+        """What a stored prompt says of it: its set, its name, the SHA-256 of its text."""
+        return f"{self.origin}/{self.name}.txt sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"
 
-def _brought(set_name: str) -> dict[str, _File]:
-    """The files of a set that vidence brings, by name."""
-    if set_name not in sets():
-        raise UnknownNameError("set of prompts", set_name, sets())
+
+def brought_files(folder: Traversable, origin: str) -> dict[str, TemplateFile]:
+    """The template files of a folder that vidence brings, by name."""
     files = {}
-    for folder, origin in ((_ASIDES_FOLDER, _OURS), (set_name, set_name)):
-        for entry in (_root() / folder).iterdir():
-            name = entry.name.removesuffix(".txt")
-            files[name] = _File(f"{origin}/{entry.name}", origin, entry.read_text("utf-8"))
+    for entry in folder.iterdir():
+        name = entry.name.removesuffix(".txt")
+        files[name] = TemplateFile(f"{origin}/{entry.name}", origin, name, entry.read_text("utf-8"))
     return files
 
 
-def _own(folder: Path, *, is_shared: bool) -> dict[str, _File]:
-    """The files of a user's folder, by name; in a shared one others are left alone."""
-    expected = ", ".join(f"{name}.txt" for name in NAMES)
+def own_files(
+    folder: Path, known: Sequence[str], *, what: str = "prompts", is_shared: bool = False
+) -> dict[str, TemplateFile]:
+    """The template files of a user's folder, by name.
+
+    Args:
+        folder: the folder.
+        known: the names of the templates that it may hold.
+        what: what the folder is one of, for messages.
+        is_shared: whether other files in it are left alone.
+
+    Raises:
+        UsageError: no folder, a file that is no such template, none at all, or one that cannot be read.
+    """
+    expected = ", ".join(f"{name}.txt" for name in known)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; expected a folder with some of: {expected}")
     paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in NAMES]
+    unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in known]
     if is_shared:
         paths = [path for path in paths if path.name not in unknown]
     elif unknown or not paths:
         found = ", ".join(unknown) or "no file"
-        raise UsageError(f"{folder} holds {found}; a folder of prompts holds only some of: {expected}")
+        raise UsageError(f"{folder} holds {found}; a folder of {what} holds only some of: {expected}")
     files = {}
     for path in paths:
         try:
-            text = path.read_text("utf-8")
+            files[path.stem] = TemplateFile(str(path), "own", path.stem, path.read_text("utf-8"))
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
-        files[path.stem] = _File(str(path), "own", text)
     return files
+
+
+def digest_of(files: Iterable[TemplateFile]) -> str:
+    """The SHA-256 over the names and texts of templates."""
+    digest = hashlib.sha256()
+    for file in sorted(files, key=lambda file: file.name):
+        text = file.text.encode()
+        digest.update(f"{file.name} {len(text)}\n".encode() + text)
+    return digest.hexdigest()
+
+
+def choices_of(item: Item) -> list[dict[str, str]]:
+    """The choices of a question as templates see them."""
+    return [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)]
+
+
+def _brought(set_name: str) -> dict[str, TemplateFile]:
+    """The files of a set that vidence brings, by name."""
+    if set_name not in sets():
+        raise UnknownNameError("set of prompts", set_name, sets())
+    return brought_files(_root() / _ASIDES_FOLDER, _OURS) | brought_files(_root() / set_name, set_name)
 
 
 def _variables(name: str) -> Mapping[str, str]:
@@ -124,7 +159,7 @@ class Templates:
 
     set_name: str
     digest: str
-    _files: Mapping[str, _File]
+    _files: Mapping[str, TemplateFile]
     _fillers: Mapping[str, "Filler"]
 
     @classmethod
@@ -145,18 +180,14 @@ class Templates:
 
         files = _brought(set_name)
         if override is not None:
-            files |= _own(override, is_shared=is_shared)
+            files |= own_files(override, NAMES, is_shared=is_shared)
         fillers = {
             name: parse_template(file.text, place=file.place, variables=_variables(name))
             for name, file in files.items()
         }
-        digest = hashlib.sha256()
-        for name in sorted(name for name, file in files.items() if file.origin != _OURS):
-            text = files[name].text.encode()
-            digest.update(f"{name} {len(text)}\n".encode() + text)
         made = cls(
             set_name=set_name,
-            digest=digest.hexdigest(),
+            digest=digest_of(file for file in files.values() if file.origin != _OURS),
             _files=MappingProxyType(files),
             _fillers=MappingProxyType(fillers),
         )
@@ -173,8 +204,7 @@ class Templates:
 
         The set of a file that a user brought is ``own``.
         """
-        file = self._file(name)
-        return f"{file.origin}/{name}.txt sha256:{hashlib.sha256(file.text.encode()).hexdigest()}"
+        return self._file(name).label
 
     def fill(self, name: str, item: Item, *, n_frames: int, duration_s: float) -> str:
         """The words of a template with a question filled in.
@@ -188,10 +218,9 @@ class Templates:
         Raises:
             UsageError: the set has no such template, or it cannot be filled for this item.
         """
-        choices = [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)]
         values = {
             "question": item.question,
-            "choices": choices,
+            "choices": choices_of(item),
             "letters": list(item.letters),
             "n_frames": n_frames,
             "duration_s": duration_s,
@@ -240,7 +269,7 @@ class Templates:
                 f"{why}; put it in. To leave it out on purpose, write {{% set left_out = question %}} there"
             )
 
-    def _file(self, name: str) -> _File:
+    def _file(self, name: str) -> TemplateFile:
         file = self._files.get(name)
         if file is None:
             there = ", ".join(f"{n}.txt" for n in sorted(self._files))

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from vidence.ask.scoring._description import branch
+from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.ask.scoring.marking import refusal_in, with_cut_off
 from vidence.ask.scoring.robust import read_text
@@ -60,7 +60,7 @@ def description_in(reply: Reply) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class DescriptionMatch:
-    """A `contracts.Scorer`: 1.0 where one of the paper's three branches holds, see `_description.branch`.
+    """A `contracts.Scorer`: 1.0 where one of the paper's three branches holds, see `description.branch`.
 
     Source: ActPLD, section 2.5 and appendix A.3.
     Departs: the paper gives these rules to a judge model; here they are code, so that words which are

@@ -2,7 +2,7 @@
 
 For the labels that ActPLD prints. The synonyms of its appendix A.3 and the features that it lists for
 seven labels are facts of the paper; all others are ours. A form is matched with its words in order
-and inflected (`_mentions.py`); the words of a feature stand in one sentence in any order.
+and inflected (`mentions.py`); the words of a feature stand in one sentence in any order.
 """
 
 from collections.abc import Mapping

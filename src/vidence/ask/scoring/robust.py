@@ -11,14 +11,14 @@ is a contradiction. `Answered.rule` is ``<where>/<form>``.
 4. The only line of the reply (``reply``), or its last and its first line (``line``).
 
 What may stand in these places (``form``): a lone letter; the text of one choice; a letter with the
-text of its choice; a letter with a remark. See `_segment.py`.
+text of its choice; a letter with a remark. See `segment.py`.
 """
 
 import re
 from dataclasses import dataclass
 
-from vidence.ask.scoring._segment import Reading, read_segment
 from vidence.ask.scoring.marking import LetterScorer
+from vidence.ask.scoring.segment import Reading, read_segment
 from vidence.ask.scoring.wording import plain, without_thinking
 from vidence.records import Answered, Item, Unreadable
 

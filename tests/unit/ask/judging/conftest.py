@@ -68,7 +68,7 @@ class Bench:
     @cache
     def judge(name: str) -> Judge:
         """A judge of the catalog with its own prompts."""
-        made: Judge = catalog.find("judge", name).create()
+        made: Judge = catalog.create("judge", name)
         return made
 
 

@@ -12,7 +12,7 @@ import re
 import pytest
 
 from vidence import catalog
-from vidence.ask.judging import _asking
+from vidence.ask.judging import asking
 from vidence.ask.scoring.wording import without_thinking
 from vidence.records import Reply
 
@@ -230,7 +230,7 @@ def moved(bench, says, name: str, kind: str) -> set[str]:
 def test_the_same_judge_is_moved_by_most_where_the_reply_stands_bare(
     bench, harmless, monkeypatch, name, kind
 ):
-    monkeypatch.setattr(_asking, "fence", lambda text, **_: text)
+    monkeypatch.setattr(asking, "fence", lambda text, **_: text)
     fooled = moved(bench, Gullible(harmless[name, kind], kind), name, kind)
     assert len(fooled) >= 0.8 * len(ATTACKS)
     assert {"an order", "a closing tag", "a ChatML system turn", "invisible tag letters", "a score"} <= fooled
@@ -241,7 +241,7 @@ def test_tags_alone_do_not_hold(bench, harmless, monkeypatch, name, kind):
     def tagged(text, *, name, marked, **_):
         return f'<{name} id="{marked}">\n{text}\n</{name} id="{marked}">'
 
-    monkeypatch.setattr(_asking, "fence", tagged)
+    monkeypatch.setattr(asking, "fence", tagged)
     fooled = moved(bench, Gullible(harmless[name, kind], kind), name, kind)
     assert {
         "a closing tag",

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.ask.judging._equal import says_the_same
+from vidence.ask.judging.equal import says_the_same
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "judges" / "equal.jsonl"
 CASES = [json.loads(line) for line in GOLDEN.read_text("utf-8").splitlines()]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.ask.judging._templates import JudgeTemplates, item_values
+from vidence.ask.judging.templates import JudgeTemplates, item_values
 from vidence.errors import UsageError
 
 SET = "rule-first"

@@ -1,4 +1,4 @@
-"""`anthropic:` through the official SDK against a server that speaks the API: what is sent."""
+"""`anthropic:` against a server that speaks the API: what is sent."""
 
 import base64
 import json
@@ -7,14 +7,14 @@ from pathlib import Path
 import anyio
 import pytest
 
-pytest.importorskip("anthropic", reason="anthropic is not installed (extra 'anthropic')")
-
 from servers.anthropic_stub import FIXED_SAMPLING, AnthropicStub
-from servers.sdk_asks import SCHEMA, ask, asking, image_part
-from vidence.ask.models.anthropic import AnthropicModel, create
+from servers.model_asks import SCHEMA, ask, asking, image_part, maker
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.records import TextPart, Usage, VideoPart
+
+create = maker("model", "anthropic")
 
 
 @pytest.fixture(autouse=True)
@@ -23,7 +23,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def model_for(server: AnthropicStub, options: str = "", name: str = "claude") -> AnthropicModel:
+def model_for(server: AnthropicStub, options: str = "", name: str = "claude") -> HttpModel:
     spec = parse_spec(f"anthropic:{name}?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
 
@@ -109,12 +109,12 @@ def test_a_seed_is_refused_because_the_api_has_none():
 def test_a_model_that_lets_no_temperature_be_chosen_says_what_to_do():
     with AnthropicStub(answer="B") as server:
         model = model_for(server, name=FIXED_SAMPLING)
-        with pytest.raises(AccessError, match=r"`temperature` is deprecated.*fixed_sampling=yes"):
+        with pytest.raises(AccessError, match=r"`temperature` is deprecated.*fixed_sampling=true"):
             ask(model, asking(temperature=0.0))
         assert ask(model, asking(temperature=1.0))[0].text == "B"
-        with pytest.raises(AccessError, match=r"`top_p` is deprecated.*fixed_sampling=yes"):
+        with pytest.raises(AccessError, match=r"`top_p` is deprecated.*fixed_sampling=true"):
             ask(model, asking(temperature=1.0, top_p=0.5))
-        fixed = model_for(server, "fixed_sampling=yes", name=FIXED_SAMPLING)
+        fixed = model_for(server, "fixed_sampling=true", name=FIXED_SAMPLING)
         assert ask(fixed, asking(temperature=0.0, top_p=0.5))[0].text == "B"
 
 
@@ -158,7 +158,7 @@ def test_thinking_is_refused_at_a_temperature_that_the_api_refuses(options: str)
     with AnthropicStub() as server:
         with pytest.raises(UsageError, match=r"cannot think at temperature 0: .*--temperature 1"):
             ask(model_for(server, options), asking())
-        fixed = model_for(server, options + "&fixed_sampling=yes")
+        fixed = model_for(server, options + "&fixed_sampling=true")
         assert ask(fixed, asking(temperature=0.0, top_p=0.9))[0].text == "A"
         with pytest.raises(UsageError, match=r"cannot think with top_p 0\.9: .*0\.95 to 1"):
             ask(model_for(server, options), asking(temperature=1.0, top_p=0.9))
@@ -220,14 +220,14 @@ def test_a_schema_goes_with_thinking():
     ("options", "words"),
     [
         ({"nframes": "16"}, "no option 'nframes'.*Known options: .*thinking_budget"),
-        ({"thinking_budget": "1000"}, "thinking_budget='1000'.*1024 or more"),
+        ({"thinking_budget": "1000"}, "thinking_budget='1000'.*1024 or above"),
         ({"thinking": "much"}, "expected one of adaptive, off"),
         ({"thinking": "off", "thinking_budget": "2000"}, "exclude each other"),
         ({"structured": "tool", "thinking_budget": "2000"}, "forces no tool"),
         ({"structured": "tool", "thinking": "adaptive"}, "forces no tool"),
-        ({"effort": "huge"}, "expected one of low, medium, high, xhigh, max"),
+        ({"effort": "huge"}, "expected one of high, low, max, medium, xhigh"),
         ({"timeout_s": "0"}, "above 0"),
-        ({"max_in_flight": "0"}, "above 0"),
+        ({"max_in_flight": "0"}, "1 or above"),
         ({"extra": '{"temperature": 1, "tools": []}'}, "must not set temperature, tools"),
         ({"base_url": "localhost:8000"}, "is not an address"),
         ({"base_url": "http://h/v1"}, "must stop before /v1"),
@@ -240,7 +240,7 @@ def test_bad_options_are_refused(options: dict[str, str], words: str):
 
 
 def test_a_name_is_needed():
-    with pytest.raises(UsageError, match="name of a model"):
+    with pytest.raises(UsageError, match="wants its name behind a colon"):
         create("", {})
 
 
@@ -256,7 +256,7 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else():
         identity(thinking="adaptive"),
         identity(effort="low"),
         identity(structured="off"),
-        identity(fixed_sampling="yes"),
+        identity(fixed_sampling="true"),
         identity(extra='{"top_k": 5}'),
         create("claude2", {"base_url": "http://h"}).identity,
     ]
@@ -271,7 +271,7 @@ def test_the_address_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch)
 
 
 def test_requests_run_together_and_a_closed_model_can_be_asked_again():
-    async def many(model: AnthropicModel) -> None:
+    async def many(model: HttpModel) -> None:
         async with anyio.create_task_group() as group:
             for _ in range(6):
                 group.start_soon(model.reply, asking())

@@ -1,21 +1,18 @@
-"""`anthropic:` through the official SDK: what is made of the API's answers."""
-
-import importlib.util
-from importlib.machinery import ModuleSpec
+"""`anthropic:`: what is made of the API's answers."""
 
 import pytest
 
-pytest.importorskip("anthropic", reason="anthropic is not installed (extra 'anthropic')")
-
 from servers.anthropic_stub import AnthropicStub, message, refusal, text
+from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned
-from servers.sdk_asks import ask, asking
-from vidence.ask.models.anthropic import AnthropicModel, create
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
 
 SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+create = maker("model", "anthropic")
 
 
 @pytest.fixture(autouse=True)
@@ -24,7 +21,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def model_for(server: AnthropicStub, options: str = "") -> AnthropicModel:
+def model_for(server: AnthropicStub, options: str = "") -> HttpModel:
     spec = parse_spec(f"anthropic:claude?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
 
@@ -150,7 +147,7 @@ def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str
         (Canned(status=409), None, False),
     ],
 )
-def test_troubles_that_pass_are_not_retried_by_the_sdk(
+def test_troubles_that_pass_are_not_retried_by_the_model(
     canned: Canned, wait_s: float | None, *, is_overload: bool
 ):
     with AnthropicStub() as server:
@@ -234,7 +231,7 @@ def test_an_address_that_no_machine_can_have_is_no_access():
         ask(create("claude", {"base_url": "http://\u0378.x"}), asking())
 
 
-def test_models_that_the_sdk_warns_of_can_be_asked():
+def test_models_of_every_age_can_be_asked():
     with AnthropicStub(answer="B") as server:
         for name in ("claude-sonnet-4-5", "claude-opus-4-6"):
             model = create(name, {"base_url": server.base_url, "thinking_budget": "1024"})
@@ -307,14 +304,3 @@ def test_a_key_with_blanks_inside_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk one two")
     with pytest.raises(UsageError, match="ANTHROPIC_API_KEY holds blanks"):
         create("claude", {"base_url": "http://localhost:1"})
-
-
-def test_a_missing_sdk_is_said_with_the_extra(monkeypatch: pytest.MonkeyPatch):
-    real = importlib.util.find_spec
-
-    def without(name: str, package: str | None = None) -> ModuleSpec | None:
-        return None if name == "anthropic" else real(name, package)
-
-    monkeypatch.setattr(importlib.util, "find_spec", without)
-    with pytest.raises(UsageError, match=r"anthropic:claude needs .*pip install 'vidence\[anthropic\]'"):
-        create("claude", {})

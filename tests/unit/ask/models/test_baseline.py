@@ -5,10 +5,12 @@ from collections import Counter
 import anyio
 import pytest
 
-from vidence.ask.models.baseline import create
+from servers.model_asks import maker
 from vidence.contracts import Request
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Prompt, Reply, Sampling
+
+create = maker("model", "baseline")
 
 
 def say(

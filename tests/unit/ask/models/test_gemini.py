@@ -1,18 +1,18 @@
-"""`gemini:` through the official SDK against a server that speaks the API: what is sent."""
+"""`gemini:` against a server that speaks the API: what is sent."""
 
 import json
 
 import anyio
 import pytest
 
-pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
-
 from servers.gemini_stub import GeminiStub, blob_bytes
-from servers.sdk_asks import SCHEMA, ask, asking, image_part
-from vidence.ask.models.gemini import GeminiModel, create
+from servers.model_asks import SCHEMA, ask, asking, image_part, maker
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.errors import UsageError
 from vidence.records import TextPart, Usage
+
+create = maker("model", "gemini")
 
 
 @pytest.fixture(autouse=True)
@@ -21,7 +21,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def model_for(server: GeminiStub, options: str = "") -> GeminiModel:
+def model_for(server: GeminiStub, options: str = "") -> HttpModel:
     spec = parse_spec(f"gemini:gemini-2.5-pro?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
 
@@ -163,15 +163,17 @@ def test_choice_logps_are_those_of_the_first_token_that_is_not_blank():
     assert reply.choice_logps == {"B": -0.1, "A": -2.5}
 
 
-def test_a_model_that_reports_none_is_asked_for_none_from_then_on():
+def test_a_model_that_reports_none_is_asked_for_none_from_then_on(caplog: pytest.LogCaptureFixture):
     with GeminiStub(answer="B", letter_logps=None) as server:
         replies = ask(model_for(server), *[asking(want_choice_logps=True)] * 2)
     assert [(r.text, r.choice_logps) for r in replies] == [("B", None)] * 2
     assert ["responseLogprobs" in body["generationConfig"] for body in server.asked] == [True, False, False]
+    [told] = [message for message in caplog.messages if "log-probabilities" in message]
+    assert "Logprobs is not enabled" in told
 
 
 def test_requests_in_flight_together_all_learn_that_there_are_none():
-    async def together(model: GeminiModel) -> list[str]:
+    async def together(model: HttpModel) -> list[str]:
         said: list[str] = []
 
         async def one() -> None:
@@ -201,13 +203,13 @@ def test_choice_logps_are_neither_asked_for_nor_read_unasked():
     ("options", "words"),
     [
         ({"nframes": "16"}, "no option 'nframes'.*Known options: .*thinking_budget"),
-        ({"thinking_budget": "-2"}, "thinking_budget='-2'.*-1 for as many as it takes"),
-        ({"thinking_level": "much"}, "expected one of minimal, low, medium, high, xhigh"),
+        ({"thinking_budget": "-2"}, "thinking_budget='-2'.*-1 or above"),
+        ({"thinking_level": "much"}, "expected one of high, low, medium, minimal, xhigh"),
         ({"thinking_level": "low", "thinking_budget": "20"}, "exclude each other"),
         ({"video_fps": "0"}, "above 0"),
-        ({"video_fps": "25"}, "up to 24"),
-        ({"media_resolution": "huge"}, "expected one of low, medium, high"),
-        ({"safety": "none"}, "expected one of off, block_none"),
+        ({"video_fps": "25"}, "24 or below"),
+        ({"media_resolution": "huge"}, "expected one of high, low, medium"),
+        ({"safety": "none"}, "expected one of block_low_and_above, block_medium_and_above, block_none"),
         ({"inline_mb": "-1"}, "0 or above"),
         ({"poll_s": "0"}, "above 0"),
         ({"timeout_s": "0"}, "above 0"),
@@ -226,9 +228,17 @@ def test_bad_options_are_refused(options: dict[str, str], words: str):
         create("gemini-2.5-pro", options)
 
 
-@pytest.mark.parametrize("name", ["", "two words", "gemini?x"])
-def test_a_name_is_needed(name: str):
-    with pytest.raises(UsageError, match="name of a model"):
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("", "wants its name behind a colon"),
+        ("two words", "name of a model"),
+        ("gemini?x", "name of a model"),
+        ("models/../files", "name of a model"),
+    ],
+)
+def test_a_name_is_needed(name: str, words: str):
+    with pytest.raises(UsageError, match=words):
         create(name, {})
 
 
@@ -254,7 +264,7 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else():
 
 
 def test_requests_run_together_and_a_closed_model_can_be_asked_again():
-    async def many(model: GeminiModel) -> None:
+    async def many(model: HttpModel) -> None:
         async with anyio.create_task_group() as group:
             for _ in range(6):
                 group.start_soon(model.reply, asking())

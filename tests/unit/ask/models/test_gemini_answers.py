@@ -1,22 +1,19 @@
-"""`gemini:` through the official SDK: what is made of the API's answers."""
-
-import importlib.util
-from importlib.machinery import ModuleSpec
+"""`gemini:`: what is made of the API's answers."""
 
 import pytest
 
-pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
-
 from servers.gemini_stub import GeminiStub, content, refusal
+from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned
-from servers.sdk_asks import ask, asking
-from vidence.ask.models.gemini import GeminiModel, create
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
 
 SECRET = "AIza-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
+
+create = maker("model", "gemini")
 
 
 @pytest.fixture(autouse=True)
@@ -25,7 +22,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def model_for(server: GeminiStub, options: str = "") -> GeminiModel:
+def model_for(server: GeminiStub, options: str = "") -> HttpModel:
     spec = parse_spec(f"gemini:tiny?base_url={server.base_url}&timeout_s=10&{options}")
     return create(spec.argument, spec.options)
 
@@ -149,7 +146,8 @@ def test_letters_without_a_log_probability_are_left_out():
         (b'{"promptFeedback": {}}', "without candidates"),
         (b"[1]", "no reply"),
         (content({"text": 5}), "no reply.*text"),
-        (refusal(503, "UNAVAILABLE", "too busy"), "without candidates.*too busy"),
+        (refusal(503, "UNAVAILABLE", "too busy"), "answered 503: too busy"),
+        (b'{"error": {"message": "m"}}', "without candidates.*: m"),
     ],
 )
 def test_an_answer_that_is_no_reply_is_worth_another_try(body: bytes, words: str):
@@ -181,7 +179,7 @@ QUOTA = {"@type": "type.googleapis.com/google.rpc.QuotaFailure", "violations": [
         (Canned(status=502, body=b"<html>\xff Bad gateway</html>"), None, False),
     ],
 )
-def test_troubles_that_pass_are_not_retried_by_the_sdk(
+def test_troubles_that_pass_are_not_retried_by_the_model(
     canned: Canned, wait_s: float | None, *, is_overload: bool
 ):
     with GeminiStub() as server:
@@ -317,19 +315,3 @@ def test_a_key_in_the_wrong_place_is_refused_without_showing_it(options: dict[st
     with pytest.raises(UsageError) as caught:
         create("tiny", options)
     assert SECRET not in str(caught.value)
-
-
-@pytest.mark.parametrize("is_google_there", [True, False])
-def test_a_missing_sdk_is_said_with_the_extra(monkeypatch: pytest.MonkeyPatch, *, is_google_there: bool):
-    real = importlib.util.find_spec
-
-    def without(name: str, package: str | None = None) -> ModuleSpec | None:
-        if name != "google.genai":
-            return real(name, package)
-        if is_google_there:
-            return None
-        raise ModuleNotFoundError("No module named 'google'")
-
-    monkeypatch.setattr(importlib.util, "find_spec", without)
-    with pytest.raises(UsageError, match=r"gemini:tiny needs .*pip install 'vidence\[gemini\]'"):
-        create("tiny", {})

@@ -6,18 +6,18 @@ from pathlib import Path
 import anyio
 import pytest
 
-pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
-
-from servers.gemini_stub import GeminiStub, blob_bytes, refusal
+from servers.gemini_stub import GeminiStub, StoredFile, blob_bytes, refusal
+from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned, Seen
-from servers.sdk_asks import ask, asking
-from vidence.ask.models.gemini import GeminiModel, create
+from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 from vidence.records import Reply, TextPart, VideoPart
 
 BYTES = bytes(range(256)) * 40
 LONG = bytes(range(256)) * 40_000  # 10 MB: more than one piece of the upload
+
+create = maker("model", "gemini")
 
 
 @pytest.fixture(autouse=True)
@@ -26,7 +26,7 @@ def _no_key(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.delenv(name, raising=False)
 
 
-def model_for(server: GeminiStub, options: str = "inline_mb=0") -> GeminiModel:
+def model_for(server: GeminiStub, options: str = "inline_mb=0") -> HttpModel:
     spec = parse_spec(f"gemini:tiny?base_url={server.base_url}&timeout_s=10&poll_s=0.01&{options}")
     return create(spec.argument, spec.options)
 
@@ -42,7 +42,7 @@ def starts(server: GeminiStub) -> int:
     return sum(s.path.startswith("/upload/") and s.path.endswith("/files") for s in server.requests)
 
 
-def together(model: GeminiModel, *parts: VideoPart) -> list[Reply]:
+def together(model: HttpModel, *parts: VideoPart) -> list[Reply]:
     """The replies about these videos, all asked for at once."""
     replies: list[Reply] = []
 
@@ -124,6 +124,21 @@ def test_a_file_that_many_questions_need_at_once_is_uploaded_once(tmp_path: Path
     assert all(f.is_deleted for f in server.files.values())
 
 
+def test_the_bytes_go_to_the_address_that_is_asked_whatever_the_server_calls_itself(tmp_path: Path):
+    file = StoredFile(name="files/f0", mime_type="video/mp4", size=len(BYTES))
+
+    def start(seen: Seen) -> Canned | None:
+        if not seen.path.startswith("/upload/v1/files"):
+            return None
+        address = "https://internal.example/upload/session/f0"
+        return Canned(status=200, body=b"", headers={"X-Goog-Upload-URL": address})
+
+    with GeminiStub(answer="B", canned_for=start) as server:
+        server.files["files/f0"] = file
+        assert ask(model_for(server), asking(video(tmp_path)))[0].text == "B"
+    assert file.content == BYTES
+
+
 def test_it_stays_there_until_the_end(tmp_path: Path):
     part = video(tmp_path)
     with GeminiStub() as server:
@@ -145,7 +160,7 @@ def test_a_file_that_is_about_to_expire_is_uploaded_again(tmp_path: Path):
 def test_who_comes_after_a_request_that_was_given_up_does_not_upload_again(tmp_path: Path):
     part = video(tmp_path)
 
-    async def give_up_first(model: GeminiModel, server: GeminiStub) -> str:
+    async def give_up_first(model: HttpModel, server: GeminiStub) -> str:
         async with anyio.create_task_group() as group:
             group.start_soon(model.reply, asking(part))
             while not server.files or not server.files["files/f0"].content:
@@ -165,7 +180,7 @@ def test_who_comes_after_a_request_that_was_given_up_does_not_upload_again(tmp_p
 def test_a_lost_file_is_uploaded_again_at_the_next_try(tmp_path: Path):
     part = video(tmp_path)
 
-    async def lose(model: GeminiModel, server: GeminiStub) -> str:
+    async def lose(model: HttpModel, server: GeminiStub) -> str:
         await model.reply(asking(part))
         server.files["files/f0"].is_deleted = True
         with pytest.raises(TransientModelError, match=r"403.*uploaded again at the next try"):
@@ -185,7 +200,7 @@ def test_a_lost_file_is_uploaded_again_at_the_next_try(tmp_path: Path):
 def test_a_video_that_the_server_cannot_process_is_uploaded_once_and_rejected_each_time(tmp_path: Path):
     part = video(tmp_path)
 
-    async def twice(model: GeminiModel) -> None:
+    async def twice(model: HttpModel) -> None:
         for _ in range(2):
             with pytest.raises(RejectedRequestError, match=r"could not process .*clip\.mp4: no video stream"):
                 await model.reply(asking(part))
@@ -221,7 +236,7 @@ def test_the_wait_for_a_file_has_an_end(tmp_path: Path):
             "/upload/v1/files",
             Canned(status=200, body=b"{}"),
             TransientModelError,
-            "Upload URL was not returned",
+            "no address for the upload",
         ),
         ("/upload/session/f0", Canned(status=500), TransientModelError, "500"),
         (
@@ -271,7 +286,7 @@ def test_what_goes_wrong_on_the_way_is_said_once_and_can_be_tried_again(
 
     part = video(tmp_path)
 
-    async def twice(model: GeminiModel) -> str:
+    async def twice(model: HttpModel) -> str:
         with pytest.raises(kind, match=words):
             await model.reply(asking(part))
         reply = await model.reply(asking(part))

@@ -2,7 +2,8 @@
 
 import pytest
 
-from vidence.ask.models._http import Server, check_address, retry_after_s
+from vidence.ask.models.answers import Server, retry_after_s
+from vidence.ask.models.http import check_address
 from vidence.errors import UsageError
 
 

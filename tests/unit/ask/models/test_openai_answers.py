@@ -4,9 +4,8 @@ import json
 
 import pytest
 
-from servers.openai_asks import ask, ask_stub, model_for, text_request
+from servers.openai_asks import ask, ask_stub, create, model_for, text_request
 from servers.openai_stub import Canned, OpenAIStub, completion
-from vidence.ask.models.openai import create
 from vidence.errors import (
     AccessError,
     ModelError,

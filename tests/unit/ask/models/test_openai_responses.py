@@ -89,7 +89,7 @@ def test_words_images_and_settings():
 def test_no_more_is_sent_than_is_wanted():
     with OpenAIStub() as server:
         [reply] = ask(
-            model_for(server, "api=responses&image_detail=low&fixed_sampling=yes"),
+            model_for(server, "api=responses&image_detail=low&fixed_sampling=true"),
             text_request(max_tokens=None),
         )
     assert server.requests[0].body.keys() == {"model", "input", "store"}

@@ -6,9 +6,8 @@ import logging
 import anyio
 import pytest
 
-from servers.openai_asks import ask, ask_stub, model_for, text_request
+from servers.openai_asks import ask, ask_stub, create, model_for, text_request
 from servers.openai_stub import Canned, OpenAIStub
-from vidence.ask.models.openai import create
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.records import Prompt, Reply, Sampling, TextPart
@@ -74,14 +73,14 @@ def test_nothing_of_thinking_is_sent_unasked():
 
 def test_fixed_sampling_leaves_temperature_and_top_p_out():
     with OpenAIStub() as server:
-        ask(model_for(server, "fixed_sampling=yes"), text_request(temperature=0.3, top_p=0.5, seed=1))
+        ask(model_for(server, "fixed_sampling=true"), text_request(temperature=0.3, top_p=0.5, seed=1))
     assert server.requests[0].body.keys() == {"model", "messages", "max_tokens", "seed"}
 
 
 @pytest.mark.parametrize(
     ("message", "advice"),
     [
-        ("Unsupported value: 'temperature' does not support 0.0 with this model.", "fixed_sampling=yes"),
+        ("Unsupported value: 'temperature' does not support 0.0 with this model.", "fixed_sampling=true"),
         ("Unsupported parameter: 'max_tokens' is not supported with this model.", "max_completion_tokens"),
     ],
 )
@@ -210,10 +209,10 @@ def test_it_can_be_switched_off():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"reasoning_effort": "huge"}, "expected one of none, minimal, low"),
+        ({"reasoning_effort": "huge"}, "expected one of high, low, max, medium, minimal, none"),
         ({"thinking_budget": "-1"}, "0 or above"),
         ({"api": "completions"}, "expected one of chat, responses"),
-        ({"structured": "yes"}, "expected one of auto, on, off"),
+        ({"structured": "yes"}, "expected one of auto, off, on"),
         ({"reasoning_summary": "auto"}, "reasoning_summary needs api=responses"),
         ({"api": "responses", "thinking_budget": "5"}, "knows neither thinking_budget"),
         ({"api": "responses", "max_tokens_field": "max_tokens"}, "nor max_tokens_field"),
@@ -235,14 +234,14 @@ def test_what_changes_the_reply_is_part_of_the_identity():
         return create("tiny", {"base_url": "http://h/v1", **options}).identity
 
     assert identity() == "openai:tiny?base_url=http://h/v1&max_tokens_field=max_tokens"
-    assert identity(structured="auto", api="chat", fixed_sampling="no") == identity()
+    assert identity(structured="auto", api="chat", fixed_sampling="false") == identity()
     changed = [
         {"api": "responses"},
         {"api": "responses", "reasoning_summary": "auto"},
         {"reasoning_effort": "low"},
         {"thinking_budget": "0"},
         {"thinking_budget": "9"},
-        {"fixed_sampling": "yes"},
+        {"fixed_sampling": "true"},
         {"structured": "off"},
         {"structured": "on"},
     ]

@@ -1,4 +1,4 @@
-"""What was planted is what the readers score, through video, JPEG and downscaling."""
+"""What was planted is what the simulated models score, through video, JPEG and downscaling."""
 
 import hashlib
 import io
@@ -11,12 +11,14 @@ import msgspec
 import numpy as np
 import pytest
 
-from vidence.ask.models import phantom
+from servers.model_asks import maker
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import SimulatedModel, expected
 from vidence.ask.phantom.world import render
 from vidence.contracts import Request
 from vidence.records import ImagePart, Item, Prompt, Sampling, TextPart
+
+create = maker("model", "phantom")
 
 
 def request(item: Item, images: Sequence[bytes]) -> Request:
@@ -83,9 +85,11 @@ def selections(item: Item, times_s: Sequence[float]) -> list[list[int]]:
     ],
     ids=lambda reader: f"{reader.name}-{reader.letter}-{reader.memory}",
 )
-def test_readers_score_exactly_as_planted(reader: SimulatedModel, world: Path, videos: dict[str, Frames]):
+def test_simulated_models_score_exactly_as_planted(
+    reader: SimulatedModel, world: Path, videos: dict[str, Frames]
+):
     options = {"letter-biased": {"letter": reader.letter}, "forgetful": {"memory": str(reader.memory)}}
-    model = phantom.create(reader.name, options.get(reader.name, {}))
+    model = create(reader.name, options.get(reader.name, {}))
     assert model.reader == reader
     items = [
         msgspec.json.decode(line, type=Item) for line in (world / "items.jsonl").read_bytes().splitlines()

@@ -4,13 +4,15 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.ask.models import phantom
+from servers.model_asks import maker
 from vidence.ask.phantom.looks import LOOKS
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
+
+create = maker("model", "phantom")
 
 
 def figure(look: int, *, noise: int = 0) -> bytes:
@@ -31,7 +33,7 @@ def ask(pictures: list[bytes], *, template: str = "card_appearance.txt", sent: b
         sampling=Sampling(**sampling),
         images={f"d{i}": data for i, data in enumerate(pictures)} if sent else {},
     )
-    return anyio.run(phantom.create("writer", {}).reply, request)
+    return anyio.run(create("writer", {}).reply, request)
 
 
 @pytest.mark.parametrize("look", range(len(LOOKS)))
@@ -54,6 +56,6 @@ def test_limits_and_bad_requests_are_heeded():
     with pytest.raises(RejectedRequestError, match="cannot be read"):
         ask([b"no picture"])
     with pytest.raises(UsageError):
-        phantom.create("writer", {"letter": "C"})
+        create("writer", {"letter": "C"})
     with pytest.raises(UnknownNameError, match="writer"):
-        phantom.create("writers", {})
+        create("writers", {})

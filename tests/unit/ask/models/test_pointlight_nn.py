@@ -12,21 +12,25 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from PIL import Image
-from vidence.make.lights.ablation_stimuli import Cast, write_condition
 
-from vidence.ask.models._pointlight_dots import find_dots
-from vidence.ask.models._pointlight_features import describe, is_same, linked, seen
-from vidence.ask.models._pointlight_references import window
-from vidence.ask.models.pointlight_nn import PointlightModel, create
-from vidence.ask.selection.actpld import Actpld
+from servers.model_asks import maker
+from vidence.ask.models.pointlight_features import describe, find_dots, is_same, linked, seen
+from vidence.ask.models.pointlight_nn import PointlightModel
+from vidence.ask.models.pointlight_references import window
 from vidence.contracts import Request
 from vidence.errors import AccessError, DataError, RejectedRequestError, UsageError
+from vidence.make.lights.ablation_clips import StimulusSet, write_condition
 from vidence.make.lights.ablation_config import BASE, AblationConfig, Condition, Motions
 from vidence.media.clip import Clip
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import Stimulus
 from vidence.records import ImagePart, Item, Prompt, Reply, Sampling, TextPart, VideoPart
+
+create = maker("model", "pointlight-nn")
+selector = maker("selector", "actpld")
+
+Pictures = dict[str, list[NDArray[np.uint8]]]
 
 CHOICES = ("walk", "wave", "squat")
 # Three exemplars of each action in a slow window, so that the whole movement is seen.
@@ -82,14 +86,14 @@ def ask(model: PointlightModel, request: Request) -> Reply:
 
 
 @pytest.fixture(scope="module")
-def cast() -> Cast:
-    return Cast(CONFIG, beside=Path())
+def stimuli() -> StimulusSet:
+    return StimulusSet(CONFIG, beside=Path())
 
 
 @pytest.fixture(scope="module")
-def folder(cast: Cast, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(stimuli: StimulusSet, tmp_path_factory: pytest.TempPathFactory) -> Path:
     made = tmp_path_factory.mktemp("references")
-    write_condition(cast, BASE, made, on_clip=lambda _: None)
+    write_condition(stimuli, BASE, made, on_clip=lambda _: None)
     return made
 
 
@@ -98,25 +102,27 @@ def model(folder: Path) -> PointlightModel:
     return create(str(folder), {})
 
 
-def shown(cast: Cast, condition: Condition) -> dict[str, list[NDArray[np.uint8]]]:
+def shown(stimuli: StimulusSet, condition: Condition) -> dict[str, list[NDArray[np.uint8]]]:
     """The eight middle frames of every clip in a condition."""
     found = {}
-    for clip in cast.clips:
-        pictures = list(frames(cast.stimulus(clip, condition)))
+    for clip in stimuli.clips:
+        pictures = list(frames(stimuli.stimulus(clip, condition)))
         found[clip.clip_id] = [pictures[i] for i in window(len(pictures), 8)]
     return found
 
 
 @pytest.fixture(scope="module")
-def clean(cast: Cast) -> dict[str, list[NDArray[np.uint8]]]:
-    return shown(cast, BASE)
+def clean(stimuli: StimulusSet) -> dict[str, list[NDArray[np.uint8]]]:
+    return shown(stimuli, BASE)
 
 
-def share_right(model: PointlightModel, cast: Cast, pictures: dict[str, list[NDArray[np.uint8]]]) -> float:
+def share_right(
+    model: PointlightModel, stimuli: StimulusSet, pictures: dict[str, list[NDArray[np.uint8]]]
+) -> float:
     """How often the right action is named among three, the two others going round the other groups."""
     requests = []
-    for clip in cast.clips:
-        others = sorted({c.label for c in cast.clips if c.group != clip.group})
+    for clip in stimuli.clips:
+        others = sorted({c.label for c in stimuli.clips if c.group != clip.group})
         images = [encoded(p) for p in pictures[clip.clip_id]]
         for n in range(0, len(others), 2):
             choices = (others[n], clip.label, others[n + 1])
@@ -215,18 +221,18 @@ def test_nothing_to_see_is_nothing():
 def test_references_are_shown_as_the_selector_shows_clips(n_total: int, n_frames: int, stride: int):
     clip = Clip.of_times(np.arange(n_total) / 30.0, fps=30.0)
     item = Item(item_id="q", question="?", answer="A", choices=("a", "b"))
-    expected = Actpld(stride).select(clip, item, n_frames=n_frames)
+    expected = selector(str(stride), {}).select(clip, item, n_frames=n_frames)
     assert window(n_total, n_frames, stride=stride).tolist() == expected.tolist()
 
 
-def test_clean_dots_are_named_nearly_always(model, cast, clean):
-    assert share_right(model, cast, clean) > 0.85
+def test_clean_dots_are_named_nearly_always(model, stimuli, clean):
+    assert share_right(model, stimuli, clean) > 0.85
 
 
-def test_blank_frames_are_guessed_at_chance(model, cast, clean):
+def test_blank_frames_are_guessed_at_chance(model, stimuli, clean):
     blank = {name: [np.zeros_like(p) for p in pictures] for name, pictures in clean.items()}
     # 72 questions: chance less and plus three standard errors.
-    assert 1 / 3 - 0.17 < share_right(model, cast, blank) < 1 / 3 + 0.17
+    assert 1 / 3 - 0.17 < share_right(model, stimuli, blank) < 1 / 3 + 0.17
     reply = ask(model, asking([encoded(blank["walk-01"][0])]))
     assert reply.reasoning.startswith("A guess: no two dots are seen")
     assert reply.is_guess
@@ -234,13 +240,13 @@ def test_blank_frames_are_guessed_at_chance(model, cast, clean):
     assert reply.choice_logps == pytest.approx(dict.fromkeys("ABC", math.log(1 / 3)))
 
 
-def test_random_dots_are_named_at_chance(model, cast, clean):
+def test_random_dots_are_named_at_chance(model, stimuli, clean):
     rng = np.random.default_rng(5)
     noise = {name: [drawn(rng.uniform(5, 59, (13, 2)).tolist()) for _ in range(8)] for name in clean}
-    assert share_right(model, cast, noise) < 1 / 3 + 0.17
+    assert share_right(model, stimuli, noise) < 1 / 3 + 0.17
 
 
-def test_a_clip_is_never_its_own_reference(model, cast, clean, folder):
+def test_a_clip_is_never_its_own_reference(model, stimuli, clean, folder):
     """With its own id the clip is left out by name, with another one since its picture is the same."""
     images = [encoded(p) for p in clean["squat-02"]]
     by_id = ask(model, asking(images, item_id="squat-02/label"))
@@ -297,9 +303,9 @@ def test_open_questions_and_whole_videos_are_not_for_it(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"k": "0"}, "above 0"),
+        ({"k": "0"}, "1 or above"),
         ({"grid": "4"}, "columns x rows"),
-        ({"size": "big"}, "size='big' cannot be read"),
+        ({"size": "big"}, "size 'big' is not known"),
         ({"neighbours": "3"}, "no option 'neighbours'"),
     ],
 )
@@ -309,7 +315,7 @@ def test_bad_options_are_refused(folder: Path, options: dict[str, str], message:
 
 
 def test_a_folder_is_needed_and_must_be_one(tmp_path: Path, folder: Path):
-    with pytest.raises(UsageError, match="needs a folder"):
+    with pytest.raises(UsageError, match="wants its folder behind a colon"):
         create("", {})
     with pytest.raises(DataError, match=r"clips\.csv cannot be read"):
         create(str(tmp_path), {})

@@ -7,10 +7,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from vidence.ask.models.replay import ReplayModel, create
+from servers.model_asks import maker
+from vidence.ask.models.replay import ReplayModel
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
 from vidence.records import Prompt, Reply, Sampling
+
+create = maker("model", "replay")
 
 
 def say(model: ReplayModel, item_id: str, sample: int = 0) -> Reply:
@@ -137,7 +140,7 @@ def test_bad_uses_are_refused(tmp_path: Path):
         create(str(tmp_path / "gone.jsonl"), {})
     with pytest.raises(DataError, match="cannot be read"):
         create(str(tmp_path), {})
-    with pytest.raises(UsageError, match="needs a file"):
+    with pytest.raises(UsageError, match="wants its file behind a colon"):
         create("", {})
     with pytest.raises(UsageError, match=r"no option 'txt'.*Did you mean 'text'"):
         create(path, {"txt": "raw"})

@@ -3,7 +3,8 @@
 import anyio
 import pytest
 
-from vidence.ask.models.scripted import ScriptedModel, create
+from servers.model_asks import maker
+from vidence.ask.models.scripted import ScriptedModel
 from vidence.contracts import Request
 from vidence.errors import (
     AccessError,
@@ -13,6 +14,8 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.records import Prompt, Reply, Sampling
+
+create = maker("model", "scripted")
 
 
 def say(model: ScriptedModel, item_id: str = "q", **sampling: object) -> Reply:
@@ -72,7 +75,7 @@ def test_failures_depend_on_seed_item_and_try_and_not_on_order():
 
 def test_options():
     assert create("A", {}).looks
-    assert not create("A", {"looks": "no"}).looks
+    assert not create("A", {"looks": "false"}).looks
     assert create("A", {"delay_s": "0"}).identity == create("A", {"fail": "500"}).identity == "scripted:A"
     assert say(create("A", {"delay_s": "0.01"})).latency_s == 0.01
     for options in ({"fail": "418"}, {"delay_s": "-1"}, {"delay_s": "inf"}, {"looks": "maybe"}, {"txt": "A"}):

@@ -12,14 +12,15 @@ from types import SimpleNamespace
 import anyio
 import pytest
 
+from servers.model_asks import maker
 from servers.tiny_requests import ask, ask_together, make_request
 from servers.tiny_vlm import build
 from vidence.ask import checkpoints
-from vidence.ask.models import _transformers_files as files
-from vidence.ask.models._transformers_load import _check
-from vidence.ask.models.transformers import TransformersModel, create
+from vidence.ask.models.transformers import TransformersModel, check_kind
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.records import Reply
+
+create = maker("model", "transformers")
 
 torch = pytest.importorskip("torch", reason="needs the extra 'transformers'")
 pytest.importorskip("transformers", reason="needs the extra 'transformers'")
@@ -48,8 +49,8 @@ def model(folder: Path) -> TransformersModel:
 class TestName:
     def test_nothing_heavy_is_imported_before_the_first_request(self, folder):
         code = (
-            "import sys; from vidence.ask.models.transformers import create\n"
-            f"assert create({str(folder)!r}, {{}}).max_in_flight == 16\n"
+            "import sys; from vidence import catalog\n"
+            f"assert catalog.create('model', {f'transformers:{folder}'!r}).max_in_flight == 16\n"
             "assert not {'torch', 'transformers', 'huggingface_hub'} & set(sys.modules)"
         )
         subprocess.run([sys.executable, "-c", code], check=True)
@@ -65,10 +66,10 @@ class TestName:
         ("options", "message"),
         [
             ({"batchsize": "4"}, "Did you mean 'batch_size'"),
-            ({"batch_size": "0"}, "above 0"),
+            ({"batch_size": "0"}, "1 or above"),
             ({"device": "gpu"}, "cuda:NUMBER"),
             ({"dtype": "int8"}, "bfloat16"),
-            ({"trust_remote_code": "maybe"}, "yes or no"),
+            ({"trust_remote_code": "maybe"}, "true or false"),
             ({"revision": "main"}, "makes no sense for the folder"),
         ],
     )
@@ -82,16 +83,16 @@ class TestName:
             create(name, {})
 
     def test_no_name(self):
-        with pytest.raises(UsageError, match="needs a folder or a name on the hub"):
+        with pytest.raises(UsageError, match="wants its name behind a colon"):
             create("", {})
 
     def test_no_possible_name(self):
         with pytest.raises(UsageError, match="cannot be a repository on the hub"):
-            create("what is this", {"local_only": "yes"})
+            create("what is this", {"local_only": "true"})
 
     def test_a_repository_that_is_not_in_the_cache(self):
         with pytest.raises(AccessError, match=r"vidence/none \(revision v1\) in the local cache"):
-            create("vidence/none", {"local_only": "yes", "revision": "v1"})
+            create("vidence/none", {"local_only": "true", "revision": "v1"})
 
     def test_a_repository_in_the_cache_is_pinned_to_its_commit(self, folder, tmp_path, monkeypatch):
         commit = "0123456789abcdef0123456789abcdef01234567"
@@ -101,7 +102,7 @@ class TestName:
         (repository / "refs" / "main").write_text(commit)
         for place in ("huggingface_hub.constants.HF_HUB_CACHE", "huggingface_hub.file_download.HF_HUB_CACHE"):
             monkeypatch.setattr(place, str(tmp_path), raising=False)
-        model = create("vidence/tiny", {**CPU, "local_only": "yes"})
+        model = create("vidence/tiny", {**CPU, "local_only": "true"})
         assert model.identity == f"transformers:vidence/tiny@{commit}?dtype=auto"
 
 
@@ -131,7 +132,7 @@ class TestFiles:
         changed = {
             identity(dtype="bfloat16"),
             identity(attn="eager"),
-            identity(trust_remote_code="yes"),
+            identity(trust_remote_code="true"),
             plain,
         }
         assert len(changed) == 4
@@ -146,9 +147,9 @@ class TestFiles:
             if at is not None:
                 content[at : at + (1 << 16)] = b"x" * len(content[at : at + (1 << 16)])
             large.write_bytes(content)
-            seen.add(files.digest(copy))
+            seen.add(checkpoints.digest_of_model(copy))
         large.write_bytes(content + b"more")
-        assert len(seen | {files.digest(copy)}) == 5
+        assert len(seen | {checkpoints.digest_of_model(copy)}) == 5
 
     @pytest.mark.parametrize("name", ["config.json", "model.safetensors"])
     def test_a_folder_without_its_main_files(self, copy, name):
@@ -232,9 +233,9 @@ class TestLoading:
     )
     def test_models_of_other_kinds(self, processor, is_encoder_decoder, message):
         config = SimpleNamespace(is_encoder_decoder=is_encoder_decoder, model_type="other")
-        source = files.Source(place="here", name="other", revision="", content="")
+        source = checkpoints.Source(place="here", name="other", revision="", content="")
         with pytest.raises(AccessError, match=message):
-            _check(source, processor, SimpleNamespace(config=config))
+            check_kind(source, processor, SimpleNamespace(config=config))
 
     @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU here")
     def test_a_device_that_is_not_there(self, folder):

@@ -12,14 +12,16 @@ import msgspec
 import pytest
 from PIL import Image
 
+from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask, ask_together, make_request
 from servers.tiny_vlm import build, make_tokenizer
-from vidence.ask.models._transformers_load import letter_tokens
-from vidence.ask.models._transformers_run import _FirstLogps
-from vidence.ask.models.transformers import TransformersModel, create
+from vidence.ask.models.transformers import FirstLogps, TransformersModel
+from vidence.ask.models.weights import letter_tokens
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, VideoPart
+
+create = maker("model", "transformers")
 
 torch = pytest.importorskip("torch", reason="needs the extra 'transformers'")
 pytest.importorskip("transformers", reason="needs the extra 'transformers'")
@@ -142,7 +144,7 @@ class TestWhatIsSaid:
         assert all(r.usage.output_tokens <= 12 and "<|" not in r.text for r in replies)
 
     def test_without_a_limit_the_default_holds(self, model, generated, monkeypatch):
-        monkeypatch.setattr("vidence.ask.models._transformers_run.DEFAULT_MAX_TOKENS", 3)
+        monkeypatch.setattr("vidence.ask.models.weights.DEFAULT_MAX_TOKENS", 3)
         assert ask(model, make_request([1], Sampling(max_tokens=None))).usage.output_tokens <= 3
 
 
@@ -272,7 +274,7 @@ class TestLogps:
         assert letter_tokens(tokenizer.get_vocab())["A"] == tuple(sorted(bare + spaced))
 
     def test_blanks_before_the_answer_are_passed_over(self):
-        first = _FirstLogps({0, 2}, blanks=frozenset({1}))
+        first = FirstLogps({0, 2}, blanks=frozenset({1}))
         steps = torch.tensor([[[1.0, 2, 3], [1, 2, 3]], [[3.0, 2, 1], [3, 2, 1]], [[0.0, 0, 9], [0, 0, 9]]])
         tokens = torch.tensor([[5, 5], [5, 5]])
         for scores, new in zip(steps, [[1, 0], [2, 2], [1, 1]], strict=True):

@@ -9,6 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask, ask_together, make_request
 from servers.vllm_standin import (
     EngineDeadError,
@@ -21,18 +22,19 @@ from servers.vllm_standin import (
     completed,
     install,
 )
-from vidence.ask.models import _vllm_engine
-from vidence.ask.models.vllm import VLLMModel, create
+from vidence.ask.models.vllm import ENVIRONMENT, SHUTDOWN_S, VLLMModel
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Reply, Sampling
+
+create = maker("model", "vllm")
 
 SCHEMA = {"type": "object", "properties": {"score": {"type": "integer"}}}
 
 
 @pytest.fixture(autouse=True)
 def _environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    for variable in _vllm_engine.ENVIRONMENT:
+    for variable in ENVIRONMENT:
         monkeypatch.setenv(variable, "")  # so that it is put back afterwards
         monkeypatch.delenv(variable)
 
@@ -94,7 +96,7 @@ def test_options_become_arguments(script: StandIn, folder: Path):
         "gpu_memory_utilization": "0.8",
         "limit_mm_per_prompt": "64",
         "seed": "7",
-        "trust_remote_code": "yes",
+        "trust_remote_code": "true",
         "engine": '{"quantization": "fp8", "max_num_seqs": 8}',
     }
     ask(create(str(folder), options), make_request())
@@ -125,11 +127,11 @@ def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"gpu_memory_utilization": "1.5"}, "up to 1"),
+        ({"gpu_memory_utilization": "1.5"}, "1 or below"),
         ({"gpu_memory_utilization": "0"}, "above 0"),
-        ({"tensor_parallel_size": "0"}, "above 0"),
+        ({"tensor_parallel_size": "0"}, "1 or above"),
         ({"dtype": "int8"}, "expected one of auto"),
-        ({"thinking": "maybe"}, "yes or no"),
+        ({"thinking": "maybe"}, "true or false"),
         ({"engine": '{"dtype": "half", "model": "x"}'}, "engine must not set dtype, model"),
         ({"nframes": "3"}, "no option 'nframes'"),
         ({"revision": "main"}, "makes no sense for the folder"),
@@ -141,7 +143,7 @@ def test_bad_options_are_refused(script: StandIn, folder: Path, options: dict[st
 
 
 def test_a_name_is_needed(script: StandIn):
-    with pytest.raises(UsageError, match="needs a folder or a name"):
+    with pytest.raises(UsageError, match="wants its name behind a colon"):
         create("", {})
 
 
@@ -178,14 +180,14 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else(script: StandIn,
     assert same.startswith("vllm:weights@")
     others = ("batch_size", "tensor_parallel_size", "limit_mm_per_prompt")
     assert {identity(**{name: "3"}) for name in others} == {same}
-    assert identity(gpu_memory_utilization="0.5", thinking="yes") == identity(thinking="yes")
+    assert identity(gpu_memory_utilization="0.5", thinking="true") == identity(thinking="true")
     changed = [
         {"dtype": "float32"},
         {"max_model_len": "99"},
         {"seed": "1"},
-        {"trust_remote_code": "yes"},
-        {"thinking": "yes"},
-        {"thinking": "no"},
+        {"trust_remote_code": "true"},
+        {"thinking": "true"},
+        {"thinking": "false"},
         {"structured": "off"},
         {"engine": '{"quantization": "fp8"}'},
     ]
@@ -216,7 +218,7 @@ def test_batch_size_is_the_most(folder: Path, script: StandIn):
 
 @pytest.mark.parametrize(
     ("thinking", "expected"),
-    [("", None), ("yes", {"enable_thinking": True}), ("no", {"enable_thinking": False})],
+    [("", None), ("true", {"enable_thinking": True}), ("false", {"enable_thinking": False})],
 )
 def test_thinking_goes_to_the_chat_template(
     folder: Path, script: StandIn, thinking: str, expected: dict[str, object] | None
@@ -310,7 +312,7 @@ def test_requests_that_got_lost_end_the_run(
 def test_closing_ends_the_engine_and_closing_twice_is_fine(model: VLLMModel, script: StandIn):
     ask_together(model, [make_request()], close=True)
     ask_together(model, [], close=True)
-    assert script.engines[0].llm_engine.engine_core.shut_down == [_vllm_engine.SHUTDOWN_S]
+    assert script.engines[0].llm_engine.engine_core.shut_down == [SHUTDOWN_S]
     with pytest.raises(AccessError, match="is closed"):
         ask(model, make_request())
 

@@ -14,14 +14,16 @@ import msgspec
 import pytest
 
 from servers import vllm_standin
+from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask_together, make_request
-from vidence.ask.models._transformers_files import Source
-from vidence.ask.models._vllm_engine import EngineRules, engine_arguments
-from vidence.ask.models.transformers import create as create_transformers
-from vidence.ask.models.vllm import VLLMModel, create
+from vidence.ask.checkpoints import Source
+from vidence.ask.models.vllm import Settings, VLLMModel, engine_arguments
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, VidenceError
 from vidence.records import ImagePart, Reply, Sampling
+
+create = maker("model", "vllm")
+create_transformers = maker("model", "transformers")
 
 pytestmark = [
     pytest.mark.skipif(
@@ -62,7 +64,7 @@ def test_names_parameters_and_fields_are_those_of_the_library():
     assert issubclass(VLLMClientError, VLLMError)
     assert issubclass(EngineDeadError, VLLMError)
     assert isinstance(current_platform.device_type, str)
-    every = EngineRules(max_model_len=9, gpu_memory_utilization=0.5, limit_mm_per_prompt=3)
+    every = Settings(name="p", max_model_len=9, gpu_memory_utilization=0.5, limit_mm_per_prompt=3)
     source = Source(place="p", name="n", revision="r", content="c")
     assert engine_arguments(source, every).keys() <= parameters(vllm.LLM) | parameters(EngineArgs)
 

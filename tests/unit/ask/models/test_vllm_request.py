@@ -7,7 +7,7 @@ from PIL import Image
 
 from servers.tiny_requests import frame, make_request
 from servers.vllm_standin import Logprob, completed
-from vidence.ask.models._vllm_request import conversation, drawing, read_output
+from vidence.ask.models.vllm import conversation, read_output, sampling_fields
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, Usage, VideoPart
@@ -85,12 +85,12 @@ NEUTRAL = {"top_k": 0, "min_p": 0.0, "repetition_penalty": 1.0}
     ],
 )
 def test_how_a_reply_is_drawn(sampling: dict[str, object], expected: dict[str, object]):
-    assert drawing(asking(TextPart(text="?"), **sampling), LETTERS) == {**NEUTRAL, **expected}
+    assert sampling_fields(asking(TextPart(text="?"), **sampling), LETTERS) == {**NEUTRAL, **expected}
 
 
 def test_the_samples_of_a_seed_differ_and_are_the_same_every_time():
     def seed(n: int) -> object:
-        return drawing(make_request(sampling=Sampling(temperature=1.0, seed=3), sample=n), {})["seed"]
+        return sampling_fields(make_request(sampling=Sampling(temperature=1.0, seed=3), sample=n), {})["seed"]
 
     assert len({seed(n) for n in range(9)}) == 9
     assert seed(0) == seed(0)
@@ -98,11 +98,17 @@ def test_the_samples_of_a_seed_differ_and_are_the_same_every_time():
 
 
 def test_only_the_tokens_of_the_letters_are_reported_where_they_are_wanted():
-    wanted = drawing(asking(TextPart(text="?"), want_choice_logps=True), LETTERS)
+    wanted = sampling_fields(asking(TextPart(text="?"), want_choice_logps=True), LETTERS)
     assert wanted["logprob_token_ids"] == [1, 2, 3, 4, 7]
-    assert drawing(asking(TextPart(text="?"), max_tokens=1), LETTERS)["logprob_token_ids"] == [1, 2, 3, 4, 7]
-    assert "logprob_token_ids" not in drawing(asking(TextPart(text="?")), LETTERS)
-    assert "logprob_token_ids" not in drawing(asking(TextPart(text="?"), want_choice_logps=True), {})
+    assert sampling_fields(asking(TextPart(text="?"), max_tokens=1), LETTERS)["logprob_token_ids"] == [
+        1,
+        2,
+        3,
+        4,
+        7,
+    ]
+    assert "logprob_token_ids" not in sampling_fields(asking(TextPart(text="?")), LETTERS)
+    assert "logprob_token_ids" not in sampling_fields(asking(TextPart(text="?"), want_choice_logps=True), {})
 
 
 # ------------------------------------------------------------------------------------ what is read

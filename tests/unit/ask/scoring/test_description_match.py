@@ -4,9 +4,9 @@ import msgspec
 import pytest
 
 from vidence.ask.scoring import description_match
-from vidence.ask.scoring._description import NEAR_CHARS, branch, evidence_for
-from vidence.ask.scoring._mentions import mentions, stem, words_of
+from vidence.ask.scoring.description import NEAR_CHARS, branch, evidence_for
 from vidence.ask.scoring.label_words import LabelWords, with_known
+from vidence.ask.scoring.mentions import mentions, stem, words_of
 from vidence.records import Answered, Item, Refused, Reply, Unreadable
 
 RIVALS = ("run", "jump", "charleston_dance", "sit_down", "sweep_floor")

@@ -45,7 +45,7 @@ NAMES = ("perceptioncomp-api", "perceptioncomp-gemini", "perceptioncomp-custom",
     [(name, case[0], case[1 + i]) for case in CASES for i, name in enumerate(NAMES)],
 )
 def test_official_rules(name: str, text: str, expected: str | None) -> None:
-    outcome = catalog.find("parser", name).create().read(ITEM, Reply(text=text))
+    outcome = catalog.create("parser", name).read(ITEM, Reply(text=text))
     if expected is None:
         assert isinstance(outcome, Unreadable)
         assert outcome.reason
@@ -58,4 +58,4 @@ def test_official_rules(name: str, text: str, expected: str | None) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_official_rules_read_letters_beyond_the_choices(name: str) -> None:
     item = Item(item_id="q", question="?", choices=("yes", "no"), answer="A")
-    assert catalog.find("parser", name).create().read(item, Reply(text="E")).answer == "E"
+    assert catalog.create("parser", name).read(item, Reply(text="E")).answer == "E"

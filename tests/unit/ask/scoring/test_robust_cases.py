@@ -253,3 +253,22 @@ def test_the_reason_says_why_nothing_was_read(text: str, part: str) -> None:
     outcome = robust.read_text(item, text)
     assert isinstance(outcome, Unreadable)
     assert part in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The correct answer is B.\nNo, the hat is dark after all.\nAnswer: C",
+        "I would choose B at first.\n<answer>C</answer>",
+        "The answer is B. On a second look it is \\boxed{C}",
+        "Option B is correct. Or so it seems.\nFinal answer: C",
+    ],
+)
+def test_what_is_stated_before_a_marked_answer_does_not_count(text: str) -> None:
+    assert read(COLOURS, text) == "C"
+
+
+def test_what_is_stated_after_a_marked_answer_counts() -> None:
+    assert read(COLOURS, "Answer: C\nThe correct answer is C.") == "C"
+    assert read(COLOURS, "Answer: C\nNo. The correct answer is B.") is None
+    assert read(COLOURS, "Answer: see below\nThe correct answer is B.") == "B"

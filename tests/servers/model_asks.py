@@ -1,7 +1,10 @@
-"""Put requests to models that go through an SDK, in tests."""
+"""Make models and put requests to them, in tests."""
+
+from collections.abc import Callable, Mapping
 
 import anyio
 
+from vidence import catalog
 from vidence.contracts import Model, Request
 from vidence.records import ImagePart, Part, Prompt, Reply, Sampling, TextPart
 
@@ -11,6 +14,15 @@ SCHEMA = {
     "required": ["right", "points"],
     "additionalProperties": False,
 }
+
+
+def maker(kind: str, plugin: str) -> Callable[[str, Mapping[str, str]], Model]:
+    """What makes a plug-in of an argument and of options as texts, as a user writes them."""
+
+    def create(argument: str, options: Mapping[str, str]) -> Model:
+        return catalog.create(kind, catalog.Spec(name=plugin, argument=argument, options=options))
+
+    return create
 
 
 def image_part(digest: str, media_type: str = "image/jpeg") -> ImagePart:

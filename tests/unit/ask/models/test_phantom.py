@@ -11,13 +11,16 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from vidence.ask.models import phantom
+from servers.model_asks import maker
+from vidence.ask.models import images, phantom
 from vidence.ask.models.phantom import PhantomModel
 from vidence.ask.phantom.code import Payload, draw
 from vidence.ask.phantom.scene import piece_number
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, VideoPart
+
+create = maker("model", "phantom")
 
 RED, GREEN, BLUE, GREY = 4, 7, 9, 2
 VALUES = {"red": RED, "green": GREEN, "blue": BLUE, "grey": GREY}
@@ -73,7 +76,7 @@ def answer(
     asked = request(
         f"{question}\n{lines}{ending}", [png(frame(colour)) for colour in colours], sampling=sampling
     )
-    return ask(phantom.create(name, options or {}), asked)
+    return ask(create(name, options or {}), asked)
 
 
 # ------------------------------------------------------------------ what they answer
@@ -110,7 +113,7 @@ def test_single_stays_with_the_first_frame_that_shows_its_card():
     asked = request(
         "What is the number on the grey card?\nA. 5\nB. 2\nAnswer: X", [png(frame("grey")), png(other)]
     )
-    assert ask(phantom.create("single", {}), asked).text == "Answer: B"
+    assert ask(create("single", {}), asked).text == "Answer: B"
 
 
 def test_blind_does_not_look_and_believes_a_leak():
@@ -157,7 +160,7 @@ def test_an_open_question_is_answered_with_the_number():
 
 
 def test_words_that_hold_no_question_about_cards_are_not_answered():
-    reply = ask(phantom.create("fuser", {}), request("Which colour? A. red B. green", [png(frame("red"))]))
+    reply = ask(create("fuser", {}), request("Which colour? A. red B. green", [png(frame("red"))]))
     assert reply.text == "This cannot be told from what is shown."
     assert reply.choice_logps is None
 
@@ -209,7 +212,7 @@ def test_choices_are_read_in_any_usual_form(form: str, gap: str):
     lines = gap.join(form.format(letter, number) for letter, number in CHOICES.items())
     images = [png(frame(colour)) for colour in ("red", "green", "blue")]
     asked = request(f"The question is: {SUM} The options are: {lines}. Your answer:", images)
-    assert ask(phantom.create("fuser", {}), asked).text == "C"
+    assert ask(create("fuser", {}), asked).text == "C"
 
 
 # ------------------------------------------------------------------ what they believe
@@ -280,44 +283,44 @@ def montage(colours: Sequence[str | None], columns: int) -> bytes:
 def test_a_montage_is_read_in_the_order_of_its_frames():
     text = f"{SUM}\nA. 13\nB. 4\nC. 20\nAnswer: X"
     asked = request(text, [montage(["red", None, "green", "blue"], 2)], frames_each=4)
-    assert ask(phantom.create("fuser", {}), asked).text == "Answer: C"
+    assert ask(create("fuser", {}), asked).text == "Answer: C"
 
 
 def test_a_montage_with_one_frame_and_empty_cells_is_read():
     asked = request(
         "What is the number on the red card?\nA. 4\nB. 5\nAnswer: X", [montage(["red", "", "", ""], 2)]
     )
-    assert ask(phantom.create("fuser", {}), asked).text == "Answer: A"
+    assert ask(create("fuser", {}), asked).text == "Answer: A"
 
 
 def test_a_whole_video_is_rejected():
     part = VideoPart(path="videos/v000.mp4", digest="0")
     asked = Request(item_id="q", prompt=Prompt(parts=(part, TextPart(text=SUM))), sampling=Sampling())
     with pytest.raises(RejectedRequestError, match="reads images, not a whole video"):
-        ask(phantom.create("fuser", {}), asked)
+        ask(create("fuser", {}), asked)
 
 
 def test_an_image_that_is_none_is_rejected():
     with pytest.raises(RejectedRequestError, match="cannot be read"):
-        ask(phantom.create("fuser", {}), request(SUM, [b"not an image"]))
+        ask(create("fuser", {}), request(SUM, [b"not an image"]))
 
 
 def test_an_image_without_bytes_is_rejected():
     asked = request(SUM, [png(frame("red"))])
     without = Request(item_id="q", prompt=asked.prompt, sampling=Sampling())
     with pytest.raises(RejectedRequestError, match="were not sent"):
-        ask(phantom.create("fuser", {}), without)
+        ask(create("fuser", {}), without)
 
 
 def test_an_image_is_decoded_once_and_the_oldest_are_forgotten(monkeypatch: pytest.MonkeyPatch):
     decoded: list[bytes] = []
     monkeypatch.setattr(phantom, "_REMEMBERED", 2)
-    decode = phantom.decode_image
-    monkeypatch.setattr(phantom, "decode_image", lambda data: decoded.append(data) or decode(data))
-    model = phantom.create("fuser", {})
+    decode = images.decode_image
+    monkeypatch.setattr(images, "decode_image", lambda data: decoded.append(data) or decode(data))
+    model = create("fuser", {})
     red, green, blue = (png(frame(colour)) for colour in ("red", "green", "blue"))
-    for images in ([red, green], [green, red, red], [blue], [red], [green]):
-        ask(model, request(SUM, images))
+    for shown in ([red, green], [green, red, red], [blue], [red], [green]):
+        ask(model, request(SUM, shown))
     assert decoded == [red, green, blue, green]
     anyio.run(model.close)
     ask(model, request(SUM, [green]))
@@ -327,34 +330,34 @@ def test_an_image_is_decoded_once_and_the_oldest_are_forgotten(monkeypatch: pyte
 # ------------------------------------------------------------------ names and options
 
 
-def test_identities_tell_readers_and_settings_apart():
+def test_identities_tell_models_and_settings_apart():
     made = [
-        phantom.create("fuser", {}),
-        phantom.create("single", {}),
-        phantom.create("letter-biased", {}),
-        phantom.create("letter-biased", {"letter": "C"}),
-        phantom.create("forgetful", {}),
-        phantom.create("forgetful", {"memory": "4"}),
+        create("fuser", {}),
+        create("single", {}),
+        create("letter-biased", {}),
+        create("letter-biased", {"letter": "C"}),
+        create("forgetful", {}),
+        create("forgetful", {"memory": "4"}),
     ]
     assert len({model.identity for model in made}) == len(made)
-    assert phantom.create("forgetful", {"memory": "2"}).identity == phantom.create("forgetful", {}).identity
+    assert create("forgetful", {"memory": "2"}).identity == create("forgetful", {}).identity
 
 
-def test_an_unknown_reader_is_refused():
+def test_an_unknown_simulated_model_is_refused():
     with pytest.raises(UnknownNameError, match="Did you mean 'fuser'"):
-        phantom.create("fusor", {})
+        create("fusor", {})
 
 
 @pytest.mark.parametrize(
-    ("name", "options"),
+    ("name", "options", "words"),
     [
-        ("fuser", {"memory": "2"}),
-        ("forgetful", {"memory": "0"}),
-        ("forgetful", {"letter": "A"}),
-        ("letter-biased", {"letter": "AB"}),
-        ("letter-biased", {"letter": "1"}),
+        ("fuser", {"memory": "2"}, "phantom:fuser has no option 'memory'; phantom:forgetful has it"),
+        ("forgetful", {"memory": "0"}, "memory='0' cannot be read: expected a whole number 1 or above"),
+        ("forgetful", {"letter": "A"}, "phantom:forgetful has no option 'letter'"),
+        ("letter-biased", {"letter": "AB"}, "phantom:letter-biased: letter='AB' is not one letter"),
+        ("letter-biased", {"letter": "1"}, "phantom:letter-biased: letter='1' is not one letter"),
     ],
 )
-def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str]):
-    with pytest.raises(UsageError, match=f"phantom:{name}"):
-        phantom.create(name, options)
+def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str], words: str):
+    with pytest.raises(UsageError, match=words):
+        create(name, options)

@@ -4,12 +4,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from vidence.ask.judging._templates import QUESTION, REPAIR, JudgeTemplates, item_values
+import msgspec
+
 from vidence.ask.judging.fence import MOST_CHARS, block_id, fence
-from vidence.ask.judging.verdicts import Form, NoReading, Reading
+from vidence.ask.judging.templates import QUESTION, REPAIR, JudgeTemplates, item_values
+from vidence.ask.judging.verdicts import Form, NoReading, Reading, judge_error, judged_score
 from vidence.ask.scoring.marking import refusal_in
 from vidence.contracts import Flow
-from vidence.records import Item, Prompt, Reply, TextPart
+from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
 
 # Most characters of the judge's own earlier words that a repair shows.
 _MOST_EARLIER = 4_000
@@ -17,15 +19,6 @@ _MOST_EARLIER = 4_000
 
 def _no_check(_: Reading) -> str:
     return ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """What came of asking: a reading, or None and why there is none; and the judge's words."""
-
-    reading: Reading | None
-    error: str
-    said: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,7 +37,7 @@ class Asking:
 
     def put(
         self, item: Item, judged: str, *, more: Mapping[str, object] = MappingProxyType({})
-    ) -> Flow[Said]:
+    ) -> Flow[tuple[Reading | NoReading, tuple[str, ...]]]:
         """Ask for a verdict on a text.
 
         A verdict that cannot be read is asked for once more, with what was wrong; a judge that
@@ -54,6 +47,9 @@ class Asking:
             item: the question.
             judged: the text under judgement.
             more: values of the variables that the templates have beside the usual ones.
+
+        Returns:
+            The verdict, or why there is none; and what the judge said.
         """
         marked = block_id(item, judged)
         values = {**item_values(item, block_id=marked), **more}
@@ -64,16 +60,14 @@ class Asking:
             template=self.templates.label(QUESTION),
             reply_schema=self.form.schema(),
         )
-        said: tuple[str, ...] = ()
         (reply,) = yield (prompt,)
         reading, said = self._read(reply, marked=marked, judged=judged), (reply.text,)
         if isinstance(reading, NoReading) and not refusal_in(reply):
             repair = self._repair(reply.text, reading.problem, values=values, marked=marked)
-            (reply,) = yield (_with_part(prompt, repair),)
-            reading, said = self._read(reply, marked=marked, judged=judged), (*said, reply.text)
-        if isinstance(reading, NoReading):
-            return Said(reading=None, error=reading.problem, said=said)
-        return Said(reading=reading, error="", said=said)
+            again = msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=repair)))
+            (reply,) = yield (again,)
+            return self._read(reply, marked=marked, judged=judged), (*said, reply.text)
+        return reading, said
 
     def _read(self, reply: Reply, *, marked: str, judged: str) -> Reading | NoReading:
         refused = refusal_in(reply)
@@ -91,11 +85,44 @@ class Asking:
         return self.templates.fill(REPAIR, {**values, "earlier": earlier, "problem": problem})
 
 
-def _with_part(prompt: Prompt, text: str) -> Prompt:
-    """The prompt with more words behind it."""
-    return Prompt(
-        parts=(*prompt.parts, TextPart(text=text)),
-        system=prompt.system,
-        template=prompt.template,
-        reply_schema=prompt.reply_schema,
-    )
+@dataclass(frozen=True, kw_only=True)
+class TemplateJudge:
+    """What the judges of this folder are: templates, and how their verdicts become scores.
+
+    `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
+    """
+
+    templates: JudgeTemplates
+    name: str
+    version: int = 1
+    sampling: Sampling
+    scale: float = 0.0
+
+    @property
+    def prompts_digest(self) -> str:
+        """The SHA-256 over the templates in effect."""
+        return self.templates.digest
+
+    def ask(
+        self,
+        asking: Asking,
+        item: Item,
+        judged: str,
+        *,
+        decide: Callable[[Reading], tuple[Outcome, Verdict]],
+        more: Mapping[str, object] = MappingProxyType({}),
+    ) -> Flow[Score]:
+        """The score of a text under judgement.
+
+        Args:
+            asking: how the verdict is asked for.
+            item: the question.
+            judged: the text under judgement.
+            decide: turns a verdict into the outcome of the reply and a record; what was said is added.
+            more: as for `Asking.put`.
+        """
+        reading, said = yield from asking.put(item, judged, more=more)
+        if isinstance(reading, NoReading):
+            return judge_error(self, reading.problem, said=said)
+        outcome, verdict = decide(reading)
+        return judged_score(self, outcome, msgspec.structs.replace(verdict, said=said))

@@ -124,7 +124,7 @@ def _with_rest(item: Item, lead: re.Match[str], *, is_marked: bool) -> Reading |
 
 
 def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None:
-    """Read a segment of plain text (see `_wording.plain`).
+    """Read a segment of plain text (see `wording.plain`).
 
     In this order: a lone letter, the text of exactly one choice, that text with its letter behind
     it, a letter with its text or a remark. A lone letter is a letter also where some choice has

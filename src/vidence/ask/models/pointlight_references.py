@@ -11,7 +11,7 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.ask.models._pointlight_dots import find_dots
+from vidence.ask.models.pointlight_features import find_dots
 from vidence.errors import DataError, MediaError
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, open_video

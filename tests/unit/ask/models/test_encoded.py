@@ -1,13 +1,14 @@
-"""Images are turned into data URLs once, and the memory for them is bounded."""
+"""Images are turned into base64 once, and the memory for them is bounded."""
 
 import base64
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import anyio
 import msgspec
 
-from vidence.ask.models._chat_body import BodyRules, chat_body
-from vidence.ask.models._data_urls import DataUrls
+from vidence.ask.models.answers import Server
+from vidence.ask.models.chat import ChatDialect, Settings
+from vidence.ask.models.encoded import EncodedMedia, Pieces
 from vidence.contracts import Request
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
@@ -39,62 +40,81 @@ def request_for(images: Mapping[str, bytes], media_type: str = "image/jpeg") -> 
     return Request(item_id="q", prompt=prompt, sampling=Sampling(), images=images)
 
 
-def body_of(request: Request, urls: DataUrls) -> dict[str, object]:
-    rules = BodyRules(model="m", max_tokens_field="max_tokens")
-    return msgspec.json.decode(b"".join(anyio.run(chat_body, request, rules, urls)))
+def encode(request: Request, media: EncodedMedia) -> list[bytes]:
+    """The images of a request, as JSON strings."""
+    media.next_request()
+    return [media.of_image(part, request) for part in request.prompt.parts if isinstance(part, ImagePart)]
 
 
 def test_an_image_is_encoded_once_for_many_requests():
     images = Counted({"a": b"1" * 100, "b": b"2" * 100})
-    urls = DataUrls()
-    first = body_of(request_for(images), urls)
+    media = EncodedMedia()
+    first = encode(request_for(images), media)
     assert images.n_taken == 2
-    assert body_of(request_for(images), urls) == first
+    again = encode(request_for(images), media)
     assert images.n_taken == 2
-    assert first["messages"][0]["content"][2] == {"type": "text", "text": 'say "hé"'}
+    assert [a is b for a, b in zip(first, again, strict=True)] == [True, True]
+    assert first[0] == b'"data:image/jpeg;base64,' + base64.b64encode(b"1" * 100) + b'"'
 
 
-def test_requests_about_the_same_image_share_its_url():
-    urls, rules = DataUrls(), BodyRules(model="m", max_tokens_field="max_tokens")
+def test_base64_may_stand_alone():
+    [image] = encode(request_for({"a": b"1"}), EncodedMedia(as_url=False))
+    assert image == b'"MQ=="'
+
+
+def test_a_body_holds_what_was_encoded_without_a_copy():
+    server = Server(address="http://h/v1", key_env="K", key="")
+    dialect = ChatDialect(server, Settings(name="m"))
     request = request_for({"a": b"1" * 100})
-    bodies = [anyio.run(chat_body, request, rules, urls) for _ in range(2)]
-    (before, url, behind), (_, again, _) = bodies
+
+    async def body() -> Sequence[bytes]:
+        return (await dialect.body(request, leave_out=()))[1]
+
+    (before, url, behind), (_, again, _) = (anyio.run(body) for _ in range(2))
     assert again is url
-    assert url == b'"data:image/jpeg;base64,' + base64.b64encode(b"1" * 100) + b'"'
     assert before.endswith(b'"url":')
     assert behind.startswith(b"}")
+    content = msgspec.json.decode(before + url + behind)["messages"][0]["content"]
+    assert content[1] == {"type": "text", "text": 'say "hé"'}
+
+
+def test_pieces_stand_where_they_were_marked():
+    pieces = Pieces()
+    body = {"a": pieces.mark(b'"one"'), "b": [pieces.mark(b'"two"'), "\x00"]}
+    assert pieces.of(body) == (b'{"a":', b'"one"', b',"b":[', b'"two"', b',"\\u0000"]}')
 
 
 def test_the_memory_is_bounded_and_forgets_the_image_not_used_for_longest():
     images = {name: bytes([n]) * 300 for n, name in enumerate("abc")}
     one_url = len(base64.b64encode(images["a"])) + len('"data:image/jpeg;base64,"')
-    urls = DataUrls(max_bytes=2 * one_url)
+    media = EncodedMedia(max_bytes=2 * one_url)
     asked = {name: Counted({name: content}) for name, content in images.items()}
     for name in ("a", "b", "a", "c", "a", "b"):
-        body_of(request_for(asked[name]), urls)
-        assert urls.n_bytes <= 2 * one_url
+        encode(request_for(asked[name]), media)
+        assert media.n_bytes <= 2 * one_url
     assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 1, "b": 2, "c": 1}
 
 
 def test_an_image_that_the_last_requests_did_not_carry_is_forgotten():
-    urls = DataUrls(max_requests=2)
+    media = EncodedMedia(max_requests=2)
     asked = {name: Counted({name: name.encode() * 300}) for name in "abc"}
     for name in ("a", "b", "a", "c", "c", "a", "b"):
-        body_of(request_for(asked[name]), urls)
+        encode(request_for(asked[name]), media)
     assert {name: counted.n_taken for name, counted in asked.items()} == {"a": 2, "b": 2, "c": 1}
     one_url = len(base64.b64encode(b"a" * 300)) + len('"data:image/jpeg;base64,"')
-    assert urls.n_bytes == 3 * one_url
+    assert media.n_bytes == 3 * one_url
 
 
 def test_an_image_larger_than_the_memory_is_sent_and_not_kept():
-    urls = DataUrls(max_bytes=10)
-    content = body_of(request_for({"a": b"x" * 99}), urls)["messages"][0]["content"]
-    assert content[0]["image_url"]["url"].endswith(base64.b64encode(b"x" * 99).decode())
-    assert urls.n_bytes == 0
+    media = EncodedMedia(max_bytes=10)
+    [image] = encode(request_for({"a": b"x" * 99}), media)
+    assert image.endswith(base64.b64encode(b"x" * 99) + b'"')
+    assert media.n_bytes == 0
 
 
 def test_the_same_bytes_under_another_media_type_are_another_url():
-    urls = DataUrls()
+    media = EncodedMedia()
     for media_type in ("image/jpeg", "image/png"):
-        content = body_of(request_for({"a": b"x"}, media_type), urls)["messages"][0]["content"]
-        assert content[0]["image_url"]["url"] == f"data:{media_type};base64,eA=="
+        assert encode(request_for({"a": b"x"}, media_type), media) == [
+            f'"data:{media_type};base64,eA=="'.encode()
+        ]

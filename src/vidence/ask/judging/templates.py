@@ -1,11 +1,10 @@
 """The words that are put to a judge: one folder of text files per judge, which a user can replace.
 
 A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
-(`reply`, a block made by `_fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
+(`reply`, a block made by `fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
 others, ``system.txt`` for one, are system messages.
 """
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from vidence.ask.prompting.templates import TemplateFile, brought_files, choices_of, digest_of, own_files
 from vidence.errors import UsageError
 from vidence.records import Item
 
@@ -39,50 +39,11 @@ REPAIR_VARIABLES: Mapping[str, str] = MappingProxyType({"problem": "why no verdi
 _PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
 
 
-@dataclass(frozen=True)
-class _File:
-    """One template file: where it is, for messages; the set it counts to; its text."""
-
-    place: str
-    origin: str
-    text: str
-
-
-def _brought(set_name: str) -> dict[str, _File]:
-    folder = resources.files("vidence.ask.judging") / "templates" / set_name
-    return {
-        entry.name.removesuffix(".txt"): _File(f"{set_name}/{entry.name}", set_name, entry.read_text("utf-8"))
-        for entry in folder.iterdir()
-        if entry.name.endswith(".txt")
-    }
-
-
-def _own(folder: Path, set_name: str, known: Mapping[str, _File]) -> dict[str, _File]:
-    """The files of a user's folder, by name; only those that the set has."""
-    expected = ", ".join(f"{name}.txt" for name in sorted(known))
-    if not folder.is_dir():
-        raise UsageError(f"{folder} is not a folder; expected a folder with some of: {expected}")
-    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
-    unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in known]
-    if unknown or not paths:
-        raise UsageError(
-            f"{folder} holds {', '.join(unknown) or 'no file'}; a folder of prompts for the judge "
-            f"{set_name!r} holds only some of: {expected}"
-        )
-    files = {}
-    for path in paths:
-        try:
-            files[path.stem] = _File(str(path), "own", path.read_text("utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
-    return files
-
-
 def item_values(item: Item, *, block_id: str) -> dict[str, object]:
     """The values of `VARIABLES` for one item."""
     return {
         "question": item.question,
-        "choices": [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)],
+        "choices": choices_of(item),
         "answer": item.answer,
         "rationale": item.rationale,
         "block_id": block_id,
@@ -97,7 +58,7 @@ class JudgeTemplates:
     """
 
     digest: str
-    _files: Mapping[str, _File]
+    _files: Mapping[str, TemplateFile]
     _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
 
     @classmethod
@@ -117,20 +78,20 @@ class JudgeTemplates:
         """
         from vidence.ask.prompting.parsing import parse_template
 
-        files = _brought(set_name)
+        files = brought_files(resources.files("vidence.ask.judging") / "templates" / set_name, set_name)
         if override is not None:
-            files |= _own(override, set_name, files)
-        digest = hashlib.sha256()
+            what = f"prompts for the judge {set_name!r}"
+            files |= own_files(override, sorted(files), what=what)
         fillers = {}
-        for name, file in sorted(files.items()):
-            text = file.text.encode()
-            digest.update(f"{name} {len(text)}\n".encode() + text)
+        for name, file in files.items():
             known = {**VARIABLES, **more, **SHOWN.get(name, {})}
             if name == REPAIR:
                 known |= REPAIR_VARIABLES
             fillers[name] = parse_template(file.text, place=file.place, variables=known)
         made = cls(
-            digest=digest.hexdigest(), _files=MappingProxyType(files), _fillers=MappingProxyType(fillers)
+            digest=digest_of(files.values()),
+            _files=MappingProxyType(files),
+            _fillers=MappingProxyType(fillers),
         )
         probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
         for name in files:
@@ -139,8 +100,7 @@ class JudgeTemplates:
 
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
-        file = self._files[name]
-        return f"{file.origin}/{name}.txt sha256:{hashlib.sha256(file.text.encode()).hexdigest()}"
+        return self._files[name].label
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.

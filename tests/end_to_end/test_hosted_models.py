@@ -1,4 +1,4 @@
-"""Whole runs that ask through official SDKs: frames, montages, whole videos, refusals, keys."""
+"""Whole runs that ask Anthropic's and Google's APIs: frames, montages, whole videos, refusals, keys."""
 
 import base64
 import io
@@ -17,9 +17,7 @@ SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appe
 
 
 @pytest.fixture(autouse=True)
-def _sdks_without_keys(vidence) -> None:
-    pytest.importorskip("anthropic", reason="anthropic is not installed (extra 'anthropic')")
-    pytest.importorskip("google.genai", reason="google-genai is not installed (extra 'gemini')")
+def _no_keys(vidence) -> None:
     for name in KEYS:
         vidence.env.pop(name, None)
 
@@ -118,7 +116,7 @@ def test_refusals_are_an_outcome_of_their_own(vidence, questions, provider):
     assert {type(o) for o in outcomes} == {Refused, Answered}
 
 
-def test_a_busy_server_is_asked_again_by_the_run_and_not_by_the_sdk(vidence, questions):
+def test_a_busy_server_is_asked_again_by_the_run_alone(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with AnthropicStub(answer="Answer: A") as server:
         server.canned += [Canned(status=529), Canned(status=500, headers={"x-should-retry": "true"})]

@@ -1,0 +1,231 @@
+"""What a server's answer says: a reply, a refusal, or an error of vidence.
+
+The key is never shown: it is cut out of everything that a server says before that goes into a message.
+"""
+
+import email.utils
+import math
+import time
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from urllib.parse import urlsplit
+
+import msgspec
+
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
+
+DecodedT = TypeVar("DecodedT")
+Finish: TypeAlias = Literal["stop", "length", "refusal", "other"]
+
+MAX_QUOTED_CHARACTERS = 500
+_OVERLOADED = {429, 503, 529}
+_NO_ACCESS = {401, 402, 403, 404, 405}
+_NO_ACCESS_CODES = {"insufficient_quota", "invalid_api_key", "model_not_found", "billing_not_active"}
+_FILTERED_CODES = {"content_filter", "content_policy_violation"}
+# How tokenizers that give raw vocabulary entries write a space or a line end.
+_BLANKS = " \t\r\n\u0120\u2581\u010a"
+_FINISH: dict[str, Finish] = {
+    "stop": "stop",
+    "eos": "stop",
+    "stop_sequence": "stop",
+    "end_turn": "stop",
+    "tool_use": "stop",
+    "length": "length",
+    "max_tokens": "length",
+    "model_context_window_exceeded": "length",
+    "content_filter": "refusal",
+    "refusal": "refusal",
+    "safety": "refusal",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Server:
+    """Where requests go and with which key.
+
+    `key_env` names the environment variable that `key` was read from; `key` is not part of the repr.
+    `ends` says where an address of this kind ends, for messages.
+    """
+
+    address: str
+    ends: str = "often in /v1"
+    key_env: str
+    key: str = field(repr=False)
+
+    @property
+    def host(self) -> str:
+        """The name of the machine, in lower case."""
+        return urlsplit(self.address).hostname or ""
+
+    def hide_key(self, text: str) -> str:
+        """The text without the key."""
+        return text.replace(self.key, "[key]") if self.key else text
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What came back: the status, the headers (lower-case names) and the body."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+    @property
+    def is_success(self) -> bool:
+        """Whether the status is 2xx."""
+        return 200 <= self.status < 300
+
+
+def decode(answer: Answer, server: Server, *, kind: type[DecodedT], what: str, api: str) -> DecodedT:
+    """The JSON of an answer as `kind`; `what` and `api` name it and its maker in messages.
+
+    Raises:
+        TransientModelError: not UTF-8, not JSON, or JSON of another shape.
+    """
+    hint = f"is {server.address} the address of {api}?"
+    try:
+        answer.body.decode()
+        return msgspec.json.decode(answer.body, type=kind)
+    except UnicodeDecodeError as error:
+        raise TransientModelError(
+            f"{server.address} sent a reply that is not UTF-8 "
+            f"(byte {error.start} of {len(answer.body)}); {hint}"
+        ) from error
+    except msgspec.ValidationError as error:
+        raise TransientModelError(f"{server.address} sent JSON that is no {what}: {error}; {hint}") from error
+    except msgspec.DecodeError as error:
+        start = " ".join(server.hide_key(answer.body[:200].decode(errors="replace")).split())
+        raise TransientModelError(
+            f"{server.address} sent a reply that is not JSON ({error}): {start!r}; {hint}"
+        ) from error
+
+
+def finish_of(word: str | None) -> Finish:
+    """Our word for a server's reason why a reply ended; ``other`` for one that is absent or not known."""
+    return _FINISH.get((word or "").lower(), "other")
+
+
+class Likely(NamedTuple):
+    """A token that could stand at a position, and its natural-log probability."""
+
+    token: str
+    logp: float | None
+
+
+class Position(NamedTuple):
+    """A token of a reply, and the likeliest ones at its place (None: not reported)."""
+
+    chosen: Likely
+    tops: Sequence[Likely] | None
+
+
+def choice_logps(positions: Iterable[Position], letters: Collection[str]) -> dict[str, float] | None:
+    """Log-probabilities of the letters at the first token that is not blank; None if not reported.
+
+    A letter can be written as several tokens (with and without a space before it); the most likely
+    one counts.
+    """
+    first = next((p for p in positions if p.chosen.token.strip(_BLANKS)), None)
+    if first is None or first.tops is None or not letters:
+        return None
+    logps: dict[str, float] = {}
+    for token, logp in (*first.tops, first.chosen):
+        letter = token.strip(_BLANKS)
+        if letter in letters and logp is not None:
+            logps[letter] = max(logp, logps.get(letter, logp))
+    return logps
+
+
+class _Error(msgspec.Struct):
+    message: str | None = None
+    code: str | int | None = None
+    type: str | None = None
+
+
+class _ErrorBody(msgspec.Struct):
+    error: _Error | str | None = None
+    message: str | None = None
+    detail: str | None = None
+
+
+def _read_error(body: bytes) -> _Error:
+    try:
+        read = msgspec.json.decode(body, type=_ErrorBody)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return _Error(message=body.decode(errors="replace"))
+    if isinstance(read.error, _Error):
+        return read.error
+    return _Error(message=read.error or read.message or read.detail or body.decode(errors="replace"))
+
+
+def retry_after_s(headers: Mapping[str, str], *, now_s: float) -> float | None:
+    """The wait that a server asks for, in seconds, or None.
+
+    Args:
+        headers: with lower-case names; ``retry-after-ms`` goes before ``retry-after``, which holds
+            seconds or a date.
+        now_s: the time of day in seconds since 1970, from which a date is counted.
+    """
+    for name, unit_s in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            wait_s = float(headers.get(name, "")) * unit_s
+        except ValueError:
+            continue
+        if math.isfinite(wait_s):
+            return max(0.0, wait_s)
+    try:
+        date = email.utils.parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(0.0, date.timestamp() - now_s)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _access_advice(server: Server, status: int) -> str:
+    if status == 404:
+        return f"is the model's name right, and does base_url end where the API begins ({server.ends})?"
+    if 300 <= status < 400:
+        return "the address moved; give the new one as base_url"
+    if not server.key:
+        return f"no key was sent: the environment variable {server.key_env} is not set"
+    return f"the key was read from the environment variable {server.key_env}; is it the right one?"
+
+
+def _words(error: _Error, server: Server) -> str:
+    words = " ".join(server.hide_key(error.message or "").split()) or "(no message)"
+    return words if len(words) <= MAX_QUOTED_CHARACTERS else words[:MAX_QUOTED_CHARACTERS] + "…"
+
+
+def declined(answer: Answer, server: Server) -> str:
+    """What a server says whose content filter declines a prompt; empty for every other answer."""
+    if answer.status != 400:
+        return ""
+    error = _read_error(answer.body)
+    is_filtered = not _FILTERED_CODES.isdisjoint({error.code, error.type})
+    return _words(error, server) if is_filtered else ""
+
+
+def fault(answer: Answer, server: Server) -> ModelError:
+    """The error that stands for an answer that is not a reply."""
+    error = _read_error(answer.body)
+    said = f"{server.address} answered {answer.status}: {_words(error, server)}"
+    status = answer.status
+    if status in _NO_ACCESS or status < 400 or not _NO_ACCESS_CODES.isdisjoint({error.code, error.type}):
+        return AccessError(f"{said} ({_access_advice(server, status)})")
+    if status in {408, 409, 425, 429} or status >= 500:
+        return TransientModelError(
+            said,
+            retry_after_s=retry_after_s(answer.headers, now_s=time.time()),
+            is_overload=status in _OVERLOADED,
+            is_server_error=status >= 500,
+        )
+    return RejectedRequestError(said)
+
+
+def without_reply(answer: Answer, server: Server, *, lacks: str) -> ModelError:
+    """The error that stands for status 200 without a reply; some gateways put the true status in the body."""
+    code = _read_error(answer.body).code
+    if isinstance(code, int) and 400 <= code < 600:
+        return fault(Answer(status=code, headers=answer.headers, body=answer.body), server)
+    said = fault(Answer(status=502, headers=answer.headers, body=answer.body), server)
+    return TransientModelError(f"a reply without {lacks}: {said}")

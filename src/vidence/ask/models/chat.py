@@ -1,0 +1,258 @@
+"""OpenAI's chat-completions protocol, which most servers of open models speak, too."""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Annotated, ClassVar, Literal, TypeAlias
+
+import msgspec
+from msgspec import Meta
+
+from vidence.ask.models.answers import (
+    Answer,
+    Likely,
+    Position,
+    Server,
+    choice_logps,
+    decode,
+    fault,
+    finish_of,
+    without_reply,
+)
+from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.http import Dialect, HttpSettings
+from vidence.contracts import Request
+from vidence.errors import ModelError, RejectedRequestError, TransientModelError
+from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
+
+OPENAI_HOST = "api.openai.com"
+MOST_TOP_LOGPROBS = 20  # the protocol's limit
+SCHEMA_NAME = "reply"
+SCHEMA = "the schema of a reply"  # the optional part of a request that many servers refuse
+API = "an OpenAI-compatible API"
+
+_SCHEMA_WORDS = re.compile(
+    r"response_format|json_schema|text\.format|guided|structured|grammar", re.IGNORECASE
+)
+_UNSUPPORTED = re.compile(r"[Uu]nsupported (?:value|parameter): '(\w+)'")
+_ADVICE = {
+    "temperature": "fixed_sampling=true sends neither temperature nor top_p",
+    "top_p": "fixed_sampling=true sends neither temperature nor top_p",
+    "max_tokens": "give max_tokens_field=max_completion_tokens",
+}
+
+Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
+
+
+class Settings(HttpSettings, kw_only=True):
+    """Options of ``openai:`` models, in either protocol."""
+
+    base_url: Annotated[str, Meta(description="address; else the variable OPENAI_BASE_URL, else OpenAI")] = ""
+    api_key_env: Annotated[str, Meta(description="variable that holds the key")] = "OPENAI_API_KEY"
+    api: Annotated[Literal["chat", "responses"], Meta(description="which of the two protocols")] = "chat"
+    image_detail: Annotated[Literal["low", "high", "auto"] | None, Meta(description="of images")] = None
+    max_tokens_field: Annotated[
+        Literal["max_tokens", "max_completion_tokens"] | None,
+        Meta(description="name of the limit; else the second for OpenAI and with reasoning_effort"),
+    ] = None
+    top_logprobs: Annotated[int, Meta(ge=1, description="log-probabilities asked for")] = MOST_TOP_LOGPROBS
+    reasoning_effort: Annotated[Effort | None, Meta(description="how much a reasoning model thinks")] = None
+    reasoning_summary: Annotated[
+        Literal["auto", "concise", "detailed"] | None,
+        Meta(description="summary of the reasoning, from the Responses API"),
+    ] = None
+    thinking_budget: Annotated[
+        Annotated[int, Meta(ge=0)] | None,
+        Meta(description="tokens of thinking, for servers of open models; 0 for no thinking"),
+    ] = None
+    fixed_sampling: Annotated[
+        bool, Meta(description="send neither temperature nor top_p, for models that refuse them")
+    ] = False
+    structured: Annotated[
+        Literal["auto", "on", "off"],
+        Meta(description="send the schema of a reply: until the server refuses it, always, never"),
+    ] = "auto"
+
+
+class ChatDialect(Dialect):
+    """``POST /chat/completions``."""
+
+    host = OPENAI_HOST
+    own_fields: ClassVar[frozenset[str]] = frozenset(
+        {"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"}
+    ) | {"seed", "logprobs", "top_logprobs"}
+    schema_field: ClassVar[str] = "response_format"
+
+    def __init__(self, server: Server, settings: Settings) -> None:
+        self._server = server
+        self._settings = settings
+        self._media = EncodedMedia()
+
+    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
+        """See `Dialect.body`; text and images stay in the order of the prompt."""
+        self._media.next_request()
+        prompt, sampling, settings = request.prompt, request.sampling, self._settings
+        pieces = Pieces()
+        content: object
+        if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):
+            content = prompt.parts[0].text  # read by servers that know nothing of parts, too
+        else:
+            content = [await self._content(part, request, pieces) for part in prompt.parts]
+        messages: list[dict[str, object]] = [{"role": "user", "content": content}]
+        if prompt.system:
+            messages.insert(0, {"role": "system", "content": prompt.system})
+        body: dict[str, object] = {"model": settings.name, "messages": messages}
+        body |= self._sampled(sampling, limit=settings.max_tokens_field or "max_tokens") | self._thinking()
+        if sampling.seed is not None:
+            # The same seed for every sample would give the same reply several times.
+            body["seed"] = sampling.seed + request.sample
+        if sampling.want_choice_logps and prompt.choices:
+            body |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
+        if schema := self._schema(request, leave_out):
+            body["response_format"] = {"type": "json_schema", "json_schema": schema}
+        return "/chat/completions", pieces.of(body | settings.extra)
+
+    async def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+        match part:
+            case TextPart():
+                return {"type": "text", "text": part.text}
+            case ImagePart():
+                image: dict[str, object] = {"url": pieces.mark(self._media.of_image(part, request))}
+                if self._settings.image_detail:
+                    image["detail"] = self._settings.image_detail
+                return {"type": "image_url", "image_url": image}
+            case VideoPart():
+                url = pieces.mark(await self._media.of_video(part))
+                return {"type": "video_url", "video_url": {"url": url}}
+
+    def _sampled(self, sampling: Sampling, *, limit: str) -> dict[str, object]:
+        """The settings that both protocols have; those left to the server are absent."""
+        is_fixed = self._settings.fixed_sampling
+        fields: dict[str, object | None] = {
+            "temperature": None if is_fixed else sampling.temperature,
+            "top_p": None if is_fixed else sampling.top_p,
+            limit: sampling.max_tokens,
+        }
+        return {name: value for name, value in fields.items() if value is not None}
+
+    def _thinking(self) -> dict[str, object]:
+        settings = self._settings
+        fields: dict[str, object] = {}
+        if settings.reasoning_effort:
+            fields["reasoning_effort"] = settings.reasoning_effort
+        if settings.thinking_budget is not None:
+            budget = {"thinking_budget": settings.thinking_budget} if settings.thinking_budget else {}
+            fields["chat_template_kwargs"] = {"enable_thinking": bool(budget), **budget}
+        return fields
+
+    def _schema(self, request: Request, leave_out: Collection[str]) -> dict[str, object] | None:
+        """The form that the reply is to have; None where none is sent."""
+        schema = request.prompt.reply_schema
+        if schema is None or self._settings.structured == "off" or SCHEMA in leave_out:
+            return None
+        return {"name": SCHEMA_NAME, "schema": schema, "strict": True}
+
+    def refused(self, answer: Answer, request: Request) -> str:
+        """See `Dialect.refused`; the schema of a reply may be left out."""
+        is_optional = self._settings.structured == "auto" and request.prompt.reply_schema is not None
+        if not is_optional or answer.status not in {400, 422}:
+            return ""
+        return SCHEMA if _SCHEMA_WORDS.search(answer.body.decode(errors="replace")) else ""
+
+    def fault(self, answer: Answer, request: Request) -> ModelError:
+        """The error, with the option that helps against a setting that the model does not take."""
+        error = fault(answer, self._server)
+        named = _UNSUPPORTED.search(str(error))
+        if not isinstance(error, RejectedRequestError) or named is None or named[1] not in _ADVICE:
+            return error
+        return RejectedRequestError(f"{error} ({_ADVICE[named[1]]})")
+
+    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+        """See `Dialect.read`."""
+        body = decode(answer, self._server, kind=_Body, what="chat completion", api=API)
+        if not body.choices:
+            raise without_reply(answer, self._server, lacks="choices")
+        choice = body.choices[0]
+        if choice.finish_reason == "error":
+            raise TransientModelError(
+                f"{self._server.address} broke off its reply with finish_reason 'error'"
+            )
+        text, refusal = _texts(choice.message)
+        usage = body.usage or _Usage()
+        tokens = (choice.logprobs.content if choice.logprobs else None) or []
+        return Reply(
+            text=text,
+            reasoning=choice.message.reasoning_content or choice.message.reasoning or "",
+            finish="refusal" if refusal else finish_of(choice.finish_reason),
+            refusal=refusal,
+            model=body.model or "",
+            usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
+            latency_s=latency_s,
+            choice_logps=choice_logps((t.position for t in tokens), letters),
+        )
+
+
+# --------------------------------------------------------------------------------- what is sent back
+
+
+class _Piece(msgspec.Struct):
+    """One part of a content that comes as a list."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+
+
+class _Message(msgspec.Struct):
+    content: str | list[_Piece] | None = None
+    refusal: str | None = None
+    reasoning_content: str | None = None
+    reasoning: str | None = None
+
+
+class _Likely(msgspec.Struct):
+    token: str
+    logprob: float | None = None
+
+
+class Token(msgspec.Struct):
+    """One token of a reply, with the likeliest ones at its place; both protocols write it alike."""
+
+    token: str
+    logprob: float | None = None
+    top_logprobs: list[_Likely] | None = None
+
+    @property
+    def position(self) -> Position:
+        """The token as `choice_logps` takes it."""
+        tops = [Likely(t.token, t.logprob) for t in self.top_logprobs or ()]
+        return Position(Likely(self.token, self.logprob), tops or None)
+
+
+class _Logprobs(msgspec.Struct):
+    content: list[Token] | None = None
+
+
+class _Choice(msgspec.Struct):
+    message: _Message
+    finish_reason: str | None = None
+    logprobs: _Logprobs | None = None
+
+
+class _Usage(msgspec.Struct):
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+
+
+class _Body(msgspec.Struct):
+    choices: list[_Choice] | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+
+
+def _texts(message: _Message) -> tuple[str, str]:
+    """The text and the refusal."""
+    pieces = message.content if isinstance(message.content, list) else []
+    text = message.content if isinstance(message.content, str) else ""
+    text += "".join(p.text or "" for p in pieces if p.type in {"text", "output_text", ""})
+    refusal = "".join(p.refusal or "" for p in pieces)
+    return text, message.refusal or refusal

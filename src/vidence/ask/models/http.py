@@ -1,0 +1,347 @@
+"""Models behind an HTTP server: connections, the key, time limits; each protocol is a `Dialect`."""
+
+import logging
+import os
+import re
+import time
+from abc import ABC, abstractmethod
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, ClassVar
+from urllib.parse import urlsplit
+
+import anyio
+import msgspec
+from msgspec import Meta
+
+from vidence.ask.models.answers import Answer, Server, declined
+from vidence.ask.models.settings import Count, spec_of
+from vidence.contracts import Request
+from vidence.errors import AccessError, ModelError, TransientModelError, UsageError
+from vidence.records import Record, Reply
+
+if TYPE_CHECKING:
+    import httpx2
+
+CONNECT_TIMEOUT_S = 10.0
+_SENT_AT_ONCE_BYTES = 2**19  # fewer cost time for each, more are copied whole where the server reads slowly
+_LOOPBACK = {"localhost", "127.0.0.1", "::1"}
+
+_log = logging.getLogger(__name__)
+
+
+class HttpSettings(Record, kw_only=True):
+    """Options of every model behind a server; all but those in `NOT_IN_IDENTITY` can change a reply."""
+
+    positional: ClassVar[str] = "name"
+
+    name: Annotated[str, Meta(description="name of the model at the server")]
+    base_url: Annotated[str, Meta(description="address of the server")] = ""
+    api_key_env: Annotated[str, Meta(description="environment variable that holds the key")] = ""
+    timeout_s: Annotated[float, Meta(gt=0, description="longest wait for a whole reply, in seconds")] = 600.0
+    max_in_flight: Annotated[
+        Count | None, Meta(description="most requests at once; else the run's limit")
+    ] = None
+    extra: Annotated[
+        dict[str, object], Meta(description="JSON object added to each request; stored with the run")
+    ] = msgspec.field(default_factory=dict)
+
+
+NOT_IN_IDENTITY = frozenset({"name", "api_key_env", "timeout_s", "max_in_flight"})
+
+
+def identity_of(provider: str, settings: HttpSettings, *, left_out: Collection[str] = ()) -> str:
+    """The identity of a model behind a server.
+
+    Args:
+        provider: the name before the colon.
+        settings: the options in use; `base_url` must be the address.
+        left_out: further options that change no reply.
+    """
+    fields = [f for f in settings.__struct_fields__ if f not in NOT_IN_IDENTITY and f not in left_out]
+    fields.sort(key=lambda field: field == "extra")  # which stands last
+    return spec_of(f"{provider}:{settings.name}", settings, fields)
+
+
+# ------------------------------------------------------------------------------------- the server
+
+
+def check_address(text: str, *, stops_before: Sequence[str] = ("/chat/completions", "/responses")) -> str:
+    """An address that can be asked, without a slash at its end.
+
+    Args:
+        text: the address.
+        stops_before: ends that vidence adds itself, the longest first.
+
+    Raises:
+        UsageError: not http(s), no host, or with parts that could hold a secret. The message shows
+            the address only where it cannot hold one.
+    """
+    if "@" in text or "?" in text or "#" in text:
+        raise UsageError(
+            "base_url must hold no user, password, query or fragment (it is stored with the run); "
+            "give the key through the environment variable named by api_key_env"
+        )
+    bad = f"base_url={text!r} is not an address; expected for example http://localhost:8000/v1"
+    try:
+        parts = urlsplit(text)
+        _ = parts.port
+    except ValueError as error:
+        raise UsageError(f"{bad} ({error})") from error
+    if parts.scheme not in {"http", "https"} or not parts.hostname or re.search(r"[\s\x00-\x1f\x7f]", text):
+        raise UsageError(bad)
+    for end in stops_before:
+        if parts.path.rstrip("/").endswith(end):
+            raise UsageError(f"base_url={text!r} must stop before {end}")
+    return text.rstrip("/")
+
+
+def read_key(variable: str, *, example: str) -> str:
+    """The key in an environment variable, empty where it is not set.
+
+    Raises:
+        UsageError: no name of a variable, or a value that can be no key; the message shows neither.
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", variable):
+        raise UsageError(
+            f"api_key_env must be the name of an environment variable, for example {example}; what "
+            "was given is none (not shown: if it is the key itself, it belongs into the variable)"
+        )
+    key = os.environ.get(variable, "").strip()
+    if not re.fullmatch(r"[\x21-\x7e]*", key):
+        raise UsageError(
+            f"the environment variable {variable} holds blanks or characters that no key has (not "
+            "shown); set it again"
+        )
+    return key
+
+
+class _InPieces:
+    """A body that is handed over a few pieces at a time; can be read again."""
+
+    def __init__(self, pieces: Sequence[bytes]) -> None:
+        self._pieces = pieces
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        gathered: list[bytes] = []
+        n_bytes = 0
+        for piece in self._pieces:
+            for start in range(0, len(piece), _SENT_AT_ONCE_BYTES):  # a video is one long piece
+                part = piece[start : start + _SENT_AT_ONCE_BYTES]
+                if gathered and n_bytes + len(part) > _SENT_AT_ONCE_BYTES:
+                    yield b"".join(gathered)
+                    gathered, n_bytes = [], 0
+                gathered.append(part)
+                n_bytes += len(part)
+        yield b"".join(gathered)
+
+
+class Caller:
+    """Sends requests to one server over connections that are kept open.
+
+    The connections belong to the event loop of the first call; close it in the same loop. After
+    `close` the next call opens new ones.
+    """
+
+    def __init__(self, server: Server, *, headers: Mapping[str, str]) -> None:
+        """`headers` go with every request and hold the key."""
+        self.server = server
+        self._headers = headers
+        self._client: httpx2.AsyncClient | None = None
+        self._routes: dict[str, httpx2.URL] = {}  # taking an address apart costs a hundredth of a request
+
+    def _route(self, path: str) -> "httpx2.URL":
+        import httpx2
+
+        if path not in self._routes:
+            self._routes[path] = httpx2.URL(self.server.address + path if path[:1] == "/" else path)
+        return self._routes[path]
+
+    def _open(self) -> "httpx2.AsyncClient":
+        if self._client is None:
+            import httpx2
+
+            self._client = httpx2.AsyncClient(
+                headers={"user-agent": "vidence", **self._headers},
+                timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
+                limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
+                # A proxy can never reach what "localhost" means here.
+                trust_env=self.server.host not in _LOOPBACK,
+            )
+        return self._client
+
+    @contextmanager
+    def within(self, timeout_s: float, *, option: str = "timeout_s") -> Iterator[None]:
+        """Give up after `timeout_s` seconds; turn what goes wrong with the connection into errors.
+
+        Args:
+            timeout_s: the longest time that the block may take.
+            option: the option that allows more.
+
+        Raises:
+            TransientModelError: no connection, a broken one, or no answer in time.
+            AccessError: the address cannot be asked at all.
+        """
+        import httpx2
+
+        address = self.server.address
+        try:
+            with anyio.fail_after(timeout_s):
+                yield
+        except (httpx2.ConnectError, httpx2.ConnectTimeout) as error:
+            raise TransientModelError(
+                f"no connection to {address} ({error or type(error).__name__}): nothing seems to be "
+                "listening there; is the server running, and is base_url right?"
+            ) from error
+        except TimeoutError as error:
+            raise TransientModelError(
+                f"{address} did not answer within {timeout_s:g} s; "
+                f"a longer wait can be allowed with {option}=SECONDS"
+            ) from error
+        except httpx2.HTTPError as error:
+            said = self.server.hide_key(f"{type(error).__name__}: {error}")
+            raise TransientModelError(f"the connection to {address} broke: {said}") from error
+        except httpx2.InvalidURL as error:
+            raise AccessError(f"{address} cannot be asked: {error}; correct base_url") from error
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        pieces: Sequence[bytes] = (),
+        *,
+        headers: Mapping[str, str] | None = None,
+    ) -> Answer:
+        """One request, to be called inside `within`; the answer is returned whatever its status.
+
+        Args:
+            method: of HTTP.
+            path: what comes behind the address, or a whole address at the same host.
+            pieces: the body in pieces, of which only a few are put together at a time.
+            headers: those of this request alone.
+        """
+        length = {"content-length": str(sum(map(len, pieces)))}  # many servers take no body without it
+        client, route = self._open(), self._route(path)
+        response = await client.request(
+            method,
+            route,
+            content=_InPieces(pieces) if pieces else None,
+            headers={**length, **(headers or {})},
+        )
+        return Answer(status=response.status_code, headers=response.headers, body=response.content)
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is fine."""
+        client, self._client = self._client, None
+        if client is not None:
+            await client.aclose()
+
+
+# -------------------------------------------------------------------------------------- the model
+
+
+class Dialect(ABC):
+    """One protocol: how a request is written, and how its answer is read."""
+
+    host: ClassVar[str]  # of the provider itself, which answers nobody without a key
+
+    @abstractmethod
+    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
+        """The path behind the address, and the body in pieces.
+
+        Args:
+            request: what to ask.
+            leave_out: optional parts that the server does not take, as named by `refused`.
+
+        Raises:
+            UsageError: an image is missing, or a setting that the protocol does not have.
+            RejectedRequestError: a part that the server does not take, or a video that cannot be read.
+        """
+
+    @abstractmethod
+    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+        """The reply in an answer of status 2xx.
+
+        Args:
+            answer: what came back.
+            letters: those whose log-probabilities were asked for; empty if none were.
+            latency_s: how long it took, in seconds.
+
+        Raises:
+            TransientModelError: not UTF-8, not JSON, or no reply in it.
+            ModelError: an error dressed as an answer.
+        """
+
+    @abstractmethod
+    def fault(self, answer: Answer, request: Request) -> ModelError:
+        """The error that stands for an answer of another status."""
+
+    def refused(self, answer: Answer, request: Request) -> str:
+        """The optional part of the request because of which the server rejects it; empty for none."""
+        return ""
+
+    async def close(self) -> None:  # noqa: B027 - most have nothing to give back
+        """Give back what the server keeps for this model."""
+
+
+class HttpModel:
+    """One model behind one server; it asks once, and again where the server refuses an optional part."""
+
+    looks = True
+    by_item = False
+
+    def __init__(self, dialect: Dialect, caller: Caller, settings: HttpSettings, *, identity: str) -> None:
+        self.identity = identity
+        self.max_in_flight = settings.max_in_flight
+        self._dialect = dialect
+        self._caller = caller
+        self._timeout_s = settings.timeout_s
+        self._refused: frozenset[str] = frozenset()
+
+    async def reply(self, request: Request) -> Reply:
+        """Ask; see `Model.reply`.
+
+        An optional part that the server refuses (a schema, log-probabilities) is left out from then on.
+
+        Raises:
+            UsageError: an image is missing, or a setting that the protocol does not have.
+        """
+        self._check_key()
+        leave_out = self._refused
+        while True:
+            path, pieces = await self._dialect.body(request, leave_out=leave_out)
+            start_s = time.perf_counter()
+            with self._caller.within(self._timeout_s):
+                answer = await self._caller.send("POST", path, pieces)
+            latency_s = time.perf_counter() - start_s
+            refused = self._dialect.refused(answer, request)
+            if not refused or refused in leave_out:
+                break
+            self._note(refused, self._dialect.fault(answer, request))
+            leave_out |= {refused}
+        if answer.is_success:
+            letters = request.prompt.letters if request.sampling.want_choice_logps else ()
+            return self._dialect.read(answer, letters=letters, latency_s=latency_s)
+        if said := declined(answer, self._caller.server):
+            return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
+        raise self._dialect.fault(answer, request)
+
+    def _check_key(self) -> None:
+        server = self._caller.server
+        if server.host == self._dialect.host and not server.key:
+            raise AccessError(
+                f"{server.address} needs a key and the environment variable {server.key_env} is not set; "
+                "set it, name another one with api_key_env=NAME, or give the address of your own server "
+                "with base_url=ADDRESS"
+            )
+
+    def _note(self, refused: str, error: ModelError) -> None:
+        if refused not in self._refused:  # others that were on their way say it again
+            self._refused |= {refused}
+            _log.warning("%s refuses %s and is asked without from now on: %s", self.identity, refused, error)
+
+    async def close(self) -> None:
+        """Close the connections; closing twice is fine."""
+        with anyio.CancelScope(shield=True):
+            await self._dialect.close()
+            await self._caller.close()

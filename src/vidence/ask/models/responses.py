@@ -1,0 +1,176 @@
+"""OpenAI's Responses API; the server is asked not to store the exchange."""
+
+import logging
+from collections.abc import Collection, Sequence
+
+import msgspec
+
+from vidence.ask.models.answers import Answer, Finish, choice_logps, decode, finish_of, without_reply
+from vidence.ask.models.chat import API, ChatDialect, Token
+from vidence.ask.models.encoded import Pieces
+from vidence.contracts import Request
+from vidence.errors import RejectedRequestError, TransientModelError
+from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
+
+_NOT_FINISHED = {"queued", "in_progress", "cancelled"}
+_MAY_PASS = {"server_error", "rate_limit_exceeded"}
+_POLICY = {
+    "bio_policy",
+    "content_filter",
+    "content_policy_violation",
+    "image_content_policy_violation",
+    "misalignment_policy_violation",
+}
+
+_log = logging.getLogger(__name__)
+
+
+class ResponsesDialect(ChatDialect):
+    """``POST /responses``: its own bodies and replies; sampling, schemas and errors are those of chat."""
+
+    own_fields = frozenset({"model", "input", "instructions", "stream", "temperature", "top_p"}) | {
+        "max_output_tokens",
+        "top_logprobs",
+        "include",
+        "reasoning",
+        "background",
+    }
+    schema_field = "text"
+    _said_no_seed = False
+
+    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
+        """See `Dialect.body`; text and images stay in the order of the prompt."""
+        self._media.next_request()
+        prompt, sampling, settings = request.prompt, request.sampling, self._settings
+        if sampling.seed is not None and not self._said_no_seed:
+            self._said_no_seed = True
+            _log.warning("openai:%s: the Responses API has no seed; it is left out", settings.name)
+        pieces = Pieces()
+        content = [self._input(part, request, pieces) for part in prompt.parts]
+        body: dict[str, object] = {
+            "model": settings.name,
+            "input": [{"role": "user", "content": content}],
+            "store": False,
+        }
+        if prompt.system:
+            body["instructions"] = prompt.system
+        body |= self._sampled(sampling, limit="max_output_tokens")
+        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
+        if any(reasoning.values()):
+            body["reasoning"] = {name: value for name, value in reasoning.items() if value}
+        if sampling.want_choice_logps and prompt.choices:
+            body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
+        if schema := self._schema(request, leave_out):
+            body["text"] = {"format": {"type": "json_schema", **schema}}
+        return "/responses", pieces.of(body | settings.extra)
+
+    def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
+        match part:
+            case TextPart():
+                return {"type": "input_text", "text": part.text}
+            case ImagePart():
+                url = pieces.mark(self._media.of_image(part, request))
+                # The protocol wants the level named, and some servers insist on it.
+                detail = self._settings.image_detail or "auto"
+                return {"type": "input_image", "image_url": url, "detail": detail}
+            case VideoPart():
+                raise RejectedRequestError(
+                    f"{request.item_id}: the Responses API takes no video file ({part.path}); ask with "
+                    "frames, or with api=chat where the server takes video_url"
+                )
+
+    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+        """See `Dialect.read`. Output tokens include those of the reasoning.
+
+        Raises:
+            TransientModelError: also a response that is not finished, or that failed for a reason that
+                may pass.
+            RejectedRequestError: it failed for a reason that stays, such as an unreadable image.
+        """
+        body = decode(answer, self._server, kind=_Body, what="response", api=API)
+        declined = self._declined(body.error) if body.status == "failed" else ""
+        if body.status in _NOT_FINISHED:
+            raise TransientModelError(
+                f"{self._server.address} sent a response that is not finished: {body.status}"
+            )
+        if body.output is None and not declined:
+            raise without_reply(answer, self._server, lacks="output")
+        outputs = body.output or []
+        pieces = [piece for output in outputs if output.type == "message" for piece in output.content or []]
+        refusal = declined or "".join(p.refusal or "" for p in pieces)
+        said = [p for p in pieces if p.type in {"output_text", "text"}]
+        usage = body.usage or _Usage()
+        return Reply(
+            text="".join(p.text or "" for p in said),
+            reasoning="\n\n".join(filter(None, (_reasoning(o) for o in outputs if o.type == "reasoning"))),
+            finish="refusal" if refusal else _finish(body),
+            refusal=refusal,
+            model=body.model or "",
+            usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
+            latency_s=latency_s,
+            choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
+        )
+
+    def _declined(self, error: "_Error | str | None") -> str:
+        """What the server says where it declined a whole response; every other failure is raised."""
+        code, message = (error.code, error.message) if isinstance(error, _Error) else (None, error)
+        words = self._server.hide_key(message or "(no message)")
+        if code in _POLICY:
+            return words
+        said = f"{self._server.address} failed: {words} (code {code})"
+        if code is None or code in _MAY_PASS:
+            raise TransientModelError(said, is_overload=code == "rate_limit_exceeded")
+        raise RejectedRequestError(said)
+
+
+# --------------------------------------------------------------------------------- what is sent back
+
+
+class _Piece(msgspec.Struct):
+    """A part of an output item: what is said, a refusal, reasoning."""
+
+    type: str = ""
+    text: str | None = None
+    refusal: str | None = None
+    logprobs: list[Token] | None = None
+
+
+class _Output(msgspec.Struct):
+    type: str = ""
+    content: list[_Piece] | None = None
+    summary: list[_Piece] | None = None
+
+
+class _Incomplete(msgspec.Struct):
+    reason: str | None = None
+
+
+class _Usage(msgspec.Struct):
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+
+
+class _Error(msgspec.Struct):
+    code: int | str | None = None
+    message: str | None = None
+
+
+class _Body(msgspec.Struct):
+    status: str | None = None
+    output: list[_Output] | None = None
+    model: str | None = None
+    usage: _Usage | None = None
+    error: _Error | str | None = None
+    incomplete_details: _Incomplete | None = None
+
+
+def _finish(body: _Body) -> Finish:
+    if body.status == "incomplete":
+        reason = body.incomplete_details.reason if body.incomplete_details else None
+        return "length" if reason == "max_output_tokens" else finish_of(reason)
+    return "stop" if body.status == "completed" else "other"
+
+
+def _reasoning(output: _Output) -> str:
+    """The summary of the reasoning; the reasoning itself where that is all there is."""
+    return "\n\n".join(p.text for p in output.summary or output.content or [] if p.text)

@@ -1,0 +1,256 @@
+"""Models whose weights are in this process: batches, sampling, pictures, the tokens of letters."""
+
+import io
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Annotated, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
+
+import anyio
+import anyio.to_thread
+import msgspec
+import numpy as np
+from msgspec import Meta
+from PIL import Image
+
+from vidence.ask.models.images import bytes_of
+from vidence.catalog import FilePath
+from vidence.contracts import Request
+from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
+from vidence.records import ImagePart, Part, Record, Reply, TextPart, VideoPart
+
+GATHER_S = 0.004  # how long a batch with room left waits for requests on their way
+DEFAULT_MAX_TOKENS = 1024
+
+# What processors and models by many authors raise for input that they were not made for.
+FOREIGN = (ArithmeticError, AssertionError, AttributeError, LookupError, RuntimeError, TypeError, ValueError)
+
+# How vocabularies write blanks: byte-level ones a space and a line end, SentencePiece a space and bytes.
+BLANKS = " \t\r\n\u0120\u010a\u2581"
+BLANK_BYTES = ("<0x09>", "<0x0A>", "<0x0D>", "<0x20>")
+
+Outcome: TypeAlias = Reply | ModelError
+Content: TypeAlias = list[dict[str, str | Image.Image]]
+
+
+class WeightSettings(Record, kw_only=True):
+    """Options of every model whose weights are in this process."""
+
+    positional: ClassVar[str] = "name"
+
+    name: Annotated[FilePath, Meta(description="folder of the checkpoint, or a repository on the hub")]
+    dtype: Annotated[
+        Literal["auto", "float32", "bfloat16", "float16"],
+        Meta(description="type of the numbers; auto: as stored"),
+    ] = "auto"
+    revision: Annotated[str, Meta(description="branch, tag or commit of a repository on the hub")] = ""
+    trust_remote_code: Annotated[bool, Meta(description="run the checkpoint's own Python code")] = False
+    local_only: Annotated[bool, Meta(description="only what the hub's local cache has")] = False
+
+
+class Loaded(Protocol):
+    """Weights in memory. Its methods block; they run in a thread, one at a time."""
+
+    def answer(self, requests: Sequence[Request]) -> Sequence[Outcome]:
+        """What comes of each request; what is raised ends the run."""
+        ...
+
+    def close(self) -> None:
+        """Give the memory back."""
+        ...
+
+
+LoadedT = TypeVar("LoadedT", bound=Loaded)
+
+
+class _Ticket:
+    """A request that waits for its batch, and later what came of it."""
+
+    def __init__(self, request: Request, kind: Hashable) -> None:
+        self.request = request
+        self.kind = kind
+        self.outcome: Outcome | None = None
+
+
+class BatchingModel(ABC, Generic[LoadedT]):
+    """A model whose weights are in this process; they are loaded at the first request.
+
+    There is no worker to watch: whoever gets the turn answers a batch that its own request leads and
+    leaves the others their outcomes. If that breaks in a way nobody foresaw, the leader gets the
+    error and the others take their own turns; so nobody waits for ever.
+    """
+
+    looks = True
+    by_item = False
+
+    def __init__(self, identity: str, *, max_in_flight: int) -> None:
+        self.identity = identity
+        self.max_in_flight = max_in_flight
+        self._checkpoint: LoadedT | None = None
+        self._broken: VidenceError | None = None
+        self._waiting: list[_Ticket] = []
+        self._turn = anyio.Lock()
+
+    @abstractmethod
+    def _load(self) -> LoadedT:
+        """Bring the weights into memory; called once, in a thread."""
+
+    @abstractmethod
+    def _kind(self, request: Request) -> Hashable:
+        """What requests must have in common to share a batch."""
+
+    @abstractmethod
+    def _batch_size(self, checkpoint: LoadedT, request: Request) -> int:
+        """Most requests in a batch that this one leads."""
+
+    async def reply(self, request: Request) -> Reply:
+        """Answer, together with waiting requests of the same kind; see `Model.reply`.
+
+        Raises:
+            RejectedRequestError: a part, an image or a length that the model does not take.
+            AccessError: the checkpoint cannot be loaded, the device failed, or the model is closed.
+            UsageError: the device is not there, or the request lacks an image that its prompt names.
+        """
+        started_s = time.perf_counter()
+        for part in request.prompt.parts:
+            if isinstance(part, ImagePart):
+                bytes_of(part, request)
+        ticket = _Ticket(request, self._kind(request))
+        self._waiting.append(ticket)
+        try:
+            async with self._turn:
+                outcome = ticket.outcome or await self._lead(ticket)
+        finally:
+            self._waiting.remove(ticket)
+        if isinstance(outcome, ModelError):
+            raise outcome
+        return msgspec.structs.replace(outcome, latency_s=time.perf_counter() - started_s)
+
+    async def close(self) -> None:
+        """Let go of the weights; a batch that is being answered is finished first."""
+        self._broken = AccessError(f"{self.identity} is closed; make it again")
+        async with self._turn:
+            checkpoint, self._checkpoint = self._checkpoint, None
+            if checkpoint is not None:
+                await anyio.to_thread.run_sync(checkpoint.close)
+
+    async def _lead(self, ticket: _Ticket) -> Outcome:
+        """Answer a batch that `ticket` is in; only who has the turn may call it."""
+        checkpoint = await self._loaded()
+        size = self._batch_size(checkpoint, ticket.request)
+        if len(self._waiting) < size:
+            await anyio.sleep(GATHER_S)
+        others = [t for t in self._waiting if t.outcome is None and t.kind == ticket.kind and t is not ticket]
+        batch = [ticket, *others[: size - 1]]
+
+        def answer() -> Outcome:
+            outcomes = checkpoint.answer([t.request for t in batch])
+            for each, outcome in zip(batch, outcomes, strict=True):
+                each.outcome = outcome
+            return outcomes[0]
+
+        return await anyio.to_thread.run_sync(answer)
+
+    async def _loaded(self) -> LoadedT:
+        if self._broken is not None:
+            raise self._broken
+        if self._checkpoint is None:
+            try:
+                self._checkpoint = await anyio.to_thread.run_sync(self._load)
+            except VidenceError as error:
+                self._broken = error
+                raise
+        return self._checkpoint
+
+
+# ------------------------------------------------------------------------------------- one request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draw:
+    """How a reply is drawn; only requests with equal draws share a batch.
+
+    `seed` is None for greedy decoding and for sampling without a seed. A request with a seed is alone
+    in its batch, so that others do not use up its randomness.
+    """
+
+    temperature: float
+    top_p: float
+    max_tokens: int
+    seed: int | None = None
+
+
+def draw_of(request: Request) -> Draw:
+    """How the reply to a request is drawn; `sample` makes the seeds of repeated requests different."""
+    sampling = request.sampling
+    max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
+    if not sampling.temperature:
+        return Draw(temperature=0.0, top_p=1.0, max_tokens=max_tokens)
+    seed = None
+    if sampling.seed is not None:
+        sequence = np.random.SeedSequence([sampling.seed % 2**64, request.sample])
+        seed = int(sequence.generate_state(1)[0])
+    top_p = 1.0 if sampling.top_p is None else sampling.top_p
+    return Draw(temperature=sampling.temperature, top_p=top_p, max_tokens=max_tokens, seed=seed)
+
+
+def wanted_letters(request: Request) -> tuple[str, ...]:
+    """The letters whose log-probabilities are wanted: where they are asked for, and for a single token."""
+    sampling = request.sampling
+    return request.prompt.letters if sampling.want_choice_logps or sampling.max_tokens == 1 else ()
+
+
+def content_of(request: Request, *, owner: str, image_type: str) -> Content:
+    """The parts of a prompt in their order, images as pictures in memory.
+
+    Args:
+        request: what is asked.
+        owner: the provider, for messages.
+        image_type: what the library calls such a picture.
+
+    Raises:
+        RejectedRequestError: an image that cannot be decoded, or a video file.
+    """
+    return [_content(part, request, owner=owner, image_type=image_type) for part in request.prompt.parts]
+
+
+def _content(part: Part, request: Request, *, owner: str, image_type: str) -> dict[str, str | Image.Image]:
+    match part:
+        case TextPart(text=text):
+            return {"type": "text", "text": text}
+        case ImagePart(digest=digest):
+            image = _decode_image(request.images[digest], f"{request.item_id}: {digest}")
+            return {"type": image_type, image_type: image}
+        case VideoPart(path=path):
+            raise RejectedRequestError(
+                f"{request.item_id}: {owner}: takes images, not the video file {path}; ask with frames"
+            )
+
+
+def _decode_image(data: bytes, what: str) -> Image.Image:
+    """The image in three colours; `what` names it in the message.
+
+    Raises:
+        RejectedRequestError: it cannot be decoded.
+    """
+    try:
+        with Image.open(io.BytesIO(data)) as image:
+            return image.convert("RGB")
+    except (OSError, ValueError, Image.DecompressionBombError) as error:
+        raise RejectedRequestError(f"{what} is no image that can be decoded: {error}") from error
+
+
+def letter_tokens(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:
+    """The tokens that write one character, with or without blanks around it, by that character."""
+    found: dict[str, list[int]] = {}
+    for token, token_id in vocabulary.items():
+        bare = token.strip(BLANKS)
+        if len(bare) == 1:
+            found.setdefault(bare, []).append(token_id)
+    return {character: tuple(sorted(ids)) for character, ids in found.items()}
+
+
+def blank_tokens(vocabulary: Mapping[str, int]) -> frozenset[int]:
+    """The tokens that write nothing but blanks."""
+    return frozenset(i for token, i in vocabulary.items() if not token.strip(BLANKS) or token in BLANK_BYTES)

@@ -1,0 +1,67 @@
+"""The identity of a model: a spec of what changes its replies, as it was written since the first release."""
+
+from typing import Annotated
+
+import pytest
+from msgspec import Meta, field
+
+from servers.model_asks import maker
+from vidence.ask.models.settings import Count, spec_of
+from vidence.records import Record
+
+
+class Options(Record, kw_only=True):
+    name: str = "x"
+    share: float = 0.5
+    limit: Annotated[Count | None, Meta(description="most")] = None
+    fast: bool = False
+    extra: dict[str, object] = field(default_factory=dict)
+
+
+FIELDS = ("share", "limit", "fast", "extra")
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (Options(), "m:x?"),
+        (Options(share=0.25, limit=3, fast=True), "m:x?share=0.25&limit=3&fast=true"),
+        (Options(extra={"b": 1, "a": "&"}), "m:x?extra={%22a%22:%22%26%22,%22b%22:1}"),
+        (Options(name="other"), "m:x?"),
+    ],
+)
+def test_only_what_is_not_the_default_is_named(options: Options, expected: str):
+    assert spec_of("m:x", options, FIELDS) == expected
+
+
+def test_some_options_are_always_named():
+    assert spec_of("m:x", Options(), FIELDS, always=("share",)) == "m:x?share=0.5"
+
+
+@pytest.mark.parametrize(
+    ("provider", "options", "expected"),
+    [
+        (
+            "openai",
+            {"api": "responses", "reasoning_effort": "low", "image_detail": "high"},
+            "openai:n?base_url=http://h&api=responses&image_detail=high&max_tokens_field=max_output_tokens"
+            "&reasoning_effort=low",
+        ),
+        (
+            "anthropic",
+            {"thinking_budget": "2000", "structured": "off", "extra": '{"top_k": 5}'},
+            "anthropic:n?base_url=http://h&thinking_budget=2000&structured=off&extra={%22top_k%22:5}",
+        ),
+        (
+            "gemini",
+            {"thinking_budget": "0", "video_fps": "0.5", "api_version": "v1beta", "poll_s": "1"},
+            "gemini:n?base_url=http://h&api_version=v1beta&thinking_budget=0&video_fps=0.5",
+        ),
+    ],
+)
+def test_identities_stay_what_they_are_so_that_stored_replies_are_found(
+    monkeypatch: pytest.MonkeyPatch, provider: str, options: dict[str, str], expected: str
+):
+    for variable in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
+    assert maker("model", provider)("n", {"base_url": "http://h", **options}).identity == expected
