@@ -14,7 +14,7 @@ from vidence.records import Item, Record
 TRIM = 10
 
 
-class Settings(Record):
+class Settings(Record, kw_only=True):
     """Options of the selector."""
 
     positional: ClassVar[str] = "stride"

@@ -22,7 +22,7 @@ Frames = Annotated[
 ]
 
 
-class Settings(Record):
+class Settings(Record, kw_only=True):
     """Options of the selector."""
 
     positional: ClassVar[str] = "frames"
