@@ -13,7 +13,7 @@ from vidence.records import Estimate
 from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.results import Run
 from vidence.report.sections import Section
-from vidence.statistics.intervals import mean
+from vidence.statistics.intervals import mean_interval
 from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, share, words
 
 
@@ -112,7 +112,7 @@ def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generato
 
 
 def _recovered(compared: Compared, *, rng: np.random.Generator) -> Estimate:
-    return mean([float(r) for r in compared.recovered], clusters=compared.videos, rng=rng)
+    return mean_interval([float(r) for r in compared.recovered], clusters=compared.videos, rng=rng)
 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
@@ -142,7 +142,7 @@ def _by_demand(compared: Compared, *, rng: np.random.Generator) -> BarFigure:
     bars = []
     for k in sorted(set(compared.demands)):
         chosen = [i for i, d in enumerate(compared.demands) if d == k]
-        estimate = mean(
+        estimate = mean_interval(
             [float(compared.recovered[i]) for i in chosen],
             clusters=[compared.videos[i] for i in chosen],
             rng=rng,

@@ -1,7 +1,7 @@
 """How far runs, judges or annotators agree, item by item."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import Sums, as_labels, as_values
-from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+from vidence.statistics._inputs import as_labels, as_values
+from vidence.statistics.intervals import ClusteredMean
+from vidence.statistics.resampling import USUAL, Resampling, bootstrap, bootstrap_items
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 
@@ -95,16 +96,12 @@ def cohen_kappa(
     cells = (cluster_codes * size + codes[:n]) * size + codes[n:]
     counts = np.bincount(cells, minlength=n_clusters * size**2).astype(np.float64)
     by_cluster = counts.reshape(n_clusters, size**2)
-    draws = [
-        _cohen((weights @ by_cluster).reshape(-1, size, size))
-        for weights in cluster_draws(n_clusters, rng, settings.n_boot)
-    ]
-    return percentile_estimate(
-        float(_cohen(by_cluster.sum(axis=0).reshape(size, size))),
-        np.concatenate(draws),
+    return bootstrap(
+        lambda weights: _cohen((weights @ by_cluster).reshape(-1, size, size)),
         size=(n, n_clusters),
         name="Cohen's kappa",
-        level=settings.level,
+        rng=rng,
+        settings=settings,
     )
 
 
@@ -115,19 +112,7 @@ def _share(
     rng: np.random.Generator,
     settings: Resampling,
 ) -> Estimate:
-    names, codes = as_labels(clusters, len(is_so), what="clusters")
-    sums = Sums.of(is_so.astype(np.float64), codes)
-    draws = [
-        (weights @ sums.totals / (weights @ sums.counts))[:, 0]
-        for weights in cluster_draws(len(names), rng, settings.n_boot)
-    ]
-    return percentile_estimate(
-        float(is_so.mean()),
-        np.concatenate(draws),
-        size=(len(is_so), len(names)),
-        name="share",
-        level=settings.level,
-    )
+    return ClusteredMean.of(is_so, clusters=clusters).interval(rng=rng, settings=settings, name="share")
 
 
 def item_agreement(
@@ -239,28 +224,6 @@ def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
     return counts.reshape(n_items, n_values)
 
 
-def _over_draws(
-    statistic: Callable[[NDArray[np.float64]], float],
-    *,
-    clusters: Sequence[str] | None,
-    n: int,
-    name: str,
-    rng: np.random.Generator,
-    settings: Resampling,
-) -> Estimate:
-    """A figure of weighted items, with the interval over draws of clusters, or of items without them."""
-    owners = [str(i) for i in range(n)] if clusters is None else clusters
-    names, codes = as_labels(owners, n, what="clusters")
-    draws = [
-        statistic(weights[codes])
-        for block in cluster_draws(len(names), rng, settings.n_boot)
-        for weights in block
-    ]
-    return percentile_estimate(
-        statistic(np.ones(n)), np.array(draws), size=(n, len(names)), name=name, level=settings.level
-    )
-
-
 def fleiss_kappa(
     ratings: Sequence[Sequence[str]],
     *,
@@ -303,8 +266,8 @@ def fleiss_kappa(
         expected = float(shares @ shares)
         return (float(weights @ alike / total) - expected) / (1 - expected) if expected < 1 else math.nan
 
-    return _over_draws(
-        kappa, clusters=clusters, n=len(ratings), name="Fleiss' kappa", rng=rng, settings=settings
+    return bootstrap_items(
+        kappa, len(ratings), clusters=clusters, name="Fleiss' kappa", rng=rng, settings=settings
     )
 
 
@@ -376,10 +339,10 @@ def krippendorff_alpha(
         expected = float(totals @ apart @ totals) / (float(totals.sum()) - 1)
         return 1 - float((coincidences * apart).sum()) / expected if expected > 0 else math.nan
 
-    return _over_draws(
+    return bootstrap_items(
         alpha,
+        len(table),
         clusters=owners,
-        n=len(table),
         name=f"Krippendorff's alpha, {measurement}",
         rng=rng,
         settings=settings,

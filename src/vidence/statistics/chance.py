@@ -3,14 +3,14 @@
 import re
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics._inputs import as_values
-from vidence.statistics.intervals import mean
+from vidence.statistics.intervals import ClusteredMean
+from vidence.statistics.resampling import Resampling
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
 # number only where no letter stands before it ("GA783FY" has none).
@@ -144,14 +144,15 @@ def margin(
         n_boot: how many draws.
 
     Raises:
-        UsageError: as for `mean`, or not one baseline for each value.
+        UsageError: as for `mean_interval`, or not one baseline for each value.
 
     Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); the interval as
-        for `intervals.mean`.
+        for `intervals.mean_interval`.
     Departs: a bootstrap interval in place of the normal one.
     """
     ours, theirs = as_values(values), as_values(baseline)
     if len(ours) != len(theirs):
         raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
-    found = mean(ours - theirs, clusters=clusters, rng=rng, level=level, n_boot=n_boot)
-    return msgspec.structs.replace(found, method=found.method.replace("mean", "mean difference", 1))
+    settings = Resampling(level=level, n_boot=n_boot)
+    found = ClusteredMean.of(ours - theirs, clusters=clusters)
+    return found.interval(rng=rng, settings=settings, name="mean difference")

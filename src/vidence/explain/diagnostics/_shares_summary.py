@@ -11,7 +11,7 @@ from vidence.contracts import Examined
 from vidence.explain.diagnostics._summary import Counting, by_tag
 from vidence.explain.diagnostics.shares_measure import Exclusion, FrameSharesFinding
 from vidence.records import Estimate, Item
-from vidence.statistics.distributions import TwoGroups, two_groups
+from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
 from vidence.tables.findings import Entry, Group, Heading, Sheet, Statement, Value, Violins
 

@@ -22,8 +22,8 @@ from vidence.explain.diagnostics.paired import (
 )
 from vidence.explain.diagnostics.sitting import Mark
 from vidence.records import Failed, Record
+from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
-from vidence.statistics.saturation import FEWEST_AMOUNTS, Course, Saturation, saturation
 from vidence.tables.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement, Value
 
 SWEEPS = {
@@ -233,7 +233,7 @@ class _Sweep:
         said = ", ".join(f"{one:g}" if one == round(one or 0) else f"{one:.1f}" for one in delivered)
         return f"{SWEEPS[self.name][1]} ({SWEEPS[self.name][3]}: {said})"
 
-    def _curve(self, groups: Mapping[str, Conditions], courses: Mapping[str, Saturation]) -> Chart:
+    def _curve(self, groups: Mapping[str, Conditions], courses: Mapping[str, Plateau]) -> Chart:
         series = tuple(
             Series(
                 label=group,
@@ -284,13 +284,13 @@ class _Sweep:
 
     # ------------------------------------------------------------------ saturation
 
-    def _courses(self, groups: Mapping[str, Conditions]) -> dict[str, Saturation]:
+    def _courses(self, groups: Mapping[str, Conditions]) -> dict[str, Plateau]:
         """The course of each curve over the amounts above 0; nothing where these are too few."""
         fitted = {label: amount for label, amount in self._numbered().items() if amount > 0}
         if len(fitted) < FEWEST_AMOUNTS:
             return {}
         return {
-            group: saturation(
+            group: find_plateau(
                 np.stack([some.values[label] for label in fitted], axis=1),
                 list(fitted.values()),
                 clusters=[item.video_id for item in some.items],
@@ -300,7 +300,7 @@ class _Sweep:
             for group, some in groups.items()
         }
 
-    def _course_table(self, courses: Mapping[str, Saturation]) -> Sheet:
+    def _course_table(self, courses: Mapping[str, Plateau]) -> Sheet:
         entries = []
         for group, found in courses.items():
             numbers: tuple[Value, ...] = (

@@ -11,13 +11,12 @@ from numpy.typing import NDArray
 from vidence.contracts import Examined
 from vidence.explain.diagnostics.sitting import Mark, mean_value
 from vidence.records import Estimate, Failed, Item, Record
-from vidence.statistics import intervals, paired
+from vidence.statistics import paired
+from vidence.statistics.intervals import FEW_CLUSTERS, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.findings import Heading
 
-# Below it percentile intervals are too narrow (`intervals.mean`), and Student's t is used in their place.
-FEW_VIDEOS = 30
 Values = NDArray[np.float64]
 
 P_HOLM = Heading(
@@ -44,9 +43,7 @@ class Figures:
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
         """The mean of what is no share, such as a difference, over questions, one or more."""
         videos = [item.video_id for item in items]
-        if len(set(videos)) < FEW_VIDEOS:
-            return intervals.mean_analytic(values, clusters=videos, level=self.level)
-        return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
+        return mean_interval(values, clusters=videos, rng=self.rng, rule="student-if-few", level=self.level)
 
     def mean_where(self, values: Values, is_in: NDArray[np.bool_], items: Sequence[Item]) -> Estimate | None:
         """`mean` over some of the questions; None where these are none."""
@@ -64,7 +61,7 @@ class Figures:
         found = paired.compare(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        is_few = found.difference.n_clusters < FEW_VIDEOS
+        is_few = found.difference.n_clusters < FEW_CLUSTERS
         return found.analytic if is_few else found.difference, found.p_value
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
@@ -73,7 +70,7 @@ class Figures:
         found = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        return found.fieller if found.fieller.n_clusters < FEW_VIDEOS else found.bootstrap
+        return found.fieller if found.fieller.n_clusters < FEW_CLUSTERS else found.bootstrap
 
 
 def _within(share: Estimate) -> Estimate:

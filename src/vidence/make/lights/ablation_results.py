@@ -25,7 +25,7 @@ from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.headline import guesses_of
 from vidence.report.results import Run, load_run
-from vidence.statistics.intervals import mean, proportion
+from vidence.statistics.intervals import mean_interval, proportion
 from vidence.statistics.paired import compare, holm
 from vidence.tables.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement
 
@@ -160,7 +160,7 @@ def _accuracy(values: Mapping[tuple[str, int], tuple[float, str]], *, rng: np.ra
     marks, clips = zip(*values.values(), strict=True)
     if len(set(clips)) == len(clips) and set(marks) <= {0.0, 1.0}:
         return proportion(int(sum(marks)), len(marks))
-    return mean(marks, clusters=clips, rng=rng)
+    return mean_interval(marks, clusters=clips, rng=rng)
 
 
 def _chance(run: Run) -> float:
