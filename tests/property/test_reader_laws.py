@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 from vidence.ask.scoring import herbench_official, perceptioncomp_api, perceptioncomp_gemini, robust
 from vidence.ask.scoring._segment import read_segment
-from vidence.ask.scoring.wording import equal_choices, plain, without_thinking
+from vidence.ask.scoring.wording import equal_choices, plain
 from vidence.records import Answered, Item, Reply
+from vidence.text import without_thinking
 
 ROBUST = robust.create()
 CHOICES = ("Directly in front", "Directly behind", "To the left", "To the right", "Rear-left", "Above")

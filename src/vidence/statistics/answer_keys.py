@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.statistics.chance import letter_index
+from vidence.text import letter_index
 
 
 class LetterBalance(Record, kw_only=True):
@@ -75,26 +75,6 @@ def letter_balance(
 
 def _distance(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1), np.float64)
-
-
-def shortest_choice(choices: Sequence[str]) -> int:
-    """The position of the choice with the fewest characters; of equals the first.
-
-    Blanks at the ends do not count.
-
-    Raises:
-        UsageError: no choices.
-
-    Source: the counterpart of `chance.longest_choice`.
-    Departs: no.
-
-    >>> shortest_choice(["green", "red", "light blue"])
-    1
-    """
-    if not choices:
-        raise UsageError("no choices; expected at least one")
-    lengths = [len(choice.strip()) for choice in choices]
-    return lengths.index(min(lengths))
 
 
 def length_rank(choices: Sequence[str], right: int) -> float:

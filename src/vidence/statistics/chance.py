@@ -11,6 +11,7 @@ from vidence.records import Estimate
 from vidence.statistics._inputs import as_values
 from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.resampling import Resampling
+from vidence.text import letter_index
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
 # number only where no letter stands before it ("GA783FY" has none).
@@ -36,17 +37,6 @@ def guess_rate(n_choices: Sequence[int]) -> float:
     if not len(n_choices) or min(n_choices) < 1:
         raise UsageError("the guess rate needs items with at least one choice each; leave open questions out")
     return float(np.mean(1 / np.asarray(n_choices, np.float64)))
-
-
-def letter_index(letter: str) -> int:
-    """The position of a choice letter, 0 for ``A``.
-
-    Raises:
-        UsageError: not one of the letters A to Z.
-    """
-    if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise UsageError(f"{letter!r} is no choice letter; expected one of A to Z")
-    return ord(letter) - ord("A")
 
 
 def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None = None) -> dict[str, float]:
@@ -90,10 +80,29 @@ def longest_choice(choices: Sequence[str]) -> int:
     >>> longest_choice(["red", "light blue", "green"])
     1
     """
+    lengths = _lengths(choices)
+    return lengths.index(max(lengths))
+
+
+def shortest_choice(choices: Sequence[str]) -> int:
+    """The position of the choice with the fewest characters; of equals the first.
+
+    Blanks at the ends do not count.
+
+    Raises:
+        UsageError: no choices.
+
+    >>> shortest_choice(["green", "red", "light blue"])
+    1
+    """
+    lengths = _lengths(choices)
+    return lengths.index(min(lengths))
+
+
+def _lengths(choices: Sequence[str]) -> list[int]:
     if not choices:
         raise UsageError("no choices; expected at least one")
-    lengths = [len(choice.strip()) for choice in choices]
-    return lengths.index(max(lengths))
+    return [len(choice.strip()) for choice in choices]
 
 
 def numeric_median(choices: Sequence[str]) -> int | None:

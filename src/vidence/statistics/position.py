@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.statistics.chance import letter_index
+from vidence.text import letter_index
 
 
 class PositionBias(Record, kw_only=True):

@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import chisquare
 
 from vidence.errors import UsageError
-from vidence.statistics.answer_keys import answer_prior, length_rank, letter_balance, shortest_choice
+from vidence.statistics.answer_keys import answer_prior, length_rank, letter_balance
+from vidence.statistics.chance import shortest_choice
 
 
 def test_a_lopsided_key_is_found_and_a_balanced_one_is_not(rng):

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.errors import UsageError
-from vidence.statistics.near_duplicates import gather, near_pairs, normal_form, resemblance, shingles
+from vidence.statistics.near_duplicates import gather, near_pairs, resemblance, shingles
 
 
 def by_definition(first: str, second: str) -> float:
@@ -27,10 +27,6 @@ def test_resemblance_is_that_of_the_pieces_of_five_characters():
 
 def test_the_order_of_words_matters():
     assert resemblance("a dog bites a man", "a man bites a dog") < 0.6
-
-
-def test_normal_form_keeps_letters_and_digits_of_every_script():
-    assert normal_form("① Где  кот?—Hier_da") == "1 где кот hier da"
 
 
 def test_shingles_of_a_short_text_are_the_text():

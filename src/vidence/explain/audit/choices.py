@@ -9,8 +9,7 @@ from itertools import combinations
 from vidence.explain.audit.numbers import Allowed, all_allowed
 from vidence.explain.audit.reasons import Reason, Severity, quoted
 from vidence.records import Item
-from vidence.statistics.chance import letter_index
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import letter_index, normal_form
 
 MOST_CHOICES = 10
 _ARTICLES = re.compile(r"\b(?:the|an|a)\s+")

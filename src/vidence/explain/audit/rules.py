@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from vidence.explain.audit.choices import exact_form
 from vidence.explain.diagnostics.paired import Figures
 from vidence.records import Estimate, Item
-from vidence.statistics.answer_keys import answer_prior, length_rank, shortest_choice
-from vidence.statistics.chance import NUMBER, letter_index, longest_choice, numeric_median
-from vidence.statistics.near_duplicates import normal_form
+from vidence.statistics.answer_keys import answer_prior, length_rank
+from vidence.statistics.chance import NUMBER, longest_choice, numeric_median, shortest_choice
+from vidence.text import letter_index, normal_form
 
 FEW = 10  # fewer questions than these tell nothing of a rule
 

@@ -10,11 +10,11 @@ import numpy as np
 from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
 from vidence.explain.audit.rules import Rule, all_rules, choice_items, length_ranks
-from vidence.explain.audit.words import scripts
 from vidence.explain.diagnostics.paired import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.answer_keys import LetterBalance, letter_balance
 from vidence.tables.findings import Entry, Heading, Sheet
+from vidence.text import scripts
 
 MOST_SUSPECTS = 200
 _LISTED_GROUPS = 50

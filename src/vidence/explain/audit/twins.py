@@ -8,8 +8,8 @@ from vidence.ask.benchmarks.checks import twins
 from vidence.explain.audit.choices import exact_form
 from vidence.explain.audit.reasons import Reason, Severity
 from vidence.records import Item
-from vidence.statistics.chance import letter_index
-from vidence.statistics.near_duplicates import gather, near_pairs, normal_form
+from vidence.statistics.near_duplicates import gather, near_pairs
+from vidence.text import letter_index, normal_form
 
 _LISTED = 5
 

@@ -1,14 +1,12 @@
 """What is odd about the words of a question, its evidence and its media, taken by itself."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
 
 from vidence.ask.benchmarks.checks import is_evidence_outside
 from vidence.explain.audit.reasons import Reason, quoted
 from vidence.records import Item
-from vidence.statistics.chance import letter_index
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import find_garbled, letter_index, normal_form, scripts
 
 _LETTER = re.compile(
     r"\b[Oo]ption\s+\(?([A-H])\)?(?![\w'])|\b(?:[Cc]hoice|[Aa]nswer)\s+\(?([B-H])\)?(?![\w'])"
@@ -26,12 +24,6 @@ _EMPTY = frozenset({"nan", "null", "undefined", "#n/a", "#ref!", "[object object
 _HTML = re.compile(
     r"&(?:amp|lt|gt|quot|nbsp|#\d{1,6});|</?(?:br|p|b|i|div|span|sub|sup|li|ul)\s*/?>", re.IGNORECASE
 )
-# A first byte of UTF-8 and those that follow it, as cp1252 and Latin-1 show them.
-_MISREAD = re.compile(
-    "[\u00c2-\u00f4][\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
-    "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]{1,3}"
-)
-_RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
 # Controls but tab and line ends, soft hyphen, zero-width space and joiners of words, marks that turn text.
 _HIDDEN = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u00ad\u200b\u2060\ufeff\u202a-\u202e\u2066-\u2069\ue000-\uf8ff]"
@@ -151,30 +143,3 @@ def _is_mixed(word: str) -> bool:
         return False
     found = scripts(word)
     return "LATIN" in found and ("CYRILLIC" in found or bool(_GREEK_ALIKE & set(word)))
-
-
-def find_garbled(text: str) -> str:
-    """The first run of characters that is UTF-8 read as another table; empty where there is none.
-
-    >>> find_garbled("a cafÃ© in Paris"), find_garbled("a café"), find_garbled("lost \ufffd")
-    ('Ã©', '', '\ufffd')
-    """
-    for run in _MISREAD.findall(text):
-        for table in ("cp1252", "latin-1"):
-            try:
-                read = run.encode(table).decode("utf-8")
-            except UnicodeError:
-                continue
-            if not any(_RARE[0] <= ord(c) < _RARE[1] for c in read):
-                return str(run)
-    return "\ufffd" if "\ufffd" in text else ""
-
-
-def scripts(text: str) -> set[str]:
-    r"""The scripts of the letters of a text, by the first words of their Unicode names.
-
-    >>> sorted(scripts("a\u0431"))
-    ['CYRILLIC', 'LATIN']
-    """
-    names = (unicodedata.name(c, "").split(" ", 1)[0].split("-")[0] for c in text if c.isalpha())
-    return {name for name in names if name}

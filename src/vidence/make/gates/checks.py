@@ -10,7 +10,8 @@ from vidence.make.gates.asking import plain_item
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.records import Evidence
-from vidence.statistics.near_duplicates import near_pairs, normal_form
+from vidence.statistics.near_duplicates import near_pairs
+from vidence.text import normal_form
 
 CHECKS: Final = "checks"
 # Reasons of the audit of items for which a draft is dropped; with severity, where only from there on.
