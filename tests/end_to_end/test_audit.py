@@ -6,7 +6,7 @@ import json
 import pytest
 
 from vidence.ask.phantom.plan import WorldSpec
-from vidence.ask.phantom.planted import Parser, demand, expected
+from vidence.ask.phantom.planted import Reader, demand, expected
 from vidence.ask.phantom.world import render
 from vidence.records import Item
 
@@ -81,7 +81,7 @@ def test_planted_demand_is_found_in_a_phantom_world(vidence, tmp_path, world):
     wanted = {
         i
         for i, item in items.items()
-        if i not in leaky and expected(Parser(name="fuser"), item, times_s=shown[i])
+        if i not in leaky and expected(Reader(name="fuser"), item, times_s=shown[i])
     }
     assert middle == wanted
     demands = {

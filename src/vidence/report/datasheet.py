@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from vidence import __version__
+from vidence.explain.audit.key import Rule
 from vidence.explain.audit.reasons import KINDS, count_severity
-from vidence.explain.audit.rules import Rule
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL
 from vidence.report.item_card import Card, number_words, p_words, share_words

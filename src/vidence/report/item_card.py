@@ -9,9 +9,8 @@ import numpy as np
 
 from vidence.explain.audit import sheets
 from vidence.explain.audit.audit import ItemAudit
+from vidence.explain.audit.key import FEW, Key, Rule, read_key
 from vidence.explain.audit.reasons import Reason, Suspect, count_severity
-from vidence.explain.audit.rules import FEW, Rule
-from vidence.explain.audit.sheets import Key, read_key
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
 from vidence.tables.cells import has_interval, p_text, percent

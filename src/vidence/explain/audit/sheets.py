@@ -3,49 +3,15 @@
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from vidence.explain.audit.audit import ItemAudit
+from vidence.explain.audit.key import Key, choice_items
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
-from vidence.explain.audit.rules import Rule, all_rules, choice_items, length_ranks
-from vidence.explain.diagnostics.paired import Figures
-from vidence.records import Estimate, Item
-from vidence.statistics.answer_keys import LetterBalance, letter_balance
 from vidence.tables.findings import Entry, Heading, Sheet
 from vidence.text import scripts
 
 MOST_SUSPECTS = 200
 _LISTED_GROUPS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """What the key of the questions with choices gives away."""
-
-    n: int
-    balance: LetterBalance
-    rules: tuple[Rule, ...]
-    length_rank: Estimate | None
-
-    def rule(self, key: str) -> Rule:
-        """The rule of that name."""
-        return next(rule for rule in self.rules if rule.key == key)
-
-
-def read_key(items: Sequence[Item], *, rng: np.random.Generator, level: float) -> Key | None:
-    """Look at the key; None where no question has choices."""
-    some = choice_items(items)
-    if not some:
-        return None
-    figures = Figures(rng=rng, level=level)
-    return Key(
-        n=len(some),
-        balance=letter_balance([i.answer for i in some], n_choices=[len(i.choices) for i in some], rng=rng),
-        rules=all_rules(some, figures=figures),
-        length_rank=length_ranks(some, figures=figures),
-    )
 
 
 def set_sheet(audit: ItemAudit) -> Sheet:
