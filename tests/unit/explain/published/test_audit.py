@@ -3,7 +3,7 @@
 import pytest
 
 from vidence.errors import UsageError
-from vidence.explain.published.audit import audit_row
+from vidence.explain.published.grim import audit_row
 
 SIZES = {"x": 7, "y": 11, "z": 13}
 # 3 / 7, 5 / 11, 4 / 13 and together 12 / 31.

@@ -3,13 +3,12 @@
 import pytest
 
 from vidence.errors import UsageError
-from vidence.explain.published.implied import (
+from vidence.explain.published.grim import (
     ROUNDINGS,
     check_mean,
     check_sum,
     fitting,
     implied,
-    implied_counts,
     nearby_sizes,
     printed,
     shared_roundings,
@@ -38,7 +37,7 @@ def test_more_than_all_is_refused() -> None:
 
 @pytest.mark.parametrize("n", [0, -5])
 def test_a_percentage_is_of_something(n: int) -> None:
-    for call in (implied, implied_counts, nearby_sizes):
+    for call in (implied, nearby_sizes):
         with pytest.raises(UsageError, match="1 or more"):
             call("50", n)
 
@@ -70,7 +69,7 @@ def test_coarse_percentages_of_many_questions_leave_many_counts() -> None:
 
 @pytest.mark.parametrize(("text", "count"), [("0", (0,)), ("0.00", (0,)), ("100", (7,)), ("100.0", (7,))])
 def test_nothing_and_all_are_counts(text: str, count: tuple[int, ...]) -> None:
-    assert implied_counts(text, 7) == count
+    assert implied(text, 7).all == count
 
 
 def test_the_roundings_that_a_table_shares() -> None:
