@@ -84,6 +84,11 @@ def cohen_kappa(
 
     Source: Cohen (1960).
     Departs: the interval is a cluster bootstrap.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> round(cohen_kappa(list("AABBCC"), list("AABBCB"), clusters=videos, rng=rng).value, 2)
+    0.75
     """
     n = len(first)
     if not n or len(second) != n:
@@ -137,6 +142,12 @@ def item_agreement(
 
     Source: Cohen (1960) for kappa; the counts are ours.
     Departs: the intervals are cluster bootstraps.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> found = item_agreement([1, 1, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1], clusters=videos, rng=rng)
+    >>> found.n_only_first, round(found.same.value, 2)
+    (1, 0.83)
     """
     ours, theirs = as_values(first), as_values(second)
     if len(ours) != len(theirs):
@@ -248,6 +259,9 @@ def fleiss_kappa(
 
     Source: Fleiss (1971).
     Departs: the interval is a bootstrap.
+
+    >>> round(fleiss_kappa(["AAA", "BBB", "AAB"], rng=np.random.default_rng(0)).value, 2)
+    0.55
     """
     n_raters = {len(row) for row in ratings}
     if len(n_raters) != 1 or min(n_raters) < 2:
@@ -311,6 +325,11 @@ def krippendorff_alpha(
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), sections C to E.
     Departs: the interval draws items or clusters with replacement, where Krippendorff draws deviations.
+
+    >>> ratings = [[1, 1], [2, 2], [3, 4], [4, np.nan]]
+    >>> rng = np.random.default_rng(0)
+    >>> round(krippendorff_alpha(ratings, measurement="ordinal", rng=rng).value, 2)
+    0.95
     """
     table = np.asarray(ratings, np.float64)
     if table.ndim != 2 or np.isinf(table).any():

@@ -76,6 +76,10 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     Source: McNemar (1947); Fagerland, Lydersen & Laake (2013), sections 2.2 and 2.3 (exact and mid-p);
         Cohen, Statistical Power Analysis (1988), section 5.2 (g).
     Departs: g keeps its sign.
+
+    >>> found = mcnemar([1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 0, 0])
+    >>> found.n_only_first, found.n_only_second, found.p_exact
+    (4, 0, 0.125)
     """
     from scipy import stats
 
@@ -153,6 +157,12 @@ def compare(
     Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); cluster bootstrap
         as `intervals.mean_interval`; the sign-flip test as `resampling.sign_flip`.
     Departs: the paper's interval is normal; ours are a bootstrap and Student's t.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> found = compare([1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 0, 0], clusters=videos, rng=rng)
+    >>> round(found.difference.value, 3), found.p_value
+    (0.667, 0.25)
     """
     ours, theirs = _pair(first, second)
     differences = ours - theirs
@@ -313,6 +323,13 @@ def rank(
 
     Source: Holm (1979); groups after Piepho (2004), see `compact_letter_display`.
     Departs: no.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> systems = {"ours": [1, 1, 1, 0, 1, 1], "theirs": [1, 0, 0, 0, 0, 0]}
+    >>> found = rank(systems, clusters=videos, rng=rng)
+    >>> found.names, found.groups
+    (('ours', 'theirs'), (('ours', 'theirs'),))
     """
     unordered, values = _matrix(systems)
     unranked = [ClusteredMean.of(column, clusters=clusters, groups=groups) for column in values.T]

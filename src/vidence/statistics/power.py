@@ -69,6 +69,9 @@ def intraclass_correlation(values: ArrayLike, *, clusters: Sequence[str]) -> flo
 
     Source: Donner (1986), section 2 (analysis of variance estimator, unequal sizes).
     Departs: no.
+
+    >>> round(intraclass_correlation([1, 1, 0, 0, 1, 0], clusters=["a", "a", "b", "b", "c", "c"]), 2)
+    0.5
     """
     numbers = as_values(values)
     names, codes = as_labels(clusters, len(numbers), what="clusters")
@@ -188,6 +191,10 @@ def paired_power(difference: float, *, discordance: float, design: Design, level
     Source: Connor (1987) for the variance (discordance less the squared difference); the power of the t
         test after Cohen, Statistical Power Analysis (1988), chapter 2, with the design effect of Kish (1965).
     Departs: t with one degree of freedom less than there are videos, in place of a normal distribution.
+
+    >>> design = Design(n_items=1000, n_clusters=250, icc=0.05)
+    >>> round(paired_power(0.05, discordance=0.3, design=design), 2)
+    0.77
     """
     check_level(level)
     _check_discordance(difference, discordance)

@@ -166,6 +166,10 @@ def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.9
     Source: Miller, Adding Error Bars to Evals (2024), sections 2.2 and 3.1; Searle, Casella & McCulloch,
         Variance Components (1992), section 3.6 (balanced one-way analysis of variance).
     Departs: the error of the sample of questions is clustered by video; negative components are set to 0.
+
+    >>> found = components([[1, 1], [0, 1], [0, 0]], clusters=["a", "b", "c"])
+    >>> found.mean.value, round(found.repeat_error, 3)
+    (0.5, 0.167)
     """
     numbers = np.asarray(values, np.float64)
     _check_rectangle(numbers)

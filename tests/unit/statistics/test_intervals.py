@@ -291,3 +291,15 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     # Three standard errors of 300 draws at 0.9 are 0.052.
     assert n_boot_hits / 300 == pytest.approx(0.9, abs=0.052)
     assert n_analytic_hits / 300 == pytest.approx(0.9, abs=0.052)
+
+
+@pytest.mark.parametrize(("n_videos", "way"), [(29, "t with 28 degrees"), (30, "cluster bootstrap")])
+def test_few_clusters_take_student_and_many_the_bootstrap(n_videos: int, way: str) -> None:
+    values, clusters = [0.0, 1.0] * n_videos, [f"v{i // 2}" for i in range(2 * n_videos)]
+    found = mean_interval(values, clusters=clusters, rng=generator(), rule="student-if-few")
+    assert way in found.method
+
+
+def test_the_bootstrap_needs_something_to_draw_from() -> None:
+    with pytest.raises(UsageError, match="rng is None; expected a numpy Generator"):
+        mean_interval(VALUES, clusters=CLUSTERS)
