@@ -171,8 +171,15 @@ def _fewest(power_of: Callable[[int], float], power: float) -> int:
     return high
 
 
-def _design_of(n_clusters: int, items_per_cluster: float, icc: float) -> Design:
-    return Design(n_items=math.ceil(n_clusters * items_per_cluster), n_clusters=n_clusters, icc=icc)
+def _smallest_design(
+    power_of: Callable[[Design], float], power: float, *, items_per_cluster: float, icc: float
+) -> Design:
+    """The design with the fewest clusters that has this power."""
+
+    def design(n_clusters: int) -> Design:
+        return Design(n_items=math.ceil(n_clusters * items_per_cluster), n_clusters=n_clusters, icc=icc)
+
+    return design(_fewest(lambda n_clusters: power_of(design(n_clusters)), power))
 
 
 def paired_power(difference: float, *, discordance: float, design: Design, level: float = 0.95) -> float:
@@ -256,12 +263,12 @@ def paired_needed(
     _check_power(power, level)
     _check_discordance(difference, discordance)
     _check_size(difference, items_per_cluster)
-
-    def power_of(n_clusters: int) -> float:
-        design = _design_of(n_clusters, items_per_cluster, icc)
-        return paired_power(difference, discordance=discordance, design=design, level=level)
-
-    return _design_of(_fewest(power_of, power), items_per_cluster, icc)
+    return _smallest_design(
+        lambda design: paired_power(difference, discordance=discordance, design=design, level=level),
+        power,
+        items_per_cluster=items_per_cluster,
+        icc=icc,
+    )
 
 
 def _check_size(difference: float, items_per_cluster: float) -> None:
@@ -344,9 +351,9 @@ def unpaired_needed(
     """
     _check_power(power, level)
     _check_size(second - first, items_per_cluster)
-
-    def power_of(n_clusters: int) -> float:
-        design = _design_of(n_clusters, items_per_cluster, icc)
-        return unpaired_power(first, second, designs=(design, design), level=level)
-
-    return _design_of(_fewest(power_of, power), items_per_cluster, icc)
+    return _smallest_design(
+        lambda design: unpaired_power(first, second, designs=(design, design), level=level),
+        power,
+        items_per_cluster=items_per_cluster,
+        icc=icc,
+    )

@@ -38,7 +38,7 @@ def test_fewer_choices_are_expected_to_give_the_first_letters_more(rng):
     [
         ([], [], 10, "at least one"),
         (["A"], [2, 2], 10, "the same number"),
-        (["C"], [2], 10, "'C' is not among 2 choices"),
+        (["C"], [2], 10, "'C' of item 0 is not among 2 choices"),
         (["A"], [2], 0, "expected 1 or more"),
     ],
 )
