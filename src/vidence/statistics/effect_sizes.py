@@ -56,7 +56,7 @@ def _moments(side: _Side, weights: NDArray[np.float64]) -> tuple[NDArray[np.floa
     shift = _ratio(weights @ side.values, n)
     squares = weights @ side.values**2
     around = squares - n * shift**2
-    # Rounding leaves a crumb where all values drawn are alike.
+    # Where all values drawn are alike, rounding leaves a little more than 0.
     return n, side.centre + shift, np.where(around > ROUNDING * squares, around, 0.0)
 
 

@@ -57,7 +57,7 @@ def severe(kind: str, says: str) -> Reason:
 
 
 def warning(kind: str, says: str) -> Reason:
-    """A reason that somebody should look."""
+    """A reason to have a look."""
     return Reason(kind=kind, severity="warning", says=says)
 
 

@@ -1,4 +1,4 @@
-"""The tables of an audit that asked nobody: the set, its key, rules that beat guessing, suspects."""
+"""The tables of an audit without models: the set, its key, rules that beat guessing, suspects."""
 
 import statistics
 from collections import Counter
