@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 SHINGLE = 5
 LEAST = 0.8
 _PART = 4
-_BLOCK_CELLS = 2**19  # of the table of what texts share, in memory at once
+BLOCK_CELLS = 2**19  # of the table of what texts share, in memory at once
 
 
 class Near(Record, kw_only=True):
@@ -91,7 +91,7 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
     prefixes.eliminate_zeros()
     across = prefixes.T.tocsr()
     found: list[Near] = []
-    rows = max(1, _BLOCK_CELLS // max(1, len(texts)))
+    rows = max(1, BLOCK_CELLS // max(1, len(texts)))
     for start in range(0, len(texts), rows):
         met = (prefixes[start : start + rows] @ across).tocoo()
         first, second = met.row + start, met.col

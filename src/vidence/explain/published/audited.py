@@ -98,15 +98,20 @@ def _audit_one(table: PublishedTable, row: PublishedRow, flags: Flags) -> None:
     for column, cell in zip(table.columns, row.cells, strict=True):
         if trouble := _unreadable(column, cell.text):
             flags[column.name].append(trouble)
-    cells = _counts(table, row, flags)
-    for rule in table.rules:
-        if row.name in rule.rows or (not rule.rows and (rule.rule != "mean" or row.kind != "summary")):
-            if rule.rule == "sum":
-                _audit_sum(rule, cells, flags)
-            elif rule.rule == "mean":
-                flags[rule.total].extend(_mean_of_row(table, row, rule))
-            else:
-                flags[rule.total].extend(_derived(table, row, rule))
+    rules = [rule for rule in table.rules if _holds(rule, row)]
+    sums = [rule for rule in rules if rule.rule == "sum"]
+    cells = _counts(table, row, sums, flags=flags)
+    for rule in sums:
+        _audit_sum(rule, cells, flags)
+    for rule in rules:
+        if rule.rule != "sum":
+            check = _mean_of_row if rule.rule == "mean" else _derived
+            flags[rule.total] += check(table, row, rule)
+
+
+def _holds(rule: ColumnRule, row: PublishedRow) -> bool:
+    """Whether the rule is about this row: one that is named, else any, but for means of summaries."""
+    return row.name in rule.rows if rule.rows else rule.rule != "mean" or row.kind != "summary"
 
 
 def _percentage(text: str) -> str | None:
@@ -128,25 +133,9 @@ def _unreadable(column: PublishedColumn, text: str) -> Flag | None:
     return None
 
 
-class _Count(Record, kw_only=True):
-    """What stands behind a cell: the least and the greatest count; the nearest one where none is possible."""
-
-    implied: Implied
-
-    @property
-    def low(self) -> int:
-        return self.implied.all[0] if self.implied.all else self._nearest
-
-    @property
-    def high(self) -> int:
-        return self.implied.all[-1] if self.implied.all else self._nearest
-
-    @property
-    def _nearest(self) -> int:
-        return round(Fraction(self.implied.text) * self.implied.n / 100)
-
-
-def _counts(table: PublishedTable, row: PublishedRow, flags: Flags) -> dict[str, _Count]:
+def _counts(
+    table: PublishedTable, row: PublishedRow, sums: Sequence[ColumnRule], *, flags: Flags
+) -> dict[str, Implied]:
     """What stands behind each cell of a row; flags what is impossible or in the wrong place."""
     values: dict[str, str] = {}
     sizes: dict[str, int] = {}
@@ -159,20 +148,19 @@ def _counts(table: PublishedTable, row: PublishedRow, flags: Flags) -> dict[str,
             if sizes[column.name] < n:
                 flags[column.name].append(_fewer(figure, n, sizes[column.name]))
     sources: dict[str, str] = {}
-    for rule in table.rules:
-        if rule.rule == "sum" and set(rule.of) <= set(values):
+    for rule in sums:
+        if set(rule.of) <= set(values):
             parts = {part: values[part] for part in rule.of}
             whole = (values[rule.total], sizes[rule.total]) if rule.total in values else None
             sources |= _audit_places(parts, sizes, whole, flags=flags)
-    cells: dict[str, _Count] = {}
+    cells: dict[str, Implied] = {}
     for name, figure in values.items():
-        found = implied(values[sources.get(name, name)], sizes[name])
-        cells[name] = _Count(implied=found)
+        found = cells[name] = implied(values[sources.get(name, name)], sizes[name])
         if name in sources:
             continue
         if not found.all:
-            sums = [rule.of for rule in table.rules if rule.rule == "sum" and name in rule.of]
-            peers = {peer: sizes[peer] for of in sums for peer in of if peer != name and peer in sizes}
+            parts_of = [rule.of for rule in sums if name in rule.of]
+            peers = {peer: sizes[peer] for of in parts_of for peer in of if peer != name and peer in sizes}
             flags[name].append(_impossible(figure, sizes[name], peers))
         elif found.verdict == "truncated only":
             k = found.truncated[0]
@@ -238,19 +226,19 @@ def _audit_places(
 # --------------------------------------------------------------------------- rules
 
 
-def _audit_sum(rule: ColumnRule, cells: Mapping[str, _Count], flags: Flags) -> None:
+def _audit_sum(rule: ColumnRule, cells: Mapping[str, Implied], flags: Flags) -> None:
     if not {rule.total, *rule.of} <= set(cells):
         return
     total, parts = cells[rule.total], [cells[part] for part in rule.of]
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
-    if not total.implied.all or any(low <= k <= high for k in total.implied.all):
+    if not total.all or any(low <= k <= high for k in total.all):
         return
-    n_parts = sum(part.implied.n for part in parts)
-    nearest = [part for part in rule.of if not cells[part].implied.all]
+    n_parts = sum(part.n for part in parts)
+    nearest = [part for part in rule.of if not cells[part].all]
     guess = f", with the nearest count for {', '.join(nearest)}" if nearest else ""
     names = f"{rule.of[0]} to {rule.of[-1]}" if len(rule.of) > 2 else " and ".join(rule.of)
     says = (
-        f"{_span(total.low, total.high)} of {total.implied.n:,}, but {names} add up to {_span(low, high)} of "
+        f"{_span(total.low, total.high)} of {total.n:,}, but {names} add up to {_span(low, high)} of "
         f"{n_parts:,}{guess}"
     )
     flags[rule.total].append(Flag(kind="sum", says=says))

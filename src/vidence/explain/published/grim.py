@@ -67,6 +67,16 @@ class Implied(Record, kw_only=True):
         return tuple(sorted({*self.nearest, *self.truncated}))
 
     @property
+    def low(self) -> int:
+        """The least of these counts; the nearest count where there is none."""
+        return self.all[0] if self.all else round(Fraction(self.text) * self.n / 100)
+
+    @property
+    def high(self) -> int:
+        """The greatest of these counts; the nearest count where there is none."""
+        return self.all[-1] if self.all else self.low
+
+    @property
     def verdict(self) -> Literal["possible", "truncated only", "impossible"]:
         """Whether any count can be behind the text, and whether only by cutting digits off."""
         if self.nearest:

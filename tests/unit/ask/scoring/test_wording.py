@@ -56,7 +56,7 @@ def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int,
 
 def test_odd_spaces_quotes_and_dashes_are_ascii() -> None:
     assert plain("a\u00a0b\u3000c\u2009d\u202fe") == "a b c d e"
-    assert plain("\u2018a\u2019 \u02bc \u201cb\u201d \u300cc\u300d") == "'a' ' \"b\" \"c\""
+    assert plain("\u2018a\u2019 \u02bc \u201cb\u201d \u300cc\u300d") == '\'a\' \' "b" "c"'
     assert plain("1\u20102\u20113\u20124\u20135\u20146\u22127") == "1-2-3-4-5-6-7"
     assert plain("a\u200bb\u200cc\u200dd\u2060e\ufefff\u3001g\u3002") == "abcdef,g."
     assert plain("\uff21\uff5e \u24b6\u24cf") == "A~ AZ"

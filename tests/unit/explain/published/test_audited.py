@@ -47,6 +47,12 @@ def test_a_value_that_was_cut_off_is_said_to_be_so():
     ]
 
 
+def test_a_rule_on_some_rows_says_nothing_of_the_others():
+    text = "m,a,b,all\nn,4,4,8\nX,25.0,25.0,50.0\nY,25.0,25.0,50.0\n"
+    assert [row for row, _, kind, _ in flags(text, SUM) if kind == "sum"] == ["X", "Y"]
+    assert [row for row, *_ in flags(text, f'{SUM}rows = ["Y"]\n')] == ["Y"]
+
+
 @pytest.mark.parametrize("text", ["100.1", "-5.0"])
 def test_outside_of_the_hundred_is_impossible(text):
     assert flags(f"m,a\nX,{text}\n") == [("X", "a", "impossible", "not between 0 and 100 per cent")]
