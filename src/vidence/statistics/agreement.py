@@ -140,7 +140,7 @@ def item_agreement(
     Raises:
         UsageError: no items, different numbers of them, or a value other than 0 and 1.
 
-    Source: Cohen (1960) for kappa; the counts are ours.
+    Source: Cohen (1960) for kappa.
     Departs: the intervals are cluster bootstraps.
 
     >>> videos = ["a", "a", "b", "b", "c", "c"]
@@ -187,7 +187,7 @@ def answer_agreement(
     Raises:
         UsageError: no items, or not one of everything for each.
 
-    Source: Cohen (1960) for kappa; the shares are ours.
+    Source: Cohen (1960) for kappa.
     Departs: the intervals are cluster bootstraps.
     """
     n = len(right)

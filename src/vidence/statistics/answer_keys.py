@@ -170,9 +170,6 @@ def answer_prior(
 
     Raises:
         UsageError: sequences of different lengths, or a right one that is not there.
-
-    Source: leave-one-cluster-out, so that no question is answered by itself or its neighbours.
-    Departs: no.
     """
     if not len(choices) == len(right) == len(contexts) == len(clusters):
         raise UsageError(

@@ -100,9 +100,6 @@ def discordance(first: float, second: float, *, correlation: float) -> float:
     Raises:
         UsageError: an accuracy outside [0, 1], or a correlation that these accuracies do not allow.
 
-    Source: from the covariance of two binary variables.
-    Departs: no.
-
     >>> round(discordance(0.5, 0.5, correlation=0.6), 3)
     0.2
     """

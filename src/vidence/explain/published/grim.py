@@ -169,7 +169,7 @@ def implied(value_text: str, n: int) -> Implied:
     Raises:
         UsageError: the text is no percentage, or n is below 1.
 
-    Source: Brown & Heathers, "The GRIM test" (2017), for percentages; the use on benchmarks is ours.
+    Source: Brown & Heathers, "The GRIM test" (2017), for percentages.
     Departs: all usual roundings are tried, with exact arithmetic.
 
     >>> implied("33.07", 391).verdict
