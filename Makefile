@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
-.PHONY: install demo test check bench docs clean
+.PHONY: install demo test mutants check bench docs clean
 .DEFAULT_GOAL := help
 
 help: ## what there is
@@ -55,6 +55,10 @@ test: $(VENV)/.test-installed ## install what the tests need, and run them
 	PYTHONPATH=$(VENV)/beside:tests $(BIN)/python -m pytest -q -p servers.torchvision_on_cpu -k rfdetr $(WITH_RFDETR)
 	$(PYTEST) --cov=vidence --cov-report= $(UNCOUNTED:%=--ignore=%)
 	$(BIN)/python scripts/coverage_floor.py
+
+mutants: export OMP_NUM_THREADS := 1
+mutants: $(VENV)/.test-installed ## change the code in 200 small ways, and list what no unit test notices (hours)
+	$(BIN)/python scripts/mutants.py --sample 200
 
 check: $(VENV)/.check-installed $(VENV)/.docs-installed ## format, lint, types, imports, sizes, docs
 	$(BIN)/ruff format --check .

@@ -23,7 +23,7 @@ def test_what_cannot_be_true_is_shown_and_ends_with_3(vidence, tmp_path):
     assert "swapped: no share of 3; looks like the value of b: 2 of 7" in " ".join(done.out.split())
     assert "2 rows: 4 problems." in done.out
     found = json.loads((tmp_path / "found.json").read_text())
-    assert found["format"] == "vidence-audit/1"
+    assert found["format"] == "vidence-audit/2"
     kinds = {
         (row["name"], column["name"]): [flag["kind"] for flag in cell.get("flags", [])]
         for row in found["table"]["rows"]

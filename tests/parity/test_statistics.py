@@ -15,8 +15,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from vidence.explain.published.audit import RowAudit, audit_row
-from vidence.explain.published.implied import check_mean, fitting, implied, nearby_sizes
+from vidence.explain.published.grim import RowAudit, audit_row, check_mean, fitting, implied, nearby_sizes
 from vidence.statistics.correlation import spearman
 from vidence.statistics.repeats import summarise
 

@@ -6,8 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.explain.published.audited import audited, problems
-from vidence.explain.published.printed import Notes, PublishedTable, SumRule
-from vidence.explain.published.printed_files import read_table, with_n, with_rules
+from vidence.explain.published.printed import (
+    ColumnRule,
+    Notes,
+    PublishedTable,
+    read_table,
+    with_n,
+    with_rules,
+)
 
 ROUNDINGS = (ROUND_HALF_UP, ROUND_HALF_EVEN, ROUND_DOWN)
 
@@ -32,7 +38,7 @@ def honest_rows(draw: st.DrawFn) -> tuple[PublishedTable, bool]:
     whole = shown(sum(counts), sum(sizes), digits, rounding)
     table = table_of(["model", *parts, "all"], [["X", *cells, whole]])
     table = with_n(table, dict(zip(parts, sizes, strict=True)) | {"all": sum(sizes)}, where="here")
-    rules = [SumRule(total="all", parts=tuple(parts))]
+    rules = [ColumnRule(rule="sum", total="all", of=tuple(parts))]
     return with_rules(table, rules, where="here"), rounding != ROUND_DOWN
 
 

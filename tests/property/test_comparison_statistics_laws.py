@@ -9,11 +9,10 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vidence.explain.published.audit import audit_row
-from vidence.explain.published.implied import check_mean, check_sum, implied, implied_counts
+from vidence.explain.published.grim import audit_row, check_mean, check_sum, implied
 from vidence.statistics.agreement import item_agreement, krippendorff_alpha
 from vidence.statistics.correlation import spearman
-from vidence.statistics.paired import compare, holm, undivided
+from vidence.statistics.paired import compact_letter_display, compare, holm
 from vidence.statistics.power import Design, paired_needed, paired_power
 from vidence.statistics.repeats import components, summarise
 from vidence.statistics.resampling import Resampling
@@ -90,7 +89,7 @@ def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
 
     free = [s for size in range(1, n + 1) for s in itertools.combinations(names, size) if is_free(s)]
     largest = {s for s in free if not any(set(s) < set(t) for t in free)}
-    found = undivided(names, clear)
+    found = compact_letter_display(names, clear)
     assert set(found) == largest
     assert len(found) == len(largest)
 
@@ -220,7 +219,7 @@ def test_implied_counts_are_those_of_trying_all(n: int, text: int) -> None:
         if f"{100 * k / n:.1f}" == value:
             assert k in implied(value, n).nearest, "Python's own formatting"
     # Ways of rounding leave no gap.
-    counts = implied_counts(value, n)
+    counts = implied(value, n).all
     assert not counts or counts == tuple(range(counts[0], counts[-1] + 1))
 
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from vidence.ask.scoring import robust
 from vidence.ask.scoring.segment import read_segment
-from vidence.ask.scoring.wording import equal_choices, plain, without_thinking
+from vidence.ask.scoring.wording import equal_choices, plain
 from vidence.catalog import create
 from vidence.records import Answered, Item, Reply
+from vidence.text import without_thinking
 
 OFFICIAL = ("herbench-official", "perceptioncomp-api", "perceptioncomp-gemini")
 

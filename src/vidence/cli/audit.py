@@ -67,6 +67,7 @@ def audit(
     many; --limit and --sample then choose whom they are asked about. The same command goes on.
     """
     from vidence.report.audit_files import write_audit
+    from vidence.report.item_card import make_card
 
     benchmark, source = _named(what, data)
     plan = make_plan(
@@ -80,11 +81,11 @@ def audit(
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
     name = benchmark if data is not None else source.name
-    card = _card(name, checked, None, level=level)
+    card = make_card(name, checked, asked=None, seed=_SEED, level=level)
     written = write_audit(card, folder, with_page=page)
     if models:
         asked = _ask(plan, models, folder, with_mrfs=not no_mrfs, blind_runs=blind_runs, level=level)
-        card = _card(name, checked, asked, level=level)
+        card = make_card(name, checked, asked=asked, seed=_SEED, level=level)
         written = write_audit(card, folder, with_page=page)
     for path in written:
         click.echo(f"wrote {path}", err=True)
@@ -153,12 +154,6 @@ def _ask(
     return Asked(found=found)
 
 
-def _card(name: str, checked: "ItemAudit", asked: "Asked | None", *, level: float) -> "Card":
-    from vidence.report.item_card import make_card
-
-    return make_card(name, checked, asked=asked, seed=_SEED, level=level)
-
-
 def _draw(card: "Card") -> None:
     from vidence.report.item_card import card_sheet
     from vidence.tables.grids import plain
@@ -177,8 +172,7 @@ def _draw(card: "Card") -> None:
     if worst:
         console.print()
     for one in worst[:_MOST_LISTED]:
-        reason = one.reasons[0]
-        line = plain("severe  ", style="red").append_text(plain(f"{one.item_id}: {reason.says}"))
-        console.print(line)
+        says = plain(f"{one.item_id}: {one.reasons[0].says}")
+        console.print(plain("severe  ", style="red").append_text(says))
     if len(worst) > _MOST_LISTED:
         console.print(plain(f"and {len(worst) - _MOST_LISTED:,} more in the list", style="dim"))

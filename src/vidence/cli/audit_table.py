@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
     from vidence.explain.published.audited import Coverage
-    from vidence.explain.published.printed import PublishedTable, Rule
+    from vidence.explain.published.printed import ColumnRule, PublishedTable
 
 PROBLEMS = 3  # as for a run with failed questions: the command did its work, and not all is well
 
@@ -57,7 +57,7 @@ def audit_table(
     """
     from vidence.explain.published import published
     from vidence.explain.published.audited import audited, coverage, problems
-    from vidence.explain.published.printed_files import read_file, with_n, with_rules
+    from vidence.explain.published.printed import read_file, with_n, with_rules
 
     if table is None:
         for name in published.names():
@@ -87,12 +87,16 @@ def _size(text: str) -> tuple[str, int]:
     return column.strip(), int(n)
 
 
-def _rules(sums: Sequence[str], means: Sequence[str]) -> "list[Rule]":
-    from vidence.explain.published.printed import MeanRule, SumRule
+def _rules(sums: Sequence[str], means: Sequence[str]) -> "list[ColumnRule]":
+    from vidence.explain.published.printed import ColumnRule
 
+    named_sums, named_means = (
+        [_parts(text, between, flag) for text in texts]
+        for texts, between, flag in ((sums, "+", "--sums"), (means, ",", "--mean"))
+    )
     return [
-        *(SumRule(total=total, parts=parts) for total, parts in (_parts(t, "+", "--sums") for t in sums)),
-        *(MeanRule(total=total, of=parts) for total, parts in (_parts(t, ",", "--mean") for t in means)),
+        *(ColumnRule(rule="sum", total=total, of=of) for total, of in named_sums),
+        *(ColumnRule(rule="mean", total=total, of=of) for total, of in named_means),
     ]
 
 
@@ -114,7 +118,7 @@ def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
 
     from vidence.report.export import write_whole
 
-    whole = {"format": "vidence-audit/1", "table": table, "coverage": covered}
+    whole = {"format": "vidence-audit/2", "table": table, "coverage": covered}
     write_whole(path, msgspec.json.encode(whole) + b"\n")
     click.echo(f"wrote {path}", err=True)
 

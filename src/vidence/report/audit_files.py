@@ -64,13 +64,12 @@ def audit_json(card: Card) -> bytes:
 
 def audit_page(card: Card) -> str:
     """The audit as one HTML file that loads nothing from elsewhere."""
+    found = {} if card.asked is None else card.asked.found
     facts: list[tuple[str, tuple[tuple[str, str], ...]]] = [
         ("Audit", (("set", card.name), ("level", f"{card.level:g}"))),
+        *((name, settings(one.header)) for name, one in found.items()),
+        *(("Plan", settings(one.plan)) for one in list(found.values())[:1]),
     ]
-    if card.asked is not None:
-        for name, found in card.asked.found.items():
-            facts.append((name, settings(found.header)))
-        facts += [("Plan", settings(found.plan)) for found in list(card.asked.found.values())[:1]]
     return render(
         "audit.html.j2",
         title=card.name,
@@ -88,13 +87,7 @@ def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
     writer.writerow(["item_id", "video_id", "severity", "kind", "reason", "others"])
     for one in suspects:
         for reason in one.reasons:
-            row = [
-                one.item_id,
-                one.video_id,
-                reason.severity,
-                reason.kind,
-                reason.says,
-                " ".join(reason.others),
-            ]
+            said = (reason.kind, reason.says, " ".join(reason.others))
+            row = (one.item_id, one.video_id, reason.severity, *said)
             writer.writerow([csv_cell(text) for text in row])
     return out.getvalue()

@@ -14,7 +14,7 @@ from vidence.records import Estimate
 from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.results import Run
 from vidence.report.sections import Section
-from vidence.statistics.intervals import mean
+from vidence.statistics.intervals import mean_interval
 from vidence.tables.cells import Table
 from vidence.tables.statements import table_of
 
@@ -117,7 +117,7 @@ def _recovered(one: Compared, *, rng: np.random.Generator, where: Sequence[int] 
     """The share of right answers, of all questions or of those at some positions."""
     chosen = range(len(one.recovered)) if where is None else where
     right = [float(one.recovered[i]) for i in chosen]
-    return mean(right, clusters=[one.videos[i] for i in chosen], rng=rng)
+    return mean_interval(right, clusters=[one.videos[i] for i in chosen], rng=rng)
 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:

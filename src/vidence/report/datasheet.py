@@ -1,15 +1,15 @@
 """An audit as paragraphs for a datasheet: numbers with intervals, and what they do not say."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 from vidence import __version__
+from vidence.explain.audit.key import Rule
 from vidence.explain.audit.reasons import KINDS, count_severity
-from vidence.explain.audit.rules import Rule
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL
 from vidence.report.item_card import Card, number_words, p_words, share_words
 from vidence.tables.cells import percent
-from vidence.tables.findings import Value
 from vidence.tables.visible import visible
 
 
@@ -39,7 +39,7 @@ def _plain(text: str) -> str:
 
 def _composition(card: Card) -> Iterator[str]:
     items = card.audit.items
-    n_videos = len({item.video_id for item in items})
+    n_videos = card.audit.n_videos
     n_open = sum(item.answer_kind == "text" for item in items)
     n_evidence = sum(bool(item.evidence) for item in items)
     sizes = sorted({len(item.choices) for item in items if item.choices})
@@ -103,36 +103,29 @@ def _demand(card: Card) -> Iterator[str]:
     if PANEL in asked.found:
         votes = asked.found[PANEL].header.options
         who = "a panel of models" if "models" in votes else "the model, with its choices in several orders"
-        blind = asked.value(PANEL, "blind-panel", at=("flagged", "share"))
-        chance = asked.value(PANEL, "blind-panel", at=("flagged", "chance"))
-        yield (
-            f"From the words alone, {share_words(blind)} are answered by {who}; guesses would give "
-            f"{share_words(chance)}."
+        blind, chance = (
+            share_words(asked.value(PANEL, "blind-panel", at=("flagged", key))) for key in ("share", "chance")
         )
+        yield f"From the words alone, {blind} are answered by {who}; guesses would give {chance}."
     if MODALITY in asked.found:
-        shares = {
-            name: share_words(asked.value(MODALITY, "modality", at=(name, "accuracy")))
+        full, central, text = (
+            share_words(asked.value(MODALITY, "modality", at=(name, "accuracy")))
             for name in ("full", "central", "text")
-        }
-        one_frame = asked.value(MODALITY, "solved", at=("one-frame-only", "share"))
+        )
+        one_frame = share_words(asked.value(MODALITY, "solved", at=("one-frame-only", "share")))
         yield (
-            f"With all frames {shares['full']} are right, with one central frame {shares['central']}, with "
-            f"the words alone {shares['text']}; {share_words(one_frame)} are solved from one frame and not "
-            "without."
+            f"With all frames {full} are right, with one central frame {central}, with the words alone "
+            f"{text}; {one_frame} are solved from one frame and not without."
         )
     if MRFS in asked.found:
-        yield from _mrfs(asked.value(MRFS, "mrfs", at=("all", "mean")), card)
-
-
-def _mrfs(demand: Value, card: Card) -> Iterator[str]:
-    n = card.asked.value(MRFS, "mrfs", at=("all", "n")) if card.asked else None
-    if not isinstance(demand, Estimate):
-        yield "No question was found that needs frames and is answered with all of them, so there is no MRFS."
-        return
-    yield (
-        f"The {n} questions that need frames and are answered with all of them demand {number_words(demand)} "
-        "frames on average (MRFS)."
-    )
+        n, demand = (asked.value(MRFS, "mrfs", at=("all", key)) for key in ("n", "mean"))
+        if isinstance(demand, Estimate):
+            yield (
+                f"The {n} questions that need frames and are answered with all of them demand "
+                f"{number_words(demand)} frames on average (MRFS)."
+            )
+        else:
+            yield "No question that needs frames is answered with all of them, so there is no MRFS."
 
 
 def _faults(card: Card) -> Iterator[str]:
@@ -142,11 +135,12 @@ def _faults(card: Card) -> Iterator[str]:
         f"{n_severe:,} questions have something severe against them (no single right answer, an answer that "
         f"is given away in so many words, or evidence that is not shown), {n_warned:,} more a warning."
     )
-    counts: dict[str, int] = dict.fromkeys(KINDS, 0)
-    for one in card.suspects:
-        for kind in {reason.kind for reason in one.reasons if reason.severity != "note"}:
-            counts[kind] += 1
-    found = [f"{KINDS[kind]} ({n:,})" for kind, n in counts.items() if n]
+    counts = Counter(
+        kind
+        for one in card.suspects
+        for kind in {reason.kind for reason in one.reasons if reason.severity != "note"}
+    )
+    found = [f"{meaning} ({counts[kind]:,})" for kind, meaning in KINDS.items() if counts[kind]]
     if found:
         yield f"By reason: {'; '.join(found)}."
 

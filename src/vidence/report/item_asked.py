@@ -1,12 +1,11 @@
 """What models add to an audit: which questions need no video, one frame, more, or cannot be solved."""
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
-from vidence.contracts import Examined
 from vidence.errors import UsageError
-from vidence.explain.audit.reasons import Reason
+from vidence.explain.audit.reasons import Reason, note, warning
 from vidence.explain.diagnostics.blind_panel import PanelFinding
 from vidence.explain.diagnostics.modality import ModalityFinding
 from vidence.explain.diagnostics.mrfs import MrfsFinding
@@ -15,6 +14,7 @@ from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed
 from vidence.tables.findings import Sheet, Statement, Value
 
+FindingT = TypeVar("FindingT")
 PANEL, MODALITY, MRFS = "blind-panel", "modality", "mrfs"
 # Of each diagnostic only these statements stand on the page of an audit; the others are in its own files.
 SHOWN: Mapping[str, tuple[str, ...]] = {
@@ -52,21 +52,24 @@ class Asked:
 
     def reasons(self) -> dict[str, tuple[Reason, ...]]:
         """What was found against single questions, by item id."""
-        reasons: dict[str, list[Reason]] = defaultdict(list)
-        asked = {name: _by_id(one.examined) for name, one in self.found.items()}
+        panel = self._findings(PANEL, PanelFinding)
+        modality = self._findings(MODALITY, ModalityFinding)
+        mrfs = self._findings(MRFS, MrfsFinding)
         items = {one.item.item_id: one.item for d in self.found.values() for one in d.examined}
-        for item_id, item in items.items():
-            panel = asked.get(PANEL, {}).get(item_id)
-            modality = asked.get(MODALITY, {}).get(item_id)
-            mrfs = asked.get(MRFS, {}).get(item_id)
-            reasons[item_id] += _blind(item, panel, modality)
-            reasons[item_id] += _one_frame(item, modality)
-            reasons[item_id] += _never(modality, mrfs)
-        return {item_id: tuple(some) for item_id, some in reasons.items() if some}
+        found = {
+            item_id: (
+                *_blind(item, panel.get(item_id), modality.get(item_id)),
+                *_one_frame(item, modality.get(item_id)),
+                *_never(modality.get(item_id), mrfs.get(item_id)),
+            )
+            for item_id, item in items.items()
+        }
+        return {item_id: reasons for item_id, reasons in found.items() if reasons}
 
-
-def _by_id(examined: Sequence[Examined]) -> dict[str, Examined]:
-    return {one.item.item_id: one for one in examined}
+    def _findings(self, diagnostic: str, kind: type[FindingT]) -> dict[str, FindingT]:
+        """What a diagnostic found of each question, by item id."""
+        examined = self.found[diagnostic].examined if diagnostic in self.found else ()
+        return {one.item.item_id: one.finding for one in examined if isinstance(one.finding, kind)}
 
 
 def _guessed(item: Item) -> str:
@@ -74,43 +77,32 @@ def _guessed(item: Item) -> str:
     return f"; one guess is right in {100 * chance:.0f} % of cases" if chance else ""
 
 
-def _blind(item: Item, panel: Examined | None, modality: Examined | None) -> list[Reason]:
+def _blind(item: Item, panel: PanelFinding | None, modality: ModalityFinding | None) -> Iterator[Reason]:
     """What the panel says; where there is none, what the main model said once."""
-    if panel is not None and isinstance(panel.finding, PanelFinding):
-        if not panel.finding.is_flagged:
-            return []
-        n = len(panel.finding.votes)
-        said = f"{panel.finding.n_right} of {n} answers from the words alone are right{_guessed(item)}"
-        return [Reason(kind="solved-blind", severity="warning", says=said)]
-    if modality is None or not isinstance(modality.finding, ModalityFinding):
-        return []
-    if not modality.finding.solved["text"]:
-        return []
-    said = f"answered from the words alone, by one model{_guessed(item)}"
-    return [Reason(kind="solved-blind", severity="note" if item.choices else "warning", says=said)]
+    if panel is not None:
+        if panel.is_flagged:
+            answers = f"{panel.n_right} of {len(panel.votes)} answers from the words alone are right"
+            yield warning("solved-blind", f"{answers}{_guessed(item)}")
+    elif modality is not None and modality.solved["text"]:
+        says = f"answered from the words alone, by one model{_guessed(item)}"
+        yield (note if item.choices else warning)("solved-blind", says)
 
 
-def _one_frame(item: Item, modality: Examined | None) -> list[Reason]:
-    if modality is None or not isinstance(modality.finding, ModalityFinding):
-        return []
-    solved = modality.finding.solved
-    if not solved["central"] or solved["text"] or modality.finding.n_frames < 2:
-        return []
-    said = f"answered from one central frame and not from the words alone{_guessed(item)}"
-    return [Reason(kind="solved-one-frame", severity="note", says=said)]
+def _one_frame(item: Item, modality: ModalityFinding | None) -> Iterator[Reason]:
+    if modality is None or modality.n_frames < 2:
+        return
+    if modality.solved["central"] and not modality.solved["text"]:
+        says = f"answered from one central frame and not from the words alone{_guessed(item)}"
+        yield note("solved-one-frame", says)
 
 
-def _never(modality: Examined | None, mrfs: Examined | None) -> list[Reason]:
+def _never(modality: ModalityFinding | None, mrfs: MrfsFinding | None) -> Iterator[Reason]:
     """Wrong under every condition and with every number of frames that was asked."""
-    right: list[bool | None] = []
-    if modality is not None and isinstance(modality.finding, ModalityFinding):
-        right += modality.finding.solved.values()
-    if mrfs is not None and isinstance(mrfs.finding, MrfsFinding) and mrfs.finding.category != "error":
-        right += mrfs.finding.right.values()
-    if not right or any(one or one is None for one in right):
-        return []
-    said = f"not answered in any of {len(right)} ways of showing it"
-    return [Reason(kind="never-solved", severity="note", says=said)]
+    right = [] if modality is None else [*modality.solved.values()]
+    if mrfs is not None and mrfs.category != "error":
+        right += mrfs.right.values()
+    if right and all(one is False for one in right):
+        yield note("never-solved", f"not answered in any of {len(right)} ways of showing it")
 
 
 def panel_options(models: Sequence[str], *, runs: int, seed: int) -> dict[str, str]:

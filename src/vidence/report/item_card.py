@@ -1,7 +1,7 @@
 """The evidence-demand report card: an audit in one table, and the paragraphs of a datasheet."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -9,9 +9,8 @@ import numpy as np
 
 from vidence.explain.audit import sheets
 from vidence.explain.audit.audit import ItemAudit
-from vidence.explain.audit.reasons import Reason, Suspect, count_severity
-from vidence.explain.audit.rules import FEW, Rule
-from vidence.explain.audit.sheets import Key, read_key
+from vidence.explain.audit.key import FEW, Key, read_key
+from vidence.explain.audit.reasons import Suspect, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
 from vidence.tables.cells import has_interval, p_text, percent
@@ -21,10 +20,34 @@ Verdict = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.
 LITTLE, MUCH = 0.02, 0.10
 SMALL_P = 0.01
-_REPEATS = frozenset({"repeat", "near-repeat", "contradiction"})
-_CHOICES = frozenset({"identical-choices", "overlapping-choices", "refers-to-choices"})
-_WORDS = frozenset({"garbled", "invisible", "placeholder", "mixed-script", "markup"})
-_GIVEN = frozenset({"answer-in-question", "choices-in-question", "letter-in-question"})
+# The lines of the card about rules, by their keys.
+_RULES: Mapping[str, str] = {
+    "longest": "Is the longest choice right?",
+    "shortest": "... the shortest?",
+    "median": "... the middle number?",
+    "question-words": "... the one in the words of the question?",
+    "popular": "... the one that is right in other videos?",
+}
+# The lines about faults of questions: the title, and the kinds of reasons that are counted.
+_FAULTS: Mapping[str, tuple[str, frozenset[str]]] = {
+    "repeats": (
+        "Is anything asked twice about a video?",
+        frozenset({"repeat", "near-repeat", "contradiction"}),
+    ),
+    "choices": (
+        "Do choices break their questions?",
+        frozenset({"identical-choices", "overlapping-choices", "refers-to-choices"}),
+    ),
+    "given-away": (
+        "Do questions give answers away?",
+        frozenset({"answer-in-question", "choices-in-question", "letter-in-question"}),
+    ),
+    "texts": (
+        "Are the texts sound?",
+        frozenset({"garbled", "invisible", "placeholder", "mixed-script", "markup"}),
+    ),
+    "evidence": ("Is the evidence in the video?", frozenset({"evidence-outside", "no-evidence"})),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +91,8 @@ class Card:
     def sentences(self) -> tuple[str, ...]:
         """What was audited, in two or three sentences."""
         n = len(self.audit.items)
-        n_videos = len({item.video_id for item in self.audit.items})
         made = [
-            f"{n:,} questions about {n_videos:,} videos: {self.n_severe:,} with something severe, "
+            f"{n:,} questions about {self.audit.n_videos:,} videos: {self.n_severe:,} with something severe, "
             f"{count_severity(self.suspects, 'warning'):,} with a warning, "
             f"{count_severity(self.suspects, 'note'):,} with a note."
         ]
@@ -106,47 +128,49 @@ def make_card(name: str, audit: ItemAudit, *, asked: Asked | None, seed: int, le
 # --------------------------------------------------------------------------- the card
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Line:
-    key: str
-    title: str
-    finding: str
-    verdict: Verdict
-
-
 def card_sheet(card: Card) -> Sheet:
     """One line for each question that a user of the set would ask."""
-    lines = [*_asked_lines(card), *_key_lines(card), *_text_lines(card)]
     return Sheet(
         name="card",
         title="Evidence-demand report card",
         label="",
         headings=(Heading(key="verdict", title="verdict"), Heading(key="finding", title="finding")),
-        entries=tuple(
-            Entry(key=one.key, label=one.title, values=(one.verdict, one.finding)) for one in lines
-        ),
+        entries=(*_asked_lines(card.asked or Asked(found={})), *_key_lines(card.key), *_text_lines(card)),
         note=f"Verdicts are conventions: of rules and blind answers 'bad' from {100 * MUCH:.0f} points above "
         f"guessing (over {FEW} questions or more), of faulty questions from {100 * LITTLE:.0f} % of all; "
         f"'look' where there is anything. Intervals are at {100 * card.level:g} %.",
     )
 
 
+def _line(key: str, title: str, values: tuple[Verdict, str]) -> Entry:
+    return Entry(key=key, label=title, values=values)
+
+
 def share_words(value: Value) -> str:
     """An estimate of a share in words: "31.5 % (28.0 to 35.1)"."""
     if isinstance(value, Estimate):
-        low, high = percent(value.low), percent(value.high)
-        has_width = has_interval(value) and low != high
-        return f"{percent(value.value)} %" + (f" ({low} to {high})" if has_width else " (no interval)")
+        return f"{percent(value.value)} % {_interval(value, percent)}"
     return f"{percent(float(value))} %" if isinstance(value, int | float) else "not known"
 
 
 def number_words(value: Value) -> str:
     """An estimate of a number in words: "3.41 (3.10 to 3.72)"."""
-    if not isinstance(value, Estimate):
-        return "not known"
-    low, high = f"{value.low:.2f}", f"{value.high:.2f}"
-    has_width = has_interval(value) and low != high
-    return f"{value.value:.2f}" + (f" ({low} to {high})" if has_width else " (no interval)")
+    return (
+        f"{value.value:.2f} {_interval(value, '{:.2f}'.format)}"
+        if isinstance(value, Estimate)
+        else "not known"
+    )
+
+
+def p_words(p_value: float) -> str:
+    """A p-value with its sign: "= 0.03", "< 0.001"."""
+    text = p_text(p_value)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
+    low, high = text(estimate.low), text(estimate.high)
+    return f"({low} to {high})" if has_interval(estimate) and low != high else "(no interval)"
 
 
 def _above(margin: Value) -> Verdict:
@@ -158,54 +182,32 @@ def _above(margin: Value) -> Verdict:
     return "look" if margin.low > 0 or margin.value >= MUCH else "good"
 
 
-def _asked_lines(card: Card) -> list[_Line]:
-    asked = card.asked or Asked(found={})
-    blind = asked.value(PANEL, "blind-panel", at=("flagged", "share"))
-    chance = asked.value(PANEL, "blind-panel", at=("flagged", "chance"))
-    above = asked.value(PANEL, "blind-panel", at=("flagged", "above"))
-    frame = asked.value(MODALITY, "solved", at=("one-frame-only", "share"))
-    frame_chance = asked.value(MODALITY, "solved", at=("one-frame-only", "chance"))
+def _asked_lines(asked: Asked) -> Iterator[Entry]:
+    blind, chance, above = (
+        asked.value(PANEL, "blind-panel", at=("flagged", key)) for key in ("share", "chance", "above")
+    )
+    frame, by_guess = (
+        asked.value(MODALITY, "solved", at=("one-frame-only", key)) for key in ("share", "chance")
+    )
     full = asked.value(MODALITY, "modality", at=("full", "accuracy"))
-    demand = asked.value(MRFS, "mrfs", at=("all", "mean"))
-    n_demand = asked.value(MRFS, "mrfs", at=("all", "n"))
+    demand, n_demand = (asked.value(MRFS, "mrfs", at=("all", key)) for key in ("mean", "n"))
     none = "not asked; give --model"
-    lines = [
-        _Line(
-            key="blind",
-            title="Can it be solved without the video?",
-            finding=none
-            if blind is None
-            else f"{share_words(blind)} of the questions are; guessing would give {share_words(chance)}",
-            verdict=_above(above),
-        ),
-        _Line(
-            key="one-frame",
-            title="... from one frame?",
-            finding=none
-            if frame is None
-            else f"{share_words(frame)} are, and not from the words alone; guessing would give "
-            f"{share_words(frame_chance)}",
-            verdict=_frame_verdict(frame, frame_chance),
-        ),
-        _Line(
-            key="demand",
-            title="How many frames does it demand?",
-            finding=none
-            if n_demand is None
-            else f"{number_words(demand)} on average (MRFS), of {n_demand:,} questions that need the video",
-            verdict="not known"
-            if not isinstance(demand, Estimate)
-            else "good"
-            if demand.value >= 2
-            else "look",
-        ),
-    ]
+    finding = f"{share_words(blind)} of the questions are; guessing would give {share_words(chance)}"
+    title = "Can it be solved without the video?"
+    yield _line("blind", title, (_above(above), none if blind is None else finding))
+    finding = f"{share_words(frame)} are, and not from the words alone; guessing would give "
+    finding = none if frame is None else finding + share_words(by_guess)
+    yield _line("one-frame", "... from one frame?", (_frame_verdict(frame, by_guess), finding))
+    verdict: Verdict = "not known"
+    if isinstance(demand, Estimate):
+        verdict = "good" if demand.value >= 2 else "look"
+    finding = none
+    if n_demand is not None:
+        finding = f"{number_words(demand)} on average (MRFS), of {n_demand:,} questions that need the video"
+    yield _line("demand", "How many frames does it demand?", (verdict, finding))
     if full is not None:
         finding = f"{share_words(full)} with all frames that were shown"
-        lines.append(
-            _Line(key="full", title="Can it be solved at all?", finding=finding, verdict=_solved(full))
-        )
-    return lines
+        yield _line("full", "Can it be solved at all?", (_solved(full), finding))
 
 
 def _frame_verdict(share: Value, chance: Value) -> Verdict:
@@ -222,83 +224,44 @@ def _solved(full: Value) -> Verdict:
     return "look" if full.value >= 0.95 or full.value <= 0.05 else "good"
 
 
-def _key_lines(card: Card) -> list[_Line]:
-    key = card.key
+def _key_lines(key: Key | None) -> Iterator[Entry]:
     if key is None:
-        return []
-    best = max(range(len(key.balance.right)), key=lambda i: key.balance.right[i])
-    share, expected = key.balance.right[best] / key.n, key.balance.expected[best] / key.n
-    is_uneven = key.balance.p_value < SMALL_P
-    return [
-        _Line(
-            key="letters",
-            title="Are the right letters balanced?",
-            finding=f"{key.balance.letters[best]} is right most often: {percent(share)} %, "
-            f"{percent(expected)} % if balanced (p {p_words(key.balance.p_value)})",
-            verdict="bad" if is_uneven and share - expected >= MUCH else "look" if is_uneven else "good",
-        ),
-        _rule_line(key.rule("longest"), key="longest", title="Is the longest choice right?"),
-        _rule_line(key.rule("shortest"), key="shortest", title="... the shortest?"),
-        _rule_line(key.rule("median"), key="median", title="... the middle number?"),
-        _rule_line(
-            key.rule("question-words"),
-            key="question-words",
-            title="... the one in the words of the question?",
-        ),
-        _rule_line(key.rule("popular"), key="popular", title="... the one that is right in other videos?"),
-    ]
-
-
-def p_words(p_value: float) -> str:
-    """A p-value with its sign: "= 0.03", "< 0.001"."""
-    text = p_text(p_value)
-    return text if text.startswith("<") else f"= {text}"
-
-
-def _rule_line(rule: Rule, *, key: str, title: str) -> _Line:
-    if rule.accuracy is None:
-        return _Line(key=key, title=title, finding="does not apply to any question", verdict="good")
-    return _Line(
-        key=key,
-        title=title,
-        finding=f"in {share_words(rule.accuracy)} of {rule.n:,} questions; guessing gets "
-        f"{percent(rule.guessing)} %",
-        verdict=_above(rule.margin),
-    )
-
-
-def _text_lines(card: Card) -> list[_Line]:
-    made = [
-        _fault_line(card, _REPEATS, key="repeats", title="Is anything asked twice about a video?"),
-        _fault_line(card, _CHOICES, key="choices", title="Do choices break their questions?"),
-        _fault_line(card, _GIVEN, key="given-away", title="Do questions give answers away?"),
-        _fault_line(card, _WORDS, key="texts", title="Are the texts sound?"),
-    ]
-    if any(item.evidence for item in card.audit.items):
-        kinds = frozenset({"evidence-outside", "no-evidence"})
-        made.append(_fault_line(card, kinds, key="evidence", title="Is the evidence in the video?"))
-    if card.audit.problems:
-        n = len(card.audit.problems)
-        finding = "1 line holds no usable question" if n == 1 else f"{n:,} lines hold no usable question"
-        made.append(_Line(key="unusable", title="Can every line be used?", finding=finding, verdict="bad"))
-    return made
-
-
-def _fault_line(card: Card, kinds: frozenset[str], *, key: str, title: str) -> _Line:
-    """How many questions have a warning or worse of these kinds."""
-    n = len(card.audit.items)
-    found = [_worst(one, kinds) for one in card.suspects]
-    n_severe = sum(severity == "severe" for severity in found)
-    n_warned = sum(severity in ("severe", "warning") for severity in found)
-    n_noted = sum(severity == "note" for severity in found)
-    verdict: Verdict = "bad" if n_warned > LITTLE * n else "look" if n_warned else "good"
+        return
+    balance = key.balance
+    best = max(range(len(balance.right)), key=lambda i: balance.right[i])
+    share, expected = balance.right[best] / key.n, balance.expected[best] / key.n
+    verdict: Verdict = "good"
+    if balance.p_value < SMALL_P:
+        verdict = "bad" if share - expected >= MUCH else "look"
     finding = (
-        f"{n_warned:,} of {n:,} questions with a warning ({percent(n_warned / n)} %), {n_severe:,} of these "
-        f"severe; {n_noted:,} with a note"
+        f"{balance.letters[best]} is right most often: {percent(share)} %, "
+        f"{percent(expected)} % if balanced (p {p_words(balance.p_value)})"
     )
-    return _Line(key=key, title=title, finding=finding, verdict="bad" if n_severe else verdict)
+    yield _line("letters", "Are the right letters balanced?", (verdict, finding))
+    for name, title in _RULES.items():
+        rule = key.rule(name)
+        if rule.accuracy is None:
+            yield _line(name, title, ("good", "does not apply to any question"))
+            continue
+        finding = f"in {share_words(rule.accuracy)} of {rule.n:,} questions; guessing gets "
+        yield _line(name, title, (_above(rule.margin), f"{finding}{percent(rule.guessing)} %"))
 
 
-def _worst(one: Suspect, kinds: frozenset[str]) -> str:
-    reasons: Sequence[Reason] = [reason for reason in one.reasons if reason.kind in kinds]
-    return reasons[0].severity if reasons else ""
+def _text_lines(card: Card) -> Iterator[Entry]:
+    has_evidence = any(item.evidence for item in card.audit.items)
+    n = len(card.audit.items)
+    for key, (title, kinds) in _FAULTS.items():
+        if key == "evidence" and not has_evidence:
+            continue
+        worst = [next((r.severity for r in one.reasons if r.kind in kinds), "") for one in card.suspects]
+        n_severe, n_noted = worst.count("severe"), worst.count("note")
+        n_warned = n_severe + worst.count("warning")
+        verdict: Verdict = "bad" if n_severe or n_warned > LITTLE * n else "look" if n_warned else "good"
+        finding = (
+            f"{n_warned:,} of {n:,} questions with a warning ({percent(n_warned / n)} %), {n_severe:,} of "
+            f"these severe; {n_noted:,} with a note"
+        )
+        yield _line(key, title, (verdict, finding))
+    if n_lines := len(card.audit.problems):
+        finding = "1 line holds" if n_lines == 1 else f"{n_lines:,} lines hold"
+        yield _line("unusable", "Can every line be used?", ("bad", f"{finding} no usable question"))

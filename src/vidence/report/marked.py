@@ -9,13 +9,8 @@ from numpy.typing import NDArray
 
 from vidence.records import Item
 from vidence.report.results import OutcomeName, Row
-from vidence.statistics.chance import (
-    constant_letter,
-    guess_rate,
-    letter_index,
-    longest_choice,
-    numeric_median,
-)
+from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, numeric_median
+from vidence.text import letter_index
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.report.marked import Marked
 from vidence.report.results import Row
-from vidence.statistics.intervals import macro, mean
+from vidence.statistics.intervals import mean_interval
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
@@ -56,9 +56,9 @@ def accuracy(
     if not len(marked.values):
         return None
     if tag is None:
-        return mean(marked.values, clusters=marked.clusters, rng=rng, level=level)
+        return mean_interval(marked.values, clusters=marked.clusters, rng=rng, level=level)
     groups = [item.tags.get(tag, NO_VALUE) for item in marked.items]
-    return macro(marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=level)
+    return mean_interval(marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=level)
 
 
 def points(rows: Sequence[Row], *, rng: np.random.Generator, level: float = 0.95) -> Estimate | None:
@@ -70,7 +70,7 @@ def points(rows: Sequence[Row], *, rng: np.random.Generator, level: float = 0.95
         level: coverage of the interval.
     """
     values, clusters = _points(rows)
-    return mean(values, clusters=clusters, rng=rng, level=level) if len(values) else None
+    return mean_interval(values, clusters=clusters, rng=rng, level=level) if len(values) else None
 
 
 def _points(rows: Sequence[Row]) -> tuple[NDArray[np.float64], tuple[str, ...]]:

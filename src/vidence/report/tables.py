@@ -18,7 +18,7 @@ from vidence.report.positions import position_table
 from vidence.report.repeated import repeat_tables
 from vidence.report.results import FATES, OUTCOMES, Row, Run
 from vidence.report.spending import usage_table
-from vidence.statistics.intervals import macro, mean, mean_analytic
+from vidence.statistics.intervals import mean_interval
 from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, share, words
 
 __all__ = [
@@ -163,11 +163,13 @@ class _Lines:
     def mean(self, marked: Marked) -> Estimate | None:
         if not len(marked.values):
             return None
-        return mean(marked.values, clusters=marked.clusters, rng=self.fresh(), level=self.level)
+        return mean_interval(marked.values, clusters=marked.clusters, rng=self.fresh(), level=self.level)
 
     def macro(self, marked: Marked, groups: Sequence[str]) -> Estimate:
         rng = self.fresh()
-        return macro(marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=self.level)
+        return mean_interval(
+            marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=self.level
+        )
 
     def line(self, key: str, label: Cell, marked: Marked, *, score: Estimate | None) -> Line:
         rules = self.rules.on(marked.items)
@@ -195,7 +197,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, mak
     by_video = words("mean over questions", detail="bootstrap by video")
     lines = [make.line(micro_key, by_video, marked, score=make.mean(marked))]
     if len(marked.values):
-        analytic = mean_analytic(marked.values, clusters=marked.clusters, level=make.level)
+        analytic = mean_interval(marked.values, clusters=marked.clusters, rule="student", level=make.level)
         label = words("mean over questions", detail="clustered error")
         lines.append(make.line("analytic", label, marked, score=analytic))
     lines += _macro_lines(tags, marked, headline_tag=headline_tag, make=make)

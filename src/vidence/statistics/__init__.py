@@ -1,1 +1,58 @@
-"""What a set of scores says."""
+"""Statistics of scores on questions about videos.
+
+Questions about one video are right or wrong together, so every interval and test takes the name of the
+cluster (video) of each value. `vidence.statistics.metrics` has the measures under their names in the
+literature.
+
+Means and shares
+    * clustered mean: `intervals.mean_interval`, with the cluster bootstrap [#cameron2008]_ or the clustered
+      error [#miller2024]_ and Student's t
+    * share of independent trials: `intervals.proportion`, with Wilson's interval [#wilson1927]_
+    * ratio of two means: `ratios.ratio_of_means`, with Fieller's interval [#fieller1954]_
+    * several runs of the same questions: `repeats.summarise`, `repeats.components` [#searle1992]_
+
+Comparisons
+    * paired difference: `paired.compare` [#miller2024]_, with the sign-flip test of clusters [#davison1997]_
+    * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
+    * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
+      [#piepho2004]_
+    * two groups of items: `effect_sizes.two_groups`, with Cohen's d [#cohen1988]_ and Cliff's delta
+      [#cliff1993]_
+    * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_
+    * where more stops to help: `plateau.find_plateau`
+
+Agreement and correlation
+    * `agreement.cohen_kappa` [#cohen1960]_, `agreement.fleiss_kappa` [#fleiss1971]_,
+      `agreement.krippendorff_alpha` [#krippendorff2011]_
+    * `correlation.pearson` [#fisher1921]_, `correlation.spearman` [#bonett2000]_
+
+Questions
+    * what guessing and rules get: `chance`, `answer_keys`, `position`
+    * texts that say nearly the same: `near_duplicates` [#broder1997]_
+
+References:
+    .. [#bonett2000] Bonett & Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
+       correlations", Psychometrika 65, 2000.
+    .. [#broder1997] Broder, "On the resemblance and containment of documents", 1997.
+    .. [#cameron2008] Cameron, Gelbach & Miller, "Bootstrap-based improvements for inference with clustered
+       errors",
+       2008.
+    .. [#cliff1993] Cliff, "Dominance statistics", Psychological Bulletin 114, 1993.
+    .. [#cohen1960] Cohen, "A coefficient of agreement for nominal scales", 1960.
+    .. [#cohen1988] Cohen, "Statistical power analysis for the behavioral sciences", 1988.
+    .. [#connor1987] Connor, "Sample size for testing differences in proportions for the paired-sample
+       design", 1987.
+    .. [#davison1997] Davison & Hinkley, "Bootstrap methods and their application", 1997.
+    .. [#fagerland2013] Fagerland, Lydersen & Laake, "The McNemar test for binary matched-pairs data", 2013.
+    .. [#fieller1954] Fieller, "Some problems in interval estimation", 1954.
+    .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.
+    .. [#fleiss1971] Fleiss, "Measuring nominal scale agreement among many raters", 1971.
+    .. [#holm1979] Holm, "A simple sequentially rejective multiple test procedure", 1979.
+    .. [#kish1965] Kish, "Survey sampling", 1965.
+    .. [#krippendorff2011] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.
+    .. [#miller2024] Miller, "Adding error bars to evals", 2024.
+    .. [#piepho2004] Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
+       2004.
+    .. [#searle1992] Searle, Casella & McCulloch, "Variance components", 1992.
+    .. [#wilson1927] Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
+"""

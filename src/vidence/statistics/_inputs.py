@@ -1,7 +1,6 @@
 """What every statistic checks before it counts: numbers that are there, one label for each."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,31 +46,3 @@ def check_level(level: float) -> None:
     """
     if not 0 < level < 1:
         raise UsageError(f"level {level}; expected a number between 0 and 1, for example 0.95")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Sums:
-    """Values added up by cluster and group: all that a cluster bootstrap needs to know of them.
-
-    Shapes: `totals` and `counts` are (n_clusters, n_groups).
-    """
-
-    totals: NDArray[np.float64]
-    counts: NDArray[np.float64]
-
-    @classmethod
-    def of(
-        cls,
-        values: NDArray[np.float64],
-        clusters: NDArray[np.int64],
-        *,
-        groups: NDArray[np.int64] | None = None,
-    ) -> "Sums":
-        """Add up values whose clusters, and groups if there are several, are numbered from 0."""
-        numbers = np.zeros(len(values), np.int64) if groups is None else groups
-        shape = (int(clusters.max()) + 1, int(numbers.max()) + 1)
-        cells = clusters * shape[1] + numbers
-        size = shape[0] * shape[1]
-        totals = np.bincount(cells, weights=values, minlength=size).astype(np.float64)
-        counts = np.bincount(cells, minlength=size).astype(np.float64)
-        return cls(totals=totals.reshape(shape), counts=counts.reshape(shape))

@@ -1,7 +1,7 @@
 """How far runs, judges or annotators agree, item by item."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import Sums, as_labels, as_values
-from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+from vidence.statistics._inputs import as_labels, as_values
+from vidence.statistics.intervals import ClusteredMean
+from vidence.statistics.resampling import USUAL, Resampling, bootstrap, bootstrap_items
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 
@@ -83,6 +84,11 @@ def cohen_kappa(
 
     Source: Cohen (1960).
     Departs: the interval is a cluster bootstrap.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> round(cohen_kappa(list("AABBCC"), list("AABBCB"), clusters=videos, rng=rng).value, 2)
+    0.75
     """
     n = len(first)
     if not n or len(second) != n:
@@ -95,16 +101,12 @@ def cohen_kappa(
     cells = (cluster_codes * size + codes[:n]) * size + codes[n:]
     counts = np.bincount(cells, minlength=n_clusters * size**2).astype(np.float64)
     by_cluster = counts.reshape(n_clusters, size**2)
-    draws = [
-        _cohen((weights @ by_cluster).reshape(-1, size, size))
-        for weights in cluster_draws(n_clusters, rng, settings.n_boot)
-    ]
-    return percentile_estimate(
-        float(_cohen(by_cluster.sum(axis=0).reshape(size, size))),
-        np.concatenate(draws),
+    return bootstrap(
+        lambda weights: _cohen((weights @ by_cluster).reshape(-1, size, size)),
         size=(n, n_clusters),
         name="Cohen's kappa",
-        level=settings.level,
+        rng=rng,
+        settings=settings,
     )
 
 
@@ -115,19 +117,7 @@ def _share(
     rng: np.random.Generator,
     settings: Resampling,
 ) -> Estimate:
-    names, codes = as_labels(clusters, len(is_so), what="clusters")
-    sums = Sums.of(is_so.astype(np.float64), codes)
-    draws = [
-        (weights @ sums.totals / (weights @ sums.counts))[:, 0]
-        for weights in cluster_draws(len(names), rng, settings.n_boot)
-    ]
-    return percentile_estimate(
-        float(is_so.mean()),
-        np.concatenate(draws),
-        size=(len(is_so), len(names)),
-        name="share",
-        level=settings.level,
-    )
+    return ClusteredMean.of(is_so, clusters=clusters).interval(rng=rng, settings=settings, name="share")
 
 
 def item_agreement(
@@ -150,8 +140,14 @@ def item_agreement(
     Raises:
         UsageError: no items, different numbers of them, or a value other than 0 and 1.
 
-    Source: Cohen (1960) for kappa; the counts are ours.
+    Source: Cohen (1960) for kappa.
     Departs: the intervals are cluster bootstraps.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> found = item_agreement([1, 1, 0, 0, 1, 1], [1, 0, 0, 0, 1, 1], clusters=videos, rng=rng)
+    >>> found.n_only_first, round(found.same.value, 2)
+    (1, 0.83)
     """
     ours, theirs = as_values(first), as_values(second)
     if len(ours) != len(theirs):
@@ -191,7 +187,7 @@ def answer_agreement(
     Raises:
         UsageError: no items, or not one of everything for each.
 
-    Source: Cohen (1960) for kappa; the shares are ours.
+    Source: Cohen (1960) for kappa.
     Departs: the intervals are cluster bootstraps.
     """
     n = len(right)
@@ -239,28 +235,6 @@ def _counts(codes: NDArray[np.int64], n_values: int) -> NDArray[np.float64]:
     return counts.reshape(n_items, n_values)
 
 
-def _over_draws(
-    statistic: Callable[[NDArray[np.float64]], float],
-    *,
-    clusters: Sequence[str] | None,
-    n: int,
-    name: str,
-    rng: np.random.Generator,
-    settings: Resampling,
-) -> Estimate:
-    """A figure of weighted items, with the interval over draws of clusters, or of items without them."""
-    owners = [str(i) for i in range(n)] if clusters is None else clusters
-    names, codes = as_labels(owners, n, what="clusters")
-    draws = [
-        statistic(weights[codes])
-        for block in cluster_draws(len(names), rng, settings.n_boot)
-        for weights in block
-    ]
-    return percentile_estimate(
-        statistic(np.ones(n)), np.array(draws), size=(n, len(names)), name=name, level=settings.level
-    )
-
-
 def fleiss_kappa(
     ratings: Sequence[Sequence[str]],
     *,
@@ -285,6 +259,9 @@ def fleiss_kappa(
 
     Source: Fleiss (1971).
     Departs: the interval is a bootstrap.
+
+    >>> round(fleiss_kappa(["AAA", "BBB", "AAB"], rng=np.random.default_rng(0)).value, 2)
+    0.55
     """
     n_raters = {len(row) for row in ratings}
     if len(n_raters) != 1 or min(n_raters) < 2:
@@ -303,8 +280,8 @@ def fleiss_kappa(
         expected = float(shares @ shares)
         return (float(weights @ alike / total) - expected) / (1 - expected) if expected < 1 else math.nan
 
-    return _over_draws(
-        kappa, clusters=clusters, n=len(ratings), name="Fleiss' kappa", rng=rng, settings=settings
+    return bootstrap_items(
+        kappa, len(ratings), clusters=clusters, name="Fleiss' kappa", rng=rng, settings=settings
     )
 
 
@@ -348,6 +325,11 @@ def krippendorff_alpha(
 
     Source: Krippendorff, "Computing Krippendorff's Alpha-Reliability" (2011), sections C to E.
     Departs: the interval draws items or clusters with replacement, where Krippendorff draws deviations.
+
+    >>> ratings = [[1, 1], [2, 2], [3, 4], [4, np.nan]]
+    >>> rng = np.random.default_rng(0)
+    >>> round(krippendorff_alpha(ratings, measurement="ordinal", rng=rng).value, 2)
+    0.95
     """
     table = np.asarray(ratings, np.float64)
     if table.ndim != 2 or np.isinf(table).any():
@@ -376,10 +358,10 @@ def krippendorff_alpha(
         expected = float(totals @ apart @ totals) / (float(totals.sum()) - 1)
         return 1 - float((coincidences * apart).sum()) / expected if expected > 0 else math.nan
 
-    return _over_draws(
+    return bootstrap_items(
         alpha,
+        len(table),
         clusters=owners,
-        n=len(table),
         name=f"Krippendorff's alpha, {measurement}",
         rng=rng,
         settings=settings,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.statistics.chance import letter_index
+from vidence.text import letter_index
 
 
 class LetterBalance(Record, kw_only=True):
@@ -48,53 +48,76 @@ def letter_balance(
             f"{len(right)} right letters and {len(n_choices)} counts of choices; expected the same number "
             "of each, at least one"
         )
-    if n_draws < 1:
-        raise UsageError(f"n_draws {n_draws}; expected 1 or more, for example 9999")
     sizes = np.asarray(n_choices, np.int64)
-    key = np.array([letter_index(letter) for letter in right], np.int64)
-    outside = np.flatnonzero(key >= sizes)
-    if len(outside):
-        first = outside[0]
-        raise UsageError(f"the answer {right[first]!r} is not among {sizes[first]} choices")
     width = int(sizes.max())
     expected = np.array([(1 / sizes[sizes > i]).sum() for i in range(width)])
-    counts = np.bincount(key, minlength=width)
-    drawn = np.zeros((n_draws, width), np.int64)
+    counts = np.bincount(right_positions(right, sizes), minlength=width)
+    drawn = np.zeros((check_draws(n_draws), width), np.int64)
     for size, n in zip(*np.unique(sizes, return_counts=True), strict=True):
         drawn[:, :size] += rng.multinomial(n, np.full(size, 1 / size), size=n_draws)
-    # Equal tables can differ by rounding in the order of the sum.
-    n_reached = int((_distance(drawn, expected) >= _distance(counts, expected) * (1 - 1e-9)).sum())
     return LetterBalance(
-        letters=tuple(chr(ord("A") + i) for i in range(width)),
+        letters=letters(width),
         right=tuple(counts.tolist()),
         expected=tuple(expected.tolist()),
-        p_value=(1 + n_reached) / (1 + n_draws),
+        p_value=simulated_p(counts, drawn, expected),
         method=f"Pearson's statistic of the right letters against {n_draws} simulations",
     )
 
 
-def _distance(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.asarray(((counts - expected) ** 2 / expected).sum(axis=-1), np.float64)
+def letters(n: int) -> tuple[str, ...]:
+    """The first choice letters."""
+    return tuple(chr(ord("A") + i) for i in range(n))
 
 
-def shortest_choice(choices: Sequence[str]) -> int:
-    """The position of the choice with the fewest characters; of equals the first.
-
-    Blanks at the ends do not count.
+def right_positions(right: Sequence[str], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The position of each right letter among its choices, shape (n,).
 
     Raises:
-        UsageError: no choices.
-
-    Source: the counterpart of `chance.longest_choice`.
-    Departs: no.
-
-    >>> shortest_choice(["green", "red", "light blue"])
-    1
+        UsageError: a letter that is none, or that is not among the choices.
     """
-    if not choices:
-        raise UsageError("no choices; expected at least one")
-    lengths = [len(choice.strip()) for choice in choices]
-    return lengths.index(min(lengths))
+    key = np.array([letter_index(letter) for letter in right], np.int64)
+    outside = np.flatnonzero(key >= sizes)
+    if len(outside):
+        first = outside[0]
+        raise UsageError(
+            f"the right letter {right[first]!r} of item {first} is not among {sizes[first]} choices"
+        )
+    return key
+
+
+def check_draws(n_draws: int) -> int:
+    """The number of simulations.
+
+    Raises:
+        UsageError: it is below 1.
+    """
+    if n_draws < 1:
+        raise UsageError(f"n_draws {n_draws}; expected 1 or more, for example 9999")
+    return n_draws
+
+
+def simulated_p(counts: NDArray[np.int64], drawn: NDArray[np.int64], expected: NDArray[np.float64]) -> float:
+    """The p-value of Pearson's statistic of counts against that of simulated ones.
+
+    ``(1 + #{simulated >= seen}) / (1 + #simulated)``; what is never expected has no part.
+
+    Args:
+        counts: how often each outcome was seen, shape (k,).
+        drawn: the same of every simulation, shape (n_draws, k).
+        expected: how often each is expected, shape (k,).
+
+    Source: Davison & Hinkley, Bootstrap Methods and their Application (1997), section 4.2.
+    Departs: no.
+    """
+    possible = expected > 0
+
+    def distance(some: NDArray[np.int64]) -> NDArray[np.float64]:
+        apart = (some[..., possible] - expected[possible]) ** 2 / expected[possible]
+        return np.asarray(apart.sum(axis=-1), np.float64)
+
+    # Equal tables can differ by rounding in the order of the sum.
+    n_reached = int((distance(drawn) >= distance(counts) * (1 - 1e-9)).sum())
+    return (1 + n_reached) / (1 + len(drawn))
 
 
 def length_rank(choices: Sequence[str], right: int) -> float:
@@ -147,9 +170,6 @@ def answer_prior(
 
     Raises:
         UsageError: sequences of different lengths, or a right one that is not there.
-
-    Source: leave-one-cluster-out, so that no question is answered by itself or its neighbours.
-    Departs: no.
     """
     if not len(choices) == len(right) == len(contexts) == len(clusters):
         raise UsageError(

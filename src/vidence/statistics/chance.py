@@ -3,14 +3,15 @@
 import re
 from collections.abc import Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.statistics._inputs import as_values
-from vidence.statistics.intervals import mean
+from vidence.statistics.intervals import ClusteredMean
+from vidence.statistics.resampling import Resampling
+from vidence.text import letter_index
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
 # number only where no letter stands before it ("GA783FY" has none).
@@ -36,17 +37,6 @@ def guess_rate(n_choices: Sequence[int]) -> float:
     if not len(n_choices) or min(n_choices) < 1:
         raise UsageError("the guess rate needs items with at least one choice each; leave open questions out")
     return float(np.mean(1 / np.asarray(n_choices, np.float64)))
-
-
-def letter_index(letter: str) -> int:
-    """The position of a choice letter, 0 for ``A``.
-
-    Raises:
-        UsageError: not one of the letters A to Z.
-    """
-    if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise UsageError(f"{letter!r} is no choice letter; expected one of A to Z")
-    return ord(letter) - ord("A")
 
 
 def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None = None) -> dict[str, float]:
@@ -90,10 +80,29 @@ def longest_choice(choices: Sequence[str]) -> int:
     >>> longest_choice(["red", "light blue", "green"])
     1
     """
+    lengths = _lengths(choices)
+    return lengths.index(max(lengths))
+
+
+def shortest_choice(choices: Sequence[str]) -> int:
+    """The position of the choice with the fewest characters; of equals the first.
+
+    Blanks at the ends do not count.
+
+    Raises:
+        UsageError: no choices.
+
+    >>> shortest_choice(["green", "red", "light blue"])
+    1
+    """
+    lengths = _lengths(choices)
+    return lengths.index(min(lengths))
+
+
+def _lengths(choices: Sequence[str]) -> list[int]:
     if not choices:
         raise UsageError("no choices; expected at least one")
-    lengths = [len(choice.strip()) for choice in choices]
-    return lengths.index(max(lengths))
+    return [len(choice.strip()) for choice in choices]
 
 
 def numeric_median(choices: Sequence[str]) -> int | None:
@@ -144,14 +153,15 @@ def margin(
         n_boot: how many draws.
 
     Raises:
-        UsageError: as for `mean`, or not one baseline for each value.
+        UsageError: as for `mean_interval`, or not one baseline for each value.
 
     Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); the interval as
-        for `intervals.mean`.
+        for `intervals.mean_interval`.
     Departs: a bootstrap interval in place of the normal one.
     """
     ours, theirs = as_values(values), as_values(baseline)
     if len(ours) != len(theirs):
         raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
-    found = mean(ours - theirs, clusters=clusters, rng=rng, level=level, n_boot=n_boot)
-    return msgspec.structs.replace(found, method=found.method.replace("mean", "mean difference", 1))
+    settings = Resampling(level=level, n_boot=n_boot)
+    found = ClusteredMean.of(ours - theirs, clusters=clusters)
+    return found.interval(rng=rng, settings=settings, name="mean difference")

@@ -2,16 +2,16 @@
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import as_labels, as_values
-from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+from vidence.statistics._inputs import as_values
+from vidence.statistics.resampling import USUAL, Resampling, bootstrap_items
 
 RankError = Literal["fieller", "bonett-wright", "fisher"]
 
@@ -58,44 +58,56 @@ def _rank_coefficient(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
     return _coefficient(rankdata(x), rankdata(y))
 
 
-def _fisher(value: float, n: int, *, variance: float, name: str, level: float) -> Estimate:
-    """The interval of Fisher's z; `variance` is that of z times n - 3."""
-    from scipy.special import ndtri
+@dataclass(frozen=True, kw_only=True)
+class _Coefficient:
+    """One coefficient on all points: its p-value, how it is computed, and the variance of its z."""
 
-    low = high = math.nan
-    method = f"{name}; no interval: Fisher's z needs four points or more"
-    if n > 3:
-        half = float(ndtri((1 + level) / 2)) * math.sqrt(variance / (n - 3))
-        # At -1 and 1 z is infinite, and the interval has no width.
-        centre = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
-        low, high = math.tanh(centre - half), math.tanh(centre + half)
-        method = name
-    return Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n, method=method)
+    name: str
+    value: float
+    p_value: float
+    of: Callable[[NDArray[np.float64], NDArray[np.float64]], float]
+    variance: float
+    how: str
 
 
-def _bootstrap(
+def _correlation(
     points: tuple[NDArray[np.float64], NDArray[np.float64]],
-    coefficient: Callable[[NDArray[np.float64], NDArray[np.float64]], float],
+    found: _Coefficient,
     *,
     clusters: Sequence[str] | None,
     rng: np.random.Generator,
     settings: Resampling,
-) -> Estimate:
+) -> Correlation:
     x, y = points
-    owners = [str(i) for i in range(len(x))] if clusters is None else clusters
-    names, codes = as_labels(owners, len(x), what="clusters")
-    draws = []
-    for block in cluster_draws(len(names), rng, settings.n_boot):
-        for weights in block:
-            drawn = np.repeat(np.arange(len(x)), weights[codes].astype(np.int64))
-            draws.append(coefficient(x[drawn], y[drawn]))
-    return percentile_estimate(
-        coefficient(x, y),
-        np.array(draws),
-        size=(len(x), len(names)),
-        name="pairs drawn with replacement",
-        level=settings.level,
+
+    def of_draw(weights: NDArray[np.float64]) -> float:
+        drawn = np.repeat(np.arange(len(x)), weights.astype(np.int64))
+        return found.of(x[drawn], y[drawn])
+
+    name = f"{found.name}; pairs drawn with replacement"
+    return Correlation(
+        value=found.value,
+        p_value=found.p_value,
+        n=len(x),
+        fisher=_fisher(found, len(x), level=settings.level),
+        bootstrap=bootstrap_items(of_draw, len(x), clusters=clusters, name=name, rng=rng, settings=settings),
     )
+
+
+def _fisher(found: _Coefficient, n: int, *, level: float) -> Estimate:
+    """The interval of Fisher's z."""
+    from scipy.special import ndtri
+
+    value, low, high = found.value, math.nan, math.nan
+    method = f"{found.name}; Fisher's z, {found.how}"
+    if n > 3:
+        half = float(ndtri((1 + level) / 2)) * math.sqrt(found.variance / (n - 3))
+        # At -1 and 1 z is infinite, and the interval has no width.
+        centre = math.atanh(value) if abs(value) < 1 else math.copysign(math.inf, value)
+        low, high = math.tanh(centre - half), math.tanh(centre + half)
+    else:
+        method += "; no interval: Fisher's z needs four points or more"
+    return Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n, method=method)
 
 
 def pearson(
@@ -121,31 +133,24 @@ def pearson(
 
     Source: Fisher (1921) for the interval of z, with variance 1 / (n - 3); the p-value is that of scipy.
     Departs: no.
+
+    >>> found = pearson([1, 2, 3, 4], [1, 3, 2, 4], rng=np.random.default_rng(0))
+    >>> round(found.value, 3), round(found.fisher.low, 3)
+    (0.8, -0.697)
     """
     from scipy import stats
 
     points = _points(x, y)
     found = stats.pearsonr(*points)
-    value = float(found.statistic)
-    return Correlation(
-        value=value,
+    pearson_r = _Coefficient(
+        name="Pearson's r",
+        value=float(found.statistic),
         p_value=float(found.pvalue),
-        n=len(points[0]),
-        fisher=_fisher(
-            value,
-            len(points[0]),
-            variance=1.0,
-            name="Pearson's r; Fisher's z, variance 1 / (n - 3)",
-            level=settings.level,
-        ),
-        bootstrap=_named(
-            "Pearson's r", _bootstrap(points, _coefficient, clusters=clusters, rng=rng, settings=settings)
-        ),
+        of=_coefficient,
+        variance=1.0,
+        how="variance 1 / (n - 3)",
     )
-
-
-def _named(name: str, found: Estimate) -> Estimate:
-    return msgspec.structs.replace(found, method=f"{name}; {found.method}")
+    return _correlation(points, pearson_r, clusters=clusters, rng=rng, settings=settings)
 
 
 def spearman(
@@ -174,6 +179,10 @@ def spearman(
     Source: Fieller, Hartley & Pearson (1957); Bonett & Wright (2000); the p-value is that of scipy.
         ActPLD's printed interval of rho is Fieller's.
     Departs: no.
+
+    >>> found = spearman([1, 2, 3, 4], [10, 30, 20, 40], rng=np.random.default_rng(0))
+    >>> round(found.value, 3)
+    0.8
     """
     from scipy import stats
 
@@ -183,19 +192,12 @@ def spearman(
     variances = {"fieller": 1.06, "bonett-wright": 1 + value**2 / 2, "fisher": 1.0}
     if error not in variances:
         raise UsageError(f"{error!r} is no error of rho; expected one of {', '.join(variances)}")
-    return Correlation(
+    rho = _Coefficient(
+        name="Spearman's rho",
         value=value,
         p_value=float(found.pvalue),
-        n=len(points[0]),
-        fisher=_fisher(
-            value,
-            len(points[0]),
-            variance=variances[error],
-            name=f"Spearman's rho; Fisher's z, variance of {error}",
-            level=settings.level,
-        ),
-        bootstrap=_named(
-            "Spearman's rho",
-            _bootstrap(points, _rank_coefficient, clusters=clusters, rng=rng, settings=settings),
-        ),
+        of=_rank_coefficient,
+        variance=variances[error],
+        how=f"variance of {error}",
     )
+    return _correlation(points, rho, clusters=clusters, rng=rng, settings=settings)

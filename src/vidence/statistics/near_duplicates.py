@@ -1,21 +1,23 @@
 """Texts that say nearly the same, found exactly and without comparing every pair."""
 
-import re
-import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
+from vidence.text import normal_form
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 SHINGLE = 5
 LEAST = 0.8
 _PART = 4
-_NONE = np.zeros(0, np.int64)
-_BETWEEN = re.compile(r"[\W_]+")
+BLOCK_CELLS = 2**19  # of the table of what texts share, in memory at once
 
 
 class Near(Record, kw_only=True):
@@ -24,15 +26,6 @@ class Near(Record, kw_only=True):
     first: int
     second: int
     resemblance: float
-
-
-def normal_form(text: str) -> str:
-    r"""The text in small letters, with single blanks for whatever is neither a letter nor a digit.
-
-    >>> normal_form("  What's the colour,\nthen? ")
-    'what s the colour then'
-    """
-    return _BETWEEN.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
 
 
 def shingles(text: str, *, size: int = SHINGLE) -> frozenset[str]:
@@ -88,92 +81,42 @@ def near_pairs(texts: Sequence[str], *, least: float = LEAST) -> tuple[Near, ...
     """
     if not 0 < least <= 1:
         raise UsageError(f"resemblance {least}; expected a number above 0 and up to 1, for example {LEAST}")
-    index = _Index.of([shingles(text) for text in texts], least=least)
+    whole, sizes = _matrix([shingles(text) for text in texts])
+    # The slack keeps ceil from rounding up what is whole but for rounding errors.
+    common = np.ceil(least * sizes - 1e-9).astype(np.int64)
+    shared = np.maximum(1, common // _PART)
+    place = np.arange(whole.nnz) - np.repeat(whole.indptr[:-1], sizes)
+    prefixes = whole.multiply(1)
+    prefixes.data = (place < np.repeat(sizes - common + shared, sizes)).astype(np.int32)
+    prefixes.eliminate_zeros()
+    across = prefixes.T.tocsr()
     found: list[Near] = []
-    for first in range(len(texts)):
-        seconds = index.candidates(first)
-        alike = index.resemblances(first, seconds)
+    rows = max(1, BLOCK_CELLS // max(1, len(texts)))
+    for start in range(0, len(texts), rows):
+        met = (prefixes[start : start + rows] @ across).tocoo()
+        first, second = met.row + start, met.col
+        is_near = (first < second) & (met.data >= np.minimum(shared[first], shared[second]))
+        first, second = first[is_near], second[is_near]
+        n_alike = np.asarray(whole[first].multiply(whole[second]).sum(axis=1), np.float64).ravel()
+        values = n_alike / (sizes[first] + sizes[second] - n_alike)
         found += [
-            Near(first=first, second=second, resemblance=value)
-            for second, value in zip(seconds.tolist(), alike.tolist(), strict=True)
-            if value >= least
+            Near(first=int(first[i]), second=int(second[i]), resemblance=float(values[i]))
+            for i in np.flatnonzero(values >= least)
         ]
-    return tuple(found)
+    return tuple(sorted(found, key=lambda near: (near.first, near.second)))
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Index:
-    """The sets as rows of numbers, and which rows have each number in their prefixes.
+def _matrix(sets: Sequence[frozenset[str]]) -> "tuple[csr_array, NDArray[np.int64]]":
+    """Which shingles each text has, the rarest in the first columns, and how many these are."""
+    from scipy.sparse import csr_array
 
-    Shapes, for n sets of m numbers in all over v different ones: `rows` (m,) with the ends of rows in
-    `ends` (n + 1,), ascending within each; `holders` the rows of each number with their ends in `held`
-    (v + 1,); `prefixes` and `shared` (n,).
-    """
-
-    rows: NDArray[np.int64]
-    ends: NDArray[np.int64]
-    holders: NDArray[np.int64]
-    held: NDArray[np.int64]
-    prefixes: NDArray[np.int64]
-    shared: NDArray[np.int64]
-    least: float
-
-    @classmethod
-    def of(cls, sets: Sequence[frozenset[str]], *, least: float) -> "_Index":
-        numbered = _numbered(sets)
-        sizes = np.array([len(one) for one in numbered], np.int64)
-        # The slack keeps ceil from rounding up what is whole but for rounding errors.
-        common = np.ceil(least * sizes - 1e-9).astype(np.int64)
-        shared = np.maximum(1, common // _PART)
-        prefixes = sizes - common + shared
-        tops = [one[:n] for one, n in zip(numbered, prefixes.tolist(), strict=True)]
-        numbers = np.concatenate([_NONE, *tops])
-        owners = np.repeat(np.arange(len(tops)), prefixes)
-        order = np.argsort(numbers, kind="stable")
-        n_numbers = int(max((one[-1] + 1 for one in numbered), default=0))
-        return cls(
-            rows=np.concatenate([_NONE, *numbered]),
-            ends=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-            holders=owners[order],
-            held=np.searchsorted(numbers[order], np.arange(n_numbers + 1)),
-            prefixes=prefixes,
-            shared=shared,
-            least=least,
-        )
-
-    def row(self, i: int) -> NDArray[np.int64]:
-        """The numbers of one set."""
-        return self.rows[self.ends[i] : self.ends[i + 1]]
-
-    def candidates(self, i: int) -> NDArray[np.int64]:
-        """Later sets that may resemble this one enough, in order."""
-        top = self.row(i)[: self.prefixes[i]].tolist()
-        held = np.concatenate([self.holders[self.held[n] : self.held[n + 1]] for n in top])
-        counts = np.bincount(held[held > i] - i - 1, minlength=len(self.prefixes) - i - 1)
-        sizes = np.diff(self.ends)
-        ours, theirs = sizes[i], sizes[i + 1 :]
-        is_near = counts >= np.minimum(self.shared[i], self.shared[i + 1 :])
-        is_near &= np.minimum(ours, theirs) >= self.least * np.maximum(ours, theirs) - 1e-9
-        return np.flatnonzero(is_near) + i + 1
-
-    def resemblances(self, i: int, others: NDArray[np.int64]) -> NDArray[np.float64]:
-        """How much this set resembles each of the others, shape (n_others,)."""
-        ours = self.row(i)
-        n_shared = np.array(
-            [len(np.intersect1d(ours, self.row(j), assume_unique=True)) for j in others.tolist()], np.float64
-        )
-        sizes = (self.ends[others + 1] - self.ends[others]).astype(np.float64)
-        return n_shared / (len(ours) + sizes - n_shared)
-
-
-def _numbered(sets: Sequence[frozenset[str]]) -> list[NDArray[np.int64]]:
-    """The shingles of each text as ascending numbers, the rarest shingle first."""
-    counts: dict[str, int] = {}
-    for one in sets:
-        for shingle in one:
-            counts[shingle] = counts.get(shingle, 0) + 1
+    counts = Counter(shingle for one in sets for shingle in one)
     ranks = {shingle: i for i, shingle in enumerate(sorted(counts, key=lambda s: (counts[s], s)))}
-    return [np.sort(np.array([ranks[shingle] for shingle in one], np.int64)) for one in sets]
+    columns = [rank for one in sets for rank in sorted(ranks[shingle] for shingle in one)]
+    sizes = np.array([len(one) for one in sets], np.int64)
+    ends = np.concatenate([[0], np.cumsum(sizes)])
+    ones = np.ones(len(columns), np.int32)
+    return csr_array((ones, columns, ends), shape=(len(sets), len(ranks))), sizes
 
 
 def gather(pairs: Iterable[tuple[int, int]]) -> tuple[tuple[int, ...], ...]:

@@ -3,14 +3,12 @@
 import math
 from collections.abc import Mapping, Sequence
 
-import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics import intervals
-from vidence.statistics._differences import Layout, analytic_difference
+from vidence.statistics.intervals import ClusteredMean, student
 from vidence.statistics.repeats import over_repeats
 from vidence.statistics.resampling import USUAL, Resampling, sign_flip
 
@@ -78,6 +76,10 @@ def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     Source: McNemar (1947); Fagerland, Lydersen & Laake (2013), sections 2.2 and 2.3 (exact and mid-p);
         Cohen, Statistical Power Analysis (1988), section 5.2 (g).
     Departs: g keeps its sign.
+
+    >>> found = mcnemar([1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 0, 0])
+    >>> found.n_only_first, found.n_only_second, found.p_exact
+    (4, 0, 0.125)
     """
     from scipy import stats
 
@@ -118,23 +120,6 @@ def _is_binary(*values: NDArray[np.float64]) -> bool:
     return all(bool(np.isin(v, (0, 1)).all()) for v in values)
 
 
-def _mean(
-    values: NDArray[np.float64],
-    clusters: Sequence[str],
-    groups: Sequence[str] | None,
-    *,
-    rng: np.random.Generator,
-    settings: Resampling,
-) -> Estimate:
-    if groups is None:
-        return intervals.mean(
-            values, clusters=clusters, rng=rng, level=settings.level, n_boot=settings.n_boot
-        )
-    return intervals.macro(
-        values, groups=groups, clusters=clusters, rng=rng, level=settings.level, n_boot=settings.n_boot
-    )
-
-
 def _standardised(differences: NDArray[np.float64]) -> float:
     if len(differences) < 2 or np.ptp(differences) == 0:
         return math.nan
@@ -170,26 +155,27 @@ def compare(
             group for each.
 
     Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); cluster bootstrap
-        as `intervals.mean`; the sign-flip test as `resampling.sign_flip`.
+        as `intervals.mean_interval`; the sign-flip test as `resampling.sign_flip`.
     Departs: the paper's interval is normal; ours are a bootstrap and Student's t.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> found = compare([1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 0, 0], clusters=videos, rng=rng)
+    >>> round(found.difference.value, 3), found.p_value
+    (0.667, 0.25)
     """
     ours, theirs = _pair(first, second)
-    layout = Layout.of(len(ours), clusters, groups)
     differences = ours - theirs
-    found = _mean(differences, clusters, groups, rng=rng, settings=settings)
-    n_groups = int(layout.groups.max()) + 1
-    name = "mean difference" if groups is None else f"difference of macro means of {n_groups} groups"
-    _, *rest = found.method.split(";")
-    sums = layout.sums(differences)
-    analytic, p_analytic = analytic_difference(
-        sums, layout.residual_sums(differences), n=len(ours), level=settings.level, name=name
-    )
-    p_values, p_method = sign_flip(sums[:, None], rng=rng, n_flips=settings.n_flips)
+    found = ClusteredMean.of(differences, clusters=clusters, groups=groups)
+    name = "mean difference" if groups is None else f"difference of macro means of {found.n_groups} groups"
+    difference = found.interval(rng=rng, settings=settings, name=name)
+    analytic, p_analytic = found.student(level=settings.level, name=name)
+    p_values, p_method = sign_flip(found.parts[:, None], rng=rng, n_flips=settings.n_flips)
     is_binary = _is_binary(ours, theirs)
     return Comparison(
-        mean_first=float(layout.weights @ ours),
-        mean_second=float(layout.weights @ theirs),
-        difference=msgspec.structs.replace(found, method=";".join([name, *rest])),
+        mean_first=ClusteredMean.of(ours, clusters=clusters, groups=groups).value,
+        mean_second=ClusteredMean.of(theirs, clusters=clusters, groups=groups).value,
+        difference=difference,
         analytic=analytic,
         p_value=float(p_values[0]),
         p_method=p_method,
@@ -265,7 +251,9 @@ def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     return tuple(adjusted.tolist())
 
 
-def undivided(names: Sequence[str], clear: Sequence[tuple[str, str]]) -> tuple[tuple[str, ...], ...]:
+def compact_letter_display(
+    names: Sequence[str], clear: Sequence[tuple[str, str]]
+) -> tuple[tuple[str, ...], ...]:
     """The largest sets of names that hold no clear pair, each in the order of `names`.
 
     Raises:
@@ -275,7 +263,7 @@ def undivided(names: Sequence[str], clear: Sequence[tuple[str, str]]) -> tuple[t
         (insert and absorb).
     Departs: sets in place of letters.
 
-    >>> undivided(["a", "b", "c"], [("a", "c")])
+    >>> compact_letter_display(["a", "b", "c"], [("a", "c")])
     (('a', 'b'), ('b', 'c'))
     """
     place = {name: i for i, name in enumerate(names)}
@@ -333,14 +321,21 @@ def rank(
         UsageError: as for `compare`; fewer than two systems; or so few swaps for so many pairs that no
             two could ever be told apart.
 
-    Source: Holm (1979); groups after Piepho (2004), see `undivided`.
+    Source: Holm (1979); groups after Piepho (2004), see `compact_letter_display`.
     Departs: no.
+
+    >>> videos = ["a", "a", "b", "b", "c", "c"]
+    >>> rng = np.random.default_rng(0)
+    >>> systems = {"ours": [1, 1, 1, 0, 1, 1], "theirs": [1, 0, 0, 0, 0, 0]}
+    >>> found = rank(systems, clusters=videos, rng=rng)
+    >>> found.names, found.groups
+    (('ours', 'theirs'), (('ours', 'theirs'),))
     """
     unordered, values = _matrix(systems)
-    layout = Layout.of(len(values), clusters, groups)
-    averages = layout.weights @ values
-    order = sorted(range(len(unordered)), key=lambda i: (-averages[i], unordered[i]))
-    names, values = tuple(unordered[i] for i in order), values[:, order]
+    unranked = [ClusteredMean.of(column, clusters=clusters, groups=groups) for column in values.T]
+    order = sorted(range(len(unranked)), key=lambda i: (-unranked[i].value, unordered[i]))
+    names = tuple(unordered[i] for i in order)
+    scores = [unranked[i] for i in order]
     ahead, behind = np.triu_indices(len(names), k=1)
     least = len(ahead) / (1 + settings.n_flips)
     if least > 1 - settings.level:
@@ -349,20 +344,27 @@ def rank(
             f"{settings.n_flips} swaps give p-values of {least:.2g} or more after the adjustment for "
             f"{len(ahead)} pairs, so no two systems could be told apart; ask for {n_flips}"
         )
-    means = tuple(
-        _mean(values[:, i], clusters, groups, rng=rng, settings=settings) for i in range(len(names))
+    means = tuple(score.interval(rng=rng, settings=settings) for score in scores)
+    parts, residuals = (
+        columns[:, ahead] - columns[:, behind]
+        for columns in (
+            np.column_stack([score.parts for score in scores]),
+            np.column_stack([score.residuals for score in scores]),
+        )
     )
-    sums = np.column_stack([layout.sums(column) for column in values.T])
-    residuals = np.column_stack([layout.residual_sums(column) for column in values.T])
-    sums, residuals = sums[:, ahead] - sums[:, behind], residuals[:, ahead] - residuals[:, behind]
-    p_values, p_method = sign_flip(sums, rng=rng, n_flips=settings.n_flips)
+    p_values, p_method = sign_flip(parts, rng=rng, n_flips=settings.n_flips)
     adjusted = holm(p_values.tolist())
     pairs = tuple(
         Pair(
             better=names[i],
             worse=names[j],
-            difference=analytic_difference(
-                sums[:, m], residuals[:, m], n=len(values), level=settings.level, name="mean difference"
+            difference=student(
+                float(parts[:, m].sum()),
+                parts=parts[:, m],
+                residuals=residuals[:, m],
+                n=len(values),
+                level=settings.level,
+                name="mean difference",
             )[0],
             p_value=float(p_values[m]),
             p_holm=adjusted[m],
@@ -376,7 +378,7 @@ def rank(
         means=means,
         places=_places(names, clear),
         pairs=pairs,
-        groups=undivided(names, clear),
+        groups=compact_letter_display(names, clear),
         level=settings.level,
         method=f"{p_method}; Holm over {len(pairs)} pairs",
     )

@@ -8,7 +8,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.statistics.chance import letter_index
+from vidence.statistics.answer_keys import check_draws, letters, right_positions, simulated_p
+from vidence.text import letter_index
 
 
 class PositionBias(Record, kw_only=True):
@@ -74,13 +75,6 @@ def _simulate(chances: NDArray[np.float64], rng: np.random.Generator, n_draws: i
     return total
 
 
-def _distance(counts: NDArray[np.int64], expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Pearson's statistic of each row of counts; letters that cannot be read wrongly have no part."""
-    possible = expected > 0
-    part: NDArray[np.float64] = (counts[..., possible] - expected[possible]) ** 2 / expected[possible]
-    return np.asarray(part.sum(axis=-1), np.float64)
-
-
 def position_bias(
     read: Sequence[str | None],
     right: Sequence[str],
@@ -118,16 +112,9 @@ def position_bias(
             f"{len(read)} letters read, {len(right)} right and {len(n_choices)} counts of choices; "
             "expected the same number of each, at least one"
         )
-    if n_draws < 1:
-        raise UsageError(f"n_draws {n_draws}; expected 1 or more, for example 9999")
+    check_draws(n_draws)
     sizes = np.asarray(n_choices, np.int64)
-    gold = np.array([letter_index(letter) for letter in right], np.int64)
-    outside = np.flatnonzero(gold >= sizes)
-    if len(outside):
-        first = outside[0]
-        raise UsageError(
-            f"the right letter {right[first]!r} of item {first} is not among {sizes[first]} choices"
-        )
+    gold = right_positions(right, sizes)
     width = int(sizes.max())
     given = _read_indices(read, sizes)
     is_wrong = (given >= 0) & (given != gold)
@@ -136,15 +123,12 @@ def position_bias(
     expected = chances.sum(axis=0)
     p_value, method = math.nan, "no test: no wrong answer was read"
     if is_wrong.any():
-        drawn = _distance(_simulate(chances, rng, n_draws), expected)
-        # Equal tables can differ by rounding in the order of the sum.
-        n_reached = int((drawn >= _distance(wrong_read, expected) * (1 - 1e-9)).sum())
-        p_value = (1 + n_reached) / (1 + n_draws)
+        p_value = simulated_p(wrong_read, _simulate(chances, rng, n_draws), expected)
         method = f"Pearson's statistic of the wrong answers against {n_draws} simulations"
     n_right = np.bincount(gold, minlength=width)
     n_hits = np.bincount(gold[given == gold], minlength=width)
     return PositionBias(
-        letters=tuple(chr(ord("A") + i) for i in range(width)),
+        letters=letters(width),
         right=tuple(n_right.tolist()),
         read=tuple(np.bincount(given[given >= 0], minlength=width).tolist()),
         accuracy=tuple(

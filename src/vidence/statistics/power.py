@@ -69,6 +69,9 @@ def intraclass_correlation(values: ArrayLike, *, clusters: Sequence[str]) -> flo
 
     Source: Donner (1986), section 2 (analysis of variance estimator, unequal sizes).
     Departs: no.
+
+    >>> round(intraclass_correlation([1, 1, 0, 0, 1, 0], clusters=["a", "a", "b", "b", "c", "c"]), 2)
+    0.5
     """
     numbers = as_values(values)
     names, codes = as_labels(clusters, len(numbers), what="clusters")
@@ -96,9 +99,6 @@ def discordance(first: float, second: float, *, correlation: float) -> float:
 
     Raises:
         UsageError: an accuracy outside [0, 1], or a correlation that these accuracies do not allow.
-
-    Source: from the covariance of two binary variables.
-    Departs: no.
 
     >>> round(discordance(0.5, 0.5, correlation=0.6), 3)
     0.2
@@ -168,8 +168,15 @@ def _fewest(power_of: Callable[[int], float], power: float) -> int:
     return high
 
 
-def _design_of(n_clusters: int, items_per_cluster: float, icc: float) -> Design:
-    return Design(n_items=math.ceil(n_clusters * items_per_cluster), n_clusters=n_clusters, icc=icc)
+def _smallest_design(
+    power_of: Callable[[Design], float], power: float, *, items_per_cluster: float, icc: float
+) -> Design:
+    """The design with the fewest clusters that has this power."""
+
+    def design(n_clusters: int) -> Design:
+        return Design(n_items=math.ceil(n_clusters * items_per_cluster), n_clusters=n_clusters, icc=icc)
+
+    return design(_fewest(lambda n_clusters: power_of(design(n_clusters)), power))
 
 
 def paired_power(difference: float, *, discordance: float, design: Design, level: float = 0.95) -> float:
@@ -188,6 +195,10 @@ def paired_power(difference: float, *, discordance: float, design: Design, level
     Source: Connor (1987) for the variance (discordance less the squared difference); the power of the t
         test after Cohen, Statistical Power Analysis (1988), chapter 2, with the design effect of Kish (1965).
     Departs: t with one degree of freedom less than there are videos, in place of a normal distribution.
+
+    >>> design = Design(n_items=1000, n_clusters=250, icc=0.05)
+    >>> round(paired_power(0.05, discordance=0.3, design=design), 2)
+    0.77
     """
     check_level(level)
     _check_discordance(difference, discordance)
@@ -249,12 +260,12 @@ def paired_needed(
     _check_power(power, level)
     _check_discordance(difference, discordance)
     _check_size(difference, items_per_cluster)
-
-    def power_of(n_clusters: int) -> float:
-        design = _design_of(n_clusters, items_per_cluster, icc)
-        return paired_power(difference, discordance=discordance, design=design, level=level)
-
-    return _design_of(_fewest(power_of, power), items_per_cluster, icc)
+    return _smallest_design(
+        lambda design: paired_power(difference, discordance=discordance, design=design, level=level),
+        power,
+        items_per_cluster=items_per_cluster,
+        icc=icc,
+    )
 
 
 def _check_size(difference: float, items_per_cluster: float) -> None:
@@ -337,9 +348,9 @@ def unpaired_needed(
     """
     _check_power(power, level)
     _check_size(second - first, items_per_cluster)
-
-    def power_of(n_clusters: int) -> float:
-        design = _design_of(n_clusters, items_per_cluster, icc)
-        return unpaired_power(first, second, designs=(design, design), level=level)
-
-    return _design_of(_fewest(power_of, power), items_per_cluster, icc)
+    return _smallest_design(
+        lambda design: unpaired_power(first, second, designs=(design, design), level=level),
+        power,
+        items_per_cluster=items_per_cluster,
+        icc=icc,
+    )

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import Sums, as_labels
+from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.repeats import over_repeats
-from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, cluster_draws, percentile_estimate
+from vidence.statistics.resampling import ROUNDING, USUAL, Figure, Resampling, bootstrap
 
 
 class Ratio(Record, kw_only=True):
@@ -31,17 +31,6 @@ class Ratio(Record, kw_only=True):
     def is_bounded(self) -> bool:
         """Whether the lower mean can be told from 0, so that the ratio has an interval."""
         return self.g < 1
-
-
-def _covariance(
-    first: NDArray[np.float64], second: NDArray[np.float64], codes: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """The clustered covariance of the two means, shape (2, 2), for two clusters or more."""
-    deviations = [np.bincount(codes, weights=values - values.mean()) for values in (first, second)]
-    sums = np.stack(deviations)
-    n_clusters = sums.shape[1]
-    covariance = n_clusters / (n_clusters - 1) * (sums @ sums.T) / len(first) ** 2
-    return np.asarray(covariance, np.float64)
 
 
 def _roots(
@@ -107,44 +96,43 @@ def ratio_of_means(
             f"{n} values above the line and {len(below)} below it; "
             "expected values of the same items in the same order"
         )
-    names, codes = as_labels(clusters, n, what="clusters")
-    n_clusters, top, bottom = len(names), float(above.mean()), float(below.mean())
-    value = top / bottom if bottom else math.nan
-    sums = [Sums.of(values, codes).totals[:, 0] for values in (above, below)]
-    bootstrap = percentile_estimate(
-        value,
-        _draws(sums[0], sums[1], rng=rng, n_boot=settings.n_boot),
-        size=(n, n_clusters),
+    sums = [ClusteredMean.of(values, clusters=clusters) for values in (above, below)]
+    top, bottom = (one.value for one in sums)
+    drawn = bootstrap(
+        _ratio_of(sums[0].totals[:, 0], sums[1].totals[:, 0]),
+        size=sums[0].size,
         name="ratio of means",
-        level=settings.level,
+        rng=rng,
+        settings=settings,
     )
+    n_clusters = drawn.n_clusters
     if n_clusters == 1:
-        return Ratio(bootstrap=bootstrap, fieller=bootstrap, g=math.nan)
-    covariance = _covariance(above, below, codes)
+        return Ratio(bootstrap=drawn, fieller=drawn, g=math.nan)
+    residuals = np.stack([one.residuals for one in sums])
+    covariance = np.asarray(n_clusters / (n_clusters - 1) * (residuals @ residuals.T), np.float64)
     critical = float(stdtrit(n_clusters - 1, (1 + settings.level) / 2))
     g = critical**2 * float(covariance[1, 1]) / bottom**2 if bottom else math.inf
     if not g < 1:
-        none = _unbounded(bootstrap, g)
+        none = _unbounded(drawn, g)
         return Ratio(bootstrap=none, fieller=none, g=g)
     low, high = _roots(top, bottom, covariance=covariance, critical=critical)
     method = f"ratio of means; Fieller, clustered errors, t with {n_clusters - 1} degrees of freedom"
     if high - low <= ROUNDING * max(abs(low), abs(high)):
         method += "; clusters do not differ, so the interval says nothing"
-    fieller = msgspec.structs.replace(bootstrap, low=low, high=high, method=method)
-    return Ratio(bootstrap=bootstrap, fieller=fieller, g=g)
+    fieller = msgspec.structs.replace(drawn, low=low, high=high, method=method)
+    return Ratio(bootstrap=drawn, fieller=fieller, g=g)
 
 
-def _draws(
-    above: NDArray[np.float64], below: NDArray[np.float64], *, rng: np.random.Generator, n_boot: int
-) -> NDArray[np.float64]:
-    """The ratio in each draw of clusters, (n_boot,); NaN where nothing stands below the line."""
-    found = []
-    for weights in cluster_draws(len(above), rng, n_boot):
+def _ratio_of(above: NDArray[np.float64], below: NDArray[np.float64]) -> Figure:
+    """The ratio of the sums of each draw of clusters; NaN where nothing stands below the line."""
+
+    def ratio(weights: NDArray[np.float64]) -> NDArray[np.float64]:
         bottoms = weights @ below
         ratios = np.full(len(bottoms), math.nan)
         np.divide(weights @ above, bottoms, out=ratios, where=bottoms != 0)
-        found.append(ratios)
-    return np.concatenate(found)
+        return ratios
+
+    return ratio
 
 
 def _unbounded(estimate: Estimate, g: float) -> Estimate:

@@ -8,13 +8,14 @@ repeats shrink the first alone.
 import math
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import as_labels, as_values, check_level
-from vidence.statistics.intervals import clustered_error, mean_analytic
+from vidence.statistics._inputs import as_labels, as_values
+from vidence.statistics.intervals import clustered_error, mean_interval
 
 
 class RepeatSummary(Record, kw_only=True):
@@ -132,20 +133,14 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
     >>> summary.variance, round(summary.mean.high, 2)
     (1.0, 84.48)
     """
-    from scipy.special import stdtrit
-
-    check_level(level)
     numbers = as_values(scores)
     n = len(numbers)
-    value = float(numbers.mean())
-    low = high = variance = math.nan
-    method = "mean over 1 repeat; no interval: there is a single repeat"
+    mean = mean_interval(numbers, clusters=[str(i) for i in range(n)], rule="student", level=level)
+    variance, method = math.nan, "mean over 1 repeat; no interval: there is a single repeat"
     if n > 1:
         variance = float(numbers.var(ddof=1))
-        half = float(stdtrit(n - 1, (1 + level) / 2)) * math.sqrt(variance / n)
-        low, high = value - half, value + half
         method = f"mean over {n} repeats of the same items; t with {n - 1} degrees of freedom"
-    mean = Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n, method=method)
+    mean = msgspec.structs.replace(mean, method=method)
     return RepeatSummary(mean=mean, variance=variance, n_repeats=n)
 
 
@@ -171,6 +166,10 @@ def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.9
     Source: Miller, Adding Error Bars to Evals (2024), sections 2.2 and 3.1; Searle, Casella & McCulloch,
         Variance Components (1992), section 3.6 (balanced one-way analysis of variance).
     Departs: the error of the sample of questions is clustered by video; negative components are set to 0.
+
+    >>> found = components([[1, 1], [0, 1], [0, 0]], clusters=["a", "b", "c"])
+    >>> found.mean.value, round(found.repeat_error, 3)
+    (0.5, 0.167)
     """
     numbers = np.asarray(values, np.float64)
     _check_rectangle(numbers)
@@ -178,7 +177,7 @@ def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.9
     if n_repeats < 2:
         raise UsageError("1 repeat of each item; expected two or more to see how much repeats differ")
     means = numbers.mean(axis=1)
-    estimate = mean_analytic(means, clusters=clusters, level=level)
+    estimate = mean_interval(means, clusters=clusters, rule="student", level=level)
     total = clustered_error(means, clusters=clusters)
     within = float(numbers.var(axis=1, ddof=1).mean())
     between = float(means.var(ddof=1)) - within / n_repeats if n > 1 else math.nan

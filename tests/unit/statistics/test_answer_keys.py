@@ -6,7 +6,8 @@ import pytest
 from scipy.stats import chisquare
 
 from vidence.errors import UsageError
-from vidence.statistics.answer_keys import answer_prior, length_rank, letter_balance, shortest_choice
+from vidence.statistics.answer_keys import answer_prior, length_rank, letter_balance
+from vidence.statistics.chance import shortest_choice
 
 
 def test_a_lopsided_key_is_found_and_a_balanced_one_is_not(rng):
@@ -37,7 +38,7 @@ def test_fewer_choices_are_expected_to_give_the_first_letters_more(rng):
     [
         ([], [], 10, "at least one"),
         (["A"], [2, 2], 10, "the same number"),
-        (["C"], [2], 10, "'C' is not among 2 choices"),
+        (["C"], [2], 10, "'C' of item 0 is not among 2 choices"),
         (["A"], [2], 0, "expected 1 or more"),
     ],
 )

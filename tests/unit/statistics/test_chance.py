@@ -4,14 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.statistics.chance import (
-    constant_letter,
-    guess_rate,
-    letter_index,
-    longest_choice,
-    margin,
-    numeric_median,
-)
+from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, margin, numeric_median
 
 
 def test_guessing_is_the_mean_of_one_over_the_choices() -> None:
@@ -42,16 +35,6 @@ def test_constant_letter_refuses_what_makes_no_sense() -> None:
         constant_letter(["A", "B"], n_choices=[2])
     with pytest.raises(UsageError, match="'C' is not among 2 choices"):
         constant_letter(["A", "C"], n_choices=[2, 2])
-
-
-@pytest.mark.parametrize("letter", ["", "AB", "a", "1", "Ä"])
-def test_what_is_no_letter_is_refused(letter: str) -> None:
-    with pytest.raises(UsageError, match="A to Z"):
-        letter_index(letter)
-
-
-def test_letters_count_from_zero() -> None:
-    assert (letter_index("A"), letter_index("E"), letter_index("Z")) == (0, 4, 25)
 
 
 def test_the_longest_choice_is_the_first_of_equals() -> None:

@@ -109,3 +109,10 @@ def test_what_has_no_correlation_is_refused(x: list[float], y: list[float], said
 def test_an_unknown_error_of_rho_is_refused() -> None:
     with pytest.raises(UsageError, match="expected one of fieller, bonett-wright, fisher"):
         spearman([1, 2, 3], [1, 3, 2], rng=generator(), error="exact")
+
+
+@pytest.mark.parametrize(("x", "y"), [([0, 1, 0, 1, 1], [1, 9, 2, 7, 4]), ([1, 9, 2, 7, 4], [0, 1, 0, 1, 1])])
+def test_right_and_wrong_can_be_correlated(x: list[int], y: list[int]) -> None:
+    """Values that differ by exactly 1 do vary."""
+    found = pearson(x, y, rng=np.random.default_rng(0))
+    assert found.bootstrap.low < found.value < found.bootstrap.high

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.errors import UsageError
-from vidence.statistics.near_duplicates import gather, near_pairs, normal_form, resemblance, shingles
+from vidence.statistics import near_duplicates
+from vidence.statistics.near_duplicates import gather, near_pairs, resemblance, shingles
 
 
 def by_definition(first: str, second: str) -> float:
@@ -27,10 +28,6 @@ def test_resemblance_is_that_of_the_pieces_of_five_characters():
 
 def test_the_order_of_words_matters():
     assert resemblance("a dog bites a man", "a man bites a dog") < 0.6
-
-
-def test_normal_form_keeps_letters_and_digits_of_every_script():
-    assert normal_form("① Где  кот?—Hier_da") == "1 где кот hier da"
 
 
 def test_shingles_of_a_short_text_are_the_text():
@@ -52,6 +49,17 @@ def test_the_pairs_are_those_of_comparing_every_two(texts, least):
     }
     found = {(n.first, n.second): n.resemblance for n in near_pairs(texts, least=least)}
     assert found == pytest.approx(wanted)
+
+
+def test_the_size_of_the_blocks_changes_nothing(monkeypatch):
+    texts = [
+        f"the {one} person {two} the door" for one in ("tall", "talls", "small") for two in ("opens", "open")
+    ]
+    whole = near_pairs(texts, least=0.5)
+    assert len(whole) > len(texts)
+    for cells in (1, 13, 40):
+        monkeypatch.setattr(near_duplicates, "BLOCK_CELLS", cells)
+        assert near_pairs(texts, least=0.5) == whole
 
 
 def test_one_changed_word_of_many_is_near_and_another_text_is_not():

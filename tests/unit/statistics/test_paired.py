@@ -10,7 +10,7 @@ from statsmodels.stats.contingency_tables import mcnemar as their_mcnemar
 from statsmodels.stats.multitest import multipletests
 
 from vidence.errors import UsageError
-from vidence.statistics.paired import compare, holm, mcnemar, rank, undivided
+from vidence.statistics.paired import compact_letter_display, compare, holm, mcnemar, rank
 from vidence.statistics.resampling import Resampling
 
 FEW = Resampling(n_boot=200, n_flips=999)
@@ -264,19 +264,32 @@ def test_holm_needs_probabilities(p_values: list[float]) -> None:
         holm(p_values)
 
 
+display = compact_letter_display
+
+
 def test_groups_are_the_largest_sets_without_a_clear_pair() -> None:
     names = ["a", "b", "c", "d"]
-    assert undivided(names, []) == (("a", "b", "c", "d"),)
-    assert undivided(names, [("a", "d")]) == (("a", "b", "c"), ("b", "c", "d"))
-    assert undivided(names, list(itertools.combinations(names, 2))) == (("a",), ("b",), ("c",), ("d",))
+    assert display(names, []) == (("a", "b", "c", "d"),)
+    assert display(names, [("a", "d")]) == (("a", "b", "c"), ("b", "c", "d"))
+    assert display(names, list(itertools.combinations(names, 2))) == (
+        ("a",),
+        ("b",),
+        ("c",),
+        ("d",),
+    )
     # A gap that is no chain: a-c and b-d are clear.
-    assert undivided(names, [("a", "c"), ("b", "d")]) == (("a", "b"), ("a", "d"), ("b", "c"), ("c", "d"))
+    assert display(names, [("a", "c"), ("b", "d")]) == (
+        ("a", "b"),
+        ("a", "d"),
+        ("b", "c"),
+        ("c", "d"),
+    )
 
 
 @pytest.mark.parametrize("pair", [("a", "a"), ("a", "x"), ("x", "a")])
 def test_a_clear_pair_is_of_two_names(pair: tuple[str, str]) -> None:
     with pytest.raises(UsageError, match="is not of two of"):
-        undivided(["a", "b"], [pair])
+        display(["a", "b"], [pair])
 
 
 def test_a_ranking_says_who_is_ahead_and_who_cannot_be_told_apart() -> None:

@@ -9,9 +9,9 @@ import msgspec
 from vidence.ask.judging.fence import MOST_CHARS, block_id, fence
 from vidence.ask.judging.templates import QUESTION, REPAIR, JudgeTemplates, item_values
 from vidence.ask.judging.verdicts import Form, NoReading, Reading, judge_error, judged_score
-from vidence.ask.scoring.marking import refusal_in
 from vidence.contracts import Flow
 from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
+from vidence.text import refusal_in
 
 # Most characters of the judge's own earlier words that a repair shows.
 _MOST_EARLIER = 4_000

@@ -7,9 +7,9 @@ from vidence.ask.judging.asking import Asking, TemplateJudge
 from vidence.ask.judging.equal import says_the_same
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
-from vidence.ask.scoring.wording import without_thinking
 from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.text import without_thinking
 
 CHOICE, NONE = "choice", "none"
 EXTRACTED, CORRECT, REASON = "extracted_answer", "correct", "reason"

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, Protocol, TypeAlias
 
 from vidence.ask.judging.objects import Object, find_objects, inside
-from vidence.ask.scoring.wording import without_thinking
 from vidence.records import Failed, Outcome, Score, Verdict
+from vidence.text import without_thinking
 
 ERROR = "JudgeError"
 ID_KEY = "id"

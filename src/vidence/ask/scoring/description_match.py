@@ -12,10 +12,10 @@ import msgspec
 
 from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import LabelWords
-from vidence.ask.scoring.marking import refusal_in, with_cut_off
+from vidence.ask.scoring.marking import with_cut_off
 from vidence.ask.scoring.robust import read_text
-from vidence.ask.scoring.wording import without_thinking
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+from vidence.text import refusal_in, without_thinking
 
 NAME = "description-match"
 # What stands for the letter where a log supports none of the choices.

@@ -5,17 +5,11 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Item, Outcome, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+from vidence.text import refusal_in
 
 # How a parser turns the words of a reply into an outcome.
 ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
-
-
-def refusal_in(reply: Reply) -> Refused | None:
-    """The refusal that the server reported with the reply, if any."""
-    if reply.finish == "refusal" or reply.refusal:
-        return Refused(reason=reply.refusal or "the model declined to answer and gave no reason")
-    return None
 
 
 def with_cut_off(outcome: Answered | Unreadable, reply: Reply) -> Answered | Unreadable:

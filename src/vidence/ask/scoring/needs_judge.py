@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from vidence.ask.scoring.marking import refusal_in, with_cut_off
-from vidence.ask.scoring.wording import without_thinking
+from vidence.ask.scoring.marking import with_cut_off
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+from vidence.text import refusal_in, without_thinking
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,8 +19,9 @@ from dataclasses import dataclass
 
 from vidence.ask.scoring.marking import LetterScorer
 from vidence.ask.scoring.segment import Reading, read_segment
-from vidence.ask.scoring.wording import plain, without_thinking
+from vidence.ask.scoring.wording import plain
 from vidence.records import Answered, Item, Unreadable
+from vidence.text import without_thinking
 
 _ERROR_TEXT = re.compile(r"\s*(?:ERROR(?![a-z])|[Ee]rror\s*(?::|\Z))")
 

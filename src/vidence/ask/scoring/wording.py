@@ -4,13 +4,6 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
-_OPENING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
-_CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
-# Some servers swallow the opening tag with the prompt: all before a lone closing tag is reasoning.
-_HEADLESS_THINKING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
-# A reply that never closes its reasoning can still give its answer in a tag.
-_OPEN_THINKING = re.compile(r"<(?:think|thinking|reasoning)>.*?(?=<answer>|\Z)", re.DOTALL | re.IGNORECASE)
-
 # Full-width forms, circled capitals, quotes, dashes and odd spaces as ASCII; invisible ones away.
 # Look-alikes from other scripts (Cyrillic, Greek) stay as they are: they are no choice letters.
 _ASCII = {
@@ -31,33 +24,6 @@ _MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MU
 
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
-
-
-def without_thinking(text: str) -> str:
-    """The text without ``<think>`` blocks, also those that lack their opening or closing tag."""
-    text = _without_closed(text)
-    text = _HEADLESS_THINKING.sub(" ", text)
-    return _OPEN_THINKING.sub(" ", text)
-
-
-def _without_closed(text: str) -> str:
-    """The text without blocks that have both tags.
-
-    Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
-    have it look through the whole reply each time.
-    """
-    kept: list[str] = []
-    at, end, unclosed = 0, 0, set()
-    while (opening := _OPENING.search(text, at)) is not None:
-        name = opening[1].lower()
-        closing = None if name in unclosed else _CLOSING[name].search(text, opening.end())
-        if closing is None:
-            unclosed.add(name)
-            at = opening.end()
-        else:
-            kept += (text[end : opening.start()], " ")
-            at = end = closing.end()
-    return "".join(kept) + text[end:]
 
 
 def plain(text: str) -> str:

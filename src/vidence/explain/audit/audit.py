@@ -1,14 +1,14 @@
-"""What can be said of questions without asking anybody: every check, item by item and over all."""
+"""Every check of a set of questions that needs no model: item by item, and item against item."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from vidence.ask.benchmarks.checks import is_evidence_outside
 from vidence.errors import UsageError
-from vidence.explain.audit.choices import choice_reasons
-from vidence.explain.audit.reasons import Reason, Suspect, suspect
+from vidence.explain.audit.checks import text_reasons
+from vidence.explain.audit.reasons import Reason, Suspect, note, severe, suspect, warning
 from vidence.explain.audit.twins import Twins, find_twins
-from vidence.explain.audit.words import media_reasons, word_reasons
 from vidence.records import Item
 
 _MOST = 0.5
@@ -29,22 +29,23 @@ class ItemAudit:
     twins: Twins
     reasons: Mapping[str, tuple[Reason, ...]]
 
+    @property
+    def n_videos(self) -> int:
+        """How many videos the questions are about."""
+        return len({item.video_id for item in self.items})
+
     def suspects(self, more: Mapping[str, Sequence[Reason]] | None = None) -> tuple[Suspect, ...]:
         """Every question with something against it, in the order of the data; unusable lines come first.
 
         Args:
             more: further reasons by item id, such as what models found.
         """
-        lines = [
-            suspect(place, "", [Reason(kind="unusable", severity="severe", says=what)])
-            for place, what in map(_apart, self.problems)
-        ]
-        found = []
+        found = [suspect(place, "", [severe("unusable", what)]) for place, what in map(_apart, self.problems)]
         for item in self.items:
             reasons = [*self.reasons.get(item.item_id, ()), *(more or {}).get(item.item_id, ())]
             if reasons:
                 found.append(suspect(item.item_id, item.video_id, reasons))
-        return (*lines, *found)
+        return tuple(found)
 
 
 def audit_items(
@@ -73,16 +74,14 @@ def audit_items(
     is_partly_missing = len(missing) < len(items)
     for item in items:
         found = reasons[item.item_id]
-        found += word_reasons(item)
-        if item.choices:
-            found += choice_reasons(item)
-        found += media_reasons(item)
+        found += text_reasons(item)
+        found += _media_reasons(item)
         found += twins.reasons.get(item.item_id, ())
         if has_evidence and not item.evidence:
-            found.append(Reason(kind="no-evidence", severity="note", says="no evidence is given"))
+            found.append(note("no-evidence", "no evidence is given"))
         if is_partly_missing and item.item_id in missing:
-            said = "a video or image of this question is not there, those of others are"
-            found.append(Reason(kind="missing-media", severity="warning", says=said))
+            says = "a video or image of this question is not there, those of others are"
+            found.append(warning("missing-media", says))
     return ItemAudit(
         items=tuple(items),
         problems=tuple(problems),
@@ -91,6 +90,16 @@ def audit_items(
         twins=twins,
         reasons={item_id: tuple(some) for item_id, some in reasons.items() if some},
     )
+
+
+def _media_reasons(item: Item) -> Iterator[Reason]:
+    if not item.media:
+        yield warning("no-media", "names no video or image")
+    if is_evidence_outside(item):
+        spans = ", ".join(f"{e.start_s} to {e.end_s} s" for e in item.evidence)
+        shown = item.media[0]
+        says = f"evidence at {spans}; shown is {shown.start_s or 0} to {shown.end_s or 'the end'} s"
+        yield severe("evidence-outside", says)
 
 
 def _apart(problem: str) -> tuple[str, str]:

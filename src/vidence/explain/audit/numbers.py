@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from typing import NamedTuple
 
 _WORDS = (
     *("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"),
@@ -19,14 +19,11 @@ _ABOVE = r"(?:or more|or above|and above|and more|or higher|or greater)"
 _BELOW = r"(?:or less|or fewer|or below|and below|or lower)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Numbers from `low` to `high`; an end counts in unless it is open."""
+class Span(NamedTuple):
+    """Numbers from `low` to `high`, both counted in: of an open end it is the next number within."""
 
     low: float
     high: float
-    is_low_open: bool = False
-    is_high_open: bool = False
 
     @property
     def is_point(self) -> bool:
@@ -35,24 +32,16 @@ class Span:
 
     def covers(self, other: "Span") -> bool:
         """Every number of the other is in this one."""
-        low = self.low < other.low or (self.low == other.low and (other.is_low_open or not self.is_low_open))
-        high = self.high > other.high or (
-            self.high == other.high and (other.is_high_open or not self.is_high_open)
-        )
-        return low and high
+        return self.low <= other.low and other.high <= self.high
 
     def meets(self, other: "Span") -> bool:
         """They have a number in common."""
-        first, second = sorted((self, other), key=lambda s: (s.low, s.is_low_open))
-        if first.high == second.low:
-            return not (first.is_high_open or second.is_low_open)
-        return first.high > second.low
+        return max(self.low, other.low) <= min(self.high, other.high)
 
     def touches(self, other: "Span") -> bool:
         """They have one number in common, and that is an end of both."""
-        first, second = sorted((self, other), key=lambda s: (s.low, s.high))
         is_apart = not (self.is_point or other.is_point)
-        return is_apart and first.high == second.low and self.meets(other)
+        return is_apart and max(self.low, other.low) == min(self.high, other.high)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,38 +80,26 @@ def _value(text: str) -> float:
     return sum(float(part) * 60.0**i for i, part in enumerate(reversed(parts)))
 
 
-def _closed(low: str, high: str) -> tuple[Span, ...]:
-    return (Span(low=_value(low), high=_value(high)),)
-
-
-def _either(first: str, second: str) -> tuple[Span, ...]:
-    return (*_closed(first, first), *_closed(second, second))
-
-
-def _from(low: str, *, is_open: bool) -> tuple[Span, ...]:
-    return (Span(low=_value(low), high=math.inf, is_low_open=is_open),)
-
-
-def _up_to(high: str, *, is_open: bool) -> tuple[Span, ...]:
-    return (Span(low=-math.inf, high=_value(high), is_high_open=is_open),)
-
-
-_FORMS = tuple(
-    (re.compile(pattern), make)
-    for pattern, make in (
-        (rf"(?:between\s+){_N}{_UNIT}\s+and\s+{_N}{_UNIT}", _closed),
-        (rf"(?:from\s+|between\s+)?{_N}{_UNIT}{_TO}{_N}{_UNIT}", _closed),
-        (rf"(?:either\s+)?{_N}{_UNIT}\s+or\s+{_N}{_UNIT}", _either),
-        (rf"(?:more than|greater than|over|above|>)\s*{_N}{_UNIT}", partial(_from, is_open=True)),
+# How choices are written, and the spans that the numbers in them stand for.
+_FORMS: tuple[tuple[re.Pattern[str], Callable[..., tuple[tuple[float, float], ...]]], ...] = tuple(
+    (re.compile(pattern), spans)
+    for pattern, spans in (
+        (rf"(?:between\s+){_N}{_UNIT}\s+and\s+{_N}{_UNIT}", lambda a, b: ((a, b),)),
+        (rf"(?:from\s+|between\s+)?{_N}{_UNIT}{_TO}{_N}{_UNIT}", lambda a, b: ((a, b),)),
+        (rf"(?:either\s+)?{_N}{_UNIT}\s+or\s+{_N}{_UNIT}", lambda a, b: ((a, a), (b, b))),
         (
-            rf"(?:at least|no less than|no fewer than|≥|>=)\s*{_N}{_UNIT}",
-            partial(_from, is_open=False),
+            rf"(?:more than|greater than|over|above|>)\s*{_N}{_UNIT}",
+            lambda a: ((math.nextafter(a, math.inf), math.inf),),
         ),
-        (rf"{_N}{_UNIT}(?:\+|{_ABOVE}){_UNIT}", partial(_from, is_open=False)),
-        (rf"(?:less than|fewer than|under|below|<)\s*{_N}{_UNIT}", partial(_up_to, is_open=True)),
-        (rf"(?:at most|up to|no more than|≤|<=)\s*{_N}{_UNIT}", partial(_up_to, is_open=False)),
-        (rf"{_N}{_UNIT}{_BELOW}{_UNIT}", partial(_up_to, is_open=False)),
-        (rf"(?:exactly\s+|only\s+)?{_N}{_UNIT}", lambda n: _closed(n, n)),
+        (rf"(?:at least|no less than|no fewer than|≥|>=)\s*{_N}{_UNIT}", lambda a: ((a, math.inf),)),
+        (rf"{_N}{_UNIT}(?:\+|{_ABOVE}){_UNIT}", lambda a: ((a, math.inf),)),
+        (
+            rf"(?:less than|fewer than|under|below|<)\s*{_N}{_UNIT}",
+            lambda a: ((-math.inf, math.nextafter(a, -math.inf)),),
+        ),
+        (rf"(?:at most|up to|no more than|≤|<=)\s*{_N}{_UNIT}", lambda a: ((-math.inf, a),)),
+        (rf"{_N}{_UNIT}{_BELOW}{_UNIT}", lambda a: ((-math.inf, a),)),
+        (rf"(?:exactly\s+|only\s+)?{_N}{_UNIT}", lambda a: ((a, a),)),
     )
 )
 
@@ -139,14 +116,14 @@ def allowed(choice: str) -> Allowed | None:
     """
     text = _WORD_NUMBER.sub(lambda m: str(_WORDS.index(m[0])), choice.casefold().strip().rstrip(".;,"))
     text = text.lstrip("$€£").replace("\u2212", "-")
-    for pattern, make in _FORMS:
+    for pattern, spans_of in _FORMS:
         found = pattern.fullmatch(text)
         if found is None:
             continue
-        numbers = [g for g in found.groups() if g and re.fullmatch(_N, g)]
+        numbers = [_value(g) for g in found.groups() if g and re.fullmatch(_N, g)]
         around = (g.strip() for g in found.groups() if g and not re.fullmatch(_N, g))
         units = {words.removesuffix("s") if len(words) > 2 else words for words in around if words}
-        spans = make(*numbers)
+        spans = tuple(Span(*ends) for ends in spans_of(*numbers))
         if len(units) > 1 or any(span.low > span.high for span in spans):
             return None
         return Allowed(spans=spans, unit=units.pop() if units else "")

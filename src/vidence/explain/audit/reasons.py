@@ -51,6 +51,21 @@ class Reason(Record, kw_only=True, omit_defaults=True):
     others: tuple[str, ...] = ()
 
 
+def severe(kind: str, says: str) -> Reason:
+    """A reason that the question cannot stay as it is."""
+    return Reason(kind=kind, severity="severe", says=says)
+
+
+def warning(kind: str, says: str) -> Reason:
+    """A reason to have a look."""
+    return Reason(kind=kind, severity="warning", says=says)
+
+
+def note(kind: str, says: str) -> Reason:
+    """A reason that is often harmless."""
+    return Reason(kind=kind, severity="note", says=says)
+
+
 class Suspect(Record, kw_only=True):
     """A question, or a line that is none, with what speaks against it, the worst first."""
 

@@ -1,51 +1,17 @@
-"""The tables of an audit that asked nobody: the set, its key, rules that beat guessing, suspects."""
+"""The tables of an audit without models: the set, its key, rules that beat guessing, suspects."""
 
 import statistics
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
-
-import numpy as np
 
 from vidence.explain.audit.audit import ItemAudit
+from vidence.explain.audit.key import Key, choice_items
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
-from vidence.explain.audit.rules import Rule, all_rules, choice_items, length_ranks
-from vidence.explain.audit.words import scripts
-from vidence.explain.diagnostics.tables import Figures
-from vidence.records import Estimate, Item
-from vidence.statistics.answer_keys import LetterBalance, letter_balance
-from vidence.tables.findings import Entry, Heading, Sheet
+from vidence.tables.findings import Entry, Heading, Sheet, Value
+from vidence.text import scripts
 
 MOST_SUSPECTS = 200
 _LISTED_GROUPS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class Key:
-    """What the key of the questions with choices gives away."""
-
-    n: int
-    balance: LetterBalance
-    rules: tuple[Rule, ...]
-    length_rank: Estimate | None
-
-    def rule(self, key: str) -> Rule:
-        """The rule of that name."""
-        return next(rule for rule in self.rules if rule.key == key)
-
-
-def read_key(items: Sequence[Item], *, rng: np.random.Generator, level: float) -> Key | None:
-    """Look at the key; None where no question has choices."""
-    some = choice_items(items)
-    if not some:
-        return None
-    figures = Figures(rng=rng, level=level)
-    return Key(
-        n=len(some),
-        balance=letter_balance([i.answer for i in some], n_choices=[len(i.choices) for i in some], rng=rng),
-        rules=all_rules(some, figures=figures),
-        length_rank=length_ranks(some, figures=figures),
-    )
 
 
 def set_sheet(audit: ItemAudit) -> Sheet:
@@ -54,8 +20,7 @@ def set_sheet(audit: ItemAudit) -> Sheet:
     videos = Counter(item.video_id for item in items)
     sizes = Counter(len(item.choices) for item in choice_items(items))
     written = Counter(_main_script(item.question) for item in items)
-    absent = len(audit.missing)
-    lines: list[tuple[str, str, int | float | str]] = [
+    lines: list[tuple[str, str, Value]] = [
         ("questions", "questions", len(items)),
         ("unusable", "lines left out as unusable", len(audit.problems)),
         ("videos", "videos", len(videos)),
@@ -66,7 +31,7 @@ def set_sheet(audit: ItemAudit) -> Sheet:
         ("evidence", "questions with evidence", sum(bool(item.evidence) for item in items)),
         ("words", "words of a question, median", statistics.median(len(i.question.split()) for i in items)),
         ("scripts", "questions by script", _counts(written)),
-        ("missing", "questions whose media are not there", absent),
+        ("missing", "questions whose media are not there", len(audit.missing)),
         ("repeats", "exact repeats of an earlier question", len(audit.twins.repeats)),
         ("groups", "groups of (nearly) equal questions, whatever the video", len(audit.twins.groups)),
     ]
@@ -92,10 +57,6 @@ def _main_script(text: str) -> str:
 def letters_sheet(key: Key) -> Sheet:
     """How often each letter is right."""
     balance = key.balance
-    entries = tuple(
-        Entry(key=letter, label=letter, values=(right, right / key.n, expected / key.n))
-        for letter, right, expected in zip(balance.letters, balance.right, balance.expected, strict=True)
-    )
     return Sheet(
         name="letters",
         title="Where the right answers stand",
@@ -105,22 +66,20 @@ def letters_sheet(key: Key) -> Sheet:
             Heading(key="share", title="share", is_share=True),
             Heading(key="expected", title="if balanced", is_share=True),
         ),
-        entries=entries,
+        entries=tuple(
+            Entry(key=letter, label=letter, values=(right, right / key.n, expected / key.n))
+            for letter, right, expected in zip(balance.letters, balance.right, balance.expected, strict=True)
+        ),
         note=f"p = {balance.p_value:.2g} ({balance.method}). Shuffled choices undo an unbalanced key.",
     )
 
 
 def rules_sheet(key: Key) -> Sheet:
     """What rules get that look at no video."""
-    entries = tuple(
-        Entry(
-            key=rule.key,
-            label=rule.title,
-            values=(rule.n, rule.accuracy, rule.guessing if rule.n else None, rule.margin),
-            detail=rule.meaning,
-        )
-        for rule in key.rules
-    )
+    entries = []
+    for rule in key.rules:
+        values = (rule.n, rule.accuracy, rule.guessing if rule.n else None, rule.margin)
+        entries.append(Entry(key=rule.key, label=rule.title, values=values, detail=rule.meaning))
     return Sheet(
         name="rules",
         title="What rules get that look at no video",
@@ -131,7 +90,7 @@ def rules_sheet(key: Key) -> Sheet:
             Heading(key="guessing", title="guessing", is_share=True, note="on the same questions"),
             Heading(key="margin", title="above guessing", is_share=True),
         ),
-        entries=entries,
+        entries=tuple(entries),
         note="Intervals are by video and not adjusted for the number of rules. The best letter is chosen on "
         "these very questions, so that it is above guessing by its making.",
     )
@@ -139,33 +98,24 @@ def rules_sheet(key: Key) -> Sheet:
 
 def reasons_sheet(suspects: Sequence[Suspect]) -> Sheet:
     """How many questions each kind of reason speaks against, by severity."""
-    found = Counter(
-        {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}
-    )
+    found = {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}
     counts = Counter((kind, severity) for kind, severity, _ in found)
-    entries = tuple(
-        Entry(
-            key=kind,
-            label=meaning,
-            values=tuple(counts[kind, severity] for severity in SEVERITIES),
-        )
-        for kind, meaning in KINDS.items()
-        if any(counts[kind, severity] for severity in SEVERITIES)
-    )
+    by_kind = {kind: tuple(counts[kind, severity] for severity in SEVERITIES) for kind in KINDS}
+    severe = "no single right answer, one that is given away, or evidence not shown"
     return Sheet(
         name="reasons",
         title="What speaks against questions",
         label="reason",
         headings=(
-            Heading(
-                key="severe",
-                title="severe",
-                note="no single right answer, one that is given away, or evidence not shown",
-            ),
+            Heading(key="severe", title="severe", note=severe),
             Heading(key="warning", title="warning", note="somebody should look"),
             Heading(key="note", title="note", note="often harmless"),
         ),
-        entries=entries,
+        entries=tuple(
+            Entry(key=kind, label=KINDS[kind], values=values)
+            for kind, values in by_kind.items()
+            if any(values)
+        ),
         note="Questions by reason; one question may have several. These checks look at texts: they find "
         "candidates for a person to look at, and cannot see a wrong answer.",
     )
@@ -174,15 +124,11 @@ def reasons_sheet(suspects: Sequence[Suspect]) -> Sheet:
 def groups_sheet(audit: ItemAudit) -> Sheet:
     """The largest groups of questions that are equal or nearly so."""
     by_id = {item.item_id: item for item in audit.items}
-    largest = sorted(audit.twins.groups, key=lambda group: -len(group))[:_LISTED_GROUPS]
-    entries = tuple(
-        Entry(
-            key=group[0],
-            label=" ".join(by_id[group[0]].question.split())[:160],
-            values=(len(group), len({by_id[i].video_id for i in group}), ", ".join(group[:8])),
-        )
-        for group in largest
-    )
+    entries = []
+    for group in sorted(audit.twins.groups, key=lambda group: -len(group))[:_LISTED_GROUPS]:
+        label = " ".join(by_id[group[0]].question.split())[:160]
+        values = (len(group), len({by_id[i].video_id for i in group}), ", ".join(group[:8]))
+        entries.append(Entry(key=group[0], label=label, values=values))
     return Sheet(
         name="groups",
         title="Questions that are asked again",
@@ -192,7 +138,7 @@ def groups_sheet(audit: ItemAudit) -> Sheet:
             Heading(key="videos", title="videos"),
             Heading(key="ids", title="ids"),
         ),
-        entries=entries,
+        entries=tuple(entries),
         note=f"{len(audit.twins.groups):,} groups; question and choices resemble each other by 0.8 or more.",
     )
 
@@ -200,21 +146,16 @@ def groups_sheet(audit: ItemAudit) -> Sheet:
 def suspects_sheet(suspects: Sequence[Suspect]) -> Sheet:
     """The suspects but for those with nothing but notes, the worst first."""
     worth = [one for one in suspects if one.severity != "note"]
-    listed = sorted(worth, key=lambda one: SEVERITIES.index(one.severity))[:MOST_SUSPECTS]
-    entries = tuple(
-        Entry(
-            key=one.item_id,
-            label=one.item_id,
-            values=(one.severity, "; ".join(r.says for r in one.reasons if r.severity != "note")),
-        )
-        for one in listed
-    )
-    more = f"The first {len(listed):,} of {len(worth):,}. " if len(worth) > len(listed) else ""
+    entries = []
+    for one in sorted(worth, key=lambda one: SEVERITIES.index(one.severity))[:MOST_SUSPECTS]:
+        says = "; ".join(reason.says for reason in one.reasons if reason.severity != "note")
+        entries.append(Entry(key=one.item_id, label=one.item_id, values=(one.severity, says)))
+    more = f"The first {len(entries):,} of {len(worth):,}. " if len(worth) > len(entries) else ""
     return Sheet(
         name="suspects",
         title="Suspicious questions",
         label="question",
         headings=(Heading(key="severity", title="severity"), Heading(key="reasons", title="reasons")),
-        entries=entries,
+        entries=tuple(entries),
         note=f"{more}All of them, with the notes, are in suspicious.jsonl and suspicious.csv.",
     )

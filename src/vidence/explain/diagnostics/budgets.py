@@ -32,8 +32,8 @@ from vidence.explain.diagnostics.tables import (
 )
 from vidence.media.sizes import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
+from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
-from vidence.statistics.saturation import FEWEST_AMOUNTS, Course, Saturation, saturation
 from vidence.tables.findings import Chart, Point, Series, Sheet, Statement, Value
 
 PLAN: Final = "plan"
@@ -482,7 +482,7 @@ class _Sweep:
             note="The same questions at every point of a curve: see the next figure for their differences.",
         )
 
-    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Saturation]) -> Chart:
+    def _curve(self, groups: Mapping[str, Found], courses: Mapping[str, Plateau]) -> Chart:
         point = courses[ALL].point if ALL in courses else None
         marks = () if point is None else ((point, COURSES["saturates"]),)
         chart = self._chart(groups, tuple(self.numbered), SideBySide.accuracy)
@@ -500,13 +500,13 @@ class _Sweep:
 
     # ------------------------------------------------------------------ saturation
 
-    def _courses(self, groups: Mapping[str, Found]) -> dict[str, Saturation]:
+    def _courses(self, groups: Mapping[str, Found]) -> dict[str, Plateau]:
         """The course of each curve over the amounts above 0; nothing where these are too few."""
         fitted = {label: amount for label, amount in self.numbered.items() if amount > 0}
         if len(fitted) < FEWEST_AMOUNTS:
             return {}
         return {
-            group: saturation(
+            group: find_plateau(
                 np.stack([some.values[label] for label in fitted], axis=1),
                 list(fitted.values()),
                 clusters=[item.video_id for item in some.items],
@@ -516,7 +516,7 @@ class _Sweep:
             for group, some in groups.items()
         }
 
-    def _course_table(self, courses: Mapping[str, Saturation]) -> Sheet:
+    def _course_table(self, courses: Mapping[str, Plateau]) -> Sheet:
         has_zero = 0 in self.numbered.values()
         below = "the largest amount that still is"
         return tabulate(

@@ -26,7 +26,7 @@ from vidence.explain.diagnostics.tables import (
     tag_tables,
 )
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
-from vidence.statistics.distributions import TwoGroups, two_groups
+from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
 from vidence.tables.findings import Entry, Group, Sheet, Statement, Violins
 

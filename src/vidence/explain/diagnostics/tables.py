@@ -13,13 +13,12 @@ from numpy.typing import NDArray
 from vidence.contracts import Examined
 from vidence.explain.diagnostics.conditions import ReplyScore, mean_value
 from vidence.records import Estimate, Item, Record
-from vidence.statistics import intervals, paired
+from vidence.statistics import paired
+from vidence.statistics.intervals import FEW_CLUSTERS, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.findings import Entry, Heading, Sheet, Value
 
-# Below it percentile intervals are too narrow (`intervals.mean`), and Student's t is used in their place.
-FEW_VIDEOS = 30
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
 _ROUNDING = 1e-9
@@ -60,9 +59,7 @@ class Figures:
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
         """The mean of what has no bounds, such as a difference, over questions, one or more."""
         videos = [item.video_id for item in items]
-        if len(set(videos)) < FEW_VIDEOS:
-            return intervals.mean_analytic(values, clusters=videos, level=self.level)
-        return intervals.mean(values, clusters=videos, rng=self.rng, level=self.level)
+        return mean_interval(values, clusters=videos, rng=self.rng, rule="student-if-few", level=self.level)
 
     def mean(
         self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
@@ -99,7 +96,7 @@ class Figures:
         found = paired.compare(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        is_few = found.difference.n_clusters < FEW_VIDEOS
+        is_few = found.difference.n_clusters < FEW_CLUSTERS
         return found.analytic if is_few else found.difference, found.p_value
 
     def differences(
@@ -121,7 +118,7 @@ class Figures:
         found = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        return found.fieller if found.fieller.n_clusters < FEW_VIDEOS else found.bootstrap
+        return found.fieller if found.fieller.n_clusters < FEW_CLUSTERS else found.bootstrap
 
 
 # --------------------------------------------------------------------------- guessing

@@ -1,6 +1,6 @@
 """Audit a printed table: counts that no number of right answers gives, sums and means that do not fit.
 
-The arithmetic is that of `implied` and `audit` beside this file; here it is put to every cell, and what it
+The arithmetic is that of `grim` beside this file; here it is put to every cell, and what it
 finds is said in words.
 """
 
@@ -10,29 +10,23 @@ from fractions import Fraction
 
 import msgspec
 
-from vidence.explain.published.audit import audit_row
-from vidence.explain.published.implied import (
+from vidence.explain.published.grim import (
     Implied,
+    audit_row,
     check_mean,
-    check_sum,
     fitting,
     implied,
     nearby_sizes,
     printed,
 )
 from vidence.explain.published.printed import (
-    DifferenceRule,
+    ColumnRule,
     Flag,
     FlagKind,
-    MeanRule,
     PublishedColumn,
     PublishedRow,
     PublishedTable,
-    RatioRule,
-    RowMeanRule,
-    RowSumRule,
-    Rule,
-    SumRule,
+    RowRule,
     is_blank,
     number,
 )
@@ -59,9 +53,8 @@ def audited(table: PublishedTable) -> PublishedTable:
     found: dict[str, Flags] = {row.name: defaultdict(list) for row in table.rows}
     for row in table.rows:
         _audit_one(table, row, found[row.name])
-    for rule in table.rules:
-        if isinstance(rule, RowMeanRule | RowSumRule):
-            _audit_total_row(table, rule, found[rule.total])
+    for rule in table.row_rules:
+        _audit_total_row(table, rule, found[rule.total])
     rows = []
     for row in table.rows:
         cells = tuple(
@@ -105,18 +98,20 @@ def _audit_one(table: PublishedTable, row: PublishedRow, flags: Flags) -> None:
     for column, cell in zip(table.columns, row.cells, strict=True):
         if trouble := _unreadable(column, cell.text):
             flags[column.name].append(trouble)
-    cells = _counts(table, row, flags)
-    for rule in table.rules:
-        match rule:
-            case SumRule():
-                _audit_sum(rule, cells, flags)
-            case MeanRule(rows=some):
-                if row.name in some or (not some and row.kind != "summary"):
-                    flags[rule.total].extend(_mean_of_row(table, row, rule))
-            case RatioRule() | DifferenceRule():
-                flags[rule.total].extend(_derived(table, row, rule))
-            case RowMeanRule() | RowSumRule():
-                pass  # about one row for the whole table
+    rules = [rule for rule in table.rules if _holds(rule, row)]
+    sums = [rule for rule in rules if rule.rule == "sum"]
+    cells = _counts(table, row, sums, flags=flags)
+    for rule in sums:
+        _audit_sum(rule, cells, flags)
+    for rule in rules:
+        if rule.rule != "sum":
+            check = _mean_of_row if rule.rule == "mean" else _derived
+            flags[rule.total] += check(table, row, rule)
+
+
+def _holds(rule: ColumnRule, row: PublishedRow) -> bool:
+    """Whether the rule is about this row: one that is named, else any, but for means of summaries."""
+    return row.name in rule.rows if rule.rows else rule.rule != "mean" or row.kind != "summary"
 
 
 def _percentage(text: str) -> str | None:
@@ -138,28 +133,9 @@ def _unreadable(column: PublishedColumn, text: str) -> Flag | None:
     return None
 
 
-class _Count(Record, kw_only=True):
-    """What stands behind a cell: the counts, and whether the value is impossible and they are the nearest."""
-
-    implied: Implied
-    is_nearest: bool = False
-
-    @property
-    def low(self) -> int:
-        return self._all[0]
-
-    @property
-    def high(self) -> int:
-        return self._all[-1]
-
-    @property
-    def _all(self) -> tuple[int, ...]:
-        if not self.is_nearest:
-            return self.implied.all
-        return (round(Fraction(self.implied.text) * self.implied.n / 100),)
-
-
-def _counts(table: PublishedTable, row: PublishedRow, flags: Flags) -> dict[str, _Count]:
+def _counts(
+    table: PublishedTable, row: PublishedRow, sums: Sequence[ColumnRule], *, flags: Flags
+) -> dict[str, Implied]:
     """What stands behind each cell of a row; flags what is impossible or in the wrong place."""
     values: dict[str, str] = {}
     sizes: dict[str, int] = {}
@@ -172,19 +148,19 @@ def _counts(table: PublishedTable, row: PublishedRow, flags: Flags) -> dict[str,
             if sizes[column.name] < n:
                 flags[column.name].append(_fewer(figure, n, sizes[column.name]))
     sources: dict[str, str] = {}
-    for rule in table.rules:
-        if isinstance(rule, SumRule) and set(rule.parts) <= set(values):
-            parts = {part: values[part] for part in rule.parts}
+    for rule in sums:
+        if set(rule.of) <= set(values):
+            parts = {part: values[part] for part in rule.of}
             whole = (values[rule.total], sizes[rule.total]) if rule.total in values else None
             sources |= _audit_places(parts, sizes, whole, flags=flags)
-    cells: dict[str, _Count] = {}
+    cells: dict[str, Implied] = {}
     for name, figure in values.items():
-        found = implied(values[sources.get(name, name)], sizes[name])
-        cells[name] = _Count(implied=found, is_nearest=not found.all)
+        found = cells[name] = implied(values[sources.get(name, name)], sizes[name])
         if name in sources:
             continue
         if not found.all:
-            peers = {peer: sizes[peer] for peer in _peers(name, table.rules) if peer in sizes}
+            parts_of = [rule.of for rule in sums if name in rule.of]
+            peers = {peer: sizes[peer] for of in parts_of for peer in of if peer != name and peer in sizes}
             flags[name].append(_impossible(figure, sizes[name], peers))
         elif found.verdict == "truncated only":
             k = found.truncated[0]
@@ -208,13 +184,6 @@ def _as_printed(k: int, like: Implied) -> str:
     """The share of `k` with as many digits as a printed value."""
     n_digits = len(like.text.partition(".")[2])
     return f"{100 * k / like.n:.{n_digits}f}"
-
-
-def _peers(column: str, rules: Sequence[Rule]) -> Iterator[str]:
-    """The other parts of the sums that a column is a part of."""
-    for rule in rules:
-        if isinstance(rule, SumRule) and column in rule.parts:
-            yield from (part for part in rule.parts if part != column)
 
 
 def _impossible(figure: str, n: int, peers: Mapping[str, int]) -> Flag:
@@ -257,21 +226,19 @@ def _audit_places(
 # --------------------------------------------------------------------------- rules
 
 
-def _audit_sum(rule: SumRule, cells: Mapping[str, _Count], flags: Flags) -> None:
-    if rule.total not in cells or any(part not in cells for part in rule.parts):
+def _audit_sum(rule: ColumnRule, cells: Mapping[str, Implied], flags: Flags) -> None:
+    if not {rule.total, *rule.of} <= set(cells):
         return
-    total, parts = cells[rule.total], [cells[part] for part in rule.parts]
-    nearest = [part for part in rule.parts if cells[part].is_nearest]
-    if total.is_nearest or (not nearest and check_sum([p.implied for p in parts], total.implied).is_possible):
-        return
+    total, parts = cells[rule.total], [cells[part] for part in rule.of]
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
-    if any(low <= k <= high for k in total.implied.all):
+    if not total.all or any(low <= k <= high for k in total.all):
         return
-    n_parts = sum(part.implied.n for part in parts)
+    n_parts = sum(part.n for part in parts)
+    nearest = [part for part in rule.of if not cells[part].all]
     guess = f", with the nearest count for {', '.join(nearest)}" if nearest else ""
-    names = f"{rule.parts[0]} to {rule.parts[-1]}" if len(rule.parts) > 2 else " and ".join(rule.parts)
+    names = f"{rule.of[0]} to {rule.of[-1]}" if len(rule.of) > 2 else " and ".join(rule.of)
     says = (
-        f"{_span(total.low, total.high)} of {total.implied.n:,}, but {names} add up to {_span(low, high)} of "
+        f"{_span(total.low, total.high)} of {total.n:,}, but {names} add up to {_span(low, high)} of "
         f"{n_parts:,}{guess}"
     )
     flags[rule.total].append(Flag(kind="sum", says=says))
@@ -281,7 +248,7 @@ def _span(low: int, high: int) -> str:
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
-def _mean_of_row(table: PublishedTable, row: PublishedRow, rule: MeanRule) -> list[Flag]:
+def _mean_of_row(table: PublishedTable, row: PublishedRow, rule: ColumnRule) -> list[Flag]:
     total = _percentage(table.text(row, rule.total))
     parts = [_percentage(table.text(row, part)) for part in rule.of]
     given = [part for part in parts if part is not None]
@@ -312,15 +279,15 @@ def _range(column: PublishedColumn, text: str) -> tuple[Fraction, Fraction] | No
     return Fraction(figure) - half, Fraction(figure) + half
 
 
-def _derived(table: PublishedTable, row: PublishedRow, rule: RatioRule | DifferenceRule) -> list[Flag]:
-    """What is wrong with a value that is made of two others in its row."""
-    names = (rule.total, rule.of, rule.to if isinstance(rule, RatioRule) else rule.less)
+def _derived(table: PublishedTable, row: PublishedRow, rule: ColumnRule) -> list[Flag]:
+    """What is wrong with a ratio or difference of two others in its row."""
+    names = (rule.total, *rule.of)
     ranges = [_range(table.columns[table.position(name)], table.text(row, name)) for name in names]
     known = [one for one in ranges if one is not None]
     if len(known) < len(names):
         return []
     (least, greatest), (of_low, of_high), (by_low, by_high) = known
-    if isinstance(rule, DifferenceRule):
+    if rule.rule == "difference":
         low, high, what = of_low - by_high, of_high - by_low, "less"
     elif by_low > 0:
         low, high, what = 100 * of_low / by_high, 100 * of_high / by_low, "in per cent of"
@@ -328,11 +295,11 @@ def _derived(table: PublishedTable, row: PublishedRow, rule: RatioRule | Differe
         return []
     if least <= high and greatest >= low:
         return []
-    kind: FlagKind = "difference" if isinstance(rule, DifferenceRule) else "ratio"
+    kind: FlagKind = "difference" if rule.rule == "difference" else "ratio"
     return [Flag(kind=kind, says=f"{names[1]} {what} {names[2]} is {float((low + high) / 2):.2f}")]
 
 
-def _audit_total_row(table: PublishedTable, rule: RowMeanRule | RowSumRule, flags: Flags) -> None:
+def _audit_total_row(table: PublishedTable, rule: RowRule, flags: Flags) -> None:
     total = next(row for row in table.rows if row.name == rule.total)
     rows = [row for row in table.rows if row.kind == "model" and row != total]
     for name in rule.columns or [column.name for column in table.columns if column.kind != "text"]:
@@ -341,7 +308,7 @@ def _audit_total_row(table: PublishedTable, rule: RowMeanRule | RowSumRule, flag
         given = [part for part in parts if part is not None]
         if figure is None or len(given) < len(parts) or not given:
             continue
-        if isinstance(rule, RowSumRule):
+        if rule.rule == "sum":
             summed = sum((Fraction(part) for part in given), Fraction(0))
             if summed != Fraction(figure):
                 says = f"the {len(given)} rows add up to {float(summed):,g}"

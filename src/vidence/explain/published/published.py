@@ -14,8 +14,9 @@ from vidence.explain.published.printed import (
     PublishedColumn,
     PublishedRow,
     PublishedTable,
+    read_notes,
+    read_table,
 )
-from vidence.explain.published.printed_files import read_notes, read_table
 
 
 def _folder() -> Traversable:
@@ -91,7 +92,13 @@ def _widened(table: PublishedTable, across: Across) -> PublishedTable:
         )
     columns = (*kept, *(narrowed for *_, narrowed in spread))
     return msgspec.structs.replace(
-        table, columns=columns, rows=tuple(rows), rules=(), names=tuple(c.name for c in kept), across=None
+        table,
+        columns=columns,
+        rows=tuple(rows),
+        rules=(),
+        row_rules=(),
+        names=tuple(c.name for c in kept),
+        across=None,
     )
 
 

@@ -4,13 +4,13 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from vidence.explain.audit.choices import choice_reasons, exact_form
-from vidence.explain.audit.words import word_reasons
+from vidence.explain.audit.checks import exact_form, text_reasons
 from vidence.make.gates.asking import plain_item
 from vidence.make.gates.rules import CheckRules
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.records import Evidence
-from vidence.statistics.near_duplicates import near_pairs, normal_form
+from vidence.statistics.near_duplicates import near_pairs
+from vidence.text import normal_form
 
 CHECKS: Final = "checks"
 # Reasons of the audit of items for which a draft is dropped; with severity, where only from there on.
@@ -51,7 +51,7 @@ def _faults(drafts: Sequence[Draft]) -> Iterator[Dropped]:
     """What the audit of items says of each draft that cannot stay."""
     for draft in drafts:
         item = plain_item(draft)
-        for reason in (*word_reasons(item), *choice_reasons(item)):
+        for reason in text_reasons(item):
             name = _FATAL.get(reason.kind, "")
             if reason.kind == "overlapping-choices" and reason.severity == "severe":
                 name = "overlapping-options"

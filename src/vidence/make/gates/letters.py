@@ -9,8 +9,7 @@ from dataclasses import dataclass
 import msgspec
 import numpy as np
 
-from vidence.explain.audit.choices import choice_reasons
-from vidence.explain.audit.words import word_reasons
+from vidence.explain.audit.checks import text_reasons
 from vidence.make.gates.asking import plain_item
 from vidence.make.pipeline.material import Draft
 from vidence.records import Record
@@ -73,7 +72,7 @@ def _is_fixed(draft: Draft) -> bool:
     if not any(map(_MAY_NAME.search, (draft.question, *draft.choices))):
         return False
     item = plain_item(draft)
-    return any(reason.kind in _FIXED for reason in (*word_reasons(item), *choice_reasons(item)))
+    return any(reason.kind in _FIXED for reason in text_reasons(item))
 
 
 def _places(

@@ -29,7 +29,7 @@ from vidence.report.diagnosed import said_of, settings
 from vidence.report.export import write_whole
 from vidence.report.headline import guesses_of
 from vidence.report.results import Run, load_run
-from vidence.statistics.intervals import mean, proportion
+from vidence.statistics.intervals import mean_interval, proportion
 from vidence.statistics.paired import compare, holm
 from vidence.tables.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement
 from vidence.tables.rendering import render
@@ -160,7 +160,7 @@ def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run,
     if len(set(clips)) == len(clips) and set(marks) <= {0.0, 1.0}:
         accuracy = proportion(int(sum(marks)), len(marks))
     else:
-        accuracy = mean(marks, clusters=clips, rng=rng)
+        accuracy = mean_interval(marks, clusters=clips, rng=rng)
     return Measured(
         model=model,
         factor=condition.factor,

@@ -18,7 +18,7 @@ from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
-from vidence.statistics.intervals import mean
+from vidence.statistics.intervals import mean_interval
 from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, words
 
 # What the figure does: label, what for, semantic group, and the setting that its variants differ in.
@@ -137,7 +137,9 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
         for version in versions:
             rows = runs[model, version].rows
             right = [float(row.correct == 1.0) for row in rows]
-            cells.append(estimated(mean(right, clusters=[row.item.video_id for row in rows], rng=rng)))
+            cells.append(
+                estimated(mean_interval(right, clusters=[row.item.video_id for row in rows], rng=rng))
+            )
         lines.append(Line(key=model, cells=(*cells, count(len(runs[model, versions[0]].rows)))))
     columns = (
         Column(key="model", title="who answers", is_text=True),

@@ -12,7 +12,7 @@ from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.pipeline.material import Draft, Dropped, Made, Material, Task
 from vidence.records import Evidence
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import normal_form
 
 N_CHOICES = 5
 LEAST_EVIDENCE = 3

@@ -20,7 +20,7 @@ from vidence.seeing.same_person import distance
 from vidence.seeing.space import Bands, Edge, Place, edges_at, passage
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 from vidence.seeing.visibility import Visible
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import normal_form
 
 # Through an edge; ``stayed``: was there in the first frame, or still is in the last; ``unclear``: neither.
 Way: TypeAlias = Edge | Literal["stayed", "unclear"]

@@ -12,7 +12,7 @@ from vidence.make.tasks._drafting import Ledger, NoIdea
 from vidence.make.tasks._wording import sentence
 from vidence.records import Evidence, Record
 from vidence.seeing.shooting import Shot
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import normal_form
 
 N_LISTED = 4
 FEWEST_CHANGES, MOST_CHANGES = 2, 5

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 
 from vidence.ask.judging.fence import fence
 from vidence.ask.judging.objects import Object, find_objects
-from vidence.ask.scoring.marking import refusal_in
-from vidence.ask.scoring.wording import without_thinking
 from vidence.contracts import Flow
 from vidence.errors import RejectedRequestError
 from vidence.make.pipeline.material import Card, Crop
@@ -15,7 +13,7 @@ from vidence.make.tasks._alike import content_words, jaccard
 from vidence.make.tasks._drafting import N_CHOICES
 from vidence.make.tasks._prompts import TaskPrompts
 from vidence.records import ImagePart, Prompt, Reply, TextPart
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import normal_form, refusal_in, without_thinking
 
 _MOST_WORDS = 20
 _MOST_QUESTION_WORDS = 60

@@ -30,7 +30,7 @@ from vidence.make.tasks._wording import named, number_word, numbered, sentence
 from vidence.records import Evidence
 from vidence.seeing.same_person import distance
 from vidence.seeing.space import EDGES, Edge
-from vidence.statistics.near_duplicates import normal_form
+from vidence.text import normal_form
 
 N_LISTED, N_PAIR = 3, 2
 FEWER_THAN_TWO = "Fewer than two of them"

@@ -8,13 +8,13 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from vidence.ask.scoring.marking import refusal_in
-from vidence.ask.scoring.wording import plain, without_thinking
+from vidence.ask.scoring.wording import plain
 from vidence.contracts import Flow
 from vidence.make.events.lexicon import words_in
 from vidence.make.pipeline.material import Crop
 from vidence.make.pipeline.wording import REPAIR, CardWording
 from vidence.records import ImagePart, Prompt, Reply, TextPart
+from vidence.text import refusal_in, without_thinking
 
 MadeT = TypeVar("MadeT")
 _MOST_EARLIER: Final = 4_000

@@ -13,8 +13,8 @@ import pytest
 
 from vidence import catalog
 from vidence.ask.judging import asking
-from vidence.ask.scoring.wording import without_thinking
 from vidence.records import Reply
+from vidence.text import without_thinking
 
 SETTINGS = [
     *[

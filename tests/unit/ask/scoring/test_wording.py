@@ -2,26 +2,7 @@
 
 import pytest
 
-from vidence.ask.scoring.wording import equal_choices, plain, without_thinking, words
-
-
-@pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("a <think>b</think> c", "a   c"),
-        ("<think>a</think>b<think>c", " b "),
-        ("a</think>b", " b"),
-        ("a</think>b</think>c", " c"),
-        ("<think>a <answer>b", " <answer>b"),
-        ("<think>a<think>b</think>c</THINKING>d", " d"),
-        ("<reasoning>a<think>b</think>c", " "),
-        ("x<Think>a</tHINK>y<thinking>b</thinking>z", "x y z"),
-        ("<think>loop " * 3000, " "),
-        ("no tags", "no tags"),
-    ],
-)
-def test_thinking_is_taken_off(text: str, expected: str) -> None:
-    assert without_thinking(text) == expected
+from vidence.ask.scoring.wording import equal_choices, plain, words
 
 
 @pytest.mark.parametrize(
@@ -71,3 +52,11 @@ def test_words(text: str, expected: tuple[str, ...]) -> None:
 )
 def test_equal_choices(text: str, choices: tuple[str, ...], expected: tuple[int, ...]) -> None:
     assert equal_choices(text, choices) == expected
+
+
+def test_odd_spaces_quotes_and_dashes_are_ascii() -> None:
+    assert plain("a\u00a0b\u3000c\u2009d\u202fe") == "a b c d e"
+    assert plain("\u2018a\u2019 \u02bc \u201cb\u201d \u300cc\u300d") == '\'a\' \' "b" "c"'
+    assert plain("1\u20102\u20113\u20124\u20135\u20146\u22127") == "1-2-3-4-5-6-7"
+    assert plain("a\u200bb\u200cc\u200dd\u2060e\ufefff\u3001g\u3002") == "abcdef,g."
+    assert plain("\uff21\uff5e \u24b6\u24cf") == "A~ AZ"

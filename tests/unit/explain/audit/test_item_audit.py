@@ -94,7 +94,7 @@ def test_numbers_are_read_with_bounds_units_and_words():
     assert clock.spans[0].low == 3723
     less = allowed("fewer than five")
     assert less is not None
-    assert less.spans[0].is_high_open
+    assert 4.9 < less.spans[0].high < 5
     assert allowed("8 to 3") is None
     assert allowed("3 cm to 5 m") is None
     assert allowed("1/2") is None
@@ -301,3 +301,22 @@ def test_a_rule_on_a_few_questions_is_never_bad():
     assert card.key is not None
     assert not card.key.rule("median").beats_guessing
     assert "is not shown to beat guessing" in datasheet(card)
+
+
+def test_more_than_ten_choices_are_noted():
+    choices = [
+        f"the {word}" for word in ["ant", "bee", "cat", "dog", "eel", "fox", "gnu", "hen", "ibis", "jay"]
+    ]
+    assert ("many-choices", "note") not in reasons(item(choices=choices))
+    assert ("many-choices", "note") in reasons(item(choices=[*choices, "the kite"]))
+
+
+def test_of_two_choices_none_stands_out():
+    found = reasons(item(choices=("7", "a long walk along the river bank"), answer="A"))
+    assert not {kind for kind, _ in found} & {"odd-kind", "odd-length"}
+
+
+def test_groups_are_listed_with_their_videos():
+    items = [item(item_id=str(i), media=(Media(path=f"{i % 2}.mp4"),)) for i in range(3)]
+    (sheet,) = [one for one in made(items).statements() if one.name == "groups"]
+    assert [entry.values for entry in sheet.entries] == [(3, 2, "0, 1, 2")]

@@ -3,8 +3,7 @@
 import pytest
 
 from vidence.explain.published.audited import audited, coverage, problems
-from vidence.explain.published.printed import PublishedTable
-from vidence.explain.published.printed_files import read_notes, read_table
+from vidence.explain.published.printed import PublishedTable, read_notes, read_table
 
 
 def audit(text: str, toml: str = "") -> PublishedTable:
@@ -22,7 +21,7 @@ def flags(text: str, toml: str = "") -> list[tuple[str, str, str, str]]:
     ]
 
 
-SUM = '[[rules]]\nrule = "sum"\ntotal = "all"\nparts = ["a", "b"]\n'
+SUM = '[[rules]]\nrule = "sum"\ntotal = "all"\nof = ["a", "b"]\n'
 
 
 def test_a_share_that_exists_is_not_flagged():
@@ -46,6 +45,12 @@ def test_a_value_that_was_cut_off_is_said_to_be_so():
     assert flags("m,a\nn,3\nX,66.7\nY,66.6\n") == [
         ("Y", "a", "last digit", "2 of 3 are 66.7: cut off, not rounded")
     ]
+
+
+def test_a_rule_on_some_rows_says_nothing_of_the_others():
+    text = "m,a,b,all\nn,4,4,8\nX,25.0,25.0,50.0\nY,25.0,25.0,50.0\n"
+    assert [row for row, _, kind, _ in flags(text, SUM) if kind == "sum"] == ["X", "Y"]
+    assert [row for row, *_ in flags(text, f'{SUM}rows = ["Y"]\n')] == ["Y"]
 
 
 @pytest.mark.parametrize("text", ["100.1", "-5.0"])
@@ -77,7 +82,7 @@ def test_a_value_that_is_possible_in_both_places_is_moved_with_the_other():
     assert found[1][3] == "looks like the value of a: 2 of 4"
 
 
-THREE = '[[rules]]\nrule = "sum"\ntotal = "all"\nparts = ["a", "b", "c"]\n'
+THREE = '[[rules]]\nrule = "sum"\ntotal = "all"\nof = ["a", "b", "c"]\n'
 # 25.00 is no share of 3. It changes places with b (100.00: 3, 1 and 0 right) or with c (0.00: 0, 4 and 2).
 TWO_WAYS = "m,a,b,c,all\nn,3,4,8,15\nX,25.00,100.00,0.00,{whole}\n"
 
@@ -183,8 +188,8 @@ def test_a_summary_row_has_no_mean_of_its_own():
 def test_ratios_and_differences_are_recomputed():
     toml = (
         '[[columns]]\nname = "change"\nkind = "number"\n'
-        '[[rules]]\nrule = "ratio"\ntotal = "ratio"\nof = "a"\nto = "b"\n'
-        '[[rules]]\nrule = "difference"\ntotal = "change"\nof = "a"\nless = "b"\n'
+        '[[rules]]\nrule = "ratio"\ntotal = "ratio"\nof = ["a", "b"]\n'
+        '[[rules]]\nrule = "difference"\ntotal = "change"\nof = ["a", "b"]\n'
     )
     text = (
         "m,a,b,ratio,change\nX,20.0,50.0,40.0%,-30.0\nY,20.0,50.0,41.0%,+30.0\n"
@@ -199,7 +204,7 @@ def test_ratios_and_differences_are_recomputed():
 def test_counts_are_exact_in_a_ratio():
     toml = (
         '[[columns]]\nname = "right"\nkind = "number"\n[[columns]]\nname = "asked"\nkind = "number"\n'
-        '[[rules]]\nrule = "ratio"\ntotal = "share"\nof = "right"\nto = "asked"\n'
+        '[[rules]]\nrule = "ratio"\ntotal = "share"\nof = ["right", "asked"]\n'
     )
     # 404 of 1,101 are 36.69; 403 are 36.60.
     text = 'm,right,asked,share\nX,404,"1,101",36.69\nY,403,"1,101",36.69\n'
@@ -210,13 +215,13 @@ ROWS = '[[rows]]\nrow = "All"\nkind = "summary"\n[[columns]]\nname = "n"\nkind =
 
 
 def test_a_row_of_means_is_recomputed():
-    toml = ROWS + '[[rules]]\nrule = "mean-of-rows"\ntotal = "All"\n'
+    toml = ROWS + '[[row_rules]]\nrule = "mean"\ntotal = "All"\n'
     text = "m,n,a,b\nX,10,20.0,5.0\nY,30,40.0,-\nAll,20,31.0,5.0\n"
     assert flags(text, toml) == [("All", "a", "mean", "2 rows average 30.00, each alike")]
 
 
 def test_a_row_of_means_can_weigh_by_a_column():
-    toml = ROWS + '[[rules]]\nrule = "mean-of-rows"\ntotal = "All"\ncolumns = ["a"]\nweights = "n"\n'
+    toml = ROWS + '[[row_rules]]\nrule = "mean"\ntotal = "All"\ncolumns = ["a"]\nweights = "n"\n'
     text = "m,n,a\nX,10,20.0\nY,30,40.0\nAll,40,35.0\n"
     assert flags(text, toml) == []
     assert flags(text.replace("35.0", "30.0"), toml) == [
@@ -225,7 +230,7 @@ def test_a_row_of_means_can_weigh_by_a_column():
 
 
 def test_a_row_of_sums_is_recomputed():
-    toml = ROWS + '[[rules]]\nrule = "sum-of-rows"\ntotal = "All"\ncolumns = ["n"]\n'
+    toml = ROWS + '[[row_rules]]\nrule = "sum"\ntotal = "All"\ncolumns = ["n"]\n'
     assert flags('m,n\nX,"1,000"\nY,30\nAll,"1,030"\n', toml) == []
     assert flags('m,n\nX,"1,000"\nY,31\nAll,"1,030"\n', toml) == [
         ("All", "n", "sum", "the 2 rows add up to 1,031")
@@ -233,12 +238,12 @@ def test_a_row_of_sums_is_recomputed():
 
 
 def test_numbers_above_a_hundred_have_no_mean_of_rows():
-    toml = ROWS + '[[rules]]\nrule = "mean-of-rows"\ntotal = "All"\ncolumns = ["n"]\n'
+    toml = ROWS + '[[row_rules]]\nrule = "mean"\ntotal = "All"\ncolumns = ["n"]\n'
     assert flags("m,n\nX,1000\nY,30\nAll,7\n", toml) == []
 
 
 def test_rows_of_people_are_no_part_of_a_row_of_means():
-    toml = ROWS + '[[rules]]\nrule = "mean-of-rows"\ntotal = "All"\n[[rows]]\nrow = "P"\nkind = "human"\n'
+    toml = ROWS + '[[row_rules]]\nrule = "mean"\ntotal = "All"\n[[rows]]\nrow = "P"\nkind = "human"\n'
     assert flags("m,n,a\nP,1,90.0\nX,1,20.0\nAll,1,20.0\n", toml) == []
 
 

@@ -7,8 +7,8 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
-from vidence.statistics import distributions
-from vidence.statistics.distributions import two_groups
+from vidence.statistics import resampling
+from vidence.statistics.effect_sizes import two_groups
 from vidence.statistics.resampling import Resampling, cluster_draws
 
 FEW = Resampling(n_boot=200)
@@ -54,7 +54,7 @@ def by_hand(first: np.ndarray, second: np.ndarray) -> tuple[float, float, float]
 
 @pytest.mark.parametrize("cells", [2**20, 7])
 def test_intervals_equal_those_of_draws_done_one_by_one(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(distributions, "BLOCK_CELLS", cells)
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", cells)
     first, second = np.array(FIRST), np.array(SECOND)
     rows = []
     for block in cluster_draws(3, generator(5), FEW.n_boot):

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics._inputs import as_labels
-from vidence.statistics.resampling import USUAL, Resampling, cluster_draws, percentile_estimate
+from vidence.statistics.resampling import USUAL, Resampling, percentile_estimate, replicates
 
 Course: TypeAlias = Literal["saturates", "rises", "falls", "flat", "unclear"]
 # A later slope that may still be as steep as this share of the earlier one is no plateau.
@@ -20,7 +20,7 @@ FEWEST_AMOUNTS = 3
 DIGITS = 12  # that are no rounding, of scores from 0 to 1 and their slopes
 
 
-class Saturation(Record, kw_only=True):
+class Plateau(Record, kw_only=True):
     """The course of a score over growing amounts.
 
     `split` is the amount that parts the curve: `early` is the mean gain of a doubling up to it, `late` the
@@ -133,14 +133,14 @@ class _Curve:
         return None
 
 
-def saturation(
+def find_plateau(
     values: ArrayLike,
     amounts: Sequence[float],
     *,
     clusters: Sequence[str],
     rng: np.random.Generator,
     settings: Resampling = USUAL,
-) -> Saturation:
+) -> Plateau:
     """Whether a score that grows with an amount has stopped growing, and from which amount on.
 
     The first of the inner amounts is taken at which all of this holds, with percentile intervals over draws
@@ -167,9 +167,9 @@ def saturation(
         UsageError: no items, a score that is not finite, fewer than three amounts, amounts that do not ascend
             from above 0, or not one cluster for each item.
 
-    Source: the draws as in `intervals.mean`. HumanPCR, figure 6, and PerceptionComp, table 3 (scores
+    Source: the draws as in `intervals.mean_interval`. HumanPCR, figure 6, and PerceptionComp, table 3 (scores
         over frames and thinking).
-    Departs: the papers name no point of saturation. No curve such as a - b exp(-n / c) is fitted: over four
+    Departs: the papers name no such point. No curve such as a - b exp(-n / c) is fitted: over four
         to seven amounts its three numbers are not determined unless it has saturated already, and scores
         that begin at the level of guessing follow no such curve.
     """
@@ -178,13 +178,14 @@ def saturation(
     names, codes = as_labels(clusters, len(scores), what="clusters")
     totals = np.stack([np.bincount(codes, weights=column) for column in scores.T], axis=1)
     counts = np.bincount(codes).astype(np.float64)
-    blocks = [
-        weights @ totals / (weights @ counts)[:, None]
-        for weights in cluster_draws(len(names), rng, settings.n_boot)
-    ]
     curve = _Curve(
         seen=scores.mean(axis=0),
-        drawn=np.concatenate(blocks),
+        drawn=replicates(
+            lambda weights: weights @ totals / (weights @ counts)[:, None],
+            len(names),
+            rng=rng,
+            n_boot=settings.n_boot,
+        ),
         doublings=np.log2(steps),
         size=(len(scores), len(names)),
         level=settings.level,
@@ -193,7 +194,7 @@ def saturation(
     at = len(steps) // 2 if plateau is None else plateau
     below = None if plateau is None else curve.below(plateau)
     early, late, excess = curve.slopes(at)
-    return Saturation(
+    return Plateau(
         course=_course(curve, late) if plateau is None else "saturates",
         split=float(steps[at]),
         below=None if below is None else float(steps[below]),

@@ -4,7 +4,7 @@ The groups are parts of one set of items, so they share videos: whole videos are
 at once.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
 from vidence.statistics._inputs import as_labels, as_values
-from vidence.statistics.resampling import (
-    BLOCK_CELLS,
-    ROUNDING,
-    USUAL,
-    Resampling,
-    cluster_draws,
-    percentile_estimate,
-)
+from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, percentile_estimate, replicates
 
 
 class TwoGroups(Record, kw_only=True):
@@ -51,16 +44,6 @@ class _Side:
     places: NDArray[np.int64]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Figures:
-    """What each draw gives, shapes (n_draws,); NaN where a group is absent or does not vary."""
-
-    first: NDArray[np.float64]
-    second: NDArray[np.float64]
-    d: NDArray[np.float64]
-    delta: NDArray[np.float64]
-
-
 def _ratio(above: NDArray[np.float64], below: NDArray[np.float64]) -> NDArray[np.float64]:
     found = np.full(above.shape, np.nan)
     np.divide(above, below, out=found, where=below > 0)
@@ -73,7 +56,7 @@ def _moments(side: _Side, weights: NDArray[np.float64]) -> tuple[NDArray[np.floa
     shift = _ratio(weights @ side.values, n)
     squares = weights @ side.values**2
     around = squares - n * shift**2
-    # Rounding leaves a crumb where all values drawn are alike.
+    # Where all values drawn are alike, rounding leaves a little more than 0.
     return n, side.centre + shift, np.where(around > ROUNDING * squares, around, 0.0)
 
 
@@ -86,8 +69,8 @@ def _counts(side: _Side, weights: NDArray[np.float64], n_places: int) -> NDArray
     return counts
 
 
-def _figures(first: _Side, second: _Side, draws: NDArray[np.float64]) -> _Figures:
-    """The figures of each draw; `draws` says how often each cluster is in it, (n_draws, n_clusters)."""
+def _figures(first: _Side, second: _Side, draws: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Both means, their difference, d and delta of each draw, (n_draws, 5); NaN where they do not exist."""
     ours, theirs = draws[:, first.clusters], draws[:, second.clusters]
     n_first, mean_first, around_first = _moments(first, ours)
     n_second, mean_second, around_second = _moments(second, theirs)
@@ -97,19 +80,10 @@ def _figures(first: _Side, second: _Side, draws: NDArray[np.float64]) -> _Figure
     at_most = np.cumsum(others, axis=1)
     # Of the second group: those below each value less those above it.
     lead = (at_most - others) - (at_most[:, -1:] - at_most)
-    return _Figures(
-        first=mean_first,
-        second=mean_second,
-        d=_ratio(mean_first - mean_second, np.sqrt(pooled)),
-        delta=_ratio((mine * lead).sum(axis=1), n_first * n_second),
-    )
-
-
-def _in_pieces(
-    block: NDArray[np.float64], width: int, figures: Callable[[NDArray[np.float64]], _Figures]
-) -> list[_Figures]:
-    rows = max(1, BLOCK_CELLS // width)
-    return [figures(block[start : start + rows]) for start in range(0, len(block), rows)]
+    difference = mean_first - mean_second
+    d = _ratio(difference, np.sqrt(pooled))
+    delta = _ratio((mine * lead).sum(axis=1), n_first * n_second)
+    return np.stack([mean_first, mean_second, difference, d, delta], axis=1)
 
 
 def two_groups(
@@ -163,25 +137,27 @@ def two_groups(
         for values, part in zip(sides, (slice(0, sizes[0]), slice(sizes[0], None)), strict=True)
     )
 
-    def figures(draws: NDArray[np.float64]) -> _Figures:
+    def figures(draws: NDArray[np.float64]) -> NDArray[np.float64]:
         return _figures(ours, theirs, draws)
 
-    seen = figures(np.ones((1, len(names))))
-    drawn = [
-        piece
-        for block in cluster_draws(len(names), rng, settings.n_boot)
-        for piece in _in_pieces(block, sum(sizes), figures)
-    ]
-
-    def estimate(of: Callable[[_Figures], NDArray[np.float64]], what: str, n: tuple[int, int]) -> Estimate:
-        draws = np.concatenate([of(piece) for piece in drawn])
-        return percentile_estimate(float(of(seen)[0]), draws, size=n, name=what, level=settings.level)
-
+    seen = figures(np.ones((1, len(names))))[0]
+    drawn = replicates(figures, len(names), rng=rng, n_boot=settings.n_boot, width=sum(sizes))
     whole = (sum(sizes), len(names))
+    mean_first, mean_second, difference, d, delta = (
+        percentile_estimate(float(value), column, size=size, name=name, level=settings.level)
+        for value, column, (name, size) in zip(
+            seen,
+            drawn.T,
+            (
+                ("mean", (sizes[0], len(set(clusters[0])))),
+                ("mean", (sizes[1], len(set(clusters[1])))),
+                ("difference of means", whole),
+                ("Cohen's d, pooled standard deviation", whole),
+                ("Cliff's delta", whole),
+            ),
+            strict=True,
+        )
+    )
     return TwoGroups(
-        mean_first=estimate(lambda f: f.first, "mean", (sizes[0], len(set(clusters[0])))),
-        mean_second=estimate(lambda f: f.second, "mean", (sizes[1], len(set(clusters[1])))),
-        difference=estimate(lambda f: f.first - f.second, "difference of means", whole),
-        cohens_d=estimate(lambda f: f.d, "Cohen's d, pooled standard deviation", whole),
-        cliffs_delta=estimate(lambda f: f.delta, "Cliff's delta", whole),
+        mean_first=mean_first, mean_second=mean_second, difference=difference, cohens_d=d, cliffs_delta=delta
     )

@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
+from vidence.statistics.plateau import Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
-from vidence.statistics.saturation import Saturation, saturation
 
 FEW = Resampling(n_boot=400)
 FRAMES = np.array([8.0, 16, 32, 64, 128])
@@ -32,15 +32,15 @@ def simulated(
 
 def courses(
     accuracy: np.ndarray, *, n_items: int, n_sets: int = 60, amounts: np.ndarray = FRAMES
-) -> list[Saturation]:
+) -> list[Plateau]:
     found = []
     for seed in range(n_sets):
         values, videos = simulated(accuracy, n_items=n_items, seed=seed)
-        found.append(saturation(values, amounts, clusters=videos, rng=generator(seed), settings=FEW))
+        found.append(find_plateau(values, amounts, clusters=videos, rng=generator(seed), settings=FEW))
     return found
 
 
-def share(found: list[Saturation], course: str) -> float:
+def share(found: list[Plateau], course: str) -> float:
     return sum(one.course == course for one in found) / len(found)
 
 
@@ -55,7 +55,7 @@ def knee(rise: float, *, at: float, then: float = 0.0, start: float = 0.3) -> np
 def test_three_amounts_are_two_differences() -> None:
     # Means 0.25, 0.75, 0.5 at 8, 16, 64: + 0.5 for one doubling, then - 0.25 for two.
     values = [[0, 1, 0], [0, 1, 1], [1, 1, 1], [0, 0, 0]]
-    found = saturation(values, [8, 16, 64], clusters=list("abcd"), rng=generator(), settings=FEW)
+    found = find_plateau(values, [8, 16, 64], clusters=list("abcd"), rng=generator(), settings=FEW)
     assert found.early.value == pytest.approx(0.5)
     assert found.late.value == pytest.approx(-0.125)
     assert found.excess.value == pytest.approx(-0.125 - 0.25)
@@ -66,7 +66,7 @@ def test_three_amounts_are_two_differences() -> None:
 def test_slopes_are_a_mean_gain_and_a_least_squares_line() -> None:
     means = np.array([0.31, 0.42, 0.47, 0.49, 0.50])
     videos = [str(i) for i in range(6)]
-    found = saturation(np.tile(means, (6, 1)), FRAMES, clusters=videos, rng=generator(), settings=FEW)
+    found = find_plateau(np.tile(means, (6, 1)), FRAMES, clusters=videos, rng=generator(), settings=FEW)
     assert found.course == "rises"
     assert found.split == 32
     assert found.early.value == pytest.approx((0.47 - 0.31) / 2)
@@ -147,10 +147,10 @@ def test_a_smooth_curve_that_has_come_to_rest_saturates() -> None:
 # ------------------------------------------------------------------------------ courses by their intervals
 
 
-def steady(curve: Callable[[float], float]) -> Saturation:
+def steady(curve: Callable[[float], float]) -> Plateau:
     """The course of items that all follow the same curve: intervals have no width."""
     values = np.tile([curve(x) for x in np.log2(FRAMES)], (8, 1))
-    return saturation(values, FRAMES, clusters=[str(i) for i in range(8)], rng=generator(), settings=FEW)
+    return find_plateau(values, FRAMES, clusters=[str(i) for i in range(8)], rng=generator(), settings=FEW)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_every_course_has_its_curve(
     """Items that all follow the same curve: intervals have no width."""
     values = np.tile([curve(x) for x in np.log2(FRAMES)], (8, 1))
     videos = [str(i) for i in range(8)]
-    found = saturation(values, FRAMES, clusters=videos, rng=generator(), settings=FEW)
+    found = find_plateau(values, FRAMES, clusters=videos, rng=generator(), settings=FEW)
     assert (found.course, found.point) == (course, point)
     assert found.below == (None if point is None else point / 2)
 
@@ -184,7 +184,7 @@ def test_every_course_has_its_curve(
 def test_a_plateau_that_no_single_amount_is_clearly_below() -> None:
     # Rarely the gain up to the plateau is clear, and the plateau as a whole is not clearly above its start.
     values, videos = simulated(np.array([0.3, 0.36, 0.36, 0.36, 0.36]), n_items=120, seed=14)
-    found = saturation(values, FRAMES, clusters=videos, rng=generator(14), settings=FEW)
+    found = find_plateau(values, FRAMES, clusters=videos, rng=generator(14), settings=FEW)
     assert found.course == "saturates"
     assert found.below is None
     assert found.early.low > 0
@@ -192,7 +192,7 @@ def test_a_plateau_that_no_single_amount_is_clearly_below() -> None:
 
 def test_without_an_interval_nothing_is_claimed() -> None:
     values = np.tile([0.1, 0.4, 0.6, 0.6, 0.6], (4, 1))
-    found = saturation(values, FRAMES, clusters=["a"] * 4, rng=generator(), settings=FEW)
+    found = find_plateau(values, FRAMES, clusters=["a"] * 4, rng=generator(), settings=FEW)
     assert found.course == "unclear"
     assert found.point is None
     assert math.isnan(found.early.low)
@@ -217,10 +217,10 @@ def test_without_an_interval_nothing_is_claimed() -> None:
 )
 def test_what_makes_no_curve_is_refused(values: object, amounts: list[float], message: str) -> None:
     with pytest.raises(UsageError, match=message):
-        saturation(values, amounts, clusters=["a"], rng=generator())  # type: ignore[arg-type]
+        find_plateau(values, amounts, clusters=["a"], rng=generator())  # type: ignore[arg-type]
 
 
 def test_the_same_state_gives_the_same_course() -> None:
     values, videos = simulated(knee(0.1, at=32), n_items=120, seed=1)
-    found = [saturation(values, FRAMES, clusters=videos, rng=generator(4)) for _ in range(2)]
+    found = [find_plateau(values, FRAMES, clusters=videos, rng=generator(4)) for _ in range(2)]
     assert found[0] == found[1]

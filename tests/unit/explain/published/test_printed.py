@@ -6,17 +6,18 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.explain.published.printed import (
-    MeanRule,
+    ColumnRule,
     Notes,
     PublishedTable,
-    RatioRule,
-    RowMeanRule,
-    RowSumRule,
-    SumRule,
+    RowRule,
     is_blank,
     number,
+    read_file,
+    read_notes,
+    read_table,
+    with_n,
+    with_rules,
 )
-from vidence.explain.published.printed_files import read_file, read_notes, read_table, with_n, with_rules
 
 
 def read(text: str, toml: str = "") -> PublishedTable:
@@ -90,7 +91,7 @@ def test_the_toml_file_beside_it_is_read(tmp_path: Path):
         '[[columns]]\nname = "A"\nn_from = "Asked"\nmeasure = { where = { task = ["a"] } }\n'
         '[[columns]]\nname = "Right"\nkind = "number"\n'
         '[[columns]]\nname = "Asked"\nkind = "number"\n'
-        '[[rules]]\nrule = "ratio"\ntotal = "A"\nof = "Right"\nto = "Asked"\n'
+        '[[rules]]\nrule = "ratio"\ntotal = "A"\nof = ["Right", "Asked"]\n'
         '[[rows]]\nrow = "X / 8B"\nkind = "human"\nmissing = 2\nn = { A = 4 }\n'
         '[[flags]]\nrow = "X / 8B"\nsays = "odd row"\n'
         '[[flags]]\nrow = "X / 7B"\ncolumns = ["A"]\nsays = "odd cell"\n'
@@ -108,7 +109,7 @@ def test_the_toml_file_beside_it_is_read(tmp_path: Path):
         [[], [], ["odd cell"], ["odd column"], []],
         [["odd row"], [], [], ["odd column"], []],
     ]
-    assert table.rules == (RatioRule(total="A", of="Right", to="Asked"),)
+    assert table.rules == (ColumnRule(rule="ratio", total="A", of=("Right", "Asked")),)
     assert a.measure is not None
     assert a.measure.where == {"task": ("a",)}
 
@@ -176,8 +177,8 @@ def test_every_line_of_a_wrong_length_is_named_up_to_five():
         ('[[rows]]\nrow = "X"\nn = { b = 5 }', "there is no column 'b'"),
         ('[[flags]]\nrow = "Z"\nsays = "x"', "there is no row 'Z'"),
         ('[[flags]]\nrow = "X"\ncolumns = ["b"]\nsays = "x"', "there is no column 'b'"),
-        ('[[rules]]\nrule = "sum"\ntotal = "a"\nparts = ["b"]', "there is no column 'b'"),
-        ('[[rules]]\nrule = "median"\ntotal = "a"', "Invalid value 'median'"),
+        ('[[rules]]\nrule = "sum"\ntotal = "a"\nof = ["b"]', "there is no column 'b'"),
+        ('[[rules]]\nrule = "median"\ntotal = "a"\nof = []', "Invalid enum value 'median'"),
         ('[across]\ncolumn = "m"\nwhere = { Y = {} }', "there is no value 'X'"),
         ('[across]\ncolumn = "c"\nwhere = { Y = {} }', "there is no column 'c'"),
     ],
@@ -191,14 +192,12 @@ def test_notes_on_what_is_not_there_are_refused(toml, message):
 @pytest.mark.parametrize(
     "rule",
     [
-        SumRule(total="x", parts=("a",)),
-        MeanRule(total="a", of=("b",), rows=("Z",)),
-        MeanRule(total="a", of=("b",), weights=(1, 2)),
-        RatioRule(total="a", of="x", to="b"),
-        RowMeanRule(total="Z"),
-        RowMeanRule(total="X", weights="x"),
-        RowSumRule(total="X", columns=("x",)),
-        RowSumRule(total="Z", columns=("a",)),
+        ColumnRule(rule="sum", total="x", of=("a",)),
+        ColumnRule(rule="mean", total="a", of=("b",), rows=("Z",)),
+        ColumnRule(rule="mean", total="a", of=("b",), weights=(1, 2)),
+        ColumnRule(rule="ratio", total="a", of=("x", "b")),
+        ColumnRule(rule="ratio", total="a", of=("b",)),
+        ColumnRule(rule="difference", total="a", of=("a", "b", "a")),
     ],
 )
 def test_a_rule_on_what_is_not_there_is_refused(rule):
@@ -207,9 +206,26 @@ def test_a_rule_on_what_is_not_there_is_refused(rule):
         with_rules(table, [rule], where="here")
 
 
+@pytest.mark.parametrize(
+    "rule",
+    [
+        RowRule(rule="mean", total="Z"),
+        RowRule(rule="mean", total="X", weights="x"),
+        RowRule(rule="sum", total="X", columns=("x",)),
+        RowRule(rule="sum", total="Z", columns=("a",)),
+    ],
+)
+def test_a_rule_of_rows_on_what_is_not_there_is_refused(rule):
+    with pytest.raises(DataError, match="here: "):
+        with_rules(read("m,a,b\nX,1,2\nY,1,2\n"), [], [rule], where="here")
+
+
 def test_rules_that_fit_are_kept():
-    rules = [RowMeanRule(total="X", columns=("a",), weights="b"), RowSumRule(total="X", columns=("a",))]
-    assert with_rules(read("m,a,b\nX,1,2\nY,1,2\n"), rules, where="here").rules == tuple(rules)
+    rules = (
+        RowRule(rule="mean", total="X", columns=("a",), weights="b"),
+        RowRule(rule="sum", total="X", columns=("a",)),
+    )
+    assert with_rules(read("m,a,b\nX,1,2\nY,1,2\n"), [], rules, where="here").row_rules == rules
 
 
 def test_denominators_can_be_set_by_column():

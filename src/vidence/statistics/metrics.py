@@ -1,0 +1,89 @@
+"""The measures of `vidence.statistics` under their names in the literature.
+
+Each takes plain sequences: the scores of items, and the name of the cluster (video) of each. Each says in its
+docstring what it computes, after whom, and with an example; `vidence.statistics` lists the references.
+
+>>> import numpy as np
+>>> from vidence.statistics import metrics
+>>> videos = ["a", "a", "b", "b", "c", "c"]
+>>> rng = np.random.default_rng(0)
+>>> metrics.clustered_mean([1, 0, 1, 1, 0, 1], clusters=videos, rng=rng).n_clusters
+3
+>>> round(metrics.wilson(4, 6).low, 3)
+0.3
+"""
+
+from vidence.statistics.agreement import (
+    answer_agreement,
+    cohen_kappa,
+    fleiss_kappa,
+    item_agreement,
+    krippendorff_alpha,
+)
+from vidence.statistics.answer_keys import letter_balance
+from vidence.statistics.chance import guess_rate, margin
+from vidence.statistics.correlation import pearson, spearman
+from vidence.statistics.effect_sizes import two_groups
+from vidence.statistics.intervals import clustered_error
+from vidence.statistics.intervals import mean_interval as clustered_mean
+from vidence.statistics.intervals import proportion as wilson
+from vidence.statistics.near_duplicates import resemblance
+from vidence.statistics.paired import compact_letter_display, holm, mcnemar, rank
+from vidence.statistics.paired import compare as paired_difference
+from vidence.statistics.plateau import find_plateau
+from vidence.statistics.position import position_bias
+from vidence.statistics.power import (
+    Design,
+    discordance,
+    intraclass_correlation,
+    paired_detectable,
+    paired_needed,
+    paired_power,
+    unpaired_detectable,
+    unpaired_needed,
+    unpaired_power,
+)
+from vidence.statistics.ratios import ratio_of_means as fieller_ratio
+from vidence.statistics.repeats import components as variance_components
+from vidence.statistics.repeats import summarise as over_runs
+from vidence.statistics.resampling import Resampling
+from vidence.statistics.resampling import sign_flip as sign_flip_test
+
+__all__ = [
+    "Design",
+    "Resampling",
+    "answer_agreement",
+    "clustered_error",
+    "clustered_mean",
+    "cohen_kappa",
+    "compact_letter_display",
+    "discordance",
+    "fieller_ratio",
+    "find_plateau",
+    "fleiss_kappa",
+    "guess_rate",
+    "holm",
+    "intraclass_correlation",
+    "item_agreement",
+    "krippendorff_alpha",
+    "letter_balance",
+    "margin",
+    "mcnemar",
+    "over_runs",
+    "paired_detectable",
+    "paired_difference",
+    "paired_needed",
+    "paired_power",
+    "pearson",
+    "position_bias",
+    "rank",
+    "resemblance",
+    "sign_flip_test",
+    "spearman",
+    "two_groups",
+    "unpaired_detectable",
+    "unpaired_needed",
+    "unpaired_power",
+    "variance_components",
+    "wilson",
+]

@@ -1,0 +1,102 @@
+"""Text: normal forms, choice letters, reasoning blocks, refusals, wrongly decoded characters."""
+
+import re
+import unicodedata
+
+from vidence.errors import UsageError
+from vidence.records import Refused, Reply
+
+_BETWEEN_WORDS = re.compile(r"[\W_]+")
+_OPENING = re.compile(r"<(think|thinking|reasoning)>", re.IGNORECASE)
+_CLOSING = {name: re.compile(f"</{name}>", re.IGNORECASE) for name in ("think", "thinking", "reasoning")}
+# Some servers swallow the opening tag with the prompt: all before a lone closing tag is reasoning.
+_HEADLESS_THINKING = re.compile(r"\A.*</(?:think|thinking|reasoning)>", re.DOTALL | re.IGNORECASE)
+# A reply that never closes its reasoning can still give its answer in a tag.
+_OPEN_THINKING = re.compile(r"<(?:think|thinking|reasoning)>.*?(?=<answer>|\Z)", re.DOTALL | re.IGNORECASE)
+# A first byte of UTF-8 and those that follow it, as cp1252 and Latin-1 show them.
+_MISREAD = re.compile(
+    "[\u00c2-\u00f4][\u0080-\u00bf\u20ac\u201a\u0192\u201e\u2026\u2020\u2021\u02c6\u2030\u0160\u2039\u0152\u017d"
+    "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]{1,3}"
+)
+_RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
+
+
+def normal_form(text: str) -> str:
+    r"""The text in small letters, with single blanks for whatever is neither a letter nor a digit.
+
+    >>> normal_form("  What's the colour,\nthen? ")
+    'what s the colour then'
+    """
+    return _BETWEEN_WORDS.sub(" ", unicodedata.normalize("NFKC", text).casefold()).strip()
+
+
+def letter_index(letter: str) -> int:
+    """The position of a choice letter, 0 for ``A``.
+
+    Raises:
+        UsageError: not one of the letters A to Z.
+    """
+    if len(letter) != 1 or not "A" <= letter <= "Z":
+        raise UsageError(f"{letter!r} is no choice letter; expected one of A to Z")
+    return ord(letter) - ord("A")
+
+
+def without_thinking(text: str) -> str:
+    """The text without ``<think>`` blocks, also those that lack their opening or closing tag."""
+    text = _without_closed(text)
+    text = _HEADLESS_THINKING.sub(" ", text)
+    return _OPEN_THINKING.sub(" ", text)
+
+
+def _without_closed(text: str) -> str:
+    """The text without blocks that have both tags.
+
+    Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
+    have it look through the whole reply each time.
+    """
+    kept: list[str] = []
+    at, end, unclosed = 0, 0, set()
+    while (opening := _OPENING.search(text, at)) is not None:
+        name = opening[1].lower()
+        closing = None if name in unclosed else _CLOSING[name].search(text, opening.end())
+        if closing is None:
+            unclosed.add(name)
+            at = opening.end()
+        else:
+            kept += (text[end : opening.start()], " ")
+            at = end = closing.end()
+    return "".join(kept) + text[end:]
+
+
+def refusal_in(reply: Reply) -> Refused | None:
+    """The refusal that the server reported with the reply, if any."""
+    if reply.finish == "refusal" or reply.refusal:
+        return Refused(reason=reply.refusal or "the model declined to answer and gave no reason")
+    return None
+
+
+def find_garbled(text: str) -> str:
+    """The first run of characters that is UTF-8 read as another table; empty where there is none.
+
+    >>> find_garbled("a cafÃ© in Paris"), find_garbled("a café"), find_garbled("lost \ufffd")
+    ('Ã©', '', '\ufffd')
+    """
+    for run in _MISREAD.findall(text):
+        for table in ("cp1252", "latin-1"):
+            try:
+                read = run.encode(table).decode("utf-8")
+            except UnicodeError:
+                continue
+            if not any(_RARE[0] <= ord(c) < _RARE[1] for c in read):
+                return str(run)
+    return "\ufffd" if "\ufffd" in text else ""
+
+
+def scripts(text: str) -> set[str]:
+    r"""The scripts of the letters of a text, by the first words of their Unicode names.
+
+    >>> sorted(scripts("a\u0431"))
+    ['CYRILLIC', 'LATIN']
+    """
+    names = (unicodedata.name(c, "").split(" ", 1)[0].split("-")[0] for c in text if c.isalpha())
+    return {name for name in names if name}

@@ -1,0 +1,51 @@
+"""The script that changes the code in small ways changes what it says, and one place at a time."""
+
+import ast
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "mutants.py"
+
+
+@pytest.fixture(scope="module")
+def mutants() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("mutants", SCRIPT)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def changes(mutants: ModuleType, source: str) -> list[str]:
+    counter = mutants.Changer()
+    counter.visit(ast.parse(source))
+    found = []
+    for i in range(counter.n_places):
+        changer = mutants.Changer(i)
+        found.append(ast.unparse(ast.fix_missing_locations(changer.visit(ast.parse(source)))))
+        assert "->" in changer.said
+    return found
+
+
+def test_each_operator_comparison_constant_and_condition_is_a_place(mutants: ModuleType) -> None:
+    assert changes(mutants, "a + b") == ["a - b"]
+    assert changes(mutants, "a < b <= c") == ["a <= b <= c", "a < b < c"]
+    assert changes(mutants, "not a or b") == ["not a and b", "a or b"]
+    assert changes(mutants, "x = 2") == ["x = 3"]
+    assert changes(mutants, "x = True") == ["x = False"]
+
+
+def test_messages_types_and_how_classes_are_made_are_left_alone(mutants: ModuleType) -> None:
+    assert changes(mutants, "raise E(f'{n + 1} found')") == []
+    assert changes(mutants, "def f(x: Literal[1]) -> Literal[2]: ...") == []
+    assert changes(mutants, "@dataclass(frozen=True)\nclass A(Record, kw_only=True): ...") == []
+
+
+def test_every_room_has_places_and_tests(mutants: ModuleType) -> None:
+    for room in mutants.ROOMS:
+        first = next(mutants.places(room))
+        assert (SCRIPT.parents[1] / mutants.tests_of(first)[-1][0]).is_dir()
