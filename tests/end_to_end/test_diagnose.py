@@ -2,8 +2,10 @@
 
 import math
 import signal
+import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,11 +17,11 @@ import pytest
 from servers.openai_stub import OpenAIStub
 from vidence.ask.embedding import phantom_codes
 from vidence.ask.phantom.plan import WorldSpec, plan_world
-from vidence.ask.phantom.planted import Parser, expected
+from vidence.ask.phantom.planted import Reader, expected
 from vidence.ask.phantom.scene import COLOURS
 from vidence.ask.phantom.world import World, render
-from vidence.engine.diagnosing import Account, diagnose, open_diagnostic
-from vidence.engine.opening import Surroundings
+from vidence.engine.diagnose import Account, diagnose, open_diagnostic
+from vidence.engine.engine import Environment
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 from vidence.records import Item, Record
@@ -87,7 +89,7 @@ class Lab:
                 plan,
                 out,
                 options=chosen,
-                surroundings=Surroundings(cache_root=self.folder / "cache", n_workers=2),
+                environment=Environment(cache_root=self.folder / "cache", n_workers=2),
                 now=datetime.now(UTC),
                 on_event=lambda event: None,
             )
@@ -205,7 +207,7 @@ def test_modality_ratios_are_the_planted_ones(lab: Lab):
     assert blind.value("modality", "full", "accuracy") == 0.1  # one question in ten gives its answer away
     assert blind.value("modality", "text", "ratio") == 1.0
     found = lab.find("modality", FUSER, selector="midpoints")
-    parser, full, central = Parser(name="fuser"), [], []
+    parser, full, central = Reader(name="fuser"), [], []
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
         full.append(expected(parser, item, times_s=midpoints_s(item, 16)))
@@ -257,7 +259,7 @@ def retrieved_s(item: Item, *, miss: float, n_frames: int) -> list[float]:
 def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
     chosen = "similarity:phantom-codes?grid=fps:2&embedder.distinct=yes&embedder.miss=0.3&embedder.seed=5"
     found = lab.find("selector-gap", FUSER, selector="midpoints", n_frames=8, options={"selectors": chosen})
-    parser = Parser(name="fuser")
+    parser = Reader(name="fuser")
     n_right = 0
     for item, finding in found.pairs:
         value = {name: marks[0].value for name, marks in finding.marks.items()}
@@ -275,7 +277,7 @@ def test_a_planted_retrieval_defect_is_a_retrieval_gap(lab: Lab):
 
 def test_a_planted_fusion_defect_is_a_fusion_gap(lab: Lab):
     found = lab.find("selector-gap", FORGETFUL, selector="midpoints")
-    parser = Parser(name="forgetful", memory=2)
+    parser = Reader(name="forgetful", memory=2)
     plan = [expected(parser, i, times_s=midpoints_s(i, 16)) for i, _ in found.pairs]
     # with all cards in sight: one, one and two cards, and the one that is told
     oracle = [expected(parser, i, times_s=middles_s(i)) for i, _ in found.pairs]
@@ -292,7 +294,7 @@ def test_a_sweep_of_budgets_shows_the_planted_steps(lab: Lab):
     n_of = dict.fromkeys(enough, 0)
     for item, finding in found.pairs:
         right = {int(one.label): one.marks[0].value == 1.0 for one in finding.sweeps["frames"]}
-        assert right == {n: expected(Parser(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right}
+        assert right == {n: expected(Reader(name="fuser"), item, times_s=midpoints_s(item, n)) for n in right}
         if item.tags["leak"] == "no" and item.tags["frame_rate"] == "constant":
             assert right == {n: n >= enough[item.tags["lifetime"]] for n in right}, item.item_id
             n_of[item.tags["lifetime"]] += 1
@@ -315,6 +317,11 @@ def exhaustive(server: OpenAIStub) -> Sequence[str]:
     )  # fmt: skip
 
 
+def kept_findings(folder: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db:
+        return db.execute("SELECT item_id, json FROM findings ORDER BY seq").fetchall()
+
+
 def test_a_killed_examination_loses_no_finding_and_asks_nothing_twice(vidence, questions):
     questions(n_clips=3, n_questions=4)
     with OpenAIStub(answer="Answer: A", latency_s=0.05) as server:
@@ -325,13 +332,12 @@ def test_a_killed_examination_loses_no_finding_and_asks_nothing_twice(vidence, q
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        findings = vidence.folder / "r" / "diagnostics" / "mrfs-max-8-mode-exhaustive.jsonl"
-        kept = findings.read_bytes().splitlines()
+        kept = kept_findings(vidence.folder / "r")
         done = vidence(*exhaustive(server))
         assert done.code == 0, done.err
-        whole = findings.read_bytes().splitlines()
-        assert whole[: len(kept) - 1] == kept[:-1]  # the last line may be torn
-        assert len(whole) == 1 + 12
+        whole = kept_findings(vidence.folder / "r")
+        assert whole[: len(kept)] == kept
+        assert len(whole) == 12
         bodies = asked(server)
         assert len(set(bodies)) == 12 * 9
         assert len(bodies) <= 12 * 9 + 4  # those that were on their way when it was killed
@@ -359,7 +365,7 @@ def test_two_processes_do_not_share_a_folder(vidence, questions):
 
 def test_findings_of_another_plan_are_refused(lab: Lab):
     diagnostic = open_diagnostic("mrfs", {})
-    surroundings = Surroundings(cache_root=lab.folder / "cache", n_workers=2)
+    environment = Environment(cache_root=lab.folder / "cache", n_workers=2)
 
     async def go(model: str) -> Account:
         wishes = {"selector": "evidence", "memory": str(lab.folder / "other.sqlite")}
@@ -369,7 +375,7 @@ def test_findings_of_another_plan_are_refused(lab: Lab):
             plan,
             lab.folder / "of-one-model",
             options={},
-            surroundings=surroundings,
+            environment=environment,
             now=datetime.now(UTC),
             on_event=lambda event: None,
         )

@@ -9,7 +9,7 @@ from rich.console import Console
 from vidence.errors import VidenceError
 
 if TYPE_CHECKING:
-    from vidence.engine.session import Summary
+    from vidence.engine.evaluate import Summary
     from vidence.make.lights.ablation_config import AblationConfig
     from vidence.make.lights.ablation_stimuli import Cast
 
@@ -110,14 +110,14 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
     """Put every condition to every model; how many questions failed."""
     import anyio
 
+    from vidence.cli.environment import environment, now
     from vidence.cli.progress import Display
-    from vidence.cli.surroundings import now, surroundings
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
     from vidence.make.lights.ablation_results import run_folder
 
-    place = surroundings()
+    place = environment()
 
     async def one(model: str) -> int:
         n_failed = 0
@@ -136,7 +136,7 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
                 summary: Summary = await run(
                     plan,
                     run_folder(folder, model, condition),
-                    surroundings=place,
+                    environment=place,
                     now=now(),
                     on_event=display,
                 )

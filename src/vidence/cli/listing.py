@@ -4,18 +4,18 @@ import json
 
 import click
 
-from vidence.catalog import FOLDERS, names
+from vidence.catalog import FOLDERS, names, plural
 
-_PLURALS = {f"{kind}s": kind for kind in FOLDERS}
+_PLURALS = {plural(kind): kind for kind in FOLDERS}
 
 
 @click.command("list")
 @click.argument("kind", required=False, type=click.Choice([*_PLURALS, "protocols", "prompts"]))
 def list_names(*, kind: str | None) -> None:
     """The names that can be used, of one KIND or of all."""
-    for plural in [kind] if kind else [*_PLURALS, *_OTHERS]:
-        found = _OTHERS[plural]() if plural in _OTHERS else names(_PLURALS[plural])
-        click.echo(f"{plural}: {', '.join(found)}" if kind is None else "\n".join(found))
+    for several in [kind] if kind else [*_PLURALS, *_OTHERS]:
+        found = _OTHERS[several]() if several in _OTHERS else names(_PLURALS[several])
+        click.echo(f"{several}: {', '.join(found)}" if kind is None else "\n".join(found))
 
 
 def _prompt_sets() -> tuple[str, ...]:
