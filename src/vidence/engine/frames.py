@@ -78,9 +78,8 @@ class FrameDesk:
 
         The frames of all views come out of one pass over a video for each way of encoding them.
         """
-        if not self._place.whole_video and not any(
-            Traits.of(v.selector).needs_media for v in self._views.values()
-        ):
+        looks = any(Traits.of(view.selector).needs_media for view in self._views.values())
+        if not looks and not self._place.whole_video:
             return {
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
             }
@@ -130,8 +129,9 @@ class FrameDesk:
         return facts
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:
-        self._on_trouble(str(error))
-        self._aside[source] = failure(error, "media")
+        if source not in self._aside:
+            self._on_trouble(str(error))
+            self._aside[source] = failure(error, "media")
         return self._aside[source]
 
     # ------------------------------------------------------------------ selection
@@ -249,31 +249,10 @@ class FrameDesk:
     ) -> Delivery | Failed:
         if isinstance(facts, Failed):
             return facts
-        cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices, encoding)
-        if cached is not None:
-            self._count.n_from_cache += len(cached)
-            return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
-        if source in self._aside:
-            return self._aside[source]
-        path, kind = source
-        job = Job(
-            path=str(path),
-            kind=kind,
-            frame_indices=tuple(indices),
-            encoding=encoding,
-            cache_root=str(self._place.cache_root),
-            cache_max_bytes=self._place.cache_max_bytes,
-        )
         try:
-            delivery = await self._executor.run(
-                str(path), partial(deliver, job), deadline_s=self._place.deadline_s
-            )
+            delivery = await self._decoded(source, indices, encoding, content_hash=facts.content_hash)
         except MediaError as error:
             return self._set_aside(source, error)
-        self._count.n_passes += 1
-        self._count.n_decoded += delivery.n_decoded
-        self._count.n_from_cache += delivery.n_from_cache
-        self._count.passes_by_file[str(path)] = self._count.passes_by_file.get(str(path), 0) + 1
         for message in delivery.problems.values():
             self._on_trouble(message)
         return delivery
@@ -287,30 +266,46 @@ class FrameDesk:
             MediaError: the file, or one of the frames, cannot be decoded.
         """
         path, kind = source
-        if keep and (facts := cached_facts(path, kind=kind, cache_root=self._place.cache_root)) is not None:
-            known = await anyio.to_thread.run_sync(
-                self._from_cache, facts.content_hash, list(indices), encoding
-            )
-            if known is not None:
-                self._count.n_from_cache += len(known)
-                return known
+        facts = cached_facts(path, kind=kind, cache_root=self._place.cache_root) if keep else None
+        content_hash = facts.content_hash if facts is not None else ""
+        delivery = await self._decoded(
+            source, list(indices), encoding, content_hash=content_hash, is_scoring=True
+        )
+        if delivery.problems:
+            raise MediaError(next(iter(delivery.problems.values())))
+        return delivery.frames
+
+    async def _decoded(
+        self,
+        source: Source,
+        indices: list[int],
+        encoding: Encoding,
+        *,
+        content_hash: str,
+        is_scoring: bool = False,
+    ) -> Delivery:
+        """Frames out of the cache or decoded; they are kept where the hash of the file is given."""
+        if content_hash:
+            cached = await anyio.to_thread.run_sync(self._from_cache, content_hash, indices, encoding)
+            if cached is not None:
+                self._count.n_from_cache += len(cached)
+                return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
+        if source in self._aside:
+            raise MediaError(self._aside[source].message)
+        path, kind = source
         job = Job(
             path=str(path),
             kind=kind,
             frame_indices=tuple(indices),
             encoding=encoding,
-            cache_root=str(self._place.cache_root) if keep else None,
-            cache_max_bytes=self._place.cache_max_bytes if keep else 0,
+            cache_root=str(self._place.cache_root) if content_hash else None,
+            cache_max_bytes=self._place.cache_max_bytes if content_hash else 0,
         )
         delivery = await self._executor.run(
             str(path), partial(deliver, job), deadline_s=self._place.deadline_s
         )
-        self._count.n_scoring_passes += 1
-        self._count.n_decoded += delivery.n_decoded
-        self._count.n_from_cache += delivery.n_from_cache
-        if delivery.problems:
-            raise MediaError(next(iter(delivery.problems.values())))
-        return delivery.frames
+        self._count.add(delivery, str(path), is_scoring=is_scoring)
+        return delivery
 
     def _from_cache(
         self, content_hash: str, indices: list[int], encoding: Encoding

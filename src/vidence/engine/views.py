@@ -8,6 +8,7 @@ from typing import TypeAlias
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.contracts import Selector, View, Words
 from vidence.media.clip import Clip
+from vidence.media.deliver import Delivery
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.records import Item, Selection, VideoPart
 
@@ -64,3 +65,13 @@ class DecodeCount:
     n_decoded: int = 0
     n_from_cache: int = 0
     passes_by_file: dict[str, int] = field(default_factory=dict)
+
+    def add(self, delivery: Delivery, path: str, *, is_scoring: bool) -> None:
+        """Count one pass over a file."""
+        self.n_decoded += delivery.n_decoded
+        self.n_from_cache += delivery.n_from_cache
+        if is_scoring:
+            self.n_scoring_passes += 1
+        else:
+            self.n_passes += 1
+            self.passes_by_file[path] = self.passes_by_file.get(path, 0) + 1
