@@ -11,7 +11,6 @@ import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.selection.seeking import Sought
-from vidence.contracts import Traits
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
 from vidence.engine.executors import Executor
 from vidence.engine.search import Found, ScoreDesk, Scores
@@ -78,7 +77,7 @@ class FrameDesk:
 
         The frames of all views come out of one pass over a video for each way of encoding them.
         """
-        looks = any(Traits.of(view.selector).needs_media for view in self._views.values())
+        looks = any(view.traits.needs_media for view in self._views.values())
         if not looks and not self._place.whole_video:
             return {
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items

@@ -65,10 +65,10 @@ class ScoreDesk:
 
         Nothing for views that want none, and for questions about nothing but single images.
         """
-        selector = view.selector
-        if not isinstance(selector, ScoringSelector) or not selector.score_rules.embedder or view.rules.retry:
+        selector = view.scoring
+        if selector is None or not selector.score_rules.embedder or view.rules.retry:
             return {}
-        moving = [part for q in questions if (part := moving_part(selector, q)) is not None]
+        moving = [part for q in questions if (part := moving_part(view, q)) is not None]
         if isinstance(selector, SeekingSelector):
             return {q.item.item_id: await self._found(self._sought(selector, view, q)) for q in moving}
         if names_model(selector.score_rules.embedder):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.selection.ranking import ranked
 from vidence.ask.selection.seeking import Sought
-from vidence.contracts import RetryingSelector, ScoringSelector, Selector, Traits
+from vidence.contracts import RetryingSelector
 from vidence.engine.views import Clipped, OpenView
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -81,7 +81,7 @@ def check_some(view: OpenView, question: Clipped) -> None:
         DataError: always in such a case; the question would be asked as if it had no video.
     """
     budget = view.rules.n_frames
-    if question.clip.n_frames and Traits.of(view.selector).needs_media:
+    if question.clip.n_frames and view.traits.needs_media:
         raise DataError(
             f"item {question.item.item_id!r}: {view.rules.selector} chose none of {question.clip.n_frames} "
             f"frames under a budget of {budget}. Give it another budget (AKS as released gives none "
@@ -92,18 +92,18 @@ def check_some(view: OpenView, question: Clipped) -> None:
 def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
     """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
     wanted = min(view.rules.n_frames, question.clip.n_frames)
-    if view.rules.retry or n_chosen >= wanted or not isinstance(view.selector, ScoringSelector):
+    if view.rules.retry or n_chosen >= wanted or view.scoring is None:
         return []
     return [f"{n_chosen} frames chosen, {view.rules.n_frames} allowed"]
 
 
-def parted(selector: Selector, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of single images, which are always shown, and of all else, from which is chosen.
 
     Selectors that ignore the budget (all, the central one, none) choose from everything.
     """
     is_image = np.array([medium.kind == "image" for medium in item.media], bool)
-    if Traits.of(selector).budget == "ignored":
+    if view.traits.budget == "ignored":
         is_image[:] = False
     is_still = is_image[clip.media_indices]
     return np.flatnonzero(is_still).astype(np.int64), np.flatnonzero(~is_still).astype(np.int64)
@@ -114,9 +114,9 @@ def budget_left(n_frames: int, n_stills: int) -> int:
     return max(1, n_frames - n_stills)
 
 
-def moving_part(selector: Selector, question: Clipped) -> Clipped | None:
+def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
     """The question with the frames that are chosen from; None where all that it has are single images."""
-    stills, moving = parted(selector, question.clip, question.item)
+    stills, moving = parted(view, question.clip, question.item)
     if not len(stills):
         return question
     return replace(question, clip=question.clip.part(moving)) if len(moving) else None
@@ -137,7 +137,7 @@ def positions_of(
         scores: one for each candidate among the frames that are no single images, for a selector that goes
             by scores which are not in a file; or what a search ended with, in positions among them.
     """
-    stills, moving = parted(view.selector, clip, item)
+    stills, moving = parted(view, clip, item)
     if not len(stills):
         return _chosen(view, clip, item, n_frames=view.rules.n_frames, scores=scores)
     if not len(moving):
@@ -163,6 +163,6 @@ def _chosen(
         return scores.positions if view.rules.is_ranked else np.sort(scores.positions)
     if view.rules.is_ranked:
         return ranked(selector, clip, item, n_frames=n_frames, scores=scores)
-    if scores is not None and isinstance(selector, ScoringSelector):
-        return selector.select(clip, item, n_frames=n_frames, scores=scores)
+    if scores is not None and view.scoring is not None:
+        return view.scoring.select(clip, item, n_frames=n_frames, scores=scores)
     return selector.select(clip, item, n_frames=n_frames)

@@ -32,6 +32,7 @@ from vidence.records import (
 RUN_FILE = "run.sqlite"
 RUN_FORMAT = "vidence-run/2"
 MEMORY_FORMAT = "vidence-memory/1"
+_NOT_FAILED = ("answered", "unreadable", "refused")
 _OLD_FILE = "trials.sqlite"  # of vidence-run/1, with findings in diagnostics/*.jsonl
 _LOCK_FILE = "lock.sqlite"
 
@@ -48,8 +49,8 @@ CREATE TABLE IF NOT EXISTS trials (
     outcome TEXT AS (json_extract(json, '$.score.outcome.type')),
     value REAL AS (json_extract(json, '$.score.value')),
     parser TEXT AS (json_extract(json, '$.score.scorer')));
-CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat, outcome);
-CREATE INDEX IF NOT EXISTS trials_by_outcome ON trials (outcome);
+CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat);
+CREATE INDEX IF NOT EXISTS trials_by_outcome ON trials (outcome, item_id, repeat);
 CREATE VIEW IF NOT EXISTS verdicts AS
     SELECT seq, item_id, repeat, json_extract(v.value, '$.judge_model') AS judge_model,
         json_extract(v.value, '$.value') AS value, json_extract(v.value, '$.points') AS points,
@@ -313,7 +314,9 @@ class RunStore:
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""
         with _translated(self.path):
-            rows = self._db.execute("SELECT item_id, repeat FROM trials WHERE outcome <> 'failed'")
+            rows = self._db.execute(
+                "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
+            )
             return {(item_id, repeat) for item_id, repeat in rows}
 
     def trials(self) -> Iterator[Trial]:

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 from vidence.ask.prompting.compose import ShownFrame
-from vidence.contracts import Selector, View, Words
+from vidence.contracts import ScoringSelector, Selector, Traits, View, Words
 from vidence.media.clip import Clip
 from vidence.media.deliver import Delivery
 from vidence.media.encode import EncodedFrame, Encoding
@@ -51,6 +52,16 @@ class OpenView:
     selector: Selector
     encoding: Encoding
     words: Words
+
+    @cached_property
+    def traits(self) -> Traits:
+        """What its selector says of itself."""
+        return Traits.of(self.selector)
+
+    @cached_property
+    def scoring(self) -> ScoringSelector | None:
+        """Its selector, if it goes by scores."""
+        return self.selector if isinstance(self.selector, ScoringSelector) else None
 
 
 @dataclass(kw_only=True)
