@@ -128,7 +128,7 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
     import anyio
 
     from vidence.engine import evaluate
-    from vidence.engine.opening import Surroundings
+    from vidence.engine.engine import Environment
     from vidence.engine.prepare import make_plan
 
     model = f"openai:stub?base_url={bench.stub.address}/v1"
@@ -139,7 +139,7 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
         return await evaluate.run(
             plan,
             out / "run",
-            surroundings=Surroundings(cache_root=cache),
+            environment=Environment(cache_root=cache),
             now=datetime.datetime.now(tz=datetime.UTC),
             on_event=lambda event: None,
         )

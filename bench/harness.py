@@ -84,9 +84,9 @@ class Bench:
 
 def sent_prompts(run_folder: Path) -> dict[str, dict[str, object]]:
     """Words and frame indices of every question of a run."""
-    from vidence.engine.store import TrialStore
+    from vidence.engine.store import RunStore
 
-    with TrialStore(run_folder) as store:
+    with RunStore(run_folder) as store:
         return {
             t.item_id: {"words": t.prompt.text, "frames": [f.frame_index for f in t.selection.frames]}
             for t in store.trials()

@@ -50,7 +50,7 @@ def table(command: click.Command, *, with_fields: bool) -> str:
     titles = ["flag", "value", "default", *(["field"] if with_fields else []), "what it does"]
     rows = []
     for option in command.params:
-        if not isinstance(option, click.Option):
+        if not isinstance(option, click.Option) or option.hidden:
             continue
         names = " ".join(f"`{name}`" for name in (*option.opts, *option.secondary_opts))
         field = [] if not with_fields else ["" if option.name in NO_FIELD else f"`{option.name}`"]

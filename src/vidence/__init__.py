@@ -45,15 +45,15 @@ def evaluate(
 
     from anyio.from_thread import start_blocking_portal
 
+    from vidence.engine.engine import Environment
     from vidence.engine.evaluate import run
-    from vidence.engine.opening import Surroundings
     from vidence.engine.prepare import make_plan
     from vidence.report.results import load_run
 
     plan = make_plan(benchmark, data=Path(data), model=model, wishes=wishes or {})
 
-    place = Surroundings(cache_root=Path(cache))
-    go = partial(run, plan, Path(out), surroundings=place, now=datetime.now(tz=UTC), on_event=_ignore)
+    place = Environment(cache_root=Path(cache))
+    go = partial(run, plan, Path(out), environment=place, now=datetime.now(tz=UTC), on_event=_ignore)
     with start_blocking_portal() as portal:  # a thread of its own: a notebook has a loop already
         portal.call(go)
     return load_run(Path(out))

@@ -46,6 +46,7 @@ FOLDERS = {
     "selector": "vidence.ask.selection",
     "parser": "vidence.ask.scoring",
     "judge": "vidence.ask.judging",
+    "strategy": "vidence.ask.strategies",
     "diagnostic": "vidence.explain.diagnostics",
     "embedder": "vidence.ask.embedding",
     "maker": "vidence.make.makers",
@@ -100,9 +101,18 @@ def _files(kind: str) -> Mapping[str, _File]:
 def _entry_points() -> Mapping[str, Mapping[str, importlib.metadata.EntryPoint]]:
     """The plug-ins of other distributions by kind and name; looked up once in a process."""
     return {
-        kind: {e.name: e for e in importlib.metadata.entry_points(group=f"vidence.{kind}s")}
+        kind: {e.name: e for e in importlib.metadata.entry_points(group=f"vidence.{plural(kind)}")}
         for kind in FOLDERS
     }
+
+
+def plural(kind: str) -> str:
+    """The word for several things of that kind; entry point groups and lists have this name.
+
+    >>> plural("model"), plural("strategy")
+    ('models', 'strategies')
+    """
+    return kind[:-1] + "ies" if kind.endswith("y") else kind + "s"
 
 
 def forget() -> None:
@@ -138,7 +148,8 @@ def find(kind: str, name: str) -> ModuleType:
         return importlib.import_module(ours[name].module)
     module = plugins[name].load()
     if not isinstance(module, ModuleType):
-        raise UsageError(f"the entry point {name!r} in vidence.{kind}s must name a module, not {module!r}")
+        group = f"vidence.{plural(kind)}"
+        raise UsageError(f"the entry point {name!r} in {group} must name a module, not {module!r}")
     if not hasattr(module, "create"):
         raise UsageError(f"{module.__name__} defines no create(); see 'adding a {kind}' in the documentation")
     return module

@@ -8,9 +8,9 @@ place where flows meet models.
 """
 
 from collections.abc import Generator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Literal, Protocol, TypeAlias, TypeVar
+from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 import msgspec
 import numpy as np
@@ -37,8 +37,29 @@ class Ask:
     sample: int = 0
 
 
+@dataclass(frozen=True)
+class Together:
+    """Flows that run at the same time; see `together`."""
+
+    flows: "Sequence[Flow[None]]"
+
+
 # A flow yields what it wants answered together and is sent the replies in the same order.
-Flow: TypeAlias = Generator[Sequence[Prompt | Ask], Sequence[Reply], MadeT]
+Flow: TypeAlias = Generator[Sequence[Prompt | Ask] | Together, Sequence[Reply], MadeT]
+
+
+def together(flows: "Sequence[Flow[MadeT]]") -> "Flow[tuple[MadeT, ...]]":
+    """Run several flows at the same time and return what each made, in their order.
+
+    An error that a flow does not handle is thrown in here when the others have ended.
+    """
+    made: dict[int, MadeT] = {}
+
+    def keep(position: int, flow: "Flow[MadeT]") -> "Flow[None]":
+        made[position] = yield from flow
+
+    yield Together([keep(position, flow) for position, flow in enumerate(flows)])
+    return tuple(made[position] for position in range(len(flows)))
 
 
 class AskingRules(Record, kw_only=True):
@@ -49,8 +70,8 @@ class AskingRules(Record, kw_only=True):
     values of that tag), or ``answered`` (mean over the items whose reply could be read). `prompts`
     names a set of templates. `text_parser` marks answers that are texts: by rules, or ``needs-judge``.
     `judge` names the judge that marks where a judge model is given.
-    `shuffle_choices` draws an order of the choices for every item and repeat. `retries` is how often a
-    question whose reply cannot be read is asked again with other frames (see `Selector`).
+    `shuffle_choices` draws an order of the choices for every item and repeat. `strategy` is the spec of the
+    `Strategy` that answers each question.
     """
 
     selector: str = "midpoints"
@@ -66,7 +87,7 @@ class AskingRules(Record, kw_only=True):
     headline: str = "micro"
     judge: str = "rule-first"
     shuffle_choices: bool = False
-    retries: int = 0
+    strategy: str = "once"
     sampling: Sampling = Sampling()
 
 
@@ -143,17 +164,42 @@ class Words(Protocol):
 class Selector(Protocol):
     """Which frames to show.
 
-    A selector may also say, as attributes: `repeats` (a position may come twice), `budget` (how
-    `n_frames` is kept: ``ignored``, ``at most``, ``one over``; without it exactly, as far as there are
-    frames), `needs_media` (False: it never shows anything, so the media need not be there). One that can
-    show other frames when a reply cannot be read has a method ``again(clip, item, *, n_frames, retry)``
-    like `select`, with the number of the retry from 1; an empty array says that there are no others.
+    What it may say besides, as attributes, is in `Traits`; what it may do besides is in the protocols
+    `RetryingSelector` and `ScoringSelector`.
     """
 
     version: int
 
     def select(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
         """Positions in `clip`, in the order in which they are shown; a rule may repeat a position."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Traits:
+    """What a selector may say of itself; a selector without such an attribute has the default."""
+
+    budget: str = ""
+    """How `n_frames` is kept: ``ignored``, ``at most``, ``one over``; empty: exactly."""
+    repeats: bool = False
+    """Whether a position may come twice."""
+    needs_media: bool = True
+    """False: it never shows anything, so the media need not be there."""
+    scores_digest: str = ""
+    """The SHA-256 of its file of scores, if it has one."""
+
+    @classmethod
+    def of(cls, selector: Selector) -> "Traits":
+        """Those of a selector."""
+        names = [field.name for field in fields(cls)]
+        return cls(**{name: getattr(selector, name) for name in names if hasattr(selector, name)})
+
+
+@runtime_checkable
+class RetryingSelector(Selector, Protocol):
+    """A selector that can show other frames when a reply cannot be read."""
+
+    def again(self, clip: Clip, item: Item, *, n_frames: int, retry: int) -> NDArray[np.int64]:
+        """As `select`, for the given retry (from 1); an empty array says that there are no others."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -241,16 +287,18 @@ class Judge(Protocol):
 
 
 class View(Record, kw_only=True):
-    """Frames that a diagnostic wants to be able to show: what a selector chooses under a budget.
-
-    With `is_ranked` they come best first, so that their prefixes nest; otherwise in the order of time.
-    `size` is as in `AskingRules` (empty: as the plan says).
-    """
+    """Frames that a strategy or a diagnostic can show: what a selector chooses under a budget."""
 
     selector: str
+    """The spec of the selector."""
     n_frames: int
+    """The budget, in frames."""
     is_ranked: bool = False
+    """Whether frames come best first, so that prefixes nest; otherwise in the order of time."""
     size: str = ""
+    """As in `AskingRules`; empty: as the plan says."""
+    retry: int = 0
+    """Counts from 1 where the frames are others than before, for a selector with `again`."""
 
 
 class Subject(Protocol):
@@ -288,6 +336,44 @@ class Subject(Protocol):
         """Right or wrong, by the plan's parser and its judges: ``score = yield from subject.mark(reply)``.
 
         `order` is the one in which the choices were shown; the outcome's letters are those that were shown.
+        """
+
+
+class Question(Subject, Protocol):
+    """One question as a strategy sees it."""
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of the views that can be shown, in the strategy's order; without those that failed."""
+
+    def read(self, reply: Reply) -> Outcome:
+        """What the plan's parser reads from a reply; no judge is asked."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """What a strategy came to: the reply that counts, the prompt that it replies to and the view shown."""
+
+    prompt: Prompt
+    reply: Reply
+    view: str
+
+
+class Strategy(Protocol):
+    """How one question is answered: asked once, asked again, asked many times and put to a vote.
+
+    It is one file in ``ask/strategies/``. Replies that it wants several of are told apart by `Ask.sample`.
+    """
+
+    version: int
+
+    def views(self, view: View) -> Mapping[str, View]:
+        """The frames that it wants to show, by names of its own; `view` is the plan's."""
+
+    def answer(self, question: Question) -> Flow[Answer]:
+        """Ask, and say which reply counts.
+
+        A `TransientModelError` or `RejectedRequestError` may be caught; otherwise the question has failed.
         """
 
 
@@ -364,6 +450,7 @@ class ScoreRules(Record, kw_only=True):
     file: str = ""
 
 
+@runtime_checkable
 class ScoringSelector(Selector, Protocol):
     """A selector that goes by how well frames match the question. It returns a ranking.
 

@@ -68,6 +68,7 @@ def test_the_catalog_finds_them_by_name(installed):
         "selector": "opening",
         "parser": "last-word",
         "judge": "second-opinion",
+        "strategy": "vote",
     }.items():
         assert name in catalog.names(kind)
         assert catalog.find(kind, name).__file__ == str(installed / PACKAGE / f"{name.replace('-', '_')}.py")
@@ -101,6 +102,15 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         wishes={"selector": "opening", "limit": 1},
     )
     assert [(row.read, row.correct) for row in again.rows] == [("B", 1.0)]
+    voted = vidence.evaluate(
+        "riddles",
+        data=tmp_path / "riddles.txt",
+        model="parrot:2",
+        out=tmp_path / "voted",
+        cache=tmp_path / "cache",
+        wishes={"selector": "opening", "strategy": "vote?times=4"},
+    )
+    assert [row.read for row in voted.rows] == ["B", "B"]
     judged = vidence.evaluate(
         "riddles",
         data=tmp_path / "riddles.txt",

@@ -22,6 +22,7 @@ TABLES = {
     "selector": "docs/guides/frames.md",
     "parser": "docs/guides/parsers.md",
     "judge": "docs/guides/judges.md",
+    "strategy": "docs/guides/running.md",
     "embedder": "docs/guides/embedders.md",
     "maker": "docs/making/index.md",
     "task": "docs/making/herbench.md",

@@ -82,7 +82,7 @@ def test_files_that_are_named_exist(pages):
 
 def test_dotted_names_of_vidence_can_be_imported(pages):
     named = {c for c in names_of_code(pages) if re.fullmatch(r"vidence(?:\.\w+)+", c)}
-    groups = {f"vidence.{kind}s" for kind in catalog.FOLDERS}
+    groups = {f"vidence.{catalog.plural(kind)}" for kind in catalog.FOLDERS}
     assert len(named) > 15
     assert {name for name in named - groups if pydoc.locate(name) is None} == set()
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from vidence.cli.main import main
-from vidence.engine.store import TrialStore
+from vidence.engine.store import RunStore
 from vidence.records import Trial
 
 Questions = Callable[..., Path]
@@ -88,7 +88,7 @@ class CommandLine:
 
     def trials(self, run: str) -> dict[str, Trial]:
         """The trials of a run folder, by item id (the first repeat)."""
-        with TrialStore(self.folder / run) as store:
+        with RunStore(self.folder / run) as store:
             return {t.item_id: t for t in store.trials() if t.repeat == 0}
 
 

@@ -2,6 +2,8 @@
 
 import csv
 import json
+import sqlite3
+from contextlib import closing
 
 import pytest
 
@@ -84,10 +86,9 @@ def test_planted_demand_is_found_in_a_phantom_world(vidence, tmp_path, world):
         if i not in leaky and expected(SimulatedModel(name="fuser"), item, times_s=shown[i])
     }
     assert middle == wanted
-    demands = {
-        line["item_id"]: line["finding"]
-        for line in read_lines(tmp_path / "found" / "diagnostics" / "mrfs-max-16.jsonl")[1:]
-    }
+    with closing(sqlite3.connect(tmp_path / "found" / "run.sqlite")) as db:
+        rows = db.execute("SELECT item_id, json FROM findings WHERE diagnosis = 'mrfs-max-16'").fetchall()
+    demands = {item_id: json.loads(found)["finding"] for item_id, found in rows}
     for item_id, item in items.items():
         assert demands[item_id]["mrfs"] == (0 if item_id in leaky else demand(item))
     needy = [demand(item) for i, item in items.items() if i not in leaky]

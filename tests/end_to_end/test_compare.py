@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from vidence.engine.store import TrialStore
+from vidence.engine.store import RunStore
 from vidence.records import Trial
 
 RIGHT = "A"
@@ -136,12 +136,12 @@ def test_runs_on_other_files_are_refused_with_their_hashes(vidence, recorded):
 
 def test_a_run_without_trials_is_refused(vidence, recorded):
     recorded({"a": "AB" * 4, "b": "AA" * 4})
-    with TrialStore(vidence.folder / "b") as store:
+    with RunStore(vidence.folder / "b") as store:
         items = list(store.items())
-    (vidence.folder / "b" / "trials.sqlite").unlink()
-    for left in (vidence.folder / "b").glob("trials.sqlite-*"):
+    (vidence.folder / "b" / "run.sqlite").unlink()
+    for left in (vidence.folder / "b").glob("run.sqlite-*"):
         left.unlink()
-    with TrialStore(vidence.folder / "b", is_writer=True) as store:
+    with RunStore(vidence.folder / "b", is_writer=True) as store:
         store.put_items(items)
     done = vidence("compare", "a", "b")
     assert done.code == 2
@@ -150,14 +150,14 @@ def test_a_run_without_trials_is_refused(vidence, recorded):
 
 def test_a_question_whose_answer_was_changed_is_named(vidence, recorded):
     recorded({"a": "AB" * 4, "b": "AA" * 4})
-    with TrialStore(vidence.folder / "b") as store:
+    with RunStore(vidence.folder / "b") as store:
         items, trials = list(store.items()), list(store.trials())
     import msgspec
 
     changed = [msgspec.structs.replace(items[0], answer="B"), *items[1:]]
-    for left in (vidence.folder / "b").glob("trials.sqlite*"):
+    for left in (vidence.folder / "b").glob("run.sqlite*"):
         left.unlink()
-    with TrialStore(vidence.folder / "b", is_writer=True) as store:
+    with RunStore(vidence.folder / "b", is_writer=True) as store:
         store.put_items(changed)
         for trial in trials:
             assert isinstance(trial, Trial)

@@ -8,7 +8,7 @@ import types
 import msgspec
 import pytest
 
-from vidence.engine.diagnosing import open_diagnostic
+from vidence.engine.diagnose import open_diagnostic
 from vidence.errors import DataError
 from vidence.records import Failed
 from vidence.report.calibration import calibration_section, compare
@@ -80,11 +80,11 @@ def test_a_second_demo_asks_nothing_again(demo):
 def test_an_answer_that_differs_is_seen(demo, rng):
     line, _ = demo
     folder = line.folder / "out" / "runs" / "fuser-evidence-16"
-    with sqlite3.connect(folder / "trials.sqlite") as db:
+    with sqlite3.connect(folder / "run.sqlite") as db:
         seq, json = db.execute("SELECT seq, json FROM trials ORDER BY seq LIMIT 1").fetchone()
         row = msgspec.json.decode(json)
         row["score"]["value"] = 0.0
-        db.execute("UPDATE trials SET json = ? WHERE seq = ?", (msgspec.json.encode(row), seq))
+        db.execute("UPDATE trials SET json = ? WHERE seq = ?", (msgspec.json.encode(row).decode(), seq))
     db.close()
     one = compare(load_run(folder))
     assert one.n_different == 1

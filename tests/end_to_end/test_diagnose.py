@@ -2,8 +2,10 @@
 
 import math
 import signal
+import sqlite3
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,8 +20,8 @@ from vidence.ask.phantom.plan import WorldSpec, plan_world
 from vidence.ask.phantom.planted import SimulatedModel, expected
 from vidence.ask.phantom.scene import COLOURS
 from vidence.ask.phantom.world import World, render
-from vidence.engine.diagnosing import Account, diagnose, open_diagnostic
-from vidence.engine.opening import Surroundings
+from vidence.engine.diagnose import Account, diagnose, open_diagnostic
+from vidence.engine.engine import Environment
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 from vidence.records import Item, Record
@@ -87,7 +89,7 @@ class Lab:
                 plan,
                 out,
                 options=chosen,
-                surroundings=Surroundings(cache_root=self.folder / "cache", n_workers=2),
+                environment=Environment(cache_root=self.folder / "cache", n_workers=2),
                 now=datetime.now(UTC),
                 on_event=lambda event: None,
             )
@@ -317,6 +319,11 @@ def exhaustive(server: OpenAIStub) -> Sequence[str]:
     )  # fmt: skip
 
 
+def kept_findings(folder: Path) -> list[tuple[str, str]]:
+    with closing(sqlite3.connect(folder / "run.sqlite")) as db:
+        return db.execute("SELECT item_id, json FROM findings ORDER BY seq").fetchall()
+
+
 def test_a_killed_examination_loses_no_finding_and_asks_nothing_twice(vidence, questions):
     questions(n_clips=3, n_questions=4)
     with OpenAIStub(answer="Answer: A", latency_s=0.05) as server:
@@ -327,13 +334,12 @@ def test_a_killed_examination_loses_no_finding_and_asks_nothing_twice(vidence, q
             time.sleep(0.01)
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        findings = vidence.folder / "r" / "diagnostics" / "mrfs-max-8-mode-exhaustive.jsonl"
-        kept = findings.read_bytes().splitlines()
+        kept = kept_findings(vidence.folder / "r")
         done = vidence(*exhaustive(server))
         assert done.code == 0, done.err
-        whole = findings.read_bytes().splitlines()
-        assert whole[: len(kept) - 1] == kept[:-1]  # the last line may be torn
-        assert len(whole) == 1 + 12
+        whole = kept_findings(vidence.folder / "r")
+        assert whole[: len(kept)] == kept
+        assert len(whole) == 12
         bodies = asked(server)
         assert len(set(bodies)) == 12 * 9
         assert len(bodies) <= 12 * 9 + 4  # those that were on their way when it was killed
@@ -361,7 +367,7 @@ def test_two_processes_do_not_share_a_folder(vidence, questions):
 
 def test_findings_of_another_plan_are_refused(lab: Lab):
     diagnostic = open_diagnostic("mrfs", {})
-    surroundings = Surroundings(cache_root=lab.folder / "cache", n_workers=2)
+    environment = Environment(cache_root=lab.folder / "cache", n_workers=2)
 
     async def go(model: str) -> Account:
         wishes = {"selector": "evidence", "memory": str(lab.folder / "other.sqlite")}
@@ -371,7 +377,7 @@ def test_findings_of_another_plan_are_refused(lab: Lab):
             plan,
             lab.folder / "of-one-model",
             options={},
-            surroundings=surroundings,
+            environment=environment,
             now=datetime.now(UTC),
             on_event=lambda event: None,
         )

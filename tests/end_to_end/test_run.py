@@ -227,8 +227,8 @@ def test_the_spending_limit_ends_the_run_and_resume_goes_on(vidence, questions):
 def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, questions):
     import anyio
 
+    from vidence.engine.engine import Environment
     from vidence.engine.evaluate import run
-    from vidence.engine.opening import Surroundings
     from vidence.engine.prepare import make_plan
     from vidence.records import Sampling
 
@@ -242,10 +242,10 @@ def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, question
             assert plan.sampling == Sampling()
 
             async def go(plan=plan, out=out):
-                place = Surroundings(cache_root=vidence.folder / "cache")
+                place = Environment(cache_root=vidence.folder / "cache")
                 now = datetime(2026, 1, 1, tzinfo=UTC)
                 return await run(
-                    plan, vidence.folder / out, surroundings=place, now=now, on_event=lambda event: None
+                    plan, vidence.folder / out, environment=place, now=now, on_event=lambda event: None
                 )
 
             summary = anyio.run(go)

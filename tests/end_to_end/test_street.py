@@ -16,7 +16,7 @@ from PIL import Image
 from subjects import walking_people as street
 from subjects.task_claims import has_three_apart, true_options
 from subjects.tracks import video
-from vidence.engine import errands
+from vidence.engine import engine
 from vidence.make.makers import herbench
 from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.make.pipeline.material import Card, Draft, Material, SceneCard, VideoSource
@@ -182,7 +182,7 @@ def drafts(request, films) -> list[Draft]:
     workshop = Workshop(cache_root=films / "cache", memory=films / f"{request.param}.sqlite")
     out = films / request.param
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(errands, "open_model", lambda spec: Writer())
+        monkeypatch.setattr(engine, "open_model", lambda spec: Writer())
         herbench.create().make(config, out=out, wishes=MakeWishes(), workshop=workshop)
     lines = (out / "drafts.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Draft) for line in lines]

@@ -9,8 +9,8 @@ import anyio
 import numpy as np
 import pytest
 
+from vidence.engine.engine import Environment
 from vidence.engine.evaluate import run
-from vidence.engine.opening import Surroundings
 from vidence.engine.prepare import make_plan
 from vidence.report.compared_words import ranked_sentences, sentences, verdict
 from vidence.report.comparing import compare_two, rank_runs
@@ -70,8 +70,8 @@ def vlm4d(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tupl
 
         async def go(plan=plan, out=out) -> None:
             now = datetime(2026, 1, 1, tzinfo=UTC)
-            where = Surroundings(cache_root=place / "cache")
-            await run(plan, out, surroundings=where, now=now, on_event=lambda event: None)
+            where = Environment(cache_root=place / "cache")
+            await run(plan, out, environment=where, now=now, on_event=lambda event: None)
 
         anyio.run(go)
         found[style, model] = load_run(out)

@@ -11,8 +11,8 @@ import anyio
 import pytest
 
 from conftest import need
+from vidence.engine.engine import Environment
 from vidence.engine.evaluate import run
-from vidence.engine.opening import Surroundings
 from vidence.engine.prepare import make_plan
 from vidence.report.export import write_csv
 from vidence.report.results import load_run
@@ -55,9 +55,9 @@ def replay(responses: Path, annotations: Path, folder: Path) -> Path:
     )
 
     async def go() -> None:
-        place = Surroundings(cache_root=folder / "cache")
+        place = Environment(cache_root=folder / "cache")
         now = datetime(2026, 1, 1, tzinfo=UTC)
-        await run(plan, folder / "run", surroundings=place, now=now, on_event=lambda event: None)
+        await run(plan, folder / "run", environment=place, now=now, on_event=lambda event: None)
 
     anyio.run(go)
     return folder / "run"

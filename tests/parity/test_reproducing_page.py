@@ -7,8 +7,8 @@ from pathlib import Path
 import anyio
 import pytest
 
+from vidence.engine.engine import Environment
 from vidence.engine.evaluate import run
-from vidence.engine.opening import Surroundings
 from vidence.engine.prepare import make_plan
 from vidence.report.results import load_run
 
@@ -39,9 +39,9 @@ def test_the_page_prints_what_comes_out(checks_dir: Path, tmp_path: Path):
     )
 
     async def go() -> None:
-        place = Surroundings(cache_root=tmp_path / "cache")
+        place = Environment(cache_root=tmp_path / "cache")
         now = datetime(2026, 1, 1, tzinfo=UTC)
-        await run(plan, tmp_path / "run", surroundings=place, now=now, on_event=lambda event: None)
+        await run(plan, tmp_path / "run", environment=place, now=now, on_event=lambda event: None)
 
     anyio.run(go)
     found = {}

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 
 from servers import virtual_time
 from vidence.contracts import Request
-from vidence.engine import evaluate, opening, prepare
+from vidence.engine import engine as engine_module
+from vidence.engine import evaluate, prepare
+from vidence.engine.engine import Environment
 from vidence.engine.limits import AdaptiveLimit
-from vidence.engine.opening import Surroundings
 from vidence.engine.plan import machine_facts
 from vidence.engine.prepare import make_plan
-from vidence.engine.store import Memory, TrialStore
+from vidence.engine.store import Memory, RunStore
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Answered, Reply, Usage
 
@@ -79,13 +80,13 @@ def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) 
             await evaluate.run(
                 plan,
                 folder / "run",
-                surroundings=Surroundings(cache_root=folder / "cache"),
+                environment=Environment(cache_root=folder / "cache"),
                 now=datetime(2026, 1, 1, tzinfo=UTC),
                 on_event=lambda event: None,
             )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "open_model", lambda spec: server)
+        patch.setattr(engine_module, "open_model", lambda spec: server)
         patch.setattr(prepare, "machine_facts", lambda: FACTS)
         virtual_time.run(go)
 
@@ -119,10 +120,10 @@ def test_every_question_is_answered_once_whatever_happens(
                 session(server, folder, concurrency=concurrency, cancel_s=cancel_s)
             except VidenceError:
                 continue
-            with TrialStore(folder / "run") as store:
+            with RunStore(folder / "run") as store:
                 if len(store.answered()) == n_items:
                     break
-        with TrialStore(folder / "run") as store:
+        with RunStore(folder / "run") as store:
             trials = list(store.trials())
         with Memory(folder / "cache" / "replies.sqlite") as memory:
             kept = memory._db.execute("SELECT json FROM replies").fetchall()

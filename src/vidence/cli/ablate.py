@@ -102,14 +102,14 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
 
     import anyio
 
+    from vidence.cli.environment import environment, now
     from vidence.cli.progress import Display
-    from vidence.cli.surroundings import now, surroundings
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation import run_folder
     from vidence.make.lights.ablation_config import BASE, conditions, model_spec, unique
 
-    place, stimuli, n_failed = surroundings(), (folder / "stimuli").resolve(), 0
+    place, stimuli, n_failed = environment(), (folder / "stimuli").resolve(), 0
 
     async def ask_all() -> None:
         nonlocal n_failed
@@ -121,7 +121,7 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
             plan = make_plan("actpld", data=data, model=spec, wishes=wishes)
             out = run_folder(folder, model, condition)
             with Display(console) as display:
-                summary = await run(plan, out, surroundings=place, now=now(), on_event=display)
+                summary = await run(plan, out, environment=place, now=now(), on_event=display)
             n_failed += summary.n_failed
             console.print(
                 f"{model}, {condition.name}: {summary.n_tried} asked, {summary.n_answered_before} before",

@@ -9,9 +9,9 @@ import click
 from rich.console import Console
 
 from vidence.cli.diagnose import examine_plan
-from vidence.cli.run import pairs, plan_flags
-from vidence.cli.surroundings import cache_root
-from vidence.cli.terms import show_terms
+from vidence.cli.environment import cache_root
+from vidence.cli.licence import show_licence
+from vidence.cli.run import pairs, with_plan_flags
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
@@ -41,7 +41,7 @@ _MOST_LISTED = 20
 @click.option(
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
-@partial(plan_flags, without={"strict", "repeats"})
+@partial(with_plan_flags, without={"strict", "repeats"})
 @click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -77,7 +77,7 @@ def audit(
         wishes=wishes | {"where": pairs(where, "--where")},
     )
     console = Console(stderr=True)
-    show_terms(plan.benchmark, console, cache_root=cache_root())
+    show_licence(plan.benchmark, console, cache_root=cache_root())
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
     name = benchmark if data is not None else source.name
@@ -136,7 +136,7 @@ def _ask(
     plan: Plan, models: tuple[str, ...], folder: Path, *, with_mrfs: bool, blind_runs: int, level: float
 ) -> "Asked":
     """Run the diagnostics one after the other; what the memory knows is not asked again."""
-    from vidence.engine.diagnosing import open_diagnostic
+    from vidence.engine.diagnose import open_diagnostic
     from vidence.report.diagnosed import Diagnosed, load_diagnosed
     from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked, panel_options
 

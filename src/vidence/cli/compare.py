@@ -6,7 +6,7 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.surroundings import cache_root
+from vidence.cli.environment import cache_root
 from vidence.errors import UsageError
 
 _SEED = 0  # the same comparison from the same runs, bit for bit

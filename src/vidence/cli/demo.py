@@ -156,13 +156,13 @@ def _world(out: Path, console: Console) -> "World":
 
 async def _ask_all(out: Path, console: Console) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
-    from vidence.cli.surroundings import now, surroundings
+    from vidence.cli.environment import environment, now
+    from vidence.engine.engine import Environment
     from vidence.engine.evaluate import run
     from vidence.engine.events import Event, MediaTrouble
-    from vidence.engine.opening import Surroundings
     from vidence.engine.prepare import make_plan
 
-    place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
+    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
 
     def on_event(event: Event) -> None:
         if isinstance(event, MediaTrouble):
@@ -174,7 +174,7 @@ async def _ask_all(out: Path, console: Console) -> list[Path]:
         plan = make_plan("phantom", data=out / "world", model=model, wishes=wishes)
         reader = model.removeprefix("phantom:").partition("?")[0]
         folder = out / "runs" / f"{reader}-{selector}-{n_frames}"
-        summary = await run(plan, folder, surroundings=place, now=now(), on_event=on_event)
+        summary = await run(plan, folder, environment=place, now=now(), on_event=on_event)
         frames = "no frames" if selector == "none" else f"{selector}, {n_frames} frames"
         console.print(f"asked {reader}, {frames}: {summary.n_tried} questions", highlight=False)
         folders.append(folder)
@@ -185,13 +185,13 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
     """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
     import anyio
 
-    from vidence.cli.surroundings import now, surroundings
-    from vidence.engine.diagnosing import diagnose, open_diagnostic
-    from vidence.engine.opening import Surroundings
+    from vidence.cli.environment import environment, now
+    from vidence.engine.diagnose import diagnose, open_diagnostic
+    from vidence.engine.engine import Environment
     from vidence.report.diagnosed import load_diagnosed
     from vidence.report.diagnosed_calibration import beside_planted
 
-    place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
+    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
 
     async def go() -> None:
         for name, folder in DIAGNOSES:
@@ -201,7 +201,7 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
                 run.plan,
                 run.folder,
                 options={},
-                surroundings=place,
+                environment=place,
                 now=now(),
                 on_event=lambda event: None,
             )
@@ -217,11 +217,11 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
 
 
 def _workshop(out: Path) -> "Workshop":
-    from vidence.cli.surroundings import surroundings
+    from vidence.cli.environment import environment
     from vidence.make.pipeline.making import Workshop
 
     return Workshop(
-        cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=surroundings().n_workers
+        cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=environment().n_workers
     )
 
 
@@ -230,14 +230,14 @@ def _lights(out: Path, workshop: "Workshop") -> "Section":
     import anyio
     import numpy as np
 
-    from vidence.cli.surroundings import now, surroundings
+    from vidence.cli.environment import environment, now
+    from vidence.engine.engine import Environment
     from vidence.engine.evaluate import run
-    from vidence.engine.opening import Surroundings
     from vidence.engine.prepare import make_plan
     from vidence.make.planted.planted_lights import lights_section, make_lights
     from vidence.report.results import Run, load_run
 
-    place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
+    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
     versions = make_lights(out / "lights", workshop=workshop)
 
     async def go() -> "dict[tuple[str, str], Run]":
@@ -249,7 +249,7 @@ def _lights(out: Path, workshop: "Workshop") -> "Section":
                 asked = spec.format(clean=versions["clean"])
                 plan = make_plan("actpld", data=data, model=asked, wishes=wishes)
                 folder = out / "lights" / "runs" / f"{model.partition(':')[0]}-{version}"
-                await run(plan, folder, surroundings=place, now=now(), on_event=lambda event: None)
+                await run(plan, folder, environment=place, now=now(), on_event=lambda event: None)
                 runs[model, version] = load_run(folder)
         return runs
 

@@ -7,10 +7,10 @@ import click
 from rich.console import Console
 
 from vidence.catalog import parse_spec
+from vidence.cli.console import say, several
+from vidence.cli.environment import environment, now
 from vidence.cli.progress import Display
-from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, plan_flags, with_columns
-from vidence.cli.saying import say, several
-from vidence.cli.surroundings import now, surroundings
+from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError, VidenceError
@@ -29,7 +29,7 @@ _SEED = 0  # the same statements from the same findings, bit for bit
 @click.option(
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
 )
-@plan_flags
+@with_plan_flags
 @click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
@@ -56,7 +56,7 @@ def diagnose(
     WHAT is a run folder, whose plan is taken, or a benchmark (then with --data and --model, as for
     `vidence run`). Findings are kept in the folder, question by question; the same command goes on.
     """
-    from vidence.engine.diagnosing import open_diagnostic
+    from vidence.engine.diagnose import open_diagnostic
 
     spec = parse_spec(name)
     options = dict(spec.options) | pairs(settings, "--set")
@@ -85,8 +85,8 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
     """Examine what is left; how many questions failed."""
     import anyio
 
-    from vidence.engine.diagnosing import Account
-    from vidence.engine.diagnosing import diagnose as examine
+    from vidence.engine.diagnose import Account
+    from vidence.engine.diagnose import diagnose as examine
 
     console = Console(stderr=True)
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
@@ -98,7 +98,7 @@ def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options:
                 plan,
                 folder,
                 options=options,
-                surroundings=surroundings(),
+                environment=environment(),
                 now=now(),
                 on_event=display,
             )
@@ -141,9 +141,9 @@ def _say(
         write_diagnosed_json(diagnosed, json_path)
         click.echo(f"wrote {json_path}", err=True)
     if with_page:
-        page = diagnosed.path.with_suffix(".html")
-        write_diagnosed_page(diagnosed, page)
-        click.echo(f"wrote {page}", err=True)
+        diagnosed.path.parent.mkdir(exist_ok=True)
+        write_diagnosed_page(diagnosed, diagnosed.path)
+        click.echo(f"wrote {diagnosed.path}", err=True)
     console = Console()
     for sentence in diagnosed.sentences:
         console.print(plain(sentence))

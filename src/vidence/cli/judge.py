@@ -5,12 +5,12 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from vidence.cli.console import say
+from vidence.cli.environment import environment
 from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, say_summary
-from vidence.cli.saying import say
-from vidence.cli.surroundings import surroundings
+from vidence.engine.evaluate import Summary
 from vidence.engine.plan import read_plan
-from vidence.engine.session import Summary
 from vidence.errors import UsageError, VidenceError
 
 
@@ -31,12 +31,12 @@ from vidence.errors import UsageError, VidenceError
 def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
-    The folder then carries this judge. Verdicts of another judge stay in trials.sqlite, and the last count.
+    The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
     """
     import anyio
     import msgspec
 
-    from vidence.engine.judge_again import judge_run
+    from vidence.engine.judge import judge_run
     from vidence.engine.specs import with_whole_paths
 
     plan, _ = read_plan(folder)
@@ -54,7 +54,7 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     with Display(console, doing="judging") as display:
 
         async def go() -> Summary:
-            return await judge_run(plan, folder, surroundings=surroundings(), on_event=display)
+            return await judge_run(plan, folder, environment=environment(), on_event=display)
 
         try:
             summary = anyio.run(go)

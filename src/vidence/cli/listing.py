@@ -12,7 +12,7 @@ from vidence.errors import UnknownNameError, UsageError
 if TYPE_CHECKING:
     from vidence.catalog import Option
 
-KINDS: Mapping[str, str] = {f"{kind}s": kind for kind in catalog.FOLDERS} | {"strategies": "strategy"}
+KINDS: Mapping[str, str] = {catalog.plural(kind): kind for kind in catalog.FOLDERS}
 
 
 @click.command("list")

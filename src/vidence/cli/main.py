@@ -19,6 +19,7 @@ COMMANDS = {
     "run": ("run", "Put a benchmark to a model."),
     "resume": ("run", "Take a run up where it stopped; nothing is asked twice."),
     "judge": ("judge", "Judge the replies that a run has stored; nobody else is asked again."),
+    "migrate": ("migrate", "Rewrite run folders of an earlier version."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
     "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),

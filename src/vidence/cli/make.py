@@ -10,9 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from vidence.catalog import create
-from vidence.cli.saying import say
-from vidence.cli.surroundings import surroundings
-from vidence.engine.events import Errand, Event, Waiting
+from vidence.cli.console import say
+from vidence.cli.environment import environment
+from vidence.engine.events import Event, JobDone, Waiting
 from vidence.errors import VidenceError
 from vidence.make.pipeline.accounts import StageAccount
 from vidence.make.pipeline.making import Maker, MakeWishes, Workshop
@@ -74,7 +74,7 @@ class MakeDisplay:
                     words = f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}"
                     say(self._console, ("waiting: ", "yellow"), words)
                 self._note(f"waiting {event.wait_s:.0f} s: {event.reason[:60]}")
-            case Errand():
+            case JobDone():
                 self._n_failed += event.failed is not None
                 self._note(f"{self._n_failed} failed" if self._n_failed else "")
             case _:
@@ -127,7 +127,7 @@ def make(
         maker.check(config)
         click.echo(f"{config} makes sense")
         return 0
-    around = surroundings()
+    around = environment()
     with MakeDisplay(console) as display:
         workshop = Workshop(
             cache_root=around.cache_root,

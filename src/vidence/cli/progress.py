@@ -18,7 +18,7 @@ from rich.progress import (
 )
 from rich.text import Text
 
-from vidence.cli.saying import say
+from vidence.cli.console import say
 from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.tables.visible import visible

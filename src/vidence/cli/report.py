@@ -8,7 +8,7 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.surroundings import cache_root
+from vidence.cli.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,122 +7,18 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
+from vidence.cli.console import say, several
+from vidence.cli.environment import cache_root, environment, now
+from vidence.cli.licence import show_licence
 from vidence.cli.progress import Display
-from vidence.cli.saying import say, several
-from vidence.cli.surroundings import cache_root, now, surroundings
-from vidence.cli.terms import show_terms
+from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event, Listener
-from vidence.engine.plan import Plan, read_plan
+from vidence.engine.plan import Plan, plan_flags, read_plan
 from vidence.engine.prepare import make_plan, run_name
-from vidence.engine.session import Summary
 from vidence.errors import UsageError, VidenceError
 
 FAILED_ITEMS = 3
 F = TypeVar("F", bound=Callable[..., Any])
-
-# One row per flag of `run`: (flags, field of the plan, settings of click.option)
-_FLAGS: tuple[tuple[tuple[str, ...], str, dict[str, Any]], ...] = (
-    (("--split",), "split", {"help": "Which part of the benchmark (default: its first split)."}),
-    (
-        ("--protocol",),
-        "protocol",
-        {"help": "A named way to ask (default: the paper's); `vidence list` names them."},
-    ),
-    (("--selector",), "selector", {"help": "How frames are chosen: midpoints, fps:1, all, none, ..."}),
-    (("--frames",), "n_frames", {"type": int, "help": "Frames per question."}),
-    (
-        ("--style",),
-        "style",
-        {"type": click.Choice(["direct", "cot"]), "help": "Answer at once, or think first."},
-    ),
-    (("--prompt-set",), "prompts", {"help": "Named set of templates (default: the benchmark's)."}),
-    (("--prompts",), "prompts_dir", {"help": "Folder with template files that replace those of the set."}),
-    (
-        ("--layout",),
-        "layout",
-        {"help": "images, montage:4x2 (columns x rows), or video (the file as it is)."},
-    ),
-    (
-        ("--frame-times/--no-frame-times",),
-        "frame_times",
-        {"default": None, "help": "Write each frame's time."},
-    ),
-    (("--size",), "size", {"help": "native, short:720 or long:448 (pixels; frames are never enlarged)."}),
-    (("--jpeg-quality",), "jpeg_quality", {"type": int, "help": "1 to 95."}),
-    (("--temperature",), "temperature", {"type": float, "help": "0 is greedy."}),
-    (("--top-p",), "top_p", {"type": float, "help": "Nucleus sampling."}),
-    (("--max-tokens",), "max_tokens", {"type": int, "help": "Longest reply."}),
-    (("--model-seed",), "model_seed", {"type": int, "help": "Seed that is sent to the model."}),
-    (
-        ("--choice-logps",),
-        "want_choice_logps",
-        {"is_flag": True, "default": None, "help": "Ask for the letters' log-probabilities."},
-    ),
-    (("--parser",), "parser", {"help": "How the letter is read from a reply (default: the benchmark's)."}),
-    (("--text-parser",), "text_parser", {"help": "How answers that are texts are marked without a judge."}),
-    (("--judge",), "judge", {"help": "The judge's protocol, used with --judge-model."}),
-    (
-        ("--judge-model",),
-        "judge_models",
-        {"multiple": True, "default": None, "help": "Who judges, as --model; several are a panel."},
-    ),
-    (
-        ("--judge-prompts",),
-        "judge_prompts_dir",
-        {"help": "Folder with template files that replace those of the judge."},
-    ),
-    (("--judge-price-in",), "judge_price_in", {"type": float, "help": "US dollars per million tokens read."}),
-    (
-        ("--judge-price-out",),
-        "judge_price_out",
-        {"type": float, "help": "US dollars per million tokens written."},
-    ),
-    (
-        ("--shuffle-choices/--no-shuffle-choices",),
-        "shuffle_choices",
-        {"default": None, "help": "Draw an order of the choices for every question and repeat."},
-    ),
-    (
-        ("--retries",),
-        "retries",
-        {"type": int, "help": "Ask again with other frames after a reply that cannot be read."},
-    ),
-    (("--limit",), "limit", {"type": int, "help": "Only the first N questions."}),
-    (("--sample",), "sample", {"type": int, "help": "N questions drawn with --seed."}),
-    (("--seed",), "seed", {"type": int, "help": "Seed of the sample and of waiting times (default 0)."}),
-    (("--repeats",), "repeats", {"type": int, "help": "Ask each question K times."}),
-    (
-        ("--strict",),
-        "strict",
-        {"is_flag": True, "default": None, "help": "Stop at the first bad line of the data."},
-    ),
-    (
-        ("--allow-missing",),
-        "allow_missing",
-        {"is_flag": True, "default": None, "help": "Leave out questions whose media are missing."},
-    ),
-    (
-        ("--recorded-only",),
-        "recorded_only",
-        {"is_flag": True, "default": None, "help": "With replay: ask only what has a recorded reply."},
-    ),
-    (("--concurrency",), "concurrency", {"type": int, "help": "Requests in flight at most (default 16)."}),
-    (("--timeout",), "timeout_s", {"type": float, "help": "Seconds to wait for one reply (default 180)."}),
-    (("--attempts",), "attempts", {"type": int, "help": "Tries per question (default 6)."}),
-    (
-        ("--decode-timeout",),
-        "decode_timeout_s",
-        {"type": float, "help": "Seconds for one video (default 300)."},
-    ),
-    (
-        ("--max-cost",),
-        "max_cost",
-        {"type": float, "help": "Stop when a session has spent this many US dollars; needs prices."},
-    ),
-    (("--price-in",), "price_in", {"type": float, "help": "US dollars per million tokens read."}),
-    (("--price-out",), "price_out", {"type": float, "help": "US dollars per million tokens written."}),
-    (("--memory",), "memory", {"help": "File of the reply memory (default: in the cache folder)."}),
-)
 
 
 def flag_of(field: str) -> str:
@@ -131,13 +27,25 @@ def flag_of(field: str) -> str:
     >>> flag_of("prompts_dir")
     '--prompts'
     """
-    return next((flags[0].partition("/")[0] for flags, name, _ in _FLAGS if name == field), field)
+    return next((one.flag.partition("/")[0] for one in plan_flags() if one.field == field), field)
 
 
-def plan_flags(function: F, *, without: Container[str] = ()) -> F:
+def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
     """Give a command the flags of a plan, but for some fields."""
-    for flags, name, settings in reversed([row for row in _FLAGS if row[1] not in without]):
-        function = click.option(*flags, name, **settings)(function)
+    function = click.option("--retries", type=int, hidden=True)(function)  # see make_plan
+    for one in reversed(plan_flags()):
+        if one.field in without:
+            continue
+        settings: dict[str, Any] = {"help": one.help, "default": None, **one.click}
+        if one.kind is bool:
+            settings["is_flag"] = True
+        elif one.kind is tuple:
+            settings["multiple"] = True
+        elif isinstance(settings.get("type"), tuple):
+            settings["type"] = click.Choice(settings["type"])
+        else:
+            settings["type"] = one.kind
+        function = click.option(one.flag, one.field, **settings)(function)
     return function
 
 
@@ -147,7 +55,7 @@ def plan_flags(function: F, *, without: Container[str] = ()) -> F:
     "--data", required=True, type=click.Path(path_type=Path), help="File or folder of the questions."
 )
 @click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
-@plan_flags
+@with_plan_flags
 @click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
@@ -217,7 +125,7 @@ def with_columns(model: str, columns: str) -> str:
 
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     console = Console(stderr=True)
-    show_terms(plan.benchmark, console, cache_root=cache_root())
+    show_licence(plan.benchmark, console, cache_root=cache_root())
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
     with Display(console) as display:
         summary = run_plan(plan, folder, on_event=display)
@@ -248,7 +156,7 @@ def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
         on_event(event)
 
     async def go() -> Summary:
-        return await evaluate(plan, folder, surroundings=surroundings(), now=now(), on_event=listen)
+        return await evaluate(plan, folder, environment=environment(), now=now(), on_event=listen)
 
     try:
         return anyio.run(go)

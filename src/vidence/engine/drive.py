@@ -1,19 +1,21 @@
 """The one place where flows meet a model: memory, retries, limits, spending."""
 
 import logging
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
+from typing import TypeAlias, TypeVar
 
 import anyio
 
-from vidence.contracts import Ask, Flow, MadeT, Model, Request
+from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import Budget, DownDetector, Limits
 from vidence.engine.store import Memory, memory_key
 from vidence.errors import RejectedRequestError, TransientModelError, VidenceError
 from vidence.records import Prompt, Reply
 
+ThingT = TypeVar("ThingT")
 _log = logging.getLogger(__name__)
 # What goes wrong with one question; every other error ends the run.
 _OF_ONE_QUESTION = (TransientModelError, RejectedRequestError)
@@ -119,10 +121,10 @@ class Asker:
             ) from error
 
 
-Answer = Callable[[Ask], Awaitable[Reply]]
+AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
 
 
-async def drive(flow: Flow[MadeT], ask: Answer) -> MadeT:
+async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
     """Run a flow to its end: ask what it yields, send it the replies, return what it made.
 
     What is yielded together is asked at the same time. `TransientModelError` and
@@ -134,7 +136,7 @@ async def drive(flow: Flow[MadeT], ask: Answer) -> MadeT:
             wanted = next(flow)
             while True:
                 try:
-                    replies = await _ask_all(wanted, ask)
+                    replies = await _replies(wanted, ask)
                 except _OF_ONE_QUESTION as error:
                     wanted = flow.throw(error)
                 else:
@@ -144,34 +146,30 @@ async def drive(flow: Flow[MadeT], ask: Answer) -> MadeT:
             return made
 
 
-async def _ask_all(yielded: Sequence[Prompt | Ask], ask: Answer) -> Sequence[Reply]:
-    wanted = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in yielded]
-    if len(wanted) == 1:
-        return (await ask(wanted[0]),)
-    replies: dict[int, Reply] = {}
+async def _replies(wanted: Sequence[Prompt | Ask] | Together, ask: AskModel) -> Sequence[Reply]:
+    if isinstance(wanted, Together):
+        await _all(wanted.flows, lambda flow: drive(flow, ask))
+        return ()
+    asks = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in wanted]
+    return await _all(asks, ask)
+
+
+async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[MadeT]]) -> list[MadeT]:
+    """Work on all at the same time; an error is raised when the others have ended."""
+    if len(things) == 1:
+        return [await work(things[0])]
+    made: dict[int, MadeT] = {}
     errors: list[VidenceError] = []
 
     async def one(position: int) -> None:
         try:
-            replies[position] = await ask(wanted[position])
+            made[position] = await work(things[position])
         except VidenceError as error:
             errors.append(error)  # the others go on: they may be paid for already
 
     async with anyio.create_task_group() as group:
-        for position in range(len(wanted)):
+        for position in range(len(things)):
             group.start_soon(one, position)
     if errors:
         raise next((e for e in errors if not isinstance(e, _OF_ONE_QUESTION)), errors[0])
-    return [replies[i] for i in range(len(wanted))]
-
-
-@contextmanager
-def first_error() -> Iterator[None]:
-    """Errors of vidence that ended a group of tasks come out as themselves."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
-        if found is None:
-            raise
-        raise found from group
+    return [made[position] for position in range(len(things))]

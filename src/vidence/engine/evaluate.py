@@ -1,43 +1,64 @@
-"""Benchmark x model x selector -> trials: the run itself."""
+"""A run: every question of a benchmark is shown, answered by a strategy, and scored."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
+import anyio.to_thread
 import msgspec
 
-from vidence.contracts import Model
-from vidence.engine.drive import Asker
-from vidence.engine.events import Listener, MediaTrouble, Started
-from vidence.engine.frames import FrameDesk
+from vidence.engine.engine import AskCount, Context, Environment
+from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
-from vidence.engine.opening import (
-    Surroundings,
-    account,
-    asked_models,
-    judge_specs,
-    limits_for,
-    opened_bench,
-    opened_memory,
-    opened_models,
-    selector_askers,
-    specs_asked,
-)
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
-from vidence.engine.prepare import Prepared, check_same, open_selector, prepare
-from vidence.engine.session import Session, Summary
-from vidence.engine.showing import ShowRules
+from vidence.engine.prepare import Prepared, check_same
+from vidence.engine.scoring import has_judge_error
+from vidence.engine.session import Session, opened_session
 from vidence.engine.specs import what_is_asked
-from vidence.engine.store import TrialStore
-from vidence.engine.workers import Workers
-from vidence.errors import StoreError
-from vidence.media.encode import Encoding
-from vidence.media.sizes import Size
+from vidence.engine.store import RunStore
+from vidence.engine.subject import ShownSubject
+from vidence.engine.views import DecodeCount
+from vidence.errors import MediaError, StoreError, UsageError
+from vidence.records import Failed, Trial
+
+
+@dataclass(kw_only=True)
+class Summary:
+    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
+
+    n_planned: int
+    n_answered_before: int
+    decoding: DecodeCount = field(default_factory=DecodeCount)
+    n_tried: int = 0
+    n_failed: int = 0
+    n_remembered: int = 0
+    cost: float = 0.0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    n_judge_errors: int = 0
+    judge_input_tokens: int = 0
+    judge_output_tokens: int = 0
+
+    def add(self, trial: Trial) -> None:
+        """Count a trial."""
+        self.n_tried += 1
+        self.n_failed += isinstance(trial.score.outcome, Failed)
+        self.n_remembered += trial.is_remembered
+        self.n_judge_errors += has_judge_error(trial.score)
+
+    def close(self, asking: Budget, judging: Budget) -> None:
+        """Write down what was spent."""
+        self.cost = asking.cost + judging.cost
+        self.input_tokens, self.output_tokens = asking.input_tokens, asking.output_tokens
+        self.judge_input_tokens = judging.input_tokens
+        self.judge_output_tokens = judging.output_tokens
 
 
 async def run(
-    plan: Plan, folder: Path, *, surroundings: Surroundings, now: datetime, on_event: Listener
+    plan: Plan, folder: Path, *, environment: Environment, now: datetime, on_event: Listener
 ) -> Summary:
     """Run a plan in a folder; a folder that already holds this run is taken up where it stopped.
 
@@ -45,31 +66,20 @@ async def run(
         StoreError: the folder holds another run, or is in use.
         VidenceError: the run cannot go on; everything answered so far is kept.
     """
-    specs = specs_asked(plan, [open_selector(plan.selector)])
-    async with opened_models([plan.model, *specs, *judge_specs(plan)]) as (model, *others):
-        asked = asked_models(plan, model, specs=specs, models=others[: len(specs)])
-        judge_models = others[len(specs) :]
-        prepared = prepare(plan, model=model, judge_models=judge_models, asked=asked, now=now)
-        with opened_run(folder, prepared) as store:
-            return await _evaluate(
-                prepared,
-                store,
-                asked=asked,
-                judge_models=judge_models,
-                surroundings=surroundings,
-                on_event=on_event,
-            )
+    async with opened_session(plan, environment=environment, now=now, on_event=on_event) as session:
+        with opened_run(folder, session.prepared) as store:
+            return await _answer_all(session, store)
 
 
 @contextmanager
-def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
+def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise StoreError(f"cannot make the run folder {folder}: {error}") from error
-    with TrialStore(folder, is_writer=True) as store:
+    with RunStore(folder, is_writer=True) as store:
         if (folder / PLAN_FILE).exists():
             earlier, began = read_plan(folder)
             if what_is_asked(earlier) != what_is_asked(plan):
@@ -82,76 +92,62 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[TrialStore]:
         yield store
 
 
-async def _evaluate(
-    prepared: Prepared,
-    store: TrialStore,
-    *,
-    asked: Mapping[str, Model],
-    judge_models: Sequence[Model],
-    surroundings: Surroundings,
-    on_event: Listener,
-) -> Summary:
-    plan = prepared.plan
+async def _answer_all(session: Session, store: RunStore) -> Summary:
+    prepared, plan = session.prepared, session.prepared.plan
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
     todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
-    n_before = len(planned) - len(todo)
-    notes, problems = prepared.facts.notes, prepared.facts.problems
-    on_event(Started(n_planned=len(planned), n_answered_before=n_before, notes=notes, problems=problems))
-    summary = Summary(n_planned=len(planned), n_answered_before=n_before)
-    if not todo:
-        return summary
-    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
-    with opened_memory(plan, surroundings) as memory:
-        async with Workers(surroundings.n_workers) as workers:
-            limits = limits_for(plan, prepared.model, budget=asking)
-            bench = None
-            if prepared.judge is not None:
-                bench = opened_bench(
-                    plan, prepared.judge, judge_models, memory=memory, beside=asking, on_event=on_event
-                )
-            asker = Asker(prepared.model, memory=memory, limits=limits, on_event=on_event)
-            desk = FrameDesk(
-                show_rules(prepared, surroundings),
-                workers=workers,
-                count=summary.decoding,
-                on_trouble=lambda message: on_event(MediaTrouble(message=message)),
-                askers=selector_askers(plan, asked, main=asker, memory=memory, on_event=on_event),
-            )
-            session = Session(
-                prepared=prepared,
-                store=store,
-                asker=asker,
-                desk=desk,
-                budget=asking,
-                summary=summary,
-                on_event=on_event,
-                panel=None if bench is None else bench.panel,
-            )
-            # Twice as many as decode: a video is decoded while questions about others still wait.
-            n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
-            await session.work(todo, n_askers=n_askers, n_showers=2 * surroundings.n_workers)
-    account(summary, asking, None if bench is None else bench.budget)
+    summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo))
+    session.on_event(
+        Started(
+            n_planned=summary.n_planned,
+            n_answered_before=summary.n_answered_before,
+            notes=prepared.facts.notes,
+            problems=prepared.facts.problems,
+        )
+    )
+
+    async def answer(subject: ShownSubject) -> None:
+        count = AskCount()
+        trial = await _trial(session, subject, count)
+        store.add(trial)
+        summary.add(trial)
+        session.on_event(Tried(trial=trial, cost=count.cost))
+
+    if todo:
+        n_askers = min(plan.concurrency, prepared.model.max_in_flight or plan.concurrency)
+        await session.work(todo, answer, n_consumers=n_askers, count=summary.decoding)
+        summary.close(session.asking, session.judging)
     return summary
 
 
-def show_rules(prepared: Prepared, surroundings: Surroundings) -> ShowRules:
-    """How the frames of a plan are chosen and encoded."""
-    plan = prepared.plan
-    is_montage = plan.layout.startswith("montage")
-    encoding = Encoding(
-        size=Size.parse(plan.size), format="png" if is_montage else "jpeg", quality=plan.jpeg_quality
-    )
-    return ShowRules(
-        selector=prepared.selector,
-        selector_name=plan.selector,
-        n_frames=plan.n_frames,
-        retries=plan.retries,
-        encoding=encoding,
-        words=prepared.templates,
-        media_root=prepared.media_root,
-        whole_video=plan.layout == "video",
-        cache_root=surroundings.cache_root,
-        cache_max_bytes=surroundings.cache_max_bytes,
-        deadline_s=plan.decode_timeout_s,
+async def _trial(session: Session, subject: ShownSubject, count: AskCount) -> Trial:
+    """Answer one question with the strategy of the plan, and score the answer."""
+    prepared = session.prepared
+    if prepared.plan.layout.startswith("montage"):  # pictures are made: not on the event loop
+        with suppress(UsageError, MediaError):  # raised again where the strategy wants the prompt
+            await anyio.to_thread.run_sync(partial(subject.compose_ahead, next(iter(session.views))))
+    answer = await session.engine.run(prepared.strategy.answer(subject), subject.context, count=count)
+    if isinstance(answer, Failed):
+        return Trial(
+            item_id=subject.item.item_id,
+            repeat=subject.repeat,
+            choice_order=subject.choice_order,
+            selection=subject.selection(subject.last_view),
+            prompt=subject.last_prompt if answer.stage == "model" else None,
+            score=subject.ruled(answer),
+        )
+    score = subject.ruled(answer.reply)
+    if session.pool is not None:
+        judging = session.pool.score(subject.item, answer.reply, ruled=score)
+        score = await session.engine.drive(judging, Context(item_id=subject.item.item_id))
+    return Trial(
+        item_id=subject.item.item_id,
+        repeat=subject.repeat,
+        choice_order=subject.choice_order,
+        selection=subject.selection(answer.view),
+        prompt=answer.prompt,
+        reply=answer.reply,
+        score=score,
+        is_remembered=count.n_asked == 0,
     )

@@ -53,12 +53,12 @@ class ExaminedOne:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Errand:
-    """One errand of a construction step is done; `failed` says why nothing came of it."""
+class JobDone:
+    """One job of a construction step is done; `failed` says why nothing came of it."""
 
     name: str
     failed: Failed | None = None
 
 
-Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne | Errand
+Event: TypeAlias = Started | Tried | Waiting | MediaTrouble | ExaminedOne | JobDone
 Listener: TypeAlias = Callable[[Event], None]

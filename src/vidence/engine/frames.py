@@ -2,28 +2,21 @@
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 
 import anyio.to_thread
 import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.selection.seeking import SearchResult
-from vidence.engine.choosing import (
-    check_some,
-    check_whole,
-    clip_of,
-    few_words,
-    needs_media,
-    positions_of,
-    video_type,
-)
-from vidence.engine.drive import Asker
-from vidence.engine.scores import Found, ScoreDesk, Scores
-from vidence.engine.showing import Clipped, DecodeCount, Shown, ShowRules, Source, ViewRules
-from vidence.engine.workers import Workers
-from vidence.errors import DataError, MediaError, UsageError, VidenceError
+from vidence.engine.engine import ITEM_ERRORS, Engine, failure
+from vidence.engine.executors import Executor
+from vidence.engine.search import Found, ScoreDesk, Scores
+from vidence.engine.selection import check_some, check_whole, clip_of, few_words, positions_of, video_type
+from vidence.engine.views import Clipped, DecodeCount, OpenView, Shown, Source
+from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
 from vidence.media.deliver import Delivery, Job, deliver
@@ -33,6 +26,17 @@ from vidence.media.locate import resolve
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """Where media are and decoded frames are kept; `deadline_s` is how long one video may take."""
+
+    media_root: Path
+    cache_root: Path
+    cache_max_bytes: int
+    deadline_s: float
+    whole_video: bool = False
 
 
 class FrameDesk:
@@ -45,40 +49,36 @@ class FrameDesk:
 
     def __init__(
         self,
-        rules: ShowRules,
+        views: Mapping[str, OpenView],
+        place: Place,
         *,
-        workers: Workers,
+        executor: Executor,
+        engine: Engine,
         count: DecodeCount,
         on_trouble: Callable[[str], None],
-        views: Mapping[str, ViewRules] | None = None,
-        askers: Mapping[str, Asker] | None = None,
     ) -> None:
-        self._rules = rules
-        self._views = rules.views() if views is None else views
-        self._workers = workers
+        self._views = views
+        self._place = place
+        self._executor = executor
         self._on_trouble = on_trouble
-        self._cache = FrameCache(rules.cache_root, max_bytes=rules.cache_max_bytes)
+        self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}
         self._count = count
         self._score_desk = ScoreDesk(
-            cache_root=rules.cache_root,
-            cache_max_bytes=rules.cache_max_bytes,
+            cache_root=place.cache_root,
+            cache_max_bytes=place.cache_max_bytes,
+            engine=engine,
             deliver=partial(self._deliver_to_selector, keep=False),
             deliver_kept=partial(self._deliver_to_selector, keep=True),
-            askers=askers or {},
         )
 
-    async def show(self, items: Sequence[Item]) -> dict[str, Shown | Failed]:
-        """What each of these questions is shown, or why nothing can be; by item id."""
-        views = await self.show_views(items)
-        return {item_id: _with_others(shown) for item_id, shown in views.items()}
-
-    async def show_views(self, items: Sequence[Item]) -> dict[str, dict[str, Shown | Failed]]:
+    async def show(self, items: Sequence[Item]) -> dict[str, dict[str, Shown | Failed]]:
         """What each of these questions can be shown, by item id and by view.
 
         The frames of all views come out of one pass over a video for each way of encoding them.
         """
-        if not self._rules.whole_video and not any(needs_media(v.selector) for v in self._views.values()):
+        looks = any(view.traits.needs_media for view in self._views.values())
+        if not looks and not self._place.whole_video:
             return {
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
             }
@@ -103,7 +103,7 @@ class FrameDesk:
     # ------------------------------------------------------------------ facts
 
     def _source(self, media: Media) -> Source:
-        return resolve(self._rules.media_root, media), media.kind
+        return resolve(self._place.media_root, media), media.kind
 
     async def _all_facts(self, items: Iterable[Item]) -> dict[Source, MediaFacts | Failed]:
         found: dict[Source, MediaFacts | Failed] = {}
@@ -115,12 +115,12 @@ class FrameDesk:
         if source in self._aside:
             return self._aside[source]
         path, kind = source
-        known = cached_facts(path, kind=kind, cache_root=self._rules.cache_root)
+        known = cached_facts(path, kind=kind, cache_root=self._place.cache_root)
         if known is not None:
             return known
-        read = partial(read_facts, path, kind=kind, cache_root=self._rules.cache_root)
+        read = partial(read_facts, path, kind=kind, cache_root=self._place.cache_root)
         try:
-            facts = await self._workers.run(str(path), read, deadline_s=self._rules.deadline_s)
+            facts = await self._executor.run(str(path), read, deadline_s=self._place.deadline_s)
         except MediaError as error:
             return self._set_aside(source, error)
         if facts.probe.problem:
@@ -128,8 +128,9 @@ class FrameDesk:
         return facts
 
     def _set_aside(self, source: Source, error: MediaError) -> Failed:
-        self._on_trouble(str(error))
-        self._aside[source] = Failed(stage="media", error=type(error).__name__, message=str(error))
+        if source not in self._aside:
+            self._on_trouble(str(error))
+            self._aside[source] = failure(error, "media")
         return self._aside[source]
 
     # ------------------------------------------------------------------ selection
@@ -149,8 +150,8 @@ class FrameDesk:
             parts.append((media, fact))
         try:
             clip = shared.get(item.media) or shared.setdefault(item.media, clip_of(parts))
-        except (DataError, UsageError, MediaError) as error:
-            return _not_chosen(error)
+        except ITEM_ERRORS["selection"] as error:
+            return failure(error, "selection")
         return Clipped(
             item=item,
             clip=clip,
@@ -181,27 +182,26 @@ class FrameDesk:
         return {
             name: selection
             for name, selection in chosen.items()
-            if not self._views[name].retry or (isinstance(selection, Selection) and selection.frames)
+            if not self._views[name].rules.retry or (isinstance(selection, Selection) and selection.frames)
         }
 
     def _chosen(
-        self, view: ViewRules, found: Clipped, *, scores: Found | None, problems: list[str]
+        self, view: OpenView, found: Clipped, *, scores: Found | None, problems: list[str]
     ) -> Selection | Failed:
         if isinstance(scores, Failed):
             return scores
         try:
             frames = self._select(view, found, scores)
-            if not frames and not self._rules.whole_video and not view.retry:
+            if not frames and not self._place.whole_video and not view.rules.retry:
                 check_some(view, found)
-        except (DataError, UsageError, MediaError) as error:
-            return _not_chosen(error)
-        told = (
-            [f"retry {view.retry}: other frames after a reply that could not be read"] if view.retry else []
-        )
+        except ITEM_ERRORS["selection"] as error:
+            return failure(error, "selection")
+        retry = view.rules.retry
+        told = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
         told += [scores.note] if isinstance(scores, SearchResult) else []
         told += few_words(view, found, len(frames))
         return Selection(
-            selector=view.selector_name,
+            selector=view.rules.selector,
             version=view.selector.version,
             frames=frames,
             n_candidates=found.clip.n_frames,
@@ -209,10 +209,10 @@ class FrameDesk:
         )
 
     def _select(
-        self, view: ViewRules, found: Clipped, scores: Scores | SearchResult | None
+        self, view: OpenView, found: Clipped, scores: Scores | SearchResult | None
     ) -> tuple[FrameRef, ...]:
         clip, item = found.clip, found.item
-        if self._rules.whole_video:
+        if self._place.whole_video:
             check_whole(item)
             return ()
         try:
@@ -225,7 +225,7 @@ class FrameDesk:
         except Exception as error:
             _log.debug("the selector broke", exc_info=True)
             raise UsageError(
-                f"the selector {view.selector_name!r} broke on item {item.item_id!r}: "
+                f"the selector {view.rules.selector!r} broke on item {item.item_id!r}: "
                 f"{type(error).__name__}: {error}"
             ) from error
 
@@ -250,31 +250,10 @@ class FrameDesk:
     ) -> Delivery | Failed:
         if isinstance(facts, Failed):
             return facts
-        cached = await anyio.to_thread.run_sync(self._from_cache, facts.content_hash, indices, encoding)
-        if cached is not None:
-            self._count.n_from_cache += len(cached)
-            return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
-        if source in self._aside:
-            return self._aside[source]
-        path, kind = source
-        job = Job(
-            path=str(path),
-            kind=kind,
-            frame_indices=tuple(indices),
-            encoding=encoding,
-            cache_root=str(self._rules.cache_root),
-            cache_max_bytes=self._rules.cache_max_bytes,
-        )
         try:
-            delivery = await self._workers.run(
-                str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
-            )
+            delivery = await self._decoded(source, indices, encoding, content_hash=facts.content_hash)
         except MediaError as error:
             return self._set_aside(source, error)
-        self._count.n_passes += 1
-        self._count.n_decoded += delivery.n_decoded
-        self._count.n_from_cache += delivery.n_from_cache
-        self._count.passes_by_file[str(path)] = self._count.passes_by_file.get(str(path), 0) + 1
         for message in delivery.problems.values():
             self._on_trouble(message)
         return delivery
@@ -288,30 +267,46 @@ class FrameDesk:
             MediaError: the file, or one of the frames, cannot be decoded.
         """
         path, kind = source
-        if keep and (facts := cached_facts(path, kind=kind, cache_root=self._rules.cache_root)) is not None:
-            known = await anyio.to_thread.run_sync(
-                self._from_cache, facts.content_hash, list(indices), encoding
-            )
-            if known is not None:
-                self._count.n_from_cache += len(known)
-                return known
+        facts = cached_facts(path, kind=kind, cache_root=self._place.cache_root) if keep else None
+        content_hash = facts.content_hash if facts is not None else ""
+        delivery = await self._decoded(
+            source, list(indices), encoding, content_hash=content_hash, is_scoring=True
+        )
+        if delivery.problems:
+            raise MediaError(next(iter(delivery.problems.values())))
+        return delivery.frames
+
+    async def _decoded(
+        self,
+        source: Source,
+        indices: list[int],
+        encoding: Encoding,
+        *,
+        content_hash: str,
+        is_scoring: bool = False,
+    ) -> Delivery:
+        """Frames out of the cache or decoded; they are kept where the hash of the file is given."""
+        if content_hash:
+            cached = await anyio.to_thread.run_sync(self._from_cache, content_hash, indices, encoding)
+            if cached is not None:
+                self._count.n_from_cache += len(cached)
+                return Delivery(frames=cached, problems={}, n_decoded=0, n_from_cache=len(cached))
+        if source in self._aside:
+            raise MediaError(self._aside[source].message)
+        path, kind = source
         job = Job(
             path=str(path),
             kind=kind,
             frame_indices=tuple(indices),
             encoding=encoding,
-            cache_root=str(self._rules.cache_root) if keep else None,
-            cache_max_bytes=self._rules.cache_max_bytes if keep else 0,
+            cache_root=str(self._place.cache_root) if content_hash else None,
+            cache_max_bytes=self._place.cache_max_bytes if content_hash else 0,
         )
-        delivery = await self._workers.run(
-            str(path), partial(deliver, job), deadline_s=self._rules.deadline_s
+        delivery = await self._executor.run(
+            str(path), partial(deliver, job), deadline_s=self._place.deadline_s
         )
-        self._count.n_scoring_passes += 1
-        self._count.n_decoded += delivery.n_decoded
-        self._count.n_from_cache += delivery.n_from_cache
-        if delivery.problems:
-            raise MediaError(next(iter(delivery.problems.values())))
-        return delivery.frames
+        self._count.add(delivery, str(path), is_scoring=is_scoring)
+        return delivery
 
     def _from_cache(
         self, content_hash: str, indices: list[int], encoding: Encoding
@@ -348,7 +343,7 @@ class FrameDesk:
         known = [fact for source in sources if isinstance(fact := facts[source], MediaFacts)]
         lasting_s = [f.probe.counted.duration_s for f in known]
         video = None
-        if self._rules.whole_video and item.media:
+        if self._place.whole_video and item.media:
             path = sources[0][0]
             video = VideoPart(path=str(path), digest=known[0].content_hash, media_type=video_type(path))
         return Shown(
@@ -360,18 +355,7 @@ class FrameDesk:
         )
 
 
-def _nothing(view: ViewRules) -> Shown:
-    nothing = Selection(selector=view.selector_name, version=view.selector.version, frames=(), n_candidates=0)
+def _nothing(view: OpenView) -> Shown:
+    spec, version = view.rules.selector, view.selector.version
+    nothing = Selection(selector=spec, version=version, frames=(), n_candidates=0)
     return Shown(selection=nothing, frames=(), duration_s=0.0)
-
-
-def _not_chosen(error: VidenceError) -> Failed:
-    return Failed(stage="selection", error=type(error).__name__, message=str(error))
-
-
-def _with_others(shown: dict[str, Shown | Failed]) -> Shown | Failed:
-    """The view of a run, with those of its retries that could be delivered."""
-    first, *others = shown.values()
-    if isinstance(first, Failed):
-        return first
-    return replace(first, others=tuple(other for other in others if isinstance(other, Shown)))

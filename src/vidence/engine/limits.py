@@ -8,8 +8,14 @@ from dataclasses import dataclass, field
 import anyio
 import numpy as np
 
-from vidence.errors import BudgetSpentError, RejectedRequestError, ServerDownError, TransientModelError
-from vidence.records import Reply
+from vidence.errors import (
+    BudgetSpentError,
+    RejectedRequestError,
+    ServerDownError,
+    TransientModelError,
+    UsageError,
+)
+from vidence.records import Record, Reply
 
 
 class AdaptiveLimit:
@@ -86,21 +92,19 @@ class Backoff:
 class Budget:
     """Tokens and money of one session. Prices are US dollars per million tokens.
 
-    `beside` is the account of others whose spending counts towards the same limit: that of the answers
-    for the judges. Both sides see the sum.
+    Budgets with the same list `shared` have one limit together: that of the answers and of the judges.
     """
 
     price_in: float = 0.0
     price_out: float = 0.0
     max_cost: float | None = None
-    beside: "Budget | None" = None
+    shared: "list[Budget]" = field(default_factory=list)
     input_tokens: int = field(default=0, init=False)
     output_tokens: int = field(default=0, init=False)
     _is_blind: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
-        if self.beside is not None:
-            self.beside.beside = self
+        self.shared.append(self)
 
     @property
     def cost(self) -> float:
@@ -128,12 +132,33 @@ class Budget:
                 "the model does not say how many tokens a reply takes, so --max-cost cannot be kept; "
                 "what was answered is kept; run without a limit, or with one of the server's own"
             )
-        spent = self.cost + (self.beside.cost if self.beside is not None else 0.0)
+        spent = sum(budget.cost for budget in self.shared)
         if spent >= self.max_cost:
             raise BudgetSpentError(
                 f"spent {spent:.4f} US dollars in this session, the limit is {self.max_cost:.4f}; "
                 "what was answered is kept, and `vidence resume`, a session of its own, goes on"
             )
+
+
+class AskLimits(Record, omit_defaults=True, kw_only=True):
+    """How much is asked at once, how long it may take and what it may cost."""
+
+    concurrency: int = 16
+    """Requests in flight at most, for each model."""
+    timeout_s: float = 180.0
+    """How long to wait for one reply, in seconds."""
+    attempts: int = 6
+    """Tries for one request, the first included."""
+    max_cost: float | None = None
+    """In US dollars, for all models of one session together."""
+    seed: int = 0
+    """Of the waiting times."""
+
+    def __post_init__(self) -> None:
+        for name in ("concurrency", "timeout_s", "attempts", "max_cost"):
+            value = getattr(self, name)
+            if value is not None and value <= 0:
+                raise UsageError(f"{name} is {value}; expected more than 0")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -6,18 +6,26 @@ import os
 import platform
 import subprocess
 import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from types import NoneType
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
 import tomli_w
 
 from vidence import __version__
+from vidence.ask.prompting.compose import STYLES
+from vidence.contracts import View
+from vidence.engine.limits import AskLimits
+from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
+_PLAIN = (int, float, bool, str)
 _ABOVE_ZERO = (
     *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
     *("limit", "sample", "max_cost"),
@@ -25,65 +33,105 @@ _ABOVE_ZERO = (
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
+def _flag(help_text: str, name: str = "", **more: object) -> msgspec.Meta:
+    """A field that is also a flag; `name` where it is not the field's with dashes, `more` is for click."""
+    return msgspec.Meta(description=help_text, extra={"flag": name, "click": more})
+
+
+_IN = "US dollars per million tokens read."
+_OUT = "US dollars per million tokens written."
+
+
+class SamplingFlags(Record, kw_only=True):
+    """The flags that change the `sampling` of a plan; None leaves it as it is."""
+
+    temperature: Annotated[float | None, _flag("0 is greedy.")] = None
+    top_p: Annotated[float | None, _flag("Nucleus sampling.")] = None
+    max_tokens: Annotated[int | None, _flag("Longest reply.")] = None
+    model_seed: Annotated[int | None, _flag("Seed that is sent to the model.")] = None
+    want_choice_logps: Annotated[
+        bool | None, _flag("Ask for the letters' log-probabilities.", "--choice-logps")
+    ] = None
+
+
 class Plan(Record, kw_only=True):
     """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
 
-    Units: `timeout_s` and `decode_timeout_s` in seconds; `price_in`, `price_out` in US dollars per
-    million tokens; `max_cost` in US dollars, judges included. `attempts` counts the first try. `limit`
-    takes the first items, `sample` draws that many with `seed`. `memory` is the file of the reply memory
-    (empty: the one in the user's cache folder). `protocol` is the set of rules that the fields below
-    started from. Nothing is judged while `judge_models` is empty; several are a panel.
+    `protocol` is the set of rules that the fields below started from. Nothing is judged while `judge_models`
+    is empty; several are a panel.
     """
 
     format: Literal["vidence-plan/1"] = FORMAT
     benchmark: str
     data: str
-    split: str
-    protocol: str = "paper"
+    split: Annotated[str, _flag("Which part of the benchmark (default: its first split).")]
+    protocol: Annotated[
+        str, _flag("A named way to ask (default: the paper's); `vidence list` names them.")
+    ] = "paper"
     model: str
-    selector: str
-    n_frames: int
-    style: str
-    prompts: str
-    prompts_dir: str | None = None
-    layout: str
-    frame_times: bool
-    size: str
-    jpeg_quality: int
+    selector: Annotated[str, _flag("How frames are chosen: midpoints, fps:1, all, none, ...")]
+    n_frames: Annotated[int, _flag("Frames per question.", "--frames")]
+    strategy: Annotated[
+        str, _flag("How a question is answered: once, or retry?tries=N with other frames.")
+    ] = "once"
+    style: Annotated[str, _flag("Answer at once, or think first.", type=STYLES)]
+    prompts: Annotated[str, _flag("Named set of templates (default: the benchmark's).", "--prompt-set")]
+    prompts_dir: Annotated[
+        str | None, _flag("Folder with template files that replace those of the set.", "--prompts")
+    ] = None
+    layout: Annotated[str, _flag("images, montage:4x2 (columns x rows), or video (the file as it is).")]
+    frame_times: Annotated[bool, _flag("Write each frame's time.", "--frame-times/--no-frame-times")]
+    size: Annotated[str, _flag("native, short:720 or long:448 (pixels; frames are never enlarged).")]
+    jpeg_quality: Annotated[int, _flag("1 to 95.")]
     sampling: Sampling
-    parser: str
-    text_parser: str = "needs-judge"
+    parser: Annotated[str, _flag("How the letter is read from a reply (default: the benchmark's).")]
+    text_parser: Annotated[str, _flag("How answers that are texts are marked without a judge.")] = (
+        "needs-judge"
+    )
     headline: str
-    judge: str = "rule-first"
-    judge_models: tuple[str, ...] = ()
-    judge_prompts_dir: str | None = None
-    shuffle_choices: bool = False
-    retries: int = 0
+    judge: Annotated[str, _flag("The judge's protocol, used with --judge-model.")] = "rule-first"
+    judge_models: Annotated[
+        tuple[str, ...], _flag("Who judges, as --model; several are a panel.", "--judge-model")
+    ] = ()
+    judge_prompts_dir: Annotated[
+        str | None, _flag("Folder with template files that replace those of the judge.", "--judge-prompts")
+    ] = None
+    shuffle_choices: Annotated[
+        bool,
+        _flag(
+            "Draw an order of the choices for every question and repeat.",
+            "--shuffle-choices/--no-shuffle-choices",
+        ),
+    ] = False
     where: dict[str, str] = msgspec.field(default_factory=dict)
-    limit: int | None = None
-    sample: int | None = None
-    seed: int = 0
-    repeats: int = 1
-    strict: bool = False
-    allow_missing: bool = False
-    recorded_only: bool = False
-    concurrency: int = 16
-    timeout_s: float = 180.0
-    attempts: int = 6
-    decode_timeout_s: float = 300.0
-    max_cost: float | None = None
-    price_in: float = 0.0
-    price_out: float = 0.0
-    judge_price_in: float = 0.0
-    judge_price_out: float = 0.0
-    memory: str = ""
+    limit: Annotated[int | None, _flag("Only the first N questions.")] = None
+    sample: Annotated[int | None, _flag("N questions drawn with --seed.")] = None
+    seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
+    repeats: Annotated[int, _flag("Ask each question K times.")] = 1
+    strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
+    allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
+    recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
+    concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
+    timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
+    attempts: Annotated[int, _flag("Tries per question (default 6).")] = 6
+    decode_timeout_s: Annotated[float, _flag("Seconds for one video (default 300).", "--decode-timeout")] = (
+        300.0
+    )
+    max_cost: Annotated[
+        float | None, _flag("Stop when a session has spent this many US dollars; needs prices.")
+    ] = None
+    price_in: Annotated[float, _flag(_IN)] = 0.0
+    price_out: Annotated[float, _flag(_OUT)] = 0.0
+    judge_price_in: Annotated[float, _flag(_IN)] = 0.0
+    judge_price_out: Annotated[float, _flag(_OUT)] = 0.0
+    memory: Annotated[str, _flag("File of the reply memory (default: in the cache folder).")] = ""
 
     def __post_init__(self) -> None:
         for name in _ABOVE_ZERO:
             value = getattr(self, name)
             if value is not None and not 0 < value < math.inf:
                 raise UsageError(f"{name} is {value}; expected more than 0")
-        for name in ("price_in", "price_out", "judge_price_in", "judge_price_out", "retries"):
+        for name in ("price_in", "price_out", "judge_price_in", "judge_price_out"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
         _check_sampling(self.sampling)
@@ -98,6 +146,60 @@ class Plan(Record, kw_only=True):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
         if not 1 <= self.jpeg_quality <= MOST_QUALITY:
             raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to {MOST_QUALITY}")
+
+    @property
+    def view(self) -> View:
+        """The frames that it shows."""
+        return View(selector=self.selector, n_frames=self.n_frames, size=self.size)
+
+    @property
+    def limits(self) -> AskLimits:
+        """How much it asks at once, and for how long."""
+        return AskLimits(
+            concurrency=self.concurrency,
+            timeout_s=self.timeout_s,
+            attempts=self.attempts,
+            max_cost=self.max_cost,
+            seed=self.seed,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Flag:
+    """A field of a plan as a flag."""
+
+    field: str
+    flag: str
+    kind: type
+    """int, float, bool, str or tuple."""
+    help: str
+    click: Mapping[str, object]
+    """What click is told besides."""
+
+
+def plan_flags() -> tuple[Flag, ...]:
+    """The flags of a plan, in the order of its fields."""
+    found = []
+    hints = get_type_hints(Plan, include_extras=True)
+    hints = {k: v for k, v in hints.items() if k != "sampling"} | get_type_hints(
+        SamplingFlags, include_extras=True
+    )
+    for name, hint in hints.items():
+        meta = next((m for m in getattr(hint, "__metadata__", ()) if isinstance(m, msgspec.Meta)), None)
+        if meta is None or meta.extra is None:
+            continue
+        bare = hint.__origin__
+        kind = next((k for k in get_args(bare) if k is not NoneType), bare) if bare not in _PLAIN else bare
+        found.append(
+            Flag(
+                field=name,
+                flag=meta.extra["flag"] or "--" + name.replace("_", "-"),
+                kind=tuple if get_origin(bare) is tuple else kind,
+                help=meta.description or "",
+                click=meta.extra["click"],
+            )
+        )
+    return tuple(found)
 
 
 def _check_sampling(sampling: Sampling) -> None:
@@ -126,6 +228,7 @@ class Facts(Record, kw_only=True):
     prompts_digest: str
     selector_version: int
     selector_identity: str = ""
+    strategy_version: int = 1
     model_identity: str
     citation: str
     licence: str
@@ -148,6 +251,7 @@ MUST_AGREE = {
     "prompts_digest": "the prompt templates have changed",
     "selector_version": "this version of vidence selects frames differently",
     "selector_identity": "what the selector goes by has changed (its file of scores, or the model it asks)",
+    "strategy_version": "this version of vidence asks differently",
     "model_identity": "the model is a different one (its files or address changed)",
     "judge_version": "this version of vidence judges differently",
     "judge_prompts_digest": "the prompts of the judge have changed",
@@ -175,10 +279,14 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     for name in _MAY_BE_UNSET:
         if built["plan"]["sampling"][name] is None:
             built["plan"]["sampling"][name] = "unset"
+    _write_toml(folder, _without_none(built))
+
+
+def _write_toml(folder: Path, table: dict[str, object]) -> None:
     temporary = folder / (PLAN_FILE + ".new")
     try:
         with temporary.open("wb") as file:
-            tomli_w.dump(_without_none(built), file)
+            tomli_w.dump(table, file)
             file.flush()
             os.fsync(file.fileno())  # or a power cut could leave an empty plan beside its trials
         temporary.replace(folder / PLAN_FILE)
@@ -196,7 +304,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     try:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
-        if (folder / "trials.sqlite").exists():
+        if (folder / RUN_FILE).exists():
             raise StoreError(
                 f"{folder} holds a run that never began: {path.name} is missing; give the command of the "
                 f"run again with --out {folder}"
@@ -216,6 +324,11 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
+    if "retries" in raw["plan"]:
+        raise StoreError(
+            f"{path} has the key 'retries' of an earlier version; now strategy = \"retry?tries=N\" says it. "
+            f"Rewrite the folder with: vidence migrate {folder}"
+        )
     sampling = raw["plan"].get("sampling", {})
     for name in _MAY_BE_UNSET:
         if sampling.get(name) == "unset":
@@ -225,6 +338,21 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     except msgspec.ValidationError as error:
         raise StoreError(f"{path}: {error}") from error
     return whole.plan, whole.facts
+
+
+def migrate_plan(folder: Path) -> bool:
+    """Give the plan of an earlier version the names of today; whether anything had to be changed."""
+    path = folder / PLAN_FILE
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"cannot read {path}: {error}") from error
+    retries = raw.get("plan", {}).pop("retries", None)
+    if retries is not None:
+        raw["plan"]["strategy"] = f"retry?tries={retries}" if retries else "once"
+        _write_toml(folder, raw)
+    read_plan(folder)
+    return retries is not None
 
 
 def library_versions() -> dict[str, str]:

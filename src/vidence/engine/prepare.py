@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 import numpy as np
@@ -13,11 +14,24 @@ from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.seeking import models_of
 from vidence.catalog import create, parse_spec
-from vidence.contracts import AskingRules, Benchmark, Judge, Loaded, Model, Scorer, Selector
-from vidence.engine.choosing import needs_media
+from vidence.contracts import (
+    AskingRules,
+    Benchmark,
+    Judge,
+    Loaded,
+    Model,
+    Scorer,
+    Selector,
+    Strategy,
+    Traits,
+    View,
+)
 from vidence.engine.plan import MUST_AGREE, Facts, Plan, machine_facts
+from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
+from vidence.engine.views import OpenView
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
+from vidence.media.encode import Encoding
 from vidence.media.locate import missing
 from vidence.media.sizes import Size
 from vidence.records import Item, Sampling
@@ -49,6 +63,11 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     protocol, rules = _protocol(benchmark, wishes.get("protocol"))
     spec, drawn = without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
+    if "retries" in given:
+        raise UsageError(
+            f"retries is a strategy now: say --strategy 'retry?tries={given['retries']}' (in Python "
+            f'strategy="retry?tries={given["retries"]}") instead'
+        )
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
     for name in flags.keys() & drawn.keys():
         if flags[name] != drawn[name]:
@@ -100,10 +119,34 @@ def open_selector(spec_text: str) -> Selector:
     return selector
 
 
+def open_strategy(spec_text: str) -> Strategy:
+    """The strategy that a spec names: ``once``, ``retry?tries=3``."""
+    strategy: Strategy = create("strategy", spec_text)
+    return strategy
+
+
+def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
+    """Views by name with their selectors opened, each selector once."""
+    words = open_templates(plan)
+    picture: Literal["png", "jpeg"] = "png" if plan.layout.startswith("montage") else "jpeg"
+    selectors = {spec: open_selector(spec) for spec in dict.fromkeys(v.selector for v in views.values())}
+    return {
+        name: OpenView(
+            rules=view,
+            selector=selectors[view.selector],
+            encoding=Encoding(
+                size=Size.parse(view.size or plan.size), format=picture, quality=plan.jpeg_quality
+            ),
+            words=words,
+        )
+        for name, view in views.items()
+    }
+
+
 def selector_identity(selector: Selector, asked: Mapping[str, Model]) -> str:
     """What the choice of a selector depends on beside its version: its file of scores, the models it asks."""
     identities = [asked[spec].identity for spec in models_of(selector)]
-    return " ".join(filter(None, [str(getattr(selector, "scores_digest", "")), *identities]))
+    return " ".join(filter(None, [Traits.of(selector).scores_digest, *identities]))
 
 
 def open_templates(plan: Plan) -> Templates:
@@ -139,12 +182,10 @@ class Prepared:
     items: tuple[Item, ...]
     media_root: Path
     model: Model
-    selector: Selector
-    templates: Templates
+    strategy: Strategy
     prompter: Prompter
     parser: Scorer
     text_parser: Scorer
-    judge: Judge | None = None
 
     def parser_for(self, item: Item) -> Scorer:
         """Choices are read by the plan's parser; texts by its text parser, or they wait for a judge."""
@@ -163,20 +204,22 @@ def prepare(
     plan: Plan,
     *,
     model: Model,
-    judge_models: Sequence[Model] = (),
+    pool: JudgePool | None = None,
     asked: Mapping[str, Model] | None = None,
+    selector: Selector | None = None,
     now: datetime,
 ) -> Prepared:
     """Open and check everything that a plan names; its models are given, and whoever opened them closes them.
 
-    `asked` are the models that its selector asks, by spec.
+    `asked` are the models that its selector asks, by spec; `selector` is that selector if it is open.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
         UsageError: an unknown name or an impossible value.
     """
     benchmark = open_benchmark(plan.benchmark)
-    selector, parser = open_selector(plan.selector), open_parser(plan.parser)
+    selector = open_selector(plan.selector) if selector is None else selector
+    strategy, parser = open_strategy(plan.strategy), open_parser(plan.parser)
     Size.parse(plan.size)
     templates = open_templates(plan)
     prompter = Prompter(
@@ -187,13 +230,12 @@ def prepare(
         jpeg_quality=plan.jpeg_quality,
     )
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
-    shows_media = plan.layout == "video" or needs_media(selector)
+    shows_media = plan.layout == "video" or Traits.of(selector).needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
     _check_order(plan, model)
-    judge = open_judge(plan.judge, prompts_dir=plan.judge_prompts_dir) if judge_models else None
     facts = msgspec.convert(
         machine_facts()
-        | judge_facts(judge, judge_models)
+        | judge_facts(pool)
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
@@ -201,6 +243,7 @@ def prepare(
             "prompts_digest": templates.digest,
             "selector_version": selector.version,
             "selector_identity": selector_identity(selector, asked or {}),
+            "strategy_version": strategy.version,
             "model_identity": model.identity,
             "citation": benchmark.citation,
             "licence": benchmark.licence,
@@ -220,23 +263,21 @@ def prepare(
         items=items,
         media_root=loaded.media_root,
         model=model,
-        selector=selector,
-        templates=templates,
+        strategy=strategy,
         prompter=prompter,
         parser=parser,
         text_parser=open_parser(plan.text_parser),
-        judge=judge,
     )
 
 
-def judge_facts(judge: Judge | None, models: Sequence[Model]) -> dict[str, object]:
+def judge_facts(pool: JudgePool | None) -> dict[str, object]:
     """What `Facts` says of the judge."""
-    if judge is None:
+    if pool is None:
         return {}
     return {
-        "judge_version": judge.version,
-        "judge_prompts_digest": judge.prompts_digest,
-        "judge_identities": tuple(m.identity for m in models),
+        "judge_version": pool.judge.version,
+        "judge_prompts_digest": pool.judge.prompts_digest,
+        "judge_identities": tuple(m.identity for m in pool.models),
     }
 
 

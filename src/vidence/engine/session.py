@@ -1,185 +1,204 @@
-"""One session of a run: frames are prepared and questions are asked at the same time."""
+"""What a run, a diagnostic and a judgement have in common: models, frames, and questions worked off."""
 
-from dataclasses import dataclass, field
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
 from functools import partial
+from pathlib import Path
 
-import anyio.to_thread
-import msgspec
-
-from vidence.ask.prompting.compose import Prompted
-from vidence.contracts import Ask, Request
-from vidence.engine.drive import Asker, drive
-from vidence.engine.events import Listener, Tried
-from vidence.engine.frames import FrameDesk
+from vidence.ask.selection.seeking import models_of
+from vidence.contracts import Judge, View
+from vidence.engine.engine import Engine, Environment, ModelRules
+from vidence.engine.events import Listener, MediaTrouble
+from vidence.engine.executors.local import LocalExecutor
+from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import Budget
-from vidence.engine.marking import Panel, has_judge_error, marked, question
-from vidence.engine.prepare import Prepared
-from vidence.engine.showers import Showers
-from vidence.engine.showing import DecodeCount, Shown
-from vidence.engine.store import TrialStore
-from vidence.errors import MediaError, RejectedRequestError, TransientModelError, UsageError
-from vidence.records import Failed, Item, Reply, Selection, Trial, Unreadable
+from vidence.engine.pipeline import Pipeline
+from vidence.engine.plan import Plan
+from vidence.engine.prepare import (
+    Prepared,
+    judge_sampling,
+    open_judge,
+    open_strategy,
+    open_views,
+    prepare,
+)
+from vidence.engine.scoring import JudgeModel, JudgePool
+from vidence.engine.subject import ShownSubject
+from vidence.engine.views import DecodeCount, OpenView, Shown
+from vidence.records import Failed, Item, Selection
 
+Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
 
 
-@dataclass(kw_only=True)
-class Summary:
-    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
+def engine_of(plan: Plan, environment: Environment, on_event: Listener) -> Engine:
+    """An engine with the limits and the reply memory of a plan, or the memory in the cache folder."""
+    path = Path(plan.memory) if plan.memory else environment.cache_root / "replies.sqlite"
+    return Engine(memory=path, limits=plan.limits, on_event=on_event)
 
-    n_planned: int
-    n_answered_before: int
-    decoding: DecodeCount = field(default_factory=DecodeCount)
-    n_tried: int = 0
-    n_failed: int = 0
-    n_remembered: int = 0
-    cost: float = 0.0
-    input_tokens: int = 0
-    output_tokens: int = 0
-    n_judge_errors: int = 0
-    judge_input_tokens: int = 0
-    judge_output_tokens: int = 0
+
+def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
+    """Make the judge models of a plan known to an engine, and open them; None where it names none."""
+    if not plan.judge_models:
+        return None
+    judge: Judge = open_judge(plan.judge, prompts_dir=plan.judge_prompts_dir)
+    models: list[JudgeModel] = []
+    for position, text in enumerate(plan.judge_models):
+        name = f"judge {position}"
+        spec, sampling = judge_sampling(judge, text)
+        engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
+        models.append(JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling))
+    return JudgePool(judge=judge, models=tuple(models))
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Ready:
-    """One trial that can be asked now, or that failed before it could be.
-
-    The choices of `item` are in the order in which they are shown; `choice_order` says which that is.
-    """
-
-    item: Item
-    repeat: int
-    shown: Shown | Failed
-    choice_order: tuple[int, ...] = ()
-
-
-@dataclass(kw_only=True)
 class Session:
-    """Showers bring questions with their frames, askers put them to the model; both at once."""
+    """A plan with its models opened. `asking` is the budget of the answers, `judging` that of the judges."""
 
     prepared: Prepared
-    store: TrialStore
-    asker: Asker
-    desk: FrameDesk
-    budget: Budget
-    summary: Summary
+    engine: Engine
+    views: Mapping[str, OpenView]
+    asking: Budget
+    judging: Budget
+    pool: JudgePool | None
+    environment: Environment
     on_event: Listener
-    panel: Panel | None = None
+    identities: Mapping[str, str]
+    """What tells each model from others, by its names; judges apart."""
+    is_run: bool
+    """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
 
-    async def work(self, todo: list[tuple[Item, int]], *, n_askers: int, n_showers: int) -> None:
-        """Ask everything; `BudgetSpentError` where the budget ends it early."""
-        showers = Showers(show=self._show, ask=self._ask)
-        await showers.work(self._groups(todo), n_showers=n_showers, n_askers=n_askers)
+    @property
+    def needs_frames(self) -> bool:
+        """Whether media are opened."""
+        return self.prepared.model.looks or not self.is_run
 
-    def _groups(self, todo: list[tuple[Item, int]]) -> list[list[tuple[Item, int]]]:
+    async def work(
+        self,
+        todo: Todo,
+        ask: Callable[[ShownSubject], Awaitable[None]],
+        *,
+        n_consumers: int,
+        count: DecodeCount,
+    ) -> None:
+        """Show every question and `ask` it; frames are prepared and questions asked at the same time.
+
+        Raises:
+            BudgetSpentError: the budget ends it early.
+            VidenceError: no further question can be asked.
+        """
+        plan, environment = self.prepared.plan, self.environment
+        place = Place(
+            media_root=self.prepared.media_root,
+            cache_root=environment.cache_root,
+            cache_max_bytes=environment.cache_max_bytes,
+            deadline_s=plan.decode_timeout_s,
+            whole_video=plan.layout == "video",
+        )
+        async with LocalExecutor(environment.n_workers) as executor:
+            desk = FrameDesk(
+                self.views,
+                place,
+                executor=executor,
+                engine=self.engine,
+                count=count,
+                on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
+            )
+            # Twice as many as decode: a video is decoded while questions about others still wait.
+            await Pipeline(produce=partial(self._show, desk=desk), consume=ask).work(
+                self._groups(todo), n_producers=2 * environment.n_workers, n_consumers=n_consumers
+            )
+
+    def _groups(self, todo: Todo) -> list[list[tuple[Item, int]]]:
         groups: dict[str, list[tuple[Item, int]]] = {}
         for n, (item, repeat) in enumerate(todo):
-            name = item.video_id if self.prepared.model.looks else str(n // _GROUP_WITHOUT_MEDIA)
+            name = item.video_id if self.needs_frames else str(n // _GROUP_WITHOUT_MEDIA)
             groups.setdefault(name, []).append((item, repeat))
         return list(groups.values())
 
-    async def _show(self, group: list[tuple[Item, int]]) -> list[_Ready]:
+    async def _show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         items = list({item.item_id: item for item, _ in group}.values())
-        if self.prepared.model.looks:
-            shown = await self.desk.show(items)
+        shown: Mapping[str, Mapping[str, Shown | Failed]]
+        if self.needs_frames:
+            shown = await desk.show(items)
         else:
             nothing = Selection(selector="none", version=1, frames=(), n_candidates=0)
-            shown = {item.item_id: Shown(selection=nothing, frames=(), duration_s=0.0) for item in items}
-        ready = []
+            views = dict.fromkeys(self.views, Shown(selection=nothing, frames=(), duration_s=0.0))
+            shown = {item.item_id: views for item in items}
+        subjects = []
         for item, repeat in group:
-            order = self.prepared.choice_order(item, repeat)
-            ready.append(
-                _Ready(
+            order = self.prepared.choice_order(item, repeat) if self.is_run else ()
+            subjects.append(
+                ShownSubject(
                     item=item.with_order(order),
+                    prepared=self.prepared,
+                    views=shown[item.item_id],
+                    pool=self.pool,
                     repeat=repeat,
-                    shown=shown[item.item_id],
+                    n_repeats=self.prepared.plan.repeats if self.is_run else 1,
                     choice_order=order,
                 )
             )
-        return ready
+        return subjects
 
-    async def _ask(self, ready: _Ready) -> None:
-        self._keep(await self._try(ready))
 
-    async def _try(self, ready: _Ready) -> Trial:
-        """One trial, asked again with other frames while its reply cannot be read and there are any."""
-        if isinstance(ready.shown, Failed):
-            return self._failed(ready, ready.shown)
-        trial = await self._once(ready, ready.shown)
-        for others in ready.shown.others:
-            if not isinstance(trial.score.outcome, Unreadable):
-                break
-            trial = await self._once(ready, others)
-        if self.panel is None or trial.reply is None:
-            return trial
-        score = await self.panel.mark(ready.item, trial.reply, ruled=trial.score)
-        return msgspec.structs.replace(trial, score=score)
+@asynccontextmanager
+async def opened_session(
+    plan: Plan,
+    *,
+    environment: Environment,
+    now: datetime,
+    on_event: Listener,
+    views: Mapping[str, View] | None = None,
+    others: Mapping[str, str] | None = None,
+) -> AsyncIterator[Session]:
+    """Open and check everything that a plan names; its models are closed at the end, whatever happens.
 
-    async def _once(self, ready: _Ready, shown: Shown) -> Trial:
-        """Ask with these frames, and read the reply."""
-        item, parser = ready.item, self.prepared.parser_for(ready.item)
-        try:
-            prompted = await self._fill(item, shown)
-        except (UsageError, MediaError) as error:
-            failed = Failed(stage="prompting", error=type(error).__name__, message=str(error))
-            return self._failed(ready, failed)
-        is_remembered = True
-
-        async def ask(wanted: Ask) -> Reply:
-            nonlocal is_remembered
-            request = Request(
-                item_id=item.item_id,
-                prompt=wanted.prompt,
-                sampling=self.prepared.plan.sampling,
-                images=prompted.images,
-                sample=ready.repeat,
-            )
-            asked = await self.asker.ask(request)
-            is_remembered &= asked.is_remembered
-            return asked.reply
-
-        reply: Reply | None = None
-        try:
-            reply, score = await drive(question(item, prompted.prompt, parser=parser), ask)
-        except (TransientModelError, RejectedRequestError) as error:
-            failed = Failed(stage="model", error=type(error).__name__, message=str(error))
-            score = marked(item, failed, parser)
-        return Trial(
-            item_id=item.item_id,
-            repeat=ready.repeat,
-            choice_order=ready.choice_order,
-            selection=shown.selection if self.prepared.model.looks else None,
-            prompt=prompted.prompt,
-            reply=reply,
-            score=score,
-            is_remembered=is_remembered and reply is not None,
+    Args:
+        plan: what to ask.
+        environment: cache and workers.
+        now: written into the facts of the run.
+        on_event: told of what happens.
+        views: the frames to show; None: those of the plan's strategy.
+        others: specs of further models by the names under which flows ask them.
+    """
+    asking = Budget(price_in=plan.price_in, price_out=plan.price_out, max_cost=plan.max_cost)
+    judging = Budget(
+        price_in=plan.judge_price_in,
+        price_out=plan.judge_price_out,
+        max_cost=plan.max_cost,
+        shared=asking.shared,
+    )
+    async with engine_of(plan, environment, on_event) as engine:
+        wanted = open_strategy(plan.strategy).views(plan.view) if views is None else views
+        # The plan's own selector is among them, whether it is shown or not: its facts are kept.
+        opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
+        for name, spec in {"": plan.model, **(others or {})}.items():
+            engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling))
+        asked = dict.fromkeys(spec for view in opened.values() for spec in models_of(view.selector))
+        for spec in asked.keys() - {plan.model}:
+            engine.add(spec, ModelRules(spec=spec, budget=asking))
+        names = ["", *(others or {}), *asked, plan.model]
+        models = {name: engine.model(name) for name in names}
+        pool = add_judges(engine, plan, judging)
+        yield Session(
+            prepared=prepare(
+                plan,
+                model=models[""],
+                pool=pool,
+                asked=models,
+                selector=opened["plan"].selector,
+                now=now,
+            ),
+            engine=engine,
+            views={name: opened[f"view {name}"] for name in wanted},
+            asking=asking,
+            judging=judging,
+            pool=pool,
+            environment=environment,
+            on_event=on_event,
+            is_run=views is None,
+            identities={name: model.identity for name, model in models.items()},
         )
-
-    async def _fill(self, item: Item, shown: Shown) -> Prompted:
-        fill = partial(
-            self.prepared.prompter.prompt, item, shown.frames, duration_s=shown.duration_s, video=shown.video
-        )
-        if self.prepared.plan.layout.startswith("montage"):  # pictures are made: not on the event loop
-            return await anyio.to_thread.run_sync(fill)
-        return fill()
-
-    def _failed(self, ready: _Ready, failed: Failed) -> Trial:
-        """The record of a trial that never got to the model."""
-        shown = ready.shown if self.prepared.model.looks else None
-        return Trial(
-            item_id=ready.item.item_id,
-            repeat=ready.repeat,
-            choice_order=ready.choice_order,
-            selection=shown.selection if isinstance(shown, Shown) else None,
-            score=marked(ready.item, failed, self.prepared.parser_for(ready.item)),
-        )
-
-    def _keep(self, trial: Trial) -> None:
-        self.store.add(trial)
-        self.summary.n_tried += 1
-        self.summary.n_failed += isinstance(trial.score.outcome, Failed)
-        self.summary.n_remembered += trial.is_remembered
-        self.summary.n_judge_errors += has_judge_error(trial.score)
-        paid = trial.reply if trial.reply is not None and not trial.is_remembered else None
-        self.on_event(Tried(trial=trial, cost=self.budget.price(paid) if paid else 0.0))

@@ -6,14 +6,12 @@ from urllib.parse import unquote
 import msgspec
 
 from vidence.ask.selection.seeking import FIRST_OF_SPEC
-from vidence.catalog import Spec, find, names
+from vidence.catalog import Spec, argument_field, find, names, options_of, settings_type
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 
 _DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
 _MARK = "?"  # begins the options of a spec, so that no path before them can hold it
-# Models that read a file; all others that read anything here read folders.
-_OF_ONE_FILE = ("replay",)
 
 
 def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
@@ -40,67 +38,61 @@ def with_whole_paths(plan: Plan) -> Plan:
     """The plan with the whole paths of the files that its specs name: a run is taken up from any folder."""
     return msgspec.structs.replace(
         plan,
-        model=whole_model(plan.model),
-        judge_models=tuple(map(whole_model, plan.judge_models)),
-        selector=whole_selector(plan.selector),
+        model=whole_spec("model", plan.model),
+        judge_models=tuple(whole_spec("model", spec) for spec in plan.judge_models),
+        selector=whole_spec("selector", plan.selector),
+        strategy=whole_spec("strategy", plan.strategy),
     )
 
 
-def whole_model(spec_text: str) -> str:
-    """The spec of a model that is read from files here, with their whole path; others as they are.
+def whole_spec(kind: str, spec_text: str) -> str:
+    """A spec with whole paths where its thing takes the name of a file (`catalog.FilePath`).
+
+    An argument stays as it is where there is no such file, since it may name something on a hub. The models
+    and embedders that a selector names are specs themselves.
 
     Raises:
         UsageError: the whole path holds a ``?``.
 
-    >>> whole_model("openai:gpt-4.1"), whole_model("replay:/said/answers.jsonl?id=key")
+    >>> whole_spec("model", "openai:gpt-4.1"), whole_spec("model", "replay:/said/answers.jsonl?id=key")
     ('openai:gpt-4.1', 'replay:/said/answers.jsonl?id=key')
     """
     head, mark, query = spec_text.partition("?")
-    name, _, argument = head.partition(":")
-    if name not in names("model") or not getattr(find("model", name), "READS_FILES", False):
-        return spec_text
-    if not argument:
-        return spec_text
-    return f"{name}:{_whole(argument, is_folder=name not in _OF_ONE_FILE)}{mark}{query}"
-
-
-def whole_selector(spec_text: str) -> str:
-    """The spec of a selector with the whole paths of its scores, its embedder's weights, and of its models.
-
-    Raises:
-        UsageError: a whole path holds a ``?`` where options begin with it.
-
-    >>> whole_selector("aks?mode=official&scores=/s/scores.jsonl")
-    'aks?mode=official&scores=/s/scores.jsonl'
-    """
-    head, mark, query = spec_text.partition("?")
     name, colon, argument = head.partition(":")
-    embedder, _, weights = argument.partition(":")
-    if argument.startswith(FIRST_OF_SPEC):
-        argument = _whole_named(argument)
-    elif weights and embedder in names("embedder"):
-        argument = f"{embedder}:{_whole(weights, is_folder=True)}"
-    pairs = [pair.partition("=") for pair in filter(None, query.split("&"))]
-    whole = [f"{key}{equals}{_whole_value(key, value)}" for key, equals, value in pairs]
-    return f"{name}{colon}{argument}{mark}{'&'.join(whole)}"
+    if name not in names(kind):
+        return spec_text
+    paths, is_path = _path_options(kind, name)
+    argument = _whole_argument(argument) if argument and is_path else _whole_inner(kind, argument)
+    pairs = []
+    for pair in filter(None, query.split("&")):
+        key, equals, value = pair.partition("=")
+        text = unquote(value)
+        whole = str(Path(text).resolve()) if key in paths and text else _whole_inner(kind, text)
+        pairs.append(f"{key}{equals}{value if whole == text else _escaped(whole)}")
+    return f"{name}{colon}{argument}{mark}{'&'.join(pairs)}"
 
 
-def _whole_value(key: str, value: str) -> str:
-    """The value of a selector's option with whole paths, as a spec holds it."""
-    text = unquote(value)
-    if key == "scores" and text:
-        return _escaped(str(Path(text).resolve()))
-    if key == "objects" and text.startswith(FIRST_OF_SPEC):
-        return _escaped(_whole_named(text))
-    return value
+def _path_options(kind: str, name: str) -> tuple[set[str], bool]:
+    """The options of a thing that name files, and whether its argument does."""
+    settings = settings_type(kind, name)
+    if settings is not None:
+        paths = {option.name for option in options_of(settings) if option.is_path}
+        return paths, argument_field(settings) in paths
+    # Those that do not declare their settings yet.
+    reads = kind == "embedder" or getattr(find(kind, name), "READS_FILES", False)
+    return {"scores"} if kind == "selector" else set(), reads
 
 
-def _whole_named(text: str) -> str:
-    """``model:SPEC`` with the whole path of what that model is read from."""
-    return FIRST_OF_SPEC + whole_model(text.removeprefix(FIRST_OF_SPEC))
+def _whole_inner(kind: str, text: str) -> str:
+    """The text with the whole path of the model or embedder that a selector names in it."""
+    if kind == "selector" and text.startswith(FIRST_OF_SPEC):
+        return FIRST_OF_SPEC + whole_spec("model", text.removeprefix(FIRST_OF_SPEC))
+    if kind == "selector" and text.partition(":")[0] in names("embedder"):
+        return whole_spec("embedder", text)
+    return text
 
 
-def _whole(path: str, *, is_folder: bool) -> str:
+def _whole_argument(path: str) -> str:
     """The path from the root where there is such a file or folder; otherwise as it was written.
 
     Raises:
@@ -108,7 +100,7 @@ def _whole(path: str, *, is_folder: bool) -> str:
     """
     place = Path(path)
     try:
-        is_there = place.is_dir() if is_folder else place.exists()
+        is_there = place.exists()
     except OSError:  # too long for a path, or in a folder that is closed: whoever opens it says so
         is_there = False
     if not is_there:

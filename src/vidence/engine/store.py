@@ -1,20 +1,20 @@
-"""Everything asked and answered: the trials of a run, and the memory of replies, in SQLite.
+"""Everything asked and answered, in SQLite: a run with its trials and findings, and the memory of replies.
 
-A row that was written survives ``kill -9`` (write-ahead log). Trials are only ever appended; of
-several rows for one question and repeat the last one counts.
+A row that was written survives ``kill -9`` (write-ahead log). Trials and findings are only ever appended; of
+several rows for one question (and repeat) the last one counts.
 """
 
 import hashlib
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Self
 
 import msgspec
 
-from vidence.contracts import Request
+from vidence.contracts import Examined, Request
 from vidence.errors import StoreError
 from vidence.records import (
     Failed,
@@ -29,19 +29,38 @@ from vidence.records import (
     Trial,
 )
 
-TRIALS_FILE = "trials.sqlite"
-RUN_FORMAT = "vidence-run/1"
+RUN_FILE = "run.sqlite"
+RUN_FORMAT = "vidence-run/2"
 MEMORY_FORMAT = "vidence-memory/1"
+_NOT_FAILED = ("answered", "unreadable", "refused")
+_OLD_FILE = "trials.sqlite"  # of vidence-run/1, with findings in diagnostics/*.jsonl
+_LOCK_FILE = "lock.sqlite"
 
+# Generated columns and the view are for whoever filters with SQL.
 _RUN_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS items (
-    position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS selections (digest BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+    position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json TEXT NOT NULL,
+    tags TEXT AS (json_extract(json, '$.tags')));
+CREATE TABLE IF NOT EXISTS selections (digest BLOB PRIMARY KEY, json TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS trials (
     seq INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, repeat INTEGER NOT NULL,
-    is_failed INTEGER NOT NULL, selection BLOB, json BLOB NOT NULL);
-CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat, is_failed);
+    selection BLOB, json TEXT NOT NULL,
+    outcome TEXT AS (json_extract(json, '$.score.outcome.type')),
+    value REAL AS (json_extract(json, '$.score.value')),
+    parser TEXT AS (json_extract(json, '$.score.scorer')));
+CREATE INDEX IF NOT EXISTS trials_by_item ON trials (item_id, repeat);
+CREATE INDEX IF NOT EXISTS trials_by_outcome ON trials (outcome, item_id, repeat);
+CREATE VIEW IF NOT EXISTS verdicts AS
+    SELECT seq, item_id, repeat, json_extract(v.value, '$.judge_model') AS judge_model,
+        json_extract(v.value, '$.value') AS value, json_extract(v.value, '$.points') AS points,
+        json_extract(v.value, '$.reason') AS reason, json_extract(v.value, '$.error') AS error
+    FROM trials, json_each(trials.json, '$.score.verdicts') AS v;
+CREATE TABLE IF NOT EXISTS diagnoses (name TEXT PRIMARY KEY, header TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS findings (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, diagnosis TEXT NOT NULL, item_id TEXT NOT NULL, json TEXT NOT NULL,
+    error TEXT AS (json_extract(json, '$.failed.error')));
+CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 _MEMORY_TABLES = """
@@ -56,6 +75,53 @@ class _TrialRow(Record, kw_only=True):
     score: Score
     is_remembered: bool
     choice_order: tuple[int, ...] = ()
+
+
+class Header(Record, kw_only=True):
+    """What the findings of a diagnostic are about; those with the same header may be added up."""
+
+    format: str = "vidence-findings/1"
+    diagnostic: str
+    version: int
+    options: dict[str, str]
+    plan_digest: str
+    content_hash: str
+    model_identities: dict[str, str]
+    prompts_digest: str
+    started_at: str = ""
+
+
+_MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_identities", "prompts_digest")
+
+
+_NOTHING = msgspec.Raw(b"null")
+
+
+class _FindingRow(Record, kw_only=True):
+    finding: msgspec.Raw = _NOTHING
+    failed: Failed | None = None
+
+
+class _OldLine(_FindingRow, kw_only=True):
+    item_id: str
+
+
+_OLD_COLUMNS = {
+    "items": "position, item_id",
+    "selections": "digest",
+    "trials": "seq, item_id, repeat, selection",
+}
+
+
+def diagnosis_name(name: str, options: Mapping[str, str]) -> str:
+    """The name under which the findings of a diagnostic with these options are kept.
+
+    >>> diagnosis_name("mrfs", {"max": "8"})
+    'mrfs-max-8'
+    """
+    words = "".join(f"-{key}-{value}" for key, value in sorted(options.items()))
+    clean = "".join(c if c.isalnum() or c in "._-" else "_" for c in words)
+    return name + clean[:80]
 
 
 @contextmanager
@@ -140,19 +206,27 @@ def _check_format(connection: sqlite3.Connection, path: Path, *, file_format: st
         )
 
 
-class TrialStore:
-    """The questions of one run and what came of them: ``DIR/trials.sqlite``.
+class RunStore:
+    """The questions of one run and what came of them: ``DIR/run.sqlite``.
 
-    Opened for writing it holds a lock on the folder until `close`, or until the process dies.
+    Opened for writing it holds a lock on the folder until `close`, or until the process dies. After `close`
+    there is this one file and no other.
     """
 
     def __init__(self, folder: Path, *, is_writer: bool = False) -> None:
-        self.path = folder / TRIALS_FILE
-        self._lock: sqlite3.Connection | None = None
-        if not is_writer and not self.path.exists():
-            raise StoreError(f"{folder} is not a run folder: {TRIALS_FILE} is missing")
+        self.path = folder / RUN_FILE
+        self._lock: _Lock | None = None
+        self._is_writer = is_writer
+        if not self.path.exists():
+            if (folder / _OLD_FILE).exists():
+                raise StoreError(
+                    f"{folder} holds a run of an earlier version ({_OLD_FILE}); rewrite it with: "
+                    f"vidence migrate {folder}"
+                )
+            if not is_writer:
+                raise StoreError(f"{folder} is not a run folder: {RUN_FILE} is missing")
         if is_writer:
-            self._lock = _lock_folder(folder)
+            self._lock = _Lock(folder)
         try:
             if is_writer:
                 self._db = _open(self.path, tables=_RUN_TABLES, file_format=RUN_FORMAT)
@@ -175,8 +249,15 @@ class TrialStore:
             self._lock.close()
             self._lock = None
 
+    def _json(self, value: object) -> str:
+        return self._encoder.encode(value).decode()
+
     def close(self) -> None:
         """Let go of the file and of the lock."""
+        if self._is_writer:
+            with suppress(sqlite3.DatabaseError):  # somebody reads, or the disk is full: the log stays
+                self._db.execute("PRAGMA busy_timeout = 0")
+                self._db.execute("PRAGMA journal_mode = DELETE")
         self._db.close()
         self._unlock()
 
@@ -186,13 +267,16 @@ class TrialStore:
         Raises:
             StoreError: a question that was asked already is not among them, or one is there twice.
         """
-        rows = [(i, item.item_id, self._encoder.encode(item)) for i, item in enumerate(items)]
+        rows = [(i, item.item_id, self._json(item)) for i, item in enumerate(items)]
         with _translated(self.path):
-            if self._db.execute("SELECT * FROM items ORDER BY position").fetchall() == rows:
+            if (
+                self._db.execute("SELECT position, item_id, json FROM items ORDER BY position").fetchall()
+                == rows
+            ):
                 return
             with _transaction(self._db):
                 self._db.execute("DELETE FROM items")
-                self._db.executemany("INSERT INTO items VALUES (?, ?, ?)", rows)
+                self._db.executemany("INSERT INTO items (position, item_id, json) VALUES (?, ?, ?)", rows)
                 lost = self._db.execute(_ASKED_BUT_GONE).fetchone()
                 if lost is not None:
                     raise StoreError(
@@ -217,21 +301,22 @@ class TrialStore:
             choice_order=trial.choice_order,
         )
         digest: bytes | None = None
-        is_failed = isinstance(trial.score.outcome, Failed)
         with _translated(self.path):
             if trial.selection is not None:
-                json = self._encoder.encode(trial.selection)
-                digest = hashlib.sha256(json).digest()[:16]
+                json = self._json(trial.selection)
+                digest = hashlib.sha256(json.encode()).digest()[:16]
                 self._db.execute("INSERT OR IGNORE INTO selections VALUES (?, ?)", (digest, json))
             self._db.execute(
-                "INSERT INTO trials (item_id, repeat, is_failed, selection, json) VALUES (?, ?, ?, ?, ?)",
-                (trial.item_id, trial.repeat, is_failed, digest, self._encoder.encode(row)),
+                "INSERT INTO trials (item_id, repeat, selection, json) VALUES (?, ?, ?, ?)",
+                (trial.item_id, trial.repeat, digest, self._json(row)),
             )
 
     def answered(self) -> set[tuple[str, int]]:
         """Item id and repeat of every trial that did not fail; these are never asked again."""
         with _translated(self.path):
-            rows = self._db.execute("SELECT item_id, repeat FROM trials WHERE is_failed = 0")
+            rows = self._db.execute(
+                "SELECT item_id, repeat FROM trials WHERE outcome IN (?, ?, ?)", _NOT_FAILED
+            )
             return {(item_id, repeat) for item_id, repeat in rows}
 
     def trials(self) -> Iterator[Trial]:
@@ -260,22 +345,164 @@ class TrialStore:
                     choice_order=row.choice_order,
                 )
 
+    def begin_diagnosis(self, name: str, header: Header) -> None:
+        """Make ready for findings under this name.
 
-def _lock_folder(folder: Path) -> sqlite3.Connection:
-    """An exclusive transaction as a lock: it works on every system and ends with the process."""
-    path = folder / "lock.sqlite"
-    with _translated(path):
-        connection = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("BEGIN EXCLUSIVE")
-        except sqlite3.DatabaseError as error:
-            connection.close()
-            if "locked" in str(error):
+        Raises:
+            StoreError: there are findings of something else under it.
+        """
+        with _translated(self.path):
+            self._db.execute("INSERT OR IGNORE INTO diagnoses VALUES (?, ?)", (name, self._json(header)))
+        found = self.header(name)
+        for field in _MUST_AGREE:
+            if getattr(found, field) != getattr(header, field):
                 raise StoreError(
-                    f"another process is running in {folder}; wait until it ends, or choose another --out"
-                ) from error
-            raise
-    return connection
+                    f"{self.path} holds findings of {name} with another {field.replace('_', ' ')} "
+                    f"({getattr(found, field)!r}, now {getattr(header, field)!r}); examine into another "
+                    "folder with --out"
+                )
+
+    def header(self, name: str) -> Header:
+        """What the findings under this name are about.
+
+        Raises:
+            StoreError: there are none.
+        """
+        with _translated(self.path):
+            row = self._db.execute("SELECT header FROM diagnoses WHERE name = ?", (name,)).fetchone()
+            if row is None:
+                raise StoreError(f"{self.path} holds no findings of {name}; run `vidence diagnose` first")
+            return msgspec.json.decode(row[0], type=Header)
+
+    def add_finding(self, name: str, examined: Examined) -> None:
+        """Append what came of one question; no end of this process can lose it when this returns.
+
+        A power cut may take the last ones; they are then examined again, out of the reply memory.
+        """
+        if isinstance(examined.finding, Failed):
+            row = _FindingRow(failed=examined.finding)
+        else:
+            row = _FindingRow(finding=msgspec.Raw(self._encoder.encode(examined.finding)))
+        with _translated(self.path):
+            self._db.execute(
+                "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
+                (name, examined.item.item_id, self._json(row)),
+            )
+
+    def findings(self, name: str, finding: type[Record]) -> dict[str, Examined]:
+        """The last finding of every question that was examined, by item id, in the order of the questions.
+
+        Args:
+            name: as from `diagnosis_name`.
+            finding: the record that the diagnostic makes of a question.
+        """
+        rows = msgspec.json.Decoder(_FindingRow)
+        query = (
+            "SELECT i.item_id, f.json FROM findings f JOIN items i ON i.item_id = f.item_id "
+            "WHERE f.seq IN (SELECT MAX(seq) FROM findings WHERE diagnosis = ? GROUP BY item_id) "
+            "ORDER BY i.position"
+        )
+        items = {item.item_id: item for item in self.items()}
+        found: dict[str, Examined] = {}
+        with _translated(self.path):
+            for item_id, json in self._db.execute(query, (name,)):
+                row = rows.decode(json)
+                value = row.failed or msgspec.json.decode(row.finding, type=finding)
+                found[item_id] = Examined(item=items[item_id], finding=value)
+        return found
+
+
+class _Lock:
+    """An exclusive transaction as a lock on a folder: it works on every system and ends with the process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._path = folder / _LOCK_FILE
+        while True:
+            with _translated(self._path):
+                self._db = sqlite3.connect(
+                    self._path, timeout=0, isolation_level=None, check_same_thread=False
+                )
+                before = self._identity()
+                try:
+                    self._db.execute("BEGIN EXCLUSIVE")
+                except sqlite3.DatabaseError as error:
+                    self._db.close()
+                    if "locked" in str(error):
+                        raise StoreError(
+                            f"another process is running in {folder}; wait until it ends, or choose another "
+                            "--out"
+                        ) from error
+                    raise
+            if before is not None and before == self._identity():
+                return
+            self._db.close()  # whoever held it has removed the file meanwhile: it locks nothing
+
+    def _identity(self) -> tuple[int, int] | None:
+        try:
+            found = self._path.stat()
+        except FileNotFoundError:
+            return None
+        return found.st_dev, found.st_ino
+
+    def close(self) -> None:
+        """Remove the file and let go of it."""
+        with suppress(OSError):  # some systems keep a file that is open
+            self._path.unlink()
+        self._db.close()
+
+
+def migrate_run(folder: Path) -> bool:
+    """Rewrite the store of an earlier version as ``run.sqlite``, and remove what it was made of.
+
+    Returns:
+        Whether there was one.
+
+    Raises:
+        StoreError: it is in use, damaged, or cannot be rewritten.
+    """
+    old, new = folder / _OLD_FILE, folder / (RUN_FILE + ".new")
+    if not old.exists():
+        return False
+    lines = sorted((folder / "diagnostics").glob("*.jsonl"))
+    lock = _Lock(folder)
+    try:
+        if not (folder / RUN_FILE).exists():
+            new.unlink(missing_ok=True)
+            _open_to_read(old, file_format="vidence-run/1").close()
+            _copy(old, new, findings=lines)
+            new.replace(folder / RUN_FILE)
+        for path in (old, *(old.with_name(old.name + end) for end in ("-wal", "-shm")), *lines):
+            path.unlink(missing_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot rewrite {folder}: {error}") from error
+    finally:
+        lock.close()
+    return True
+
+
+def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
+    db = _open(new, tables=_RUN_TABLES, file_format=RUN_FORMAT)
+    with _translated(old), closing(db):
+        db.execute("ATTACH DATABASE ? AS old", (str(old),))
+        with _transaction(db):
+            for table, columns in _OLD_COLUMNS.items():
+                db.execute(
+                    f"INSERT INTO main.{table} ({columns}, json) "  # noqa: S608 - fixed words
+                    f"SELECT {columns}, CAST(json AS TEXT) FROM old.{table}"
+                )
+            for path in findings:
+                header, *lines = path.read_bytes().split(b"\n")[:-1]  # a torn last line is dropped
+                msgspec.json.decode(header, type=Header)
+                db.execute("INSERT INTO diagnoses VALUES (?, ?)", (path.stem, header.decode()))
+                for line in filter(None, lines):
+                    row = msgspec.json.decode(line, type=_OldLine)
+                    kept = msgspec.json.encode(_FindingRow(finding=row.finding, failed=row.failed))
+                    db.execute(
+                        "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
+                        (path.stem, row.item_id, kept.decode()),
+                    )
+        db.execute("DETACH DATABASE old")
+        db.execute("PRAGMA journal_mode = DELETE")
 
 
 class Memory:

@@ -22,7 +22,7 @@ POWER = 0.8
 # Of the plan, what makes two runs another comparison than that of their models; and of the facts.
 _ASKED = (
     *("split", "protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
-    *("jpeg_quality", "sampling", "shuffle_choices", "retries", "repeats"),
+    *("jpeg_quality", "sampling", "shuffle_choices", "strategy", "repeats"),
 )
 _MARKED = ("parser", "text_parser", "judge", "judge_models")
 _MET = (

@@ -10,9 +10,8 @@ import numpy as np
 from markupsafe import Markup
 
 from vidence.contracts import Diagnostic, Examined
-from vidence.engine.findings import Header, findings_path, read_findings
 from vidence.engine.plan import Plan, read_plan
-from vidence.engine.store import TrialStore
+from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
 from vidence.records import Failed, Record
 from vidence.report.export import write_whole
@@ -27,7 +26,7 @@ JSON_FORMAT = "vidence-diagnosis/1"
 
 @dataclass(frozen=True, kw_only=True)
 class Diagnosed:
-    """What a diagnostic has to say about a run; `sentences` are about how far it got."""
+    """What a diagnostic has to say about a run; `sentences` are about how far it got, `path` is its page."""
 
     diagnostic: Diagnostic
     path: Path
@@ -55,11 +54,11 @@ def load_diagnosed(
         UsageError: no question could be examined.
     """
     plan, _ = read_plan(folder)
-    path = findings_path(folder, diagnostic.name, options)
-    with TrialStore(folder) as store:
-        items = {item.item_id: item for item in store.items()}
-    header, found = read_findings(path, diagnostic, items)
-    examined = tuple(found[item_id] for item_id in items if item_id in found)
+    name = diagnosis_name(diagnostic.name, options)
+    with RunStore(folder) as store:
+        n_items = len(store.items())
+        header = store.header(name)
+        examined = tuple(store.findings(name, diagnostic.finding).values())
     good = [one for one in examined if not isinstance(one.finding, Failed)]
     failed = Counter(
         f"{one.finding.error}: {one.finding.message}" for one in examined if isinstance(one.finding, Failed)
@@ -68,7 +67,7 @@ def load_diagnosed(
         reason = f"; the most frequent reason: {failed.most_common(1)[0][0]}" if failed else ""
         raise UsageError(f"no question of {folder} could be examined with {diagnostic.name}{reason}")
     sentences = [
-        f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {len(items):,} questions "
+        f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {n_items:,} questions "
         "examined."
     ]
     if failed:
@@ -79,7 +78,7 @@ def load_diagnosed(
     rng = np.random.default_rng(seed)
     return Diagnosed(
         diagnostic=diagnostic,
-        path=path,
+        path=folder / "diagnostics" / f"{name}.html",
         plan=plan,
         header=header,
         examined=examined,

@@ -6,9 +6,9 @@ from typing import Literal, TypeAlias, assert_never, cast
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
-from vidence.engine.marking import marked
 from vidence.engine.plan import Facts, Plan, read_plan
-from vidence.engine.store import TrialStore
+from vidence.engine.scoring import score_reply
+from vidence.engine.store import RunStore
 from vidence.records import Answered, Failed, Item, Outcome, Refused, Score, Trial, Unreadable
 
 OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
@@ -143,7 +143,7 @@ def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
         return stored
     if trial.reply is None:
         return scorer.mark(item, stored.outcome)
-    return marked(item, trial.reply, scorer)
+    return score_reply(item, trial.reply, scorer)
 
 
 def load_run(folder: Path, *, parser: str | None = None) -> Run:
@@ -160,7 +160,7 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
     """
     plan, facts = read_plan(folder)
     scorer = None if parser is None else create_parser(parser)
-    with TrialStore(folder) as store:
+    with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())
     return Run(

@@ -11,14 +11,15 @@ import pytest
 
 from servers import virtual_time
 from vidence.contracts import Request
-from vidence.engine import evaluate, opening, prepare
+from vidence.engine import engine as engine_module
+from vidence.engine import evaluate, prepare
+from vidence.engine.engine import Environment
+from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event
-from vidence.engine.judge_again import judge_run
-from vidence.engine.opening import Surroundings
+from vidence.engine.judge import judge_run
 from vidence.engine.plan import machine_facts, read_plan
 from vidence.engine.prepare import make_plan
-from vidence.engine.session import Summary
-from vidence.engine.store import TrialStore
+from vidence.engine.store import RunStore
 from vidence.records import Reply, Trial, Usage
 
 _FACTS = machine_facts()
@@ -81,7 +82,7 @@ class Bench:
             return await evaluate.run(
                 plan,
                 self.folder / out,
-                surroundings=Surroundings(cache_root=self.folder / "cache", n_workers=1),
+                environment=Environment(cache_root=self.folder / "cache", n_workers=1),
                 now=datetime(2026, 1, 1, tzinfo=UTC),
                 on_event=self.events.append,
             )
@@ -89,7 +90,7 @@ class Bench:
         import anyio
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(opening, "open_model", lambda spec: (judges or {}).get(spec, model))
+            patch.setattr(engine_module, "open_model", lambda spec: (judges or {}).get(spec, model))
             patch.setattr(prepare, "machine_facts", lambda: _FACTS)
             return anyio.run(go) if in_real_time else virtual_time.run(go)
 
@@ -102,17 +103,17 @@ class Bench:
             return await judge_run(
                 plan,
                 self.folder / out,
-                surroundings=Surroundings(cache_root=self.folder / "cache", n_workers=1),
+                environment=Environment(cache_root=self.folder / "cache", n_workers=1),
                 on_event=self.events.append,
             )
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(opening, "open_model", lambda spec: judges[spec])
+            patch.setattr(engine_module, "open_model", lambda spec: judges[spec])
             return virtual_time.run(go)
 
     def trials(self, out: str = "run") -> list[Trial]:
         """The trials of a run folder, in the order of the questions."""
-        with TrialStore(self.folder / out) as store:
+        with RunStore(self.folder / out) as store:
             return list(store.trials())
 
 

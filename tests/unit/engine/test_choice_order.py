@@ -8,7 +8,6 @@ from PIL import Image
 
 from vidence.contracts import Request
 from vidence.engine import prepare
-from vidence.engine.choosing import positions_again
 from vidence.engine.prepare import make_plan
 from vidence.errors import UsageError
 from vidence.records import Answered, Item, Reply, Unreadable
@@ -107,7 +106,7 @@ def test_a_reply_that_cannot_be_read_is_asked_again_with_other_frames(
         return Reply(text="Answer: A" if len(model.asked) >= readable_at else "I cannot tell")
 
     model.turn = turn
-    clip_of_six.run(model, in_real_time=True, retries=3, layout="images")
+    clip_of_six.run(model, in_real_time=True, strategy="retry?tries=3", layout="images")
     (trial,) = clip_of_six.trials()
     assert len(model.asked) == n_asked
     assert len({tuple(r.images) for r in model.asked}) == n_asked
@@ -137,14 +136,19 @@ def test_the_windows_of_all_retries_are_read_in_one_pass(clip_of_six, fake_model
         return Reply(text="I cannot tell")
 
     model.turn = turn
-    summary = clip_of_six.run(model, in_real_time=True, retries=2)
+    summary = clip_of_six.run(model, in_real_time=True, strategy="retry?tries=2")
     assert len(model.asked) == 3
     assert summary.decoding.n_passes == 1
     assert summary.decoding.n_decoded == 3
 
 
-def test_selectors_without_a_second_choice_give_none():
-    assert len(positions_again(object(), None, None, n_frames=3, retry=1)) == 0
+async def cannot_tell(request: Request) -> Reply:
+    return Reply(text="I cannot tell")
+
+
+def test_selectors_without_a_second_choice_are_asked_once(clip_of_six, fake_model):
+    clip_of_six.run(model := fake_model(looks=True, turn=cannot_tell), in_real_time=True, strategy="retry")
+    assert len(model.asked) == 1
 
 
 def test_an_unknown_protocol_is_refused_with_the_known_ones(bench):

@@ -3,6 +3,8 @@
 import json
 import shutil
 import sqlite3
+import subprocess
+import sys
 
 import anyio
 import numpy as np
@@ -10,11 +12,11 @@ import pytest
 from PIL import Image
 
 from vidence.ask.scoring.robust import create as create_robust
-from vidence.engine import evaluate, session
+from vidence.engine import evaluate
 from vidence.engine.events import MediaTrouble, Tried
 from vidence.engine.plan import PLAN_FILE, read_plan
 from vidence.engine.prepare import Prepared
-from vidence.engine.store import Memory, TrialStore
+from vidence.engine.store import Memory, RunStore
 from vidence.errors import (
     AccessError,
     BudgetSpentError,
@@ -37,7 +39,7 @@ def test_a_run_killed_before_its_plan_was_written_leaves_nothing_in_the_way(benc
     bench.write(5)
     bench.run(fake_model(), limit=3)
     (bench.folder / "run" / PLAN_FILE).unlink()
-    with sqlite3.connect(bench.folder / "run" / "trials.sqlite") as db:
+    with sqlite3.connect(bench.folder / "run" / "run.sqlite") as db:
         db.execute("DELETE FROM trials")
     db.close()
     bench.run(fake_model(), sample=4, seed=1)
@@ -294,7 +296,7 @@ def fill(connection):
     connection.execute(f"PRAGMA max_page_count = {pages}")
 
 
-@pytest.mark.parametrize("store", [Memory, TrialStore])
+@pytest.mark.parametrize("store", [Memory, RunStore])
 def test_a_full_disk_stops_the_run_and_what_was_acknowledged_is_there(bench, fake_model, monkeypatch, store):
     bench.write(300)
     method = "put" if store is Memory else "add"
@@ -348,7 +350,7 @@ def test_an_error_that_is_none_of_ours_comes_out_whole(bench, fake_model, monkey
     def broken(self, trial):
         raise ZeroDivisionError("a defect")
 
-    monkeypatch.setattr(session.Session, "_keep", broken)
+    monkeypatch.setattr(RunStore, "add", broken)
     model = fake_model()
     with pytest.raises(ExceptionGroup) as caught:
         bench.run(model, concurrency=1)
@@ -364,3 +366,33 @@ def test_one_cache_serves_another_run_and_a_folder_may_be_moved(bench, fake_mode
     assert bench.run(model, out="elsewhere").n_answered_before == 3
     assert bench.run(model, out="fresh").n_remembered == 3
     assert model.asked == []
+
+
+def test_two_runs_at_once_share_one_reply_memory(bench, tmp_path):
+    """Two processes on the same questions and memory: both end whole, and a third run asks nothing."""
+    bench.write(60)
+    script = """
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+import anyio
+from vidence.engine.engine import Environment
+from vidence.engine.evaluate import run
+from vidence.engine.prepare import make_plan
+folder, out = Path(sys.argv[1]), sys.argv[2]
+plan = make_plan("table", data=folder / "questions.jsonl", model="scripted:A", wishes={})
+async def go():
+    place = Environment(cache_root=folder / "cache", n_workers=1)
+    return await run(plan, folder / out, environment=place, now=datetime(2026, 1, 1, tzinfo=UTC), on_event=id)
+summary = anyio.run(go)
+print(summary.n_tried, summary.n_failed, summary.n_remembered)
+"""
+    command = [sys.executable, "-c", script, str(bench.folder)]
+    both = [subprocess.Popen([*command, out], stdout=subprocess.PIPE, text=True) for out in ("one", "two")]
+    told = [process.communicate(timeout=60)[0].split() for process in both]
+    assert [one[:2] for one in told] == [["60", "0"], ["60", "0"]]
+    for out in ("one", "two"):
+        assert [path.name for path in (bench.folder / out).glob("*.sqlite*")] == ["run.sqlite"]
+        assert [t.score.value for t in bench.trials(out)] == [1.0] * 60
+    third = subprocess.run([*command, "three"], capture_output=True, text=True, check=True)
+    assert third.stdout.split() == ["60", "0", "60"]

@@ -16,12 +16,15 @@ import pytest
 from PIL import Image
 
 from vidence.ask.prompting.templates import Templates
+from vidence.contracts import View
 from vidence.engine import frames
-from vidence.engine.choosing import clip_of, video_type
-from vidence.engine.frames import FrameDesk
+from vidence.engine.engine import Engine
+from vidence.engine.executors.local import LocalExecutor
+from vidence.engine.frames import FrameDesk, Place
+from vidence.engine.limits import AskLimits
 from vidence.engine.prepare import open_selector
-from vidence.engine.showing import DecodeCount, Shown, ShowRules
-from vidence.engine.workers import Workers
+from vidence.engine.selection import clip_of, video_type
+from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.errors import DataError, UsageError
 from vidence.media.encode import Encoding
 from vidence.media.facts import MediaFacts
@@ -31,25 +34,33 @@ from vidence.records import Failed, Item, Media, VideoPart
 from videos import stamped
 
 
+class Desk(FrameDesk):
+    """A desk of one view."""
+
+    async def show(self, items):
+        return {item_id: views[""] for item_id, views in (await super().show(items)).items()}
+
+
 @asynccontextmanager
 async def desk(
     tmp_path: Path, troubles: list[str], *, selector: str = "all", broken: object = None, **changes: object
 ) -> AsyncIterator[FrameDesk]:
-    rules = ShowRules(
+    view = OpenView(
+        rules=View(selector=selector, n_frames=4),
         selector=broken or open_selector(selector),
-        selector_name=selector,
-        n_frames=4,
         encoding=Encoding(size=Size.parse("native")),
         words=Templates.load("plain"),
-        media_root=tmp_path,
-        whole_video=False,
-        cache_root=tmp_path / "cache",
-        cache_max_bytes=10**9,
-        deadline_s=60.0,
     )
-    async with Workers(1) as workers:
-        yield FrameDesk(
-            replace(rules, **changes), workers=workers, count=DecodeCount(), on_trouble=troubles.append
+    place = Place(media_root=tmp_path, cache_root=tmp_path / "cache", cache_max_bytes=10**9, deadline_s=60.0)
+    engine = Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print)
+    async with LocalExecutor(1) as executor:
+        yield Desk(
+            {"": view},
+            replace(place, **changes),
+            executor=executor,
+            engine=engine,
+            count=DecodeCount(),
+            on_trouble=troubles.append,
         )
 
 
@@ -230,11 +241,11 @@ def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
     items = pictures(tmp_path, *[f"{i}.png" for i in range(3)])
 
     async def go() -> None:
-        async with Workers(2) as workers, anyio.create_task_group() as tasks:
+        async with LocalExecutor(2) as workers, anyio.create_task_group() as tasks:
             tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
             await anyio.sleep(0.1)
             async with desk(tmp_path, []) as it:
-                it._workers = workers
+                it._executor = workers
                 with anyio.fail_after(20):
                     shown = await it.show(items)
             assert all(isinstance(s, Shown) for s in shown.values())

@@ -279,3 +279,19 @@ def test_one_judge_model_cannot_sit_twice(bench):
 
 def read_any_plan(bench):
     return prepare.make_plan("table", data=bench.folder / "questions.jsonl", model="scripted:A", wishes={})
+
+
+def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, saying, monkeypatch):
+    bench.write(12)
+    bench.run(fake_model())
+    opened: list[tuple[str, str]] = []
+    create = prepare.create
+
+    def counted(kind, text, **resources):
+        opened.append((kind, str(text)))
+        return create(kind, text, **resources)
+
+    monkeypatch.setattr(prepare, "create", counted)
+    summary = bench.judge({"scripted:judge": saying("yes")})
+    assert summary.n_tried == 12
+    assert sum(kind == "parser" for kind, _ in opened) == 2  # of choices and of texts

@@ -9,7 +9,17 @@ import msgspec
 import pytest
 
 from vidence.engine import plan as plan_module
-from vidence.engine.plan import Facts, Plan, git_revision, machine_facts, read_plan, write_plan
+from vidence.engine.plan import (
+    Facts,
+    Plan,
+    SamplingFlags,
+    git_revision,
+    machine_facts,
+    migrate_plan,
+    plan_flags,
+    read_plan,
+    write_plan,
+)
 from vidence.errors import StoreError, UsageError
 from vidence.records import Sampling
 
@@ -141,3 +151,28 @@ def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
     assert git_revision() == ""
     monkeypatch.setattr(plan_module, "_git", lambda folder, *words: "")  # a checkout that does not hold us
     assert git_revision() == ""
+
+
+def test_a_plan_with_retries_is_refused_and_rewritten_as_a_strategy(tmp_path: Path):
+    write_plan(tmp_path, PLAN, FACTS)
+    path = tmp_path / "plan.toml"
+    for retries, strategy in ((3, "retry?tries=3"), (0, "once")):
+        today = f'strategy = "{read_plan(tmp_path)[0].strategy}"'
+        path.write_text(path.read_text().replace(today, f"retries = {retries}"))
+        with pytest.raises(StoreError, match=r"retry\?tries=N.*vidence migrate"):
+            read_plan(tmp_path)
+        migrate_plan(tmp_path)
+        assert read_plan(tmp_path)[0].strategy == strategy
+    path.unlink()
+    with pytest.raises(StoreError, match="cannot read"):
+        migrate_plan(tmp_path)
+
+
+def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads():
+    flags = {one.field: one for one in plan_flags()}
+    assert flags["n_frames"].flag == "--frames"
+    assert (flags["limit"].kind, flags["judge_models"].kind, flags["strict"].kind) == (int, tuple, bool)
+    assert all(one.help.endswith((".", ")", "...")) for one in flags.values())
+    fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__}
+    without = {"format", "benchmark", "data", "model", "sampling", "headline", "where"}
+    assert flags.keys() == fields - without

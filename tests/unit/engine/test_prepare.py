@@ -1,5 +1,6 @@
 """From wishes to a plan, and from a plan to what is asked."""
 
+from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
@@ -18,7 +19,7 @@ from vidence.engine.prepare import (
     prepare,
     run_name,
 )
-from vidence.errors import MissingMediaError, StoreError, UsageError
+from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.records import Item, Media
 
 
@@ -201,8 +202,6 @@ def test_the_same_command_has_the_same_folder_and_another_one_has_not():
 
 
 def test_preparing_says_what_was_met(tmp_path: Path):
-    from datetime import UTC, datetime
-
     (tmp_path / "questions.jsonl").write_text(
         '{"item_id": "a", "question": "?", "choices": ["x", "y"], "answer": "A"}\n{"item_id": '
     )
@@ -218,3 +217,17 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     free = msgspec.structs.replace(prepared.items[0], answer_kind="text")
     assert prepared.parser_for(prepared.items[0]).name == "robust"
     assert prepared.parser_for(free).name == "needs-judge"
+
+
+def test_what_was_retries_is_refused_with_the_strategy_that_does_it():
+    with pytest.raises(UsageError, match=r"--strategy 'retry\?tries=2'"):
+        plan(retries=2)
+
+
+def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):
+    (tmp_path / "questions.jsonl").write_text('{"item_id": "q", "question": "?", "answer": "x"}\n')
+    made = make_plan(
+        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", wishes={"strategy": "retyr"}
+    )
+    with pytest.raises(UnknownNameError, match="Did you mean 'retry'"):
+        prepare(made, model=open_model(made.model), now=datetime(2026, 1, 1, tzinfo=UTC))

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 
 from vidence.ask.prompting.templates import Templates
-from vidence.contracts import ScoreRules
-from vidence.engine import scores as module
-from vidence.engine.scores import ScoreDesk
-from vidence.engine.showing import Clipped, ViewRules
+from vidence.contracts import ScoreRules, View
+from vidence.engine import search as module
+from vidence.engine.engine import Engine
+from vidence.engine.limits import AskLimits
+from vidence.engine.search import ScoreDesk
+from vidence.engine.views import Clipped, OpenView
 from vidence.errors import MediaError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
@@ -47,6 +49,11 @@ class Every:
         if clip.fps < 1:
             raise UsageError("too slow")
         return np.arange(0, clip.n_frames, 2)
+
+    def select(self, clip, item, *, n_frames, scores=None):
+        raise AssertionError("nothing is selected here")
+
+    rank = select
 
 
 def clip(n: int, fps: float = 10.0) -> Clip:
@@ -86,16 +93,21 @@ def run(tmp_path, view, questions, *, broken=()):
         }
 
     async def go():
-        desk = ScoreDesk(cache_root=tmp_path, cache_max_bytes=10**8, deliver=deliver)
+        desk = ScoreDesk(
+            cache_root=tmp_path,
+            cache_max_bytes=10**8,
+            engine=Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print),
+            deliver=deliver,
+            deliver_kept=deliver,
+        )
         return await desk.scores(view, questions)
 
     return anyio.run(go), delivered
 
 
-VIEW = ViewRules(
+VIEW = OpenView(
+    rules=View(selector="every", n_frames=2),
     selector=Every(),
-    selector_name="every",
-    n_frames=2,
     encoding=Encoding(size=Size.parse("native")),
     words=Templates.load("plain"),
 )
@@ -140,7 +152,7 @@ def test_selectors_without_scores_and_those_with_a_file_ask_nobody(tmp_path, emb
         score_rules = ScoreRules(file="scores.jsonl")
 
     for selector in (Plain(), File()):
-        view = replace(VIEW, selector=selector, selector_name="s")
+        view = replace(VIEW, selector=selector)
         assert run(tmp_path, view, [question("a", A)]) == ({}, [])
 
 

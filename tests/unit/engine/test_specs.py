@@ -2,15 +2,23 @@
 
 import re
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import Annotated, ClassVar
 
 import msgspec
 import pytest
+from msgspec import Meta
 
-from vidence.engine.diagnosing import _digest
-from vidence.engine.opening import specs_asked
+from vidence import catalog
+from vidence.ask.selection.seeking import models_of
+from vidence.engine import engine as engine_module
+from vidence.engine.diagnose import plan_digest
+from vidence.engine.engine import Engine, ModelRules
+from vidence.engine.limits import Budget
 from vidence.engine.prepare import make_plan, open_selector
-from vidence.engine.specs import whole_model, whole_selector
-from vidence.errors import UsageError
+from vidence.engine.specs import whole_spec
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
 
 
 @pytest.fixture
@@ -33,8 +41,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("transformers:Qwen/Qwen2.5-VL-3B-Instruct", "transformers:Qwen/Qwen2.5-VL-3B-Instruct"),
         ("replay:weights/../said.jsonl", "replay:{}/said.jsonl"),
         ("vllm:weights/../weights", "vllm:{}/weights"),
-        ("transformers:said.jsonl", "transformers:said.jsonl"),
-        ("vllm:said.jsonl", "vllm:said.jsonl"),
+        ("transformers:said.jsonl", "transformers:{}/said.jsonl"),
         ("replay:absent.jsonl", "replay:absent.jsonl"),
         ("replay:" + "x" * 300, "replay:" + "x" * 300),
         ("transformers:" + "x" * 300, "transformers:" + "x" * 300),
@@ -46,7 +53,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
 )
 def test_models_that_read_files_get_their_whole_path(here: Path, spec: str, whole: str) -> None:
-    assert whole_model(spec) == whole.format(here)
+    assert whole_spec("model", spec) == whole.format(here)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +64,7 @@ def test_models_that_read_files_get_their_whole_path(here: Path, spec: str, whol
         ("aks?scores=a&b=c", "aks?scores={}/a&b=c"),
         ("aks:blip-itm:weights?mode=official", "aks:blip-itm:{}/weights?mode=official"),
         ("aks:blip-itm:some/hub", "aks:blip-itm:some/hub"),
-        ("aks:blip-itm:said.jsonl", "aks:blip-itm:said.jsonl"),
+        ("aks:blip-itm:said.jsonl", "aks:blip-itm:{}/said.jsonl"),
         ("frag-scores:model", "frag-scores:model"),
         (
             "frag-scores:model:transformers:weights?grid=all",
@@ -78,7 +85,7 @@ def test_models_that_read_files_get_their_whole_path(here: Path, spec: str, whol
     ],
 )
 def test_selectors_keep_scores_weights_and_models_by_whole_paths(here: Path, spec: str, whole: str) -> None:
-    assert whole_selector(spec) == whole.format(here)
+    assert whole_spec("selector", spec) == whole.format(here)
 
 
 def test_a_folder_that_a_spec_cannot_hold_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,24 +94,30 @@ def test_a_folder_that_a_spec_cannot_hold_is_refused(tmp_path: Path, monkeypatch
     monkeypatch.chdir(tmp_path / "what?")
     for spec, path in [("replay:said.jsonl", "said.jsonl"), ("transformers:weights", "weights")]:
         with pytest.raises(UsageError, match=re.escape(f"{path} is {tmp_path}/what?/{path}") + ".*rename"):
-            whole_model(spec)
+            whole_spec("model", spec)
     with pytest.raises(UsageError, match="rename"):
-        whole_selector("tstar:clip:weights")
+        whole_spec("selector", "tstar:clip:weights")
     with pytest.raises(UsageError, match="rename"):
-        whole_selector("tstar:clip:hub/name?objects=model:replay:said.jsonl")
+        whole_spec("selector", "tstar:clip:hub/name?objects=model:replay:said.jsonl")
     # Options may hold it, and what is no path here is none of ours.
-    assert whole_selector("aks?scores=s.jsonl") == f"aks?scores={tmp_path}/what?/s.jsonl"
-    assert whole_model("transformers:hub/name") == "transformers:hub/name"
+    assert whole_spec("selector", "aks?scores=s.jsonl") == f"aks?scores={tmp_path}/what?/s.jsonl"
+    assert whole_spec("model", "transformers:hub/name") == "transformers:hub/name"
 
 
 def test_the_same_file_is_named_alike_from_every_folder(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    above = whole_model("replay:said.jsonl"), whole_selector("aks:clip:weights?scores=said.jsonl")
+    above = (
+        whole_spec("model", "replay:said.jsonl"),
+        whole_spec("selector", "aks:clip:weights?scores=said.jsonl"),
+    )
     (here / "inner").mkdir()
     monkeypatch.chdir(here / "inner")
-    below = whole_model("replay:../said.jsonl"), whole_selector("aks:clip:../weights?scores=../said.jsonl")
+    below = (
+        whole_spec("model", "replay:../said.jsonl"),
+        whole_spec("selector", "aks:clip:../weights?scores=../said.jsonl"),
+    )
     assert below == above
     (here / "linked.jsonl").symlink_to(here / "said.jsonl")
-    assert whole_model("replay:../linked.jsonl") == above[0]
+    assert whole_spec("model", "replay:../linked.jsonl") == above[0]
 
 
 def test_a_path_in_a_folder_that_is_closed_is_left_to_the_model(
@@ -115,25 +128,31 @@ def test_a_path_in_a_folder_that_is_closed_is_left_to_the_model(
 
     monkeypatch.setattr(Path, "exists", closed)
     monkeypatch.setattr(Path, "is_dir", closed)
-    assert whole_model("replay:weights/said.jsonl") == "replay:weights/said.jsonl"
-    assert whole_model("vllm:weights") == "vllm:weights"
+    assert whole_spec("model", "replay:weights/said.jsonl") == "replay:weights/said.jsonl"
+    assert whole_spec("model", "vllm:weights") == "vllm:weights"
 
 
-def test_a_model_that_also_names_objects_is_one_model(here: Path) -> None:
+def test_a_model_that_also_names_objects_is_one_model(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     plan = make_plan(
         "table",
         data=Path("questions.jsonl"),
         model="transformers:weights",
         wishes={"selector": "tstar:clip:w?objects=model:transformers:weights"},
     )
-    assert specs_asked(plan, [open_selector(plan.selector)]) == []
+    (asked,) = models_of(open_selector(plan.selector))
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: object())
+    engine = Engine(memory=here / "replies.sqlite", limits=plan.limits, on_event=print)
+    engine.add("", ModelRules(spec=plan.model, budget=Budget()))
+    assert engine.model(asked) is engine.model("")
+    with pytest.raises(UnknownNameError, match="transformers:other"):
+        engine.model("transformers:other")
 
 
 def test_findings_are_of_the_same_plan_however_its_files_are_named(here: Path) -> None:
     plan = make_plan("table", data=Path("questions.jsonl"), model="replay:said.jsonl", wishes={})
     as_written = msgspec.structs.replace(plan, model="replay:weights/../said.jsonl")
     other = msgspec.structs.replace(plan, model="replay:else.jsonl")
-    assert _digest(as_written) == _digest(plan) != _digest(other)
+    assert plan_digest(as_written) == plan_digest(plan) != plan_digest(other)
 
 
 def test_a_plan_has_whole_paths_everywhere(here: Path) -> None:
@@ -147,3 +166,24 @@ def test_a_plan_has_whole_paths_everywhere(here: Path) -> None:
     assert plan.judge_models == (f"replay:{here}/said.jsonl?id=key",)
     assert plan.selector == f"aks?scores={here}/s.json"
     assert plan.data == f"{here}/questions.jsonl"
+
+
+def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Settings(Record, kw_only=True):
+        positional: ClassVar[str] = "weights"
+        weights: Annotated[catalog.FilePath, Meta(description="a folder")] = ""
+        prompts: Annotated[catalog.FilePath, Meta(description="a file")] = ""
+        name: str = ""
+
+    module = ModuleType("tests.declared")
+    module.Settings = Settings
+    module.create = lambda settings: settings
+    entry = SimpleNamespace(value="tests.declared", load=lambda: module)
+    kinds = {kind: {} for kind in catalog.FOLDERS}
+    monkeypatch.setattr(catalog, "_entry_points", lambda: kinds | {"model": {"declared": entry}})
+    assert whole_spec("model", "declared:weights?prompts=said.jsonl&name=said.jsonl") == (
+        f"declared:{here}/weights?prompts={here}/said.jsonl&name=said.jsonl"
+    )
+    assert whole_spec("model", "declared:hub/name") == "declared:hub/name"
+    plan = make_plan("table", data=Path("q.jsonl"), model="declared:weights", wishes={})
+    assert plan.model == f"declared:{here}/weights"

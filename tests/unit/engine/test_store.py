@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +14,7 @@ import msgspec
 import pytest
 
 from vidence.contracts import Request
-from vidence.engine.store import Memory, TrialStore, memory_key
+from vidence.engine.store import Header, Memory, RunStore, memory_key, migrate_run
 from vidence.errors import StoreError
 from vidence.records import (
     Answered,
@@ -22,12 +23,14 @@ from vidence.records import (
     ImagePart,
     Item,
     Prompt,
+    Record,
     Reply,
     Sampling,
     Score,
     Selection,
     TextPart,
     Trial,
+    Verdict,
     VideoPart,
 )
 
@@ -58,17 +61,17 @@ def trial(item_id: str, score: Score = RIGHT, repeat: int = 0) -> Trial:
 
 
 def test_trials_come_back_as_they_were_in_the_order_of_the_questions(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         for item_id in ("q2", "q0", "q1"):
             store.add(trial(item_id))
-    with TrialStore(tmp_path) as store:
+    with RunStore(tmp_path) as store:
         assert store.items() == ITEMS
         assert list(store.trials()) == [trial("q0"), trial("q1"), trial("q2")]
 
 
 def test_the_last_trial_counts_and_failed_ones_are_not_answered(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0", LOST))
         store.add(trial("q1", LOST, repeat=1))
@@ -84,8 +87,8 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path):
         import sys
         from pathlib import Path
         from vidence.records import *
-        from vidence.engine.store import TrialStore
-        store = TrialStore(Path(sys.argv[1]), is_writer=True)
+        from vidence.engine.store import RunStore
+        store = RunStore(Path(sys.argv[1]), is_writer=True)
         store.put_items([Item(item_id=f"q{i}", question="?", answer="A") for i in range(100000)])
         score = Score(outcome=Answered(answer="A"), value=1.0, scorer="s", scorer_version=1)
         for i in range(100000):
@@ -104,43 +107,43 @@ def test_a_killed_writer_loses_nothing_that_it_acknowledged(tmp_path: Path):
     acknowledged = [acknowledged, *map(int, writer.stdout.read().split())][-1]
     writer.wait()
     writer.stdout.close()
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         assert {f"q{i}" for i in range(acknowledged + 1)} <= {item_id for item_id, _ in store.answered()}
 
 
 def test_two_writers_in_one_folder_exclude_each_other_until_the_first_ends(tmp_path: Path):
-    first = TrialStore(tmp_path, is_writer=True)
+    first = RunStore(tmp_path, is_writer=True)
     with pytest.raises(StoreError, match="another process is running"):
-        TrialStore(tmp_path, is_writer=True)
-    with TrialStore(tmp_path) as parser:
+        RunStore(tmp_path, is_writer=True)
+    with RunStore(tmp_path) as parser:
         assert parser.items() == ()
     first.close()
-    TrialStore(tmp_path, is_writer=True).close()
+    RunStore(tmp_path, is_writer=True).close()
 
 
 def test_a_folder_without_a_run_says_so(tmp_path: Path):
     with pytest.raises(StoreError, match="is not a run folder"):
-        TrialStore(tmp_path)
+        RunStore(tmp_path)
 
 
 @pytest.mark.parametrize("is_writer", [True, False])
 def test_another_format_is_refused(tmp_path: Path, is_writer: bool):
-    TrialStore(tmp_path, is_writer=True).close()
-    with sqlite3.connect(tmp_path / "trials.sqlite") as db:
+    RunStore(tmp_path, is_writer=True).close()
+    with sqlite3.connect(tmp_path / "run.sqlite") as db:
         db.execute("UPDATE meta SET value = 'vidence-run/0'")
     db.close()
-    with pytest.raises(StoreError, match=r"format 'vidence-run/0'.* reads 'vidence-run/1'"):
-        TrialStore(tmp_path, is_writer=is_writer)
+    with pytest.raises(StoreError, match=r"format 'vidence-run/0'.* reads 'vidence-run/2'"):
+        RunStore(tmp_path, is_writer=is_writer)
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path: Path):
-    (tmp_path / "trials.sqlite").write_bytes(b"this is not a database, whatever its name says" * 50)
+    (tmp_path / "run.sqlite").write_bytes(b"this is not a database, whatever its name says" * 50)
     with pytest.raises(StoreError, match="not a database"):
-        TrialStore(tmp_path)
+        RunStore(tmp_path)
 
 
 def test_a_full_disk_is_a_store_error_and_what_was_written_stays(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
         pages = store._db.execute("PRAGMA page_count").fetchone()[0]
@@ -148,7 +151,7 @@ def test_a_full_disk_is_a_store_error_and_what_was_written_stays(tmp_path: Path)
         big = Trial(item_id="q1", reply=Reply(text="x" * 100_000), score=RIGHT)
         with pytest.raises(StoreError, match=r"full; make room; `vidence resume` goes on"):
             store.add(big)
-    with TrialStore(tmp_path) as store:
+    with RunStore(tmp_path) as store:
         assert [t.item_id for t in store.trials()] == ["q0"]
 
 
@@ -157,17 +160,17 @@ def test_a_full_disk_is_a_store_error_and_what_was_written_stays(tmp_path: Path)
 )
 def test_ids_may_hold_any_character(tmp_path: Path, item_id: str):
     items = (Item(item_id=item_id, question="?", answer="A"), Item(item_id="other", question="?", answer="A"))
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(items)
         store.add(trial(item_id))
         assert store.answered() == {(item_id, 0)}
-    with TrialStore(tmp_path) as store:
+    with RunStore(tmp_path) as store:
         assert [t.item_id for t in store.trials()] == [item_id]
         assert store.items() == items
 
 
 def test_questions_may_be_replaced_until_they_were_asked(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.put_items(ITEMS[::-1])
         assert store.items() == ITEMS[::-1]
@@ -188,28 +191,28 @@ def digest_of(folder: Path) -> dict[str, bytes]:
 
 
 def test_parsers_change_nothing_and_see_what_a_writer_adds(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
-        with TrialStore(tmp_path) as one, TrialStore(tmp_path) as two:
+        with RunStore(tmp_path) as one, RunStore(tmp_path) as two:
             assert [t.item_id for t in one.trials()] == [t.item_id for t in two.trials()] == ["q0"]
             store.add(trial("q1"))
             assert [t.item_id for t in one.trials()] == ["q0", "q1"]
             with pytest.raises(StoreError, match="readonly"):
                 one.add(trial("q2"))
     before = digest_of(tmp_path)
-    with TrialStore(tmp_path) as parser:
+    with RunStore(tmp_path) as parser:
         assert len(list(parser.trials())) == 2
     assert digest_of(tmp_path) == before
 
 
 def test_a_parser_does_not_wait_for_a_writer_in_the_middle_of_a_write(tmp_path: Path):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
         store._db.execute("BEGIN IMMEDIATE")
         store.add(trial("q1"))
-        with TrialStore(tmp_path) as parser:
+        with RunStore(tmp_path) as parser:
             assert [t.item_id for t in parser.trials()] == ["q0"]
         store._db.execute("COMMIT")
 
@@ -219,59 +222,59 @@ def test_what_a_killed_writer_left_is_read_without_another_writer(tmp_path: Path
 import os, sys
 from pathlib import Path
 from vidence.records import *
-from vidence.engine.store import TrialStore
-store = TrialStore(Path(sys.argv[1]), is_writer=True)
+from vidence.engine.store import RunStore
+store = RunStore(Path(sys.argv[1]), is_writer=True)
 store.put_items([Item(item_id="q0", question="?", answer="A")])
 score = Score(outcome=Answered(answer="A"), value=1.0, scorer="s", scorer_version=1)
 store.add(Trial(item_id="q0", score=score))
 os.kill(os.getpid(), 9)
 """
     subprocess.run([sys.executable, "-c", script, str(tmp_path)], check=False)
-    assert (tmp_path / "trials.sqlite-wal").exists()
-    with TrialStore(tmp_path) as parser:
+    assert (tmp_path / "run.sqlite-wal").exists()
+    with RunStore(tmp_path) as parser:
         assert [t.item_id for t in parser.trials()] == ["q0"]
 
 
 def test_a_folder_that_nobody_may_write_can_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
     names = sorted(p.name for p in tmp_path.iterdir())
     monkeypatch.setattr(os, "access", lambda path, mode: False)  # tests may run as root, who may all
-    with TrialStore(tmp_path) as parser:
+    with RunStore(tmp_path) as parser:
         assert len(list(parser.trials())) == 1
         assert sorted(p.name for p in tmp_path.iterdir()) == names
 
 
 def test_a_store_that_was_only_begun_says_so(tmp_path: Path):
-    (tmp_path / "trials.sqlite").touch()
+    (tmp_path / "run.sqlite").touch()
     with pytest.raises(StoreError, match="has format None"):
-        TrialStore(tmp_path)
-    with TrialStore(tmp_path, is_writer=True) as store:
+        RunStore(tmp_path)
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         assert store.items() == ITEMS
 
 
 @pytest.mark.parametrize("table", ["trials", "items"])
 def test_a_damaged_row_names_the_file(tmp_path: Path, table: str):
-    with TrialStore(tmp_path, is_writer=True) as store:
+    with RunStore(tmp_path, is_writer=True) as store:
         store.put_items(ITEMS)
         store.add(trial("q0"))
-        store._db.execute(f"UPDATE {table} SET json = '{{\"no\": 1'")
-        with pytest.raises(StoreError, match=r"trials\.sqlite: a row is damaged"):
+        store._db.execute(f"UPDATE {table} SET json = '{{\"no\": 1}}'")
+        with pytest.raises(StoreError, match=r"run\.sqlite: a row is damaged"):
             list(store.trials() if table == "trials" else store.items())
 
 
 def test_a_folder_that_cannot_be_locked_says_why(tmp_path: Path):
     (tmp_path / "lock.sqlite").mkdir()
     with pytest.raises(StoreError, match=r"lock\.sqlite: unable to open .* may be written to"):
-        TrialStore(tmp_path, is_writer=True)
+        RunStore(tmp_path, is_writer=True)
 
 
 def test_a_lock_that_is_no_lock_says_so(tmp_path: Path):
     (tmp_path / "lock.sqlite").write_bytes(b"not a database at all" * 100)
     with pytest.raises(StoreError, match=r"lock\.sqlite: file is not a database"):
-        TrialStore(tmp_path, is_writer=True)
+        RunStore(tmp_path, is_writer=True)
 
 
 def test_a_memory_that_somebody_holds_too_long_says_so(tmp_path: Path):
@@ -385,3 +388,145 @@ def test_a_memory_that_cannot_be_made_says_where(tmp_path: Path):
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot make"):
         Memory(tmp_path / "file" / "replies.sqlite")
+
+
+# ------------------------------------------------------------------ one file, for SQL, and its ancestors
+
+
+def test_a_run_that_has_ended_is_one_file(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+    with RunStore(tmp_path) as reader:
+        assert len(list(reader.trials())) == 1
+    assert [path.name for path in tmp_path.iterdir()] == ["run.sqlite"]
+
+
+def test_a_run_that_ends_while_somebody_reads_is_whole(tmp_path: Path):
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items(ITEMS)
+        store.add(trial("q0"))
+        reader = RunStore(tmp_path)
+        reading = reader.trials()
+        next(reading)
+    reader.close()
+    RunStore(tmp_path, is_writer=True).close()
+    assert [path.name for path in tmp_path.iterdir()] == ["run.sqlite"]
+    with RunStore(tmp_path) as again:
+        assert len(list(again.trials())) == 1
+
+
+def test_sql_filters_by_outcome_value_parser_tags_and_verdicts(tmp_path: Path):
+    verdict = Verdict(judge_model="j", value=1.0, reason="same")
+    judged = Score(
+        outcome=Answered(answer="A"), value=1.0, scorer="judge", scorer_version=1, verdicts=(verdict,)
+    )
+    with RunStore(tmp_path, is_writer=True) as store:
+        store.put_items([Item(item_id="q0", question="?", answer="A", tags={"task": "u"}), *ITEMS[1:]])
+        store.add(Trial(item_id="q0", score=judged))
+        store.add(Trial(item_id="q1", score=LOST))
+    with closing(sqlite3.connect(tmp_path / "run.sqlite")) as db:
+        rows = db.execute("SELECT item_id, outcome, value, parser FROM trials").fetchall()
+        tags = db.execute("SELECT item_id FROM items WHERE tags ->> 'task' = 'u'").fetchall()
+        verdicts = db.execute("SELECT item_id, judge_model, value, reason FROM verdicts").fetchall()
+        plan = db.execute("EXPLAIN QUERY PLAN SELECT seq FROM trials WHERE outcome = 'failed'").fetchall()
+    assert rows == [("q0", "answered", 1.0, "judge"), ("q1", "failed", LOST.value, LOST.scorer)]
+    assert tags == [("q0",)]
+    assert verdicts == [("q0", "j", 1.0, "same")]
+    assert "trials_by_outcome" in plan[0][-1]
+
+
+def test_a_lock_that_was_removed_by_its_owner_locks_nothing(tmp_path: Path):
+    first = RunStore(tmp_path, is_writer=True)
+    first.close()
+    assert not (tmp_path / "lock.sqlite").exists()
+    second = RunStore(tmp_path, is_writer=True)
+    with pytest.raises(StoreError, match="another process is running"):
+        RunStore(tmp_path, is_writer=True)
+    second.close()
+
+
+OLD = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE items (position INTEGER PRIMARY KEY, item_id TEXT UNIQUE NOT NULL, json BLOB NOT NULL);
+CREATE TABLE selections (digest BLOB PRIMARY KEY, json BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE trials (
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, item_id TEXT NOT NULL, repeat INTEGER NOT NULL,
+    is_failed INTEGER NOT NULL, selection BLOB, json BLOB NOT NULL);
+INSERT INTO meta VALUES ('format', 'vidence-run/1');
+"""
+HEADER = Header(
+    diagnostic="mrfs",
+    version=1,
+    options={},
+    plan_digest="p",
+    content_hash="c",
+    model_identities={"": "m"},
+    prompts_digest="d",
+)
+
+
+def write_old(folder: Path) -> None:
+    """A run as version 1 of the format left it, its log beside it."""
+    with RunStore(folder / "new", is_writer=True) as store:
+        store.put_items(ITEMS)
+        for item_id in ("q1", "q0"):
+            store.add(trial(item_id))
+        tables = ("items", "selections", "trials")
+        rows = {t: store._db.execute(f"SELECT * FROM {t}").fetchall() for t in tables}
+    with closing(sqlite3.connect(folder / "trials.sqlite")) as db:
+        db.executescript(OLD)
+        db.executemany("INSERT INTO items VALUES (?, ?, CAST(? AS BLOB))", [row[:3] for row in rows["items"]])
+        db.executemany("INSERT INTO selections VALUES (?, CAST(? AS BLOB))", rows["selections"])
+        db.executemany(
+            "INSERT INTO trials VALUES (?, ?, ?, 0, ?, CAST(? AS BLOB))", [row[:5] for row in rows["trials"]]
+        )
+        db.commit()
+    (folder / "diagnostics").mkdir()
+    lines = [
+        msgspec.json.encode(HEADER),
+        b'{"item_id":"q0","finding":{"n":1},"failed":null}',
+        b'{"item_id":"q1","failed":{"type":"failed","stage":"model","error":"E","message":"m"}}',
+        b'{"item_id":"q0","fin',
+    ]
+    (folder / "diagnostics" / "mrfs.jsonl").write_bytes(b"\n".join(lines))
+
+
+class Count(Record, kw_only=True):
+    n: int
+
+
+@pytest.fixture
+def old(tmp_path: Path) -> Path:
+    folder = tmp_path / "old"
+    (folder / "new").mkdir(parents=True)
+    write_old(folder)
+    return folder
+
+
+def test_a_run_of_an_earlier_version_is_refused_with_the_command_that_rewrites_it(old: Path):
+    for is_writer in (True, False):
+        with pytest.raises(StoreError, match=r"earlier version .*: vidence migrate "):
+            RunStore(old, is_writer=is_writer)
+
+
+def test_a_run_of_an_earlier_version_is_rewritten_with_its_findings(old: Path):
+    assert migrate_run(old)
+    assert not (old / "trials.sqlite").exists()
+    assert not list((old / "diagnostics").iterdir())
+    with RunStore(old) as store:
+        assert store.items() == ITEMS
+        assert list(store.trials()) == [trial("q0"), trial("q1")]
+        assert store.header("mrfs") == HEADER
+        found = store.findings("mrfs", Count)
+    assert found["q0"].finding == Count(n=1)
+    assert found["q1"].finding == Failed(stage="model", error="E", message="m")
+    assert not migrate_run(old)
+
+
+def test_what_cannot_be_rewritten_stays_as_it_is(old: Path):
+    (old / "diagnostics" / "mrfs.jsonl").write_bytes(b"no json\n")
+    with pytest.raises(StoreError, match="damaged"):
+        migrate_run(old)
+    assert (old / "trials.sqlite").exists()
+    assert not (old / "run.sqlite").exists()

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from vidence.engine.plan import Facts, Plan, write_plan
-from vidence.engine.store import TrialStore
+from vidence.engine.store import RunStore
 from vidence.records import (
     Answered,
     Failed,
@@ -168,7 +168,7 @@ class Builder:
             msgspec.structs.replace(PLAN, **plan),
             msgspec.structs.replace(FACTS, **(facts or {})),
         )
-        with TrialStore(folder, is_writer=True) as store:
+        with RunStore(folder, is_writer=True) as store:
             store.put_items(items)
             for trial in trials:
                 store.add(trial)

@@ -70,7 +70,7 @@ _PAPER = AskingRules(
     headline="answered",
     judge="description-match",
     shuffle_choices=True,
-    retries=3,
+    strategy="retry?tries=3",
     sampling=Sampling(temperature=0.0, max_tokens=1024),
 )
 

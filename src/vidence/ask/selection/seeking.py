@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,7 @@ class AskingSelector(ScoringSelector, Protocol):
         """A score for each candidate, shape (n_candidates,); `images` are the candidates in their order."""
 
 
+@runtime_checkable
 class SearchingSelector(ScoringSelector, Protocol):
     """A selector that looks at some of its candidates, one after the other, where it guesses the evidence.
 

@@ -15,7 +15,7 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class PictureFolder:
     """Encoded pictures under `root`, each under the SHA-256 of its bytes; the same picture is kept once.
 
-    Several processes may write at the same time. `get` is what `vidence.engine.errands` wants as pictures.
+    Several processes may write at the same time. `get` is what `vidence.engine.jobs` wants as pictures.
     """
 
     root: Path

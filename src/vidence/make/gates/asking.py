@@ -8,8 +8,8 @@ from typing import Final
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer, Subject
-from vidence.engine.errands import Errands
-from vidence.engine.marking import marked
+from vidence.engine.jobs import Jobs
+from vidence.engine.scoring import score_reply
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
@@ -89,7 +89,7 @@ class DraftSubject:
     def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
         """Right or wrong, by the parser."""
         yield from ()
-        return marked(self.item.with_order(order), reply, self.parser)
+        return score_reply(self.item.with_order(order), reply, self.parser)
 
     def _frame(self, view: str) -> Crop | None:
         if view == _BLIND:
@@ -119,7 +119,7 @@ def ask_blind(
     drafts: Sequence[Draft],
     rules: TextOnlyRules,
     *,
-    errands: Errands,
+    jobs: Jobs,
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
@@ -146,7 +146,7 @@ def ask_blind(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = errands.run(flows)
+    said = jobs.run(flows)
     return tuple(
         decide(
             draft.draft_id,
@@ -173,7 +173,7 @@ def ask_with_frames(
     tried: Mapping[str, Tried],
     rules: OneFrameRules,
     *,
-    errands: Errands,
+    jobs: Jobs,
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
@@ -211,7 +211,7 @@ def ask_with_frames(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = errands.run(flows)
+    said = jobs.run(flows)
     return tuple(_with_frames(draft, tried[draft.draft_id], rules, said=said) for draft in drafts)
 
 

@@ -126,7 +126,7 @@ def _write(
     work: Work, videos: Sequence[Known], step: CardStep
 ) -> tuple[dict[str, list[TrackCards]], list[Dropped]]:
     wording = CardWording.load(work.prompts)
-    writer = work.errands.identity(step.model) if any(one.pictures for one in videos) else ""
+    writer = work.jobs.identity(step.model) if any(one.pictures for one in videos) else ""
     stage = Stage(name="cards", version=2, settings=[step.rules, writer, wording.digest])
     units = [
         FlowUnit(
@@ -146,7 +146,7 @@ def _write(
     ]
     work.began("cards", len(units))
     found, flows = work.shelf.split(stage, units, _CARDS)
-    made = work.errands.run(flows, model=step.model)
+    made = work.jobs.run(flows, model=step.model)
     failed: list[Dropped] = []
     results: dict[str, list[TrackCards]] = {}
     for one in videos:

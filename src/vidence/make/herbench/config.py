@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import names
-from vidence.engine.errands import ErrandRules, NamedModel
+from vidence.engine.jobs import NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
@@ -158,7 +159,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     cards: CardStep | None = None
     scenes: SceneStep | None = None
     models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
-    asking: ErrandRules = ErrandRules()
+    asking: AskLimits = AskLimits()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: ReviewRules | None = None

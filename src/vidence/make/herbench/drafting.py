@@ -13,7 +13,7 @@ import numpy as np
 
 from vidence.catalog import Spec, create
 from vidence.contracts import Flow
-from vidence.engine.errands import Errands
+from vidence.engine.jobs import Jobs
 from vidence.errors import UsageError
 from vidence.make.herbench.config import TaskRules
 from vidence.make.pipeline.accounts import Books
@@ -69,7 +69,7 @@ class Tools:
     """What drafting works with. `answerer` is the spec of the model that tasks ask, where there is one."""
 
     shelf: Shelf
-    errands: Errands
+    jobs: Jobs
     books: Books
     on_event: MakeListener
     answerer: str = ""
@@ -185,7 +185,7 @@ def _run(
         kept, started = tools.shelf.split(stage, units, form)
         found |= kept
         flows |= started
-    made = tools.errands.run(flows, model=ASKED if ASKED in tools.errands.names else "")
+    made = tools.jobs.run(flows, model=ASKED if ASKED in tools.jobs.names else "")
     failed: list[Dropped] = []
     for name, result in made.items():
         if isinstance(result, Failed):

@@ -96,9 +96,7 @@ class _Gates:
 
         def sieve(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
             work = self._work
-            verdicts = ask_blind(
-                some, rules, errands=work.errands, seed=work.config.seed, own_words=work.prompts
-            )
+            verdicts = ask_blind(some, rules, jobs=work.jobs, seed=work.config.seed, own_words=work.prompts)
             return self._sieved(TEXT_ONLY, some, verdicts, reason="solved-blind")
 
         return sift(TEXT_ONLY, drafts, sieve, books=self._work.books, on_event=self._work.workshop.on_event)
@@ -115,7 +113,7 @@ class _Gates:
             work = self._work
             tried = cut_frames(some, rules, self._cutting())
             verdicts = ask_with_frames(
-                some, tried, rules, errands=work.errands, seed=work.config.seed, own_words=work.prompts
+                some, tried, rules, jobs=work.jobs, seed=work.config.seed, own_words=work.prompts
             )
             return self._sieved(ONE_FRAME, some, verdicts, reason="solved-one-frame")
 

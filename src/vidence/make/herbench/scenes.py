@@ -152,7 +152,7 @@ class _Writing:
     def _faithful(
         self, videos: Sequence[Known], pictured: dict[str, Pictured]
     ) -> dict[str, tuple[SceneCard, ...]]:
-        writer = self._work.errands.identity(self._step.model)
+        writer = self._work.jobs.identity(self._step.model)
         stage = Stage(name="scenes", settings=[writer, self._wording.digest])
         units = {
             f"{one.video_id}: {shown.shot.shot_id}": FlowUnit(
@@ -177,7 +177,7 @@ class _Writing:
         self, videos: Sequence[Known], true: dict[str, tuple[SceneCard, ...]]
     ) -> dict[str, tuple[SceneCard, ...]]:
         model = self._step.false_model or self._step.model
-        writer = self._work.errands.identity(model)
+        writer = self._work.jobs.identity(model)
         stage = Stage(name="false-scenes", settings=[writer, self._wording.digest])
         units = {
             f"{one.video_id}: {false_id(card)}": FlowUnit(
@@ -231,7 +231,7 @@ class _Writing:
         """The cards by the names of their units, in order, and what came to nothing."""
         self._work.began(stage.name, len(units))
         found, flows = self._work.shelf.split(stage, list(units.values()), _WRITTEN)
-        made = self._work.errands.run(flows, model=model)
+        made = self._work.jobs.run(flows, model=model)
         cards: dict[str, SceneCard] = {}
         dropped: list[Dropped] = []
         for name in units:

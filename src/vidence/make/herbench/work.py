@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from vidence.engine.errands import Errands
+from vidence.engine.jobs import Jobs
 from vidence.make.cards.cards import Flag
 from vidence.make.cards.crops import TrackPictures
 from vidence.make.herbench.config import HerbenchConfig
@@ -40,7 +40,7 @@ class Work:
     out: Path
     workshop: Workshop
     wishes: MakeWishes
-    errands: Errands
+    jobs: Jobs
     books: Books = field(default_factory=Books)
 
     @property

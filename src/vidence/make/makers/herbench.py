@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from vidence.catalog import names
-from vidence.engine.errands import Errands
+from vidence.engine.jobs import Jobs
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
@@ -49,16 +49,16 @@ class HerbenchMaker:
         read = read_herbench(config)
         ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
-        errands = Errands(
+        jobs = Jobs(
             read.named_models,
             memory=workshop.memory,
-            rules=read.asking,
+            limits=read.asking,
             pictures=PictureFolder(folder / "pictures").get,
             on_event=workshop.on_asking,
         )
-        with errands:
+        with jobs:
             work = Work(
-                config=read, root=config.parent, out=folder, workshop=workshop, wishes=wishes, errands=errands
+                config=read, root=config.parent, out=folder, workshop=workshop, wishes=wishes, jobs=jobs
             )
             return _make(work, ordered)
 
@@ -97,7 +97,7 @@ def _drafts(
     models = work.config.named_models
     tools = Tools(
         shelf=work.shelf,
-        errands=work.errands,
+        jobs=work.jobs,
         books=work.books,
         on_event=work.workshop.on_event,
         answerer=models[ASKED].spec if ASKED in models else "",
@@ -117,7 +117,7 @@ def _questions(
 
 
 def _sentences(work: Work, n_questions: int) -> list[str]:
-    spent = work.errands.spent
+    spent = work.jobs.spent
     said = [f"{n_questions:,} questions about the sources that could be used."]
     if spent.n_asked or spent.n_remembered:
         money = f", {spent.cost:.4f} US dollars" if spent.cost else ""

@@ -8,18 +8,18 @@ nothing else. Nothing has to be told to be stale: what is not asked for is not f
 
 import hashlib
 import logging
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 import msgspec
 
-from vidence.contracts import Ask, Flow
+from vidence.contracts import Flow
 from vidence.errors import StoreError
 from vidence.make.pipeline.progress import MakeListener, UnitDone, nobody
 from vidence.media.cache import write_whole
-from vidence.records import Prompt, Record, Reply
+from vidence.records import Record
 
 T = TypeVar("T")
 _FORMAT = "vidence-stage/1"
@@ -169,9 +169,7 @@ class Shelf:
                 self.on_event(UnitDone(stage=stage.name, unit=unit.name, was_kept=True))
         return found, flows
 
-    def _keeping(
-        self, stage: Stage, unit: FlowUnit[T], form: Form[T]
-    ) -> Generator[Sequence[Prompt | Ask], Sequence[Reply], Kept[T]]:
+    def _keeping(self, stage: Stage, unit: FlowUnit[T], form: Form[T]) -> Flow[Kept[T]]:
         value = yield from unit.start()
         kept = self.put(stage, unit.inputs, form, value=value)
         self.on_event(UnitDone(stage=stage.name, unit=unit.name, was_kept=False))

@@ -9,7 +9,8 @@ import msgspec
 import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
-from vidence.engine.errands import ErrandRules, Errands, NamedModel
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import ask_blind
@@ -225,16 +226,16 @@ def _try_leaks(
 ) -> Iterator[tuple[bool, bool]]:
     """Put the drafts, some made to leak, to the gate that asks who always takes the longest choice."""
     tried = [leaking(one) if i % LEAK_EVERY == 0 else one for i, one in enumerate(drafts)]
-    errands = Errands(
+    jobs = Jobs(
         {"longest": NamedModel(spec="baseline:longest")},
         memory=workshop.memory,
-        rules=ErrandRules(seed=seed),
+        limits=AskLimits(seed=seed),
         pictures=PictureFolder(folder / "pictures").get,
         on_event=workshop.on_asking,
     )
     rules = TextOnlyRules(models=("longest",), at_least=1, permutations=1)
-    with errands:
-        verdicts = ask_blind(tried, rules, errands=errands, seed=seed)
+    with jobs:
+        verdicts = ask_blind(tried, rules, jobs=jobs, seed=seed)
     gone = {one.draft_id for one in verdicts if one.decision == "dropped"}
     for i, draft in enumerate(tried):
         yield i % LEAK_EVERY == 0, draft.draft_id in gone

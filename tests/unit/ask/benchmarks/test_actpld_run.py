@@ -13,10 +13,11 @@ import pytest
 from PIL import Image
 
 from vidence.contracts import Request
-from vidence.engine import evaluate, opening
-from vidence.engine.opening import Surroundings
+from vidence.engine import engine as engine_module
+from vidence.engine import evaluate
+from vidence.engine.engine import Environment
 from vidence.engine.prepare import make_plan
-from vidence.engine.store import TrialStore
+from vidence.engine.store import RunStore
 from vidence.records import Answered, ImagePart, Reply, Trial, Unreadable
 from videos import stamped
 
@@ -80,14 +81,14 @@ def run(data: Path, out: Path, model: Watcher, **wishes: object) -> dict[str, Tr
         evaluate.run,
         plan,
         out,
-        surroundings=Surroundings(cache_root=out / "cache", n_workers=1),
+        environment=Environment(cache_root=out / "cache", n_workers=1),
         now=datetime(2026, 1, 1, tzinfo=UTC),
         on_event=lambda _: None,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "open_model", lambda _: model)
+        patch.setattr(engine_module, "open_model", lambda _: model)
         anyio.run(go)
-    with TrialStore(out) as store:
+    with RunStore(out) as store:
         return {trial.item_id: trial for trial in store.trials()}
 
 

@@ -222,7 +222,8 @@ def test_an_unknown_split_names_the_known_ones() -> None:
 def test_protocols_differ_in_what_they_are_named_for() -> None:
     rules = actpld.create().protocols
     paper = rules["paper"]
-    assert (paper.n_frames, paper.size, paper.retries, paper.shuffle_choices) == (8, "long:128", 3, True)
+    assert (paper.n_frames, paper.size, paper.shuffle_choices) == (8, "long:128", True)
+    assert paper.strategy == "retry?tries=3"
     assert (paper.selector, paper.headline, paper.text_parser) == ("actpld", "answered", "description-match")
     assert next(iter(rules)) == "paper"
     changed = {

@@ -10,7 +10,8 @@ from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import SimulatedModel, demand, expected
 from vidence.ask.phantom.world import World, render
 from vidence.ask.prompting.templates import Templates
-from vidence.engine.errands import ErrandRules, Errands, NamedModel
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import AccessError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates import asking
@@ -25,19 +26,19 @@ from vidence.records import Item
 LONGEST = "baseline:longest"
 
 
-def errands(tmp_path: Path, pictures=None, **models: str) -> Errands:
+def jobs(tmp_path: Path, pictures=None, **models: str) -> Jobs:
     more = {} if pictures is None else {"pictures": pictures}
-    return Errands(
+    return Jobs(
         {name: NamedModel(spec=spec) for name, spec in models.items()},
         memory=tmp_path / "replies.sqlite",
-        rules=ErrandRules(attempts=1),
+        limits=AskLimits(attempts=1),
         **more,
     )
 
 
 def blind(tmp_path: Path, drafts, models: dict[str, str], **rules: object):
-    with errands(tmp_path, **models) as sent:
-        return ask_blind(drafts, TextOnlyRules(models=tuple(models), **rules), errands=sent, seed=1)
+    with jobs(tmp_path, **models) as sent:
+        return ask_blind(drafts, TextOnlyRules(models=tuple(models), **rules), jobs=sent, seed=1)
 
 
 # --------------------------------------------------------------------------- a planted world
@@ -117,8 +118,8 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     rules = OneFrameRules(model="eye", evidence=3)
     cutting = planted.cutting(tmp_path)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with errands(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
-        verdicts = ask_with_frames(planted.drafts, tried, rules, errands=sent, seed=1)
+    with jobs(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+        verdicts = ask_with_frames(planted.drafts, tried, rules, jobs=sent, seed=1)
     dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
     model = SimulatedModel(name="fuser")
     solvable = {
@@ -134,8 +135,8 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     leaked = {n for n, item in planted.items.items() if item.tags["leak"] == "yes"}
     assert dropped == single | leaked  # the middle of its span shows the only card
     with_two = OneFrameRules(model="eye", evidence=3, suffice=2)
-    with errands(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
-        again = ask_with_frames(planted.drafts, tried, with_two, errands=sent, seed=1)
+    with jobs(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+        again = ask_with_frames(planted.drafts, tried, with_two, jobs=sent, seed=1)
         assert sent.spent.n_asked == 0  # the same questions: all out of the memory
     assert {one.draft_id for one in again if one.decision == "dropped"} == leaked
 
@@ -153,8 +154,8 @@ def test_frames_are_cut_once(planted, tmp_path):
 def test_a_video_that_is_not_here_leaves_its_drafts_untried(planted, tmp_path):
     rules, cutting = OneFrameRules(model="eye"), planted.cutting(tmp_path, with_files=False)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with errands(tmp_path, eye="phantom:fuser") as sent:
-        verdicts = ask_with_frames(planted.drafts, tried, rules, errands=sent, seed=1)
+    with jobs(tmp_path, eye="phantom:fuser") as sent:
+        verdicts = ask_with_frames(planted.drafts, tried, rules, jobs=sent, seed=1)
     assert {one.decision for one in verdicts} == {"untried"}
     assert remarks("one-frame", verdicts) == ["one-frame: 20 not tried: the video is not here."]
     assert open_ones(verdicts) == {}
@@ -231,10 +232,10 @@ def test_words_of_the_user_replace_those_of_gates(tmp_path, monkeypatch):
     monkeypatch.setattr(asking.DraftSubject, "prompt", heard)
     asked = draft("a")
     rules = TextOnlyRules(models=("a",), at_least=1)
-    with errands(tmp_path, a="scripted:A") as sent:
-        ask_blind([asked], rules, errands=sent, seed=1, own_words=own)
+    with jobs(tmp_path, a="scripted:A") as sent:
+        ask_blind([asked], rules, jobs=sent, seed=1, own_words=own)
         (own / "forced.txt").write_text("Choose!")
-        ask_blind([asked], rules, errands=sent, seed=1, own_words=own)
+        ask_blind([asked], rules, jobs=sent, seed=1, own_words=own)
     ours = Templates.load("plain").say("forced", {})
     assert said == [f"Mine: {asked.question}\n{ours}", f"Mine: {asked.question}\nChoose!"]
 
@@ -248,11 +249,11 @@ def test_a_model_without_access_stops_the_gate(tmp_path):
 def test_a_second_session_asks_nothing(tmp_path):
     drafts, models = [leaky("leak")], {"a": LONGEST, "b": "scripted:Answer: B"}
     rules = TextOnlyRules(models=tuple(models), at_least=2, permutations=2)
-    with errands(tmp_path, **models) as sent:
-        first = ask_blind(drafts, rules, errands=sent, seed=1)
+    with jobs(tmp_path, **models) as sent:
+        first = ask_blind(drafts, rules, jobs=sent, seed=1)
         assert sent.spent.n_asked == 6
-    with errands(tmp_path, **models) as sent:
-        assert ask_blind(drafts, rules, errands=sent, seed=1) == first
+    with jobs(tmp_path, **models) as sent:
+        assert ask_blind(drafts, rules, jobs=sent, seed=1) == first
         assert sent.spent.n_asked == 0
 
 

@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from subjects import drawn_street as street
-from vidence.engine import errands
+from vidence.engine import engine
 from vidence.make.makers import herbench
 from vidence.make.pipeline.accounts import Account
 from vidence.make.pipeline.making import MakeWishes, Workshop
@@ -102,7 +102,7 @@ class Making:
         self.writer = Writer()
         self.events: list[MakeEvent] = []
         self.reads: list[int] = []
-        monkeypatch.setattr(errands, "open_model", lambda spec: self.writer)
+        monkeypatch.setattr(engine, "open_model", lambda spec: self.writer)
         plain = Video.read
 
         def read(video, indices, make, **rest):

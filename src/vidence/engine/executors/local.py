@@ -1,4 +1,4 @@
-"""Work in processes of their own: cannot block the event loop, and can be killed.
+"""Worker processes of this machine: they cannot block the event loop, and can be killed.
 
 Unlike `multiprocessing` and `anyio.to_process`, a worker never runs the user's script again, so that
 a script needs no ``if __name__ == "__main__"``.
@@ -16,14 +16,14 @@ import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from vidence.engine.worker import HEADER, Outcome
+from vidence.engine.executors.worker import HEADER, Outcome
 from vidence.errors import DecodeTimeoutError, MediaError, VidenceError
 
 T = TypeVar("T")
-_FAREWELL_S = 2.0
+_EXIT_S = 2.0
 
 
-class Workers:
+class LocalExecutor:
     """At most so many worker processes, started when needed and ended on leaving the context.
 
     A worker has its own session: Ctrl-C in a terminal reaches the run, which ends its workers. One
@@ -44,22 +44,9 @@ class Workers:
             for process in self._idle:
                 tasks.start_soon(_dismiss, process)
 
-    async def run(self, name: str, work: Callable[[], T], *, deadline_s: float) -> T:
-        """What `work` returns; it must be picklable, and so must be what it returns.
-
-        Waiting for a worker does not count against the deadline.
-
-        Args:
-            name: the file that the work is about, for messages.
-            work: a function, or a `functools.partial` of one.
-            deadline_s: how long it may take; the process is killed then.
-
-        Raises:
-            DecodeTimeoutError: it did not finish.
-            MediaError: the process crashed, or the work raised something unforeseen.
-            VidenceError: as the work raised it.
-        """
-        job = pickle.dumps((name, deadline_s, work), protocol=pickle.HIGHEST_PROTOCOL)
+    async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
+        """As `Executor.run`; a process that passes the deadline is killed."""
+        job = pickle.dumps((key, deadline_s, function), protocol=pickle.HIGHEST_PROTOCOL)
         async with self._free:
             process = await self._process()
             try:
@@ -68,12 +55,12 @@ class Workers:
             except TimeoutError as error:
                 await _end(process)
                 raise DecodeTimeoutError(
-                    f"{name}: the decoder did not finish within {deadline_s:g} s "
+                    f"{key}: the decoder did not finish within {deadline_s:g} s "
                     "and was stopped; --decode-timeout sets how long it may take"
                 ) from error
             except (anyio.EndOfStream, anyio.IncompleteRead, anyio.BrokenResourceError) as error:
                 await _end(process)
-                raise MediaError(f"{name}: the decoder crashed on this file; it is set aside") from error
+                raise MediaError(f"{key}: the decoder crashed on this file; it is set aside") from error
             except BaseException:
                 await _end(process)
                 raise
@@ -96,7 +83,7 @@ class Workers:
 
 async def _start() -> Process:
     return await anyio.open_process(
-        [sys.executable, "-c", "from vidence.engine.worker import serve; serve()"],
+        [sys.executable, "-c", "from vidence.engine.executors.worker import serve; serve()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
@@ -115,8 +102,8 @@ async def _exchange(process: Process, job: bytes) -> Outcome:
 
 
 async def _dismiss(process: Process) -> None:
-    """Tell an idle process that nothing more will come, and see it end."""
-    with anyio.move_on_after(_FAREWELL_S, shield=True):
+    """Close the pipe of an idle process and wait for its end."""
+    with anyio.move_on_after(_EXIT_S, shield=True):
         await process.aclose()  # kills it when the time is up
 
 

@@ -1,4 +1,4 @@
-"""What the command line takes from the machine: the cache folder, the number of cores, the clock."""
+"""Runtime environment: cache folder, number of cores, clock."""
 
 import os
 from datetime import UTC, datetime
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import platformdirs
 
-from vidence.engine.opening import Surroundings
+from vidence.engine.engine import Environment
 from vidence.errors import UsageError
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
@@ -19,7 +19,7 @@ def cache_root() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
 
 
-def surroundings() -> Surroundings:
+def environment() -> Environment:
     """Cache and workers of this machine.
 
     Raises:
@@ -30,7 +30,7 @@ def surroundings() -> Surroundings:
         size_gb = float(text)
     except ValueError as error:
         raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
-    return Surroundings(
+    return Environment(
         cache_root=cache_root(),
         cache_max_bytes=int(size_gb * 2**30),
         n_workers=max(

@@ -3,15 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.selection.ranking import ranked
 from vidence.ask.selection.seeking import SearchResult
-from vidence.contracts import ScoringSelector, Selector
-from vidence.engine.showing import Clipped, ViewRules
+from vidence.contracts import RetryingSelector
+from vidence.engine.views import Clipped, OpenView
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.facts import MediaFacts
@@ -75,40 +74,36 @@ def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
     )
 
 
-def needs_media(selector: Selector) -> bool:
-    """Whether a selector shows frames at all; ``none`` says that it does not."""
-    return bool(getattr(selector, "needs_media", True))
-
-
-def check_some(view: ViewRules, question: Clipped) -> None:
+def check_some(view: OpenView, question: Clipped) -> None:
     """Refuse a choice of no frame at all, where there are frames and the selector shows some.
 
     Raises:
         DataError: always in such a case; the question would be asked as if it had no video.
     """
-    if question.clip.n_frames and needs_media(view.selector):
+    budget = view.rules.n_frames
+    if question.clip.n_frames and view.traits.needs_media:
         raise DataError(
-            f"item {question.item.item_id!r}: {view.selector_name} chose none of {question.clip.n_frames} "
-            f"frames under a budget of {view.n_frames}. Give it another budget (AKS as released gives none "
+            f"item {question.item.item_id!r}: {view.rules.selector} chose none of {question.clip.n_frames} "
+            f"frames under a budget of {budget}. Give it another budget (AKS as released gives none "
             "where the budget is below 2^all_depth) or another selector; to ask in words alone, take none"
         )
 
 
-def few_words(view: ViewRules, question: Clipped, n_chosen: int) -> list[str]:
+def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
     """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
-    wanted = min(view.n_frames, question.clip.n_frames)
-    if view.retry or n_chosen >= wanted or not hasattr(view.selector, "score_rules"):
+    wanted = min(view.rules.n_frames, question.clip.n_frames)
+    if view.rules.retry or n_chosen >= wanted or view.scoring is None:
         return []
-    return [f"{n_chosen} frames chosen, {view.n_frames} allowed"]
+    return [f"{n_chosen} frames chosen, {view.rules.n_frames} allowed"]
 
 
-def parted(selector: Selector, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The positions of single images, which are always shown, and of all else, from which is chosen.
 
     Selectors that ignore the budget (all, the central one, none) choose from everything.
     """
     is_image = np.array([medium.kind == "image" for medium in item.media], bool)
-    if getattr(selector, "budget", "") == "ignored":
+    if view.traits.budget == "ignored":
         is_image[:] = False
     is_still = is_image[clip.media_indices]
     return np.flatnonzero(is_still).astype(np.int64), np.flatnonzero(~is_still).astype(np.int64)
@@ -119,35 +114,16 @@ def budget_left(n_frames: int, n_stills: int) -> int:
     return max(1, n_frames - n_stills)
 
 
-def moving_part(selector: Selector, question: Clipped) -> Clipped | None:
+def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
     """The question with the frames that are chosen from; None where all that it has are single images."""
-    stills, moving = parted(selector, question.clip, question.item)
+    stills, moving = parted(view, question.clip, question.item)
     if not len(stills):
         return question
     return replace(question, clip=question.clip.part(moving)) if len(moving) else None
 
 
-def positions_again(
-    selector: Selector, clip: Clip, item: Item, *, n_frames: int, retry: int
-) -> NDArray[np.int64]:
-    """The positions to show when a reply could not be read; none where the selector has no others.
-
-    Args:
-        selector: the rule.
-        clip: the frames.
-        item: the question.
-        n_frames: the budget.
-        retry: which retry it is, from 1.
-    """
-    again = getattr(selector, "again", None)
-    if again is None:
-        return np.zeros(0, np.int64)
-    positions: NDArray[np.int64] = again(clip, item, n_frames=n_frames, retry=retry)
-    return positions
-
-
 def positions_of(
-    view: ViewRules, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
+    view: OpenView, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
 ) -> NDArray[np.int64]:
     """The positions that a view shows, in its order.
 
@@ -161,21 +137,21 @@ def positions_of(
         scores: one for each candidate among the frames that are no single images, for a selector that goes
             by scores which are not in a file; or what a search ended with, in positions among them.
     """
-    stills, moving = parted(view.selector, clip, item)
+    stills, moving = parted(view, clip, item)
     if not len(stills):
-        return _chosen(view, clip, item, n_frames=view.n_frames, scores=scores)
+        return _chosen(view, clip, item, n_frames=view.rules.n_frames, scores=scores)
     if not len(moving):
-        return stills[:0] if view.retry else stills
-    left = budget_left(view.n_frames, len(stills))
+        return stills[:0] if view.rules.retry else stills
+    left = budget_left(view.rules.n_frames, len(stills))
     chosen = moving[_chosen(view, clip.part(moving), item, n_frames=left, scores=scores)]
-    if view.retry and not len(chosen):
+    if view.rules.retry and not len(chosen):
         return chosen
     both = np.concatenate([stills, chosen])
-    return both if view.is_ranked else np.sort(both)
+    return both if view.rules.is_ranked else np.sort(both)
 
 
 def _chosen(
-    view: ViewRules,
+    view: OpenView,
     clip: Clip,
     item: Item,
     *,
@@ -184,13 +160,14 @@ def _chosen(
 ) -> NDArray[np.int64]:
     """What the rule of a view chooses, single images apart."""
     selector = view.selector
-    if view.retry:
-        return positions_again(selector, clip, item, n_frames=n_frames, retry=view.retry)
+    if view.rules.retry:
+        if not isinstance(selector, RetryingSelector):
+            return np.zeros(0, np.int64)
+        return selector.again(clip, item, n_frames=n_frames, retry=view.rules.retry)
     if isinstance(scores, SearchResult):
-        return scores.positions if view.is_ranked else np.sort(scores.positions)
-    if view.is_ranked:
+        return scores.positions if view.rules.is_ranked else np.sort(scores.positions)
+    if view.rules.is_ranked:
         return ranked(selector, clip, item, n_frames=n_frames, scores=scores)
-    if scores is None:
-        return selector.select(clip, item, n_frames=n_frames)
-    scoring = cast("ScoringSelector", selector)  # it was given scores
-    return scoring.select(clip, item, n_frames=n_frames, scores=scores)
+    if scores is not None and view.scoring is not None:
+        return view.scoring.select(clip, item, n_frames=n_frames, scores=scores)
+    return selector.select(clip, item, n_frames=n_frames)

@@ -13,12 +13,14 @@ from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.seeking import SearchResult
 from vidence.ask.selection.tstar_mosaic import Box
-from vidence.contracts import Request
-from vidence.engine import scores as module
-from vidence.engine.choosing import positions_of
-from vidence.engine.drive import Asked
-from vidence.engine.scores import ScoreDesk
-from vidence.engine.showing import Clipped, ViewRules
+from vidence.contracts import Request, View
+from vidence.engine import engine as engine_module
+from vidence.engine import search as module
+from vidence.engine.engine import Engine, ModelRules
+from vidence.engine.limits import AskLimits, Budget
+from vidence.engine.search import ScoreDesk
+from vidence.engine.selection import positions_of
+from vidence.engine.views import Clipped, OpenView
 from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, encode
@@ -65,16 +67,23 @@ class Boxes(Shades):
 
 @dataclass
 class Teller:
-    """Stands for an asker; says what it was told to."""
+    """A model that says what it was told to."""
 
     said: str | Exception
     requests: list[Request] = field(default_factory=list)
+    identity: str = "teller"
+    looks: bool = True
+    by_item: bool = False
+    max_in_flight: int | None = None
 
-    async def ask(self, request: Request) -> Asked:
+    async def reply(self, request: Request) -> Reply:
         self.requests.append(request)
         if isinstance(self.said, Exception):
             raise self.said
-        return Asked(reply=Reply(text=self.said), is_remembered=False)
+        return Reply(text=self.said)
+
+    async def close(self) -> None:
+        pass
 
 
 @dataclass
@@ -83,6 +92,7 @@ class Scene:
 
     folder: Path
     embedder: Shades
+    patch: pytest.MonkeyPatch
     delivered: list[tuple[int, ...]] = field(default_factory=list)
     kept: list[tuple[int, ...]] = field(default_factory=list)
     is_broken: bool = False
@@ -104,14 +114,13 @@ class Scene:
 
     def find(
         self, spec: str, *, tellers: Mapping[str, Teller] | None = None, media: tuple[Media, ...] = ()
-    ) -> tuple[object, ViewRules, Clipped]:
+    ) -> tuple[object, OpenView, Clipped]:
         parsed = catalog.parse_spec(spec)
         selector = catalog.create("selector", parsed)
         native = Encoding(size=Size.parse("native"))
-        view = ViewRules(
+        view = OpenView(
+            rules=View(selector=spec, n_frames=3),
             selector=selector,
-            selector_name=spec,
-            n_frames=3,
             encoding=native,
             words=Templates.load("plain", override=self.own_words),
         )
@@ -129,22 +138,28 @@ class Scene:
         sources = tuple((Path(m.path or ""), m.kind) for m in item.media)
         question = Clipped(item=item, clip=clip, sources=sources, hashes=("h",) * len(sources))
 
+        engine = Engine(memory=self.folder / "replies.sqlite", limits=AskLimits(), on_event=print)
+        for name in tellers or {}:
+            engine.add(name, ModelRules(spec=name, budget=Budget()))
+        self.patch.setattr(engine_module, "open_model", lambda spec: tellers[spec])
+
         async def go() -> dict:
             desk = ScoreDesk(
                 cache_root=self.folder,
                 cache_max_bytes=10**8,
                 deliver=self.deliver,
                 deliver_kept=self.deliver_kept,
-                askers=tellers or {},
+                engine=engine,
             )
-            return await desk.scores(view, [question])
+            async with engine:
+                return await desk.scores(view, [question])
 
         return anyio.run(go)["q"], view, question
 
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Scene:
-    made = Scene(tmp_path, Shades())
+    made = Scene(tmp_path, Shades(), monkeypatch)
 
     monkeypatch.setattr(module, "create", lambda kind, spec: made.embedder)
     return made

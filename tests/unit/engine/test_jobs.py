@@ -1,4 +1,4 @@
-"""Errands: many flows against named models, from outside any event loop."""
+"""Jobs: many flows against named models, from outside any event loop."""
 
 import os
 import signal
@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import pytest
 
 from vidence.contracts import Ask, Flow
-from vidence.engine import errands as errands_module
-from vidence.engine.errands import ErrandRules, Errands, NamedModel
+from vidence.engine import engine as engine_module
+from vidence.engine.jobs import Jobs, NamedModel
+from vidence.engine.limits import AskLimits
 from vidence.errors import BudgetSpentError, MediaError, ServerDownError, UnknownNameError, UsageError
 from vidence.records import Failed, ImagePart, Prompt, Reply, Sampling, TextPart, Usage
 
@@ -55,21 +56,21 @@ class Counting:
 @pytest.fixture
 def model(monkeypatch) -> Counting:
     one = Counting()
-    monkeypatch.setattr(errands_module, "open_model", lambda spec: one)
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: one)
     return one
 
 
-def sent(tmp_path, **changes) -> Errands:
+def sent(tmp_path, **changes) -> Jobs:
     settings = {"models": {"cards": NamedModel(spec="scripted:x")}, "memory": tmp_path / "replies.sqlite"}
     settings |= changes
-    return Errands(settings.pop("models"), **settings)
+    return Jobs(settings.pop("models"), **settings)
 
 
 def test_every_flow_gets_its_own_replies_in_the_order_given(tmp_path, model):
     flows = {f"flow {i}": said(ask(f"a{i}"), ask(f"b{i}")) for i in range(20)}
-    with sent(tmp_path) as errands:
-        found = errands.run(flows, model="cards")
-        assert errands.spent.n_asked == 40
+    with sent(tmp_path) as jobs:
+        found = jobs.run(flows, model="cards")
+        assert jobs.spent.n_asked == 40
     assert list(found) == [f"flow {i}" for i in range(20)]
     assert found["flow 7"] == ("A7", "B7")
     assert model.n_closed == 1
@@ -80,19 +81,19 @@ def test_a_second_session_asks_nothing_and_reads_no_picture(tmp_path, model):
     def broken(digest: str) -> bytes:
         raise MediaError("gone")
 
-    with sent(tmp_path, pictures=lambda digest: digest.encode()) as errands:
-        errands.run({"one": said(ask("a", digest="d1"))}, model="cards")
+    with sent(tmp_path, pictures=lambda digest: digest.encode()) as jobs:
+        jobs.run({"one": said(ask("a", digest="d1"))}, model="cards")
     assert model.asked[0][2] == {"d1": b"d1"}
-    with sent(tmp_path, pictures=broken) as errands:
-        assert errands.run({"one": said(ask("a", digest="d1"))}, model="cards") == {"one": ("A",)}
-        assert (errands.spent.n_asked, errands.spent.n_remembered) == (0, 1)
+    with sent(tmp_path, pictures=broken) as jobs:
+        assert jobs.run({"one": said(ask("a", digest="d1"))}, model="cards") == {"one": ("A",)}
+        assert (jobs.spent.n_asked, jobs.spent.n_remembered) == (0, 1)
     assert len(model.asked) == 1
 
 
 def test_a_picture_that_is_gone_fails_its_flow_and_no_other(tmp_path, model):
     flows = {"bad": said(ask("a", digest="d1")), "good": said(ask("b"))}
-    with sent(tmp_path) as errands:
-        found = errands.run(flows, model="cards")
+    with sent(tmp_path) as jobs:
+        found = jobs.run(flows, model="cards")
     assert found["good"] == ("B",)
     assert isinstance(found["bad"], Failed)
     assert "d1" in found["bad"].message
@@ -111,8 +112,8 @@ def test_a_rejected_request_fails_its_flow_unless_the_flow_handles_it(tmp_path):
             return reply.text
         return "not rejected"
 
-    with sent(tmp_path, models=models) as errands:
-        found = errands.run({"careful": careful(), "plain": said(ask("b", model="no"))})
+    with sent(tmp_path, models=models) as jobs:
+        found = jobs.run({"careful": careful(), "plain": said(ask("b", model="no"))})
     assert found["careful"] == "fine"
     assert isinstance(found["plain"], Failed)
     assert found["plain"].error == "RejectedRequestError"
@@ -122,44 +123,44 @@ def test_a_rejected_request_fails_its_flow_unless_the_flow_handles_it(tmp_path):
 def test_a_model_that_answers_nobody_ends_the_errands(tmp_path):
     models = {"no": NamedModel(spec="scripted:x?fail=400")}
     flows = {str(i): said(ask(f"a{i}")) for i in range(40)}
-    with sent(tmp_path, models=models) as errands, pytest.raises(ServerDownError):
-        errands.run(flows, model="no")
+    with sent(tmp_path, models=models) as jobs, pytest.raises(ServerDownError):
+        jobs.run(flows, model="no")
 
 
 def test_what_the_spec_says_of_sampling_holds(tmp_path, model):
     models = {"cards": NamedModel(spec="scripted:x?temperature=0.7")}
-    with sent(tmp_path, models=models) as errands:
+    with sent(tmp_path, models=models) as jobs:
         wanted = Ask(prompt=ask("a").prompt, sampling=Sampling(temperature=0.1, max_tokens=50))
-        errands.run({"one": said(wanted), "two": said(ask("b"))}, model="cards")
-        assert errands.identity("cards") == 'counting{"temperature":0.7}'
+        jobs.run({"one": said(wanted), "two": said(ask("b"))}, model="cards")
+        assert jobs.identity("cards") == 'counting{"temperature":0.7}'
     first, second = (sampling for _, sampling, _ in sorted(model.asked, key=lambda one: one[0]))
     assert (first.temperature, first.max_tokens) == (0.7, 50)
     assert (second.temperature, second.max_tokens) == (0.7, 1024)
 
 
 def test_an_unknown_model_is_named_with_the_nearest(tmp_path):
-    with sent(tmp_path) as errands, pytest.raises(UnknownNameError, match="Did you mean 'cards'"):
-        errands.run({"one": said(ask("a"))}, model="card")
-    with sent(tmp_path) as errands, pytest.raises(UnknownNameError, match="scenes"):
-        errands.run({"one": said(ask("a", model="scenes"))}, model="cards")
+    with sent(tmp_path) as jobs, pytest.raises(UnknownNameError, match="Did you mean 'cards'"):
+        jobs.run({"one": said(ask("a"))}, model="card")
+    with sent(tmp_path) as jobs, pytest.raises(UnknownNameError, match="scenes"):
+        jobs.run({"one": said(ask("a", model="scenes"))}, model="cards")
 
 
 def test_the_limit_of_spending_counts_all_models_together(tmp_path, monkeypatch):
     opened = {"a": Counting("a"), "b": Counting("b")}
-    monkeypatch.setattr(errands_module, "open_model", lambda spec: opened[spec])
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: opened[spec])
     models = {name: NamedModel(spec=name, price_in=1e4, price_out=0.0) for name in opened}  # 0.1 dollars each
-    rules = ErrandRules(max_cost=0.35, concurrency=1)
+    limits = AskLimits(max_cost=0.35, concurrency=1)
     flows = {str(i): said(ask(f"q{i}", model="ab"[i % 2])) for i in range(10)}
-    with sent(tmp_path, models=models, rules=rules) as errands:
+    with sent(tmp_path, models=models, limits=limits) as jobs:
         with pytest.raises(BudgetSpentError):
-            errands.run(flows)
-        assert errands.spent.cost == pytest.approx(0.4)
+            jobs.run(flows)
+        assert jobs.spent.cost == pytest.approx(0.4)
     assert len(opened["a"].asked) + len(opened["b"].asked) == 4
 
 
 def test_a_limit_without_prices_is_refused(tmp_path):
     with pytest.raises(UsageError, match="price_in"):
-        sent(tmp_path, rules=ErrandRules(max_cost=1.0))
+        sent(tmp_path, limits=AskLimits(max_cost=1.0))
 
 
 def test_a_fault_of_a_flow_is_not_hidden(tmp_path, model):
@@ -167,8 +168,8 @@ def test_a_fault_of_a_flow_is_not_hidden(tmp_path, model):
         yield [ask("a")]
         raise ZeroDivisionError("ours")
 
-    with sent(tmp_path) as errands, pytest.raises(ExceptionGroup) as caught:
-        errands.run({"one": broken()}, model="cards")
+    with sent(tmp_path) as jobs, pytest.raises(ExceptionGroup) as caught:
+        jobs.run({"one": broken()}, model="cards")
     assert caught.value.subgroup(ZeroDivisionError)
 
 
@@ -193,20 +194,20 @@ def heeded():
 @pytest.mark.usefixtures("heeded")
 def test_ctrl_c_gives_up_what_is_in_flight_and_keeps_what_was_answered(tmp_path, monkeypatch):
     opened = {"slow": Interrupting("slow"), "fast": Counting("fast")}
-    monkeypatch.setattr(errands_module, "open_model", lambda spec: opened[spec])
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: opened[spec])
     models = {name: NamedModel(spec=name) for name in opened}
     memory = tmp_path / "replies.sqlite"
-    errands = Errands(models, memory=memory)
+    jobs = Jobs(models, memory=memory)
 
     def interrupted() -> None:
-        with errands:
-            errands.run({"fast": said(ask("a"))}, model="fast")
-            errands.run({"slow": said(ask("a"))}, model="slow")
+        with jobs:
+            jobs.run({"fast": said(ask("a"))}, model="fast")
+            jobs.run({"slow": said(ask("a"))}, model="slow")
 
     with pytest.raises(KeyboardInterrupt):
         interrupted()
-    assert errands.spent.n_asked == 1
+    assert jobs.spent.n_asked == 1
     assert (opened["slow"].n_closed, opened["fast"].n_closed) == (1, 1)
-    with Errands(models, memory=memory) as again:
+    with Jobs(models, memory=memory) as again:
         again.run({"fast": said(ask("a"))}, model="fast")
         assert again.spent.n_remembered == 1

@@ -1,13 +1,15 @@
-"""What questions are shown, and by which rules: the values that the frame desk takes and gives."""
+"""The values that the frame desk takes and gives."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
 from vidence.ask.prompting.compose import ShownFrame
-from vidence.contracts import Selector, Words
+from vidence.contracts import ScoringSelector, Selector, Traits, View, Words
 from vidence.media.clip import Clip
+from vidence.media.deliver import Delivery
 from vidence.media.encode import EncodedFrame, Encoding
 from vidence.records import Item, Selection, VideoPart
 
@@ -16,7 +18,6 @@ Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind
 Deliver: TypeAlias = Callable[
     [Source, Sequence[int], Encoding], Coroutine[None, None, Mapping[int, EncodedFrame]]
 ]
-MAIN = ""  # the view that a run shows
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,7 +32,7 @@ class Clipped:
 
 @dataclass(frozen=True, kw_only=True)
 class Shown:
-    """What one question is shown; `others` is what it is shown instead, in turn, if no reply can be read.
+    """What one question is shown in one view.
 
     `starts_s` says for each medium of the question when it begins, if all are played one after the other.
     """
@@ -41,58 +42,26 @@ class Shown:
     duration_s: float
     starts_s: tuple[float, ...] = ()
     video: VideoPart | None = None
-    others: tuple["Shown", ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
-class ViewRules:
-    """How the frames of one view are chosen and encoded.
+class OpenView:
+    """A view with its selector opened; `words` are what a selector asks a model in, if it asks one."""
 
-    `words` are what a selector asks a model in, if it asks one. With `is_ranked` the frames come best
-    first. `retry` counts from 1 where the view is for another try.
-    """
-
+    rules: View
     selector: Selector
-    selector_name: str
-    n_frames: int
     encoding: Encoding
     words: Words
-    is_ranked: bool = False
-    retry: int = 0
 
+    @cached_property
+    def traits(self) -> Traits:
+        """What its selector says of itself."""
+        return Traits.of(self.selector)
 
-@dataclass(frozen=True, kw_only=True)
-class ShowRules:
-    """How frames are chosen and encoded; where and how long the decoder may work.
-
-    `words` are what a selector asks a model in, if it asks one.
-    """
-
-    selector: Selector
-    selector_name: str
-    n_frames: int
-    encoding: Encoding
-    words: Words
-    media_root: Path
-    whole_video: bool
-    cache_root: Path
-    cache_max_bytes: int
-    deadline_s: float
-    retries: int = 0
-
-    def views(self) -> dict[str, ViewRules]:
-        """The view that a run shows, and those of its retries."""
-        return {
-            f"retry {retry}" if retry else MAIN: ViewRules(
-                selector=self.selector,
-                selector_name=self.selector_name,
-                n_frames=self.n_frames,
-                encoding=self.encoding,
-                words=self.words,
-                retry=retry,
-            )
-            for retry in range(self.retries + 1)
-        }
+    @cached_property
+    def scoring(self) -> ScoringSelector | None:
+        """Its selector, if it goes by scores."""
+        return self.selector if isinstance(self.selector, ScoringSelector) else None
 
 
 @dataclass(kw_only=True)
@@ -107,3 +76,13 @@ class DecodeCount:
     n_decoded: int = 0
     n_from_cache: int = 0
     passes_by_file: dict[str, int] = field(default_factory=dict)
+
+    def add(self, delivery: Delivery, path: str, *, is_scoring: bool) -> None:
+        """Count one pass over a file."""
+        self.n_decoded += delivery.n_decoded
+        self.n_from_cache += delivery.n_from_cache
+        if is_scoring:
+            self.n_scoring_passes += 1
+        else:
+            self.n_passes += 1
+            self.passes_by_file[path] = self.passes_by_file.get(path, 0) + 1

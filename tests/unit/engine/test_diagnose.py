@@ -1,8 +1,8 @@
 """Diagnostics over a run: views in one pass, asks to several models, judges, findings that survive."""
 
+import sqlite3
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
 import anyio
 import msgspec
@@ -12,14 +12,15 @@ from PIL import Image
 
 from vidence import catalog
 from vidence.contracts import Ask, Examined, Flow, Request, Subject, View
-from vidence.engine import opening, prepare
-from vidence.engine.diagnosing import Account, diagnose, model_spec
-from vidence.engine.findings import findings_path, read_findings
-from vidence.engine.opening import Surroundings
+from vidence.engine import engine as engine_module
+from vidence.engine import prepare
+from vidence.engine.diagnose import Account, diagnose, model_spec
+from vidence.engine.engine import Environment
 from vidence.engine.prepare import make_plan
+from vidence.engine.store import RunStore, diagnosis_name
 from vidence.engine.subject import ShownSubject
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
-from vidence.records import Failed, Prompt, Record, Reply, Sampling, Score, TextPart, Usage, Verdict
+from vidence.records import Failed, Item, Prompt, Record, Reply, Sampling, Score, TextPart, Usage, Verdict
 from vidence.tables.findings import Entry, Heading, Sheet, Statement
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
@@ -109,7 +110,7 @@ def examine(folder, monkeypatch):
     """Run a diagnostic in a folder; models are given by their specs."""
 
     def go(diagnostic, models, *, out="run", options=None, **wishes: object) -> Account:
-        monkeypatch.setattr(opening, "open_model", lambda spec: models[spec])
+        monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
         plan = make_plan(
             "table", data=folder / "q.jsonl", model="scripted:A", wishes={"n_frames": 4} | wishes
         )
@@ -120,7 +121,7 @@ def examine(folder, monkeypatch):
                 plan,
                 folder / out,
                 options=options or {},
-                surroundings=Surroundings(cache_root=folder / "cache", n_workers=1),
+                environment=Environment(cache_root=folder / "cache", n_workers=1),
                 now=NOW,
                 on_event=lambda event: None,
             )
@@ -131,9 +132,10 @@ def examine(folder, monkeypatch):
 
 
 def findings(folder, diagnostic, out="run", options=None):
-    items = {f"q{i}": SimpleNamespace(item_id=f"q{i}") for i in range(3)}
-    path = findings_path(folder / out, diagnostic.name, options or {})
-    return {item_id: one.finding for item_id, one in read_findings(path, diagnostic, items)[1].items()}
+    name = diagnosis_name(diagnostic.name, options or {})
+    with RunStore(folder / out) as store:
+        found = store.findings(name, diagnostic.finding)
+    return {item_id: one.finding for item_id, one in found.items()}
 
 
 def test_views_are_shown_in_parts_and_orders_from_one_pass_per_size(folder, examine, fake_model):
@@ -172,27 +174,26 @@ def test_the_same_again_asks_nothing(folder, examine, fake_model):
     model = fake_model(looks=True)
     account = examine(Probe(), {"scripted:A": model})
     assert (account.n_before, account.n_examined, model.asked) == (3, 0, [])
-    (folder / "run" / "diagnostics" / "probe.jsonl").unlink()
+    with sqlite3.connect(folder / "run" / "run.sqlite") as db:
+        db.execute("DELETE FROM findings")
+    db.close()
     account = examine(Probe(), {"scripted:A": model})
     assert (account.n_examined, account.n_remembered, account.n_asked) == (3, 12, 0)
 
 
-def test_a_torn_line_is_examined_again_and_failures_too(folder, examine, fake_model):
+def test_a_failure_is_examined_again_and_the_last_finding_counts(folder, examine, fake_model):
     examine(Probe(), {"scripted:A": fake_model(looks=True)})
-    path = folder / "run" / "diagnostics" / "probe.jsonl"
-    whole = path.read_bytes()
-    path.write_bytes(whole[:-20])
+    lost = Failed(stage="model", error="E", message="m")
+    with RunStore(folder / "run", is_writer=True) as store:
+        store.add_finding("probe", Examined(item=store.items()[0], finding=lost))
+    assert findings(folder, Probe())["q0"] == lost
+    with sqlite3.connect(folder / "run" / "run.sqlite") as db:
+        errors = db.execute("SELECT item_id, error FROM findings WHERE error IS NOT NULL").fetchall()
+    db.close()
+    assert errors == [("q0", "E")]
     assert examine(Probe(), {"scripted:A": fake_model(looks=True)}).n_examined == 1
-    assert len(findings(folder, Probe())) == 3
-    lines = whole.splitlines()
-    first = next(i for i, line in enumerate(lines) if b'"q0"' in line)
-    lines[first] = msgspec.json.encode(
-        {"item_id": "q0", "failed": {"type": "failed", "stage": "model", "error": "E", "message": "m"}}
-    )
-    path.write_bytes(b"\n".join(lines) + b"\n")
-    assert isinstance(findings(folder, Probe())["q0"], Failed)
-    assert examine(Probe(), {"scripted:A": fake_model(looks=True)}).n_examined >= 1
     assert isinstance(findings(folder, Probe())["q0"], Found)
+    assert list(findings(folder, Probe())) == ["q0", "q1", "q2"]
 
 
 def test_other_models_are_asked_by_their_names(folder, examine, fake_model):
@@ -264,25 +265,23 @@ def test_what_ends_a_run_ends_the_examination_and_keeps_what_was_found(folder, e
 
 def test_findings_of_something_else_are_not_added_to(folder, examine, fake_model):
     examine(Probe(), {"scripted:A": fake_model(looks=True)})
-    path = folder / "run" / "diagnostics" / "probe.jsonl"
     newer = Probe()
     newer.version = 2
-    with pytest.raises(StoreError, match="findings of another version"):
+    with pytest.raises(StoreError, match="findings of probe with another version"):
         examine(newer, {"scripted:A": fake_model(looks=True)})
-    path.write_text("no json\n")
-    with pytest.raises(StoreError, match="is no file of findings"):
+    with sqlite3.connect(folder / "run" / "run.sqlite") as db:
+        db.execute("UPDATE diagnoses SET header = 'no json'")
+    db.close()
+    with pytest.raises(StoreError, match="a row is damaged"):
         examine(Probe(), {"scripted:A": fake_model(looks=True)})
-    path.write_text(
-        '{"format": "vidence-findings/9", "diagnostic": "p", "version": 1, "options": {}, '
-        '"plan_digest": "", "content_hash": "", "model_identities": {}, "prompts_digest": ""}\n'
-    )
-    with pytest.raises(StoreError, match="vidence-findings/9"):
-        examine(Probe(), {"scripted:A": fake_model(looks=True)})
+    with RunStore(folder / "run") as store, pytest.raises(StoreError, match="no findings of other"):
+        store.header("other")
 
 
 def test_options_have_findings_of_their_own(folder, examine, fake_model):
     examine(Probe(), {"scripted:A": fake_model(looks=True)}, options={"max": "8", "mode": "a/b"})
-    assert (folder / "run" / "diagnostics" / "probe-max-8-mode-a_b.jsonl").exists()
+    with RunStore(folder / "run") as store:
+        assert store.header("probe-max-8-mode-a_b").options == {"max": "8", "mode": "a/b"}
 
 
 def test_whole_videos_are_refused(examine, fake_model):
@@ -336,7 +335,7 @@ def test_judges_mark_inside_a_flow(folder, examine, fake_model, monkeypatch):
 
 
 def test_views_and_positions_that_are_not_there_are_named():
-    subject = ShownSubject(item=SimpleNamespace(item_id="q"), prepared=None, views={})
+    subject = ShownSubject(item=Item(item_id="q", question="?", answer="A"), prepared=None, views={})
     with pytest.raises(UsageError, match="no view 'x'"):
         subject.n_frames("x")
 

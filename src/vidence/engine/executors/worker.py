@@ -1,6 +1,6 @@
-"""What runs in a worker process: one job after the other, until its parent closes the pipe or dies.
+"""A worker process: runs one job after the other, until its parent closes the pipe or dies.
 
-Imports little, so that a worker starts at once. The parent's side is `engine/workers.py`.
+Imports little, so that a worker starts at once. The parent's side is `local.py`.
 """
 
 import os

@@ -9,12 +9,13 @@ import pytest
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.seeking import SearchResult
-from vidence.engine.choosing import check_some, few_words, needs_media, positions_of
+from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.plan import _check_sampling
 from vidence.engine.prepare import _with_media, open_selector
-from vidence.engine.showing import Clipped, Shown, ViewRules
+from vidence.engine.selection import check_some, few_words, positions_of
 from vidence.engine.subject import ShownSubject
+from vidence.engine.views import Clipped, OpenView, Shown
 from vidence.errors import (
     DataError,
     MissingMediaError,
@@ -40,14 +41,12 @@ def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
     return clip, Item(item_id="q", media=media, question="?", answer="A")
 
 
-def view_of(selector: str, n_frames: int, **more: object) -> ViewRules:
-    return ViewRules(
+def view_of(selector: str, n_frames: int, **more: object) -> OpenView:
+    return OpenView(
+        rules=View(selector=selector, n_frames=n_frames, **more),
         selector=open_selector(selector),
-        selector_name=selector,
-        n_frames=n_frames,
         encoding=VIEW_ENCODING,
         words=Templates.load("plain"),
-        **more,
     )
 
 
@@ -135,8 +134,8 @@ def test_selectors_that_ignore_the_budget_choose_from_everything():
 
 
 def test_text_only_needs_no_media():
-    assert not needs_media(open_selector("none"))
-    assert needs_media(open_selector("midpoints"))
+    assert not Traits.of(open_selector("none")).needs_media
+    assert Traits.of(open_selector("midpoints")).needs_media
 
 
 def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Path):

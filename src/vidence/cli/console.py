@@ -1,4 +1,4 @@
-"""One line on the terminal, as it is: names, paths and foreign words are no markup and no commands."""
+"""Prints one line on the terminal as it is: names, paths and foreign words are no markup."""
 
 from rich.console import Console
 from rich.text import Text

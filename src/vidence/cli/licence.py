@@ -1,15 +1,15 @@
-"""The terms under which a benchmark's data may be used: shown once to every user, kept with every run."""
+"""Shows the licence and the terms of a benchmark's data, once to every user."""
 
 import hashlib
 from pathlib import Path
 
 from rich.console import Console
 
-from vidence.cli.saying import say
+from vidence.cli.console import say
 from vidence.errors import StoreError
 
 
-def show_terms(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
+def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
     """Say what the data may be used for, unless this user was told before.
 
     Raises:

@@ -1,0 +1,45 @@
+"""Ask again with other frames while the reply cannot be read, if the selector has others."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from vidence.ask.strategies.once import PLAN, ask
+from vidence.contracts import Answer, Flow, Question, Strategy, View
+from vidence.records import Record, Unreadable
+
+
+class Settings(Record, kw_only=True):
+    """Options of the strategy."""
+
+    tries: Annotated[int, Meta(ge=1, description="how often a question is asked again at most")] = 3
+
+
+def create(settings: Settings) -> Strategy:
+    """Ask again up to `tries` times."""
+    return Retry(settings)
+
+
+class Retry:
+    """The first reply that can be read is the answer; the last one where none can."""
+
+    version = 1
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+
+    def views(self, view: View) -> Mapping[str, View]:
+        """The plan's frames, and those of each retry; all come out of one pass over the video."""
+        retries = range(1, self.settings.tries + 1)
+        return {PLAN: view} | {f"retry {i}": msgspec.structs.replace(view, retry=i) for i in retries}
+
+    def answer(self, question: Question) -> Flow[Answer]:
+        """Ask until a reply can be read."""
+        answer = yield from ask(question, PLAN)
+        for view in question.shown[1:]:
+            if not isinstance(question.read(answer.reply), Unreadable):
+                break
+            answer = yield from ask(question, view)
+        return answer

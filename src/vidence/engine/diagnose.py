@@ -1,0 +1,155 @@
+"""A diagnostic over the questions of a plan: frames for its views, its asks, its findings."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+import msgspec
+
+from vidence.catalog import Spec, create
+from vidence.contracts import Diagnostic, Examined
+from vidence.engine.engine import AskCount, Environment
+from vidence.engine.evaluate import opened_run
+from vidence.engine.events import ExaminedOne, Listener, Started
+from vidence.engine.plan import Plan
+from vidence.engine.session import Session, opened_session
+from vidence.engine.specs import what_is_asked
+from vidence.engine.store import Header, RunStore, diagnosis_name
+from vidence.engine.subject import ShownSubject
+from vidence.engine.views import DecodeCount
+from vidence.errors import UsageError
+from vidence.records import Failed
+
+
+@dataclass(kw_only=True)
+class Account:
+    """What one session of a diagnostic did. `n_asked` were put to models, `n_remembered` were not."""
+
+    n_planned: int = 0
+    n_before: int = 0
+    n_examined: int = 0
+    n_failed: int = 0
+    n_asked: int = 0
+    n_remembered: int = 0
+    cost: float = 0.0
+    decoding: DecodeCount = field(default_factory=DecodeCount)
+
+
+def open_diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
+    """The diagnostic of that name."""
+    diagnostic: Diagnostic = create("diagnostic", Spec(name=name, options=options))
+    return diagnostic
+
+
+async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing that differs
+    diagnostic: Diagnostic,
+    plan: Plan,
+    folder: Path,
+    *,
+    options: Mapping[str, str],
+    environment: Environment,
+    now: datetime,
+    on_event: Listener,
+) -> Account:
+    """Examine every question of a plan that was not examined yet; the findings are in the run folder.
+
+    Args:
+        diagnostic: what to find out, made with `options`.
+        plan: what to ask, as for a run.
+        folder: the run folder; a new one is made ready so that `vidence resume` can also run the plan.
+        options: those of the diagnostic, kept with its findings.
+        environment: cache and workers.
+        now: written into the header of the findings.
+        on_event: told of what happens.
+
+    Raises:
+        UsageError: the plan sends whole videos, of which no part can be shown.
+        StoreError: the folder holds another run, or findings of something else.
+        VidenceError: it cannot go on; every finding so far is kept.
+    """
+    if plan.layout == "video":
+        raise UsageError(
+            "diagnostics show parts of a video, and the layout 'video' sends it whole; add --layout images"
+        )
+    async with opened_session(
+        plan,
+        environment=environment,
+        now=now,
+        on_event=on_event,
+        views=diagnostic.views(selector=plan.selector, n_frames=plan.n_frames),
+        others={name: model_spec(plan.model, spec) for name, spec in diagnostic.models().items()},
+    ) as session:
+        facts = session.prepared.facts
+        header = Header(
+            diagnostic=diagnostic.name,
+            version=diagnostic.version,
+            options=dict(options),
+            plan_digest=plan_digest(plan),
+            content_hash=facts.content_hash,
+            model_identities=dict(session.identities),
+            prompts_digest=facts.prompts_digest,
+            started_at=now.isoformat(timespec="seconds"),
+        )
+        # The run is made ready, so that `vidence resume` can run it; its lock is held meanwhile.
+        with opened_run(folder, session.prepared) as store:
+            name = diagnosis_name(diagnostic.name, options)
+            store.begin_diagnosis(name, header)
+            return await _examine_all(session, diagnostic, store, name=name)
+
+
+def model_spec(base: str, spec: str) -> str:
+    """The spec of another model; ``+key=value`` is the plan's own model with this option.
+
+    >>> model_spec("openai:gpt-5?api=chat", "+thinking_budget=1024")
+    'openai:gpt-5?api=chat&thinking_budget=1024'
+    """
+    if not spec.startswith("+"):
+        return spec
+    head, _, query = base.partition("?")
+    changed = dict(pair.partition("=")[::2] for pair in filter(None, query.split("&")))
+    changed |= dict(pair.partition("=")[::2] for pair in spec[1:].split("&"))
+    return head + "?" + "&".join(f"{key}={value}" for key, value in changed.items())
+
+
+def plan_digest(plan: Plan) -> str:
+    """What decides the answers of a plan, as a short name."""
+    return hashlib.sha256(msgspec.json.encode(what_is_asked(plan), order="sorted")).hexdigest()[:16]
+
+
+async def _examine_all(session: Session, diagnostic: Diagnostic, store: RunStore, *, name: str) -> Account:
+    prepared = session.prepared
+    known = store.findings(name, diagnostic.finding)
+    done = {item_id for item_id, one in known.items() if not isinstance(one.finding, Failed)}
+    todo = [item for item in prepared.items if item.item_id not in done]
+    account = Account(n_planned=len(prepared.items), n_before=len(prepared.items) - len(todo))
+    session.on_event(
+        Started(
+            n_planned=account.n_planned,
+            n_answered_before=account.n_before,
+            notes=prepared.facts.notes,
+            problems=prepared.facts.problems,
+        )
+    )
+
+    count = AskCount()
+
+    async def examine(subject: ShownSubject) -> None:
+        flow = diagnostic.examine(subject)
+        finding = await session.engine.run(flow, subject.context, count=count)
+        store.add_finding(name, Examined(item=subject.item, finding=finding))
+        account.n_examined += 1
+        account.n_failed += isinstance(finding, Failed)
+        session.on_event(ExaminedOne(item_id=subject.item.item_id, finding=finding))
+
+    if todo:
+        await session.work(
+            [(item, 0) for item in todo],
+            examine,
+            n_consumers=prepared.plan.concurrency,
+            count=account.decoding,
+        )
+    account.n_asked, account.n_remembered = count.n_asked, count.n_remembered
+    account.cost = session.asking.cost + session.judging.cost
+    return account

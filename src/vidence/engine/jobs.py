@@ -1,0 +1,173 @@
+"""Flows of a construction step, run against models that are named in its configuration.
+
+From outside this is an ordinary object; inside, an engine in the event loop of another thread.
+"""
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import msgspec
+from anyio.from_thread import BlockingPortal, start_blocking_portal
+
+from vidence.catalog import parse_spec
+from vidence.contracts import Flow, MadeT
+from vidence.engine.engine import Context, Engine, ModelRules, no_image
+from vidence.engine.events import JobDone, Listener
+from vidence.engine.limits import AskLimits, Budget
+from vidence.engine.pipeline import each
+from vidence.engine.specs import without_sampling
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Failed, Record, Sampling
+
+
+class NamedModel(Record, omit_defaults=True, kw_only=True):
+    """A model that steps ask by name.
+
+    ``temperature``, ``top_p`` and ``max_tokens`` in `spec` hold whatever a step would like.
+    """
+
+    spec: str
+    price_in: float = 0.0
+    """US dollars per million tokens read."""
+    price_out: float = 0.0
+    """US dollars per million tokens written."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spent:
+    """What jobs did so far. `n_asked` replies were asked for, `n_remembered` came from the memory."""
+
+    n_asked: int
+    n_remembered: int
+    cost: float
+    input_tokens: int
+    output_tokens: int
+
+
+class Jobs:
+    """Runs flows to their ends; use it as a context manager.
+
+    A model is opened when the first flow asks it, and stays open until the end. Replies are remembered in
+    the same file as those of runs, so that nothing is asked twice, whatever ended the session before.
+    """
+
+    def __init__(
+        self,
+        models: Mapping[str, NamedModel],
+        *,
+        memory: Path,
+        limits: AskLimits | None = None,
+        pictures: Callable[[str], bytes] = no_image,
+        on_event: Listener = lambda event: None,
+    ) -> None:
+        self._limits = limits = limits or AskLimits()
+        self._pictures = pictures
+        self._on_event = on_event
+        self._exits = ExitStack()
+        self._portal: BlockingPortal | None = None
+        self._engine = Engine(memory=memory, limits=limits, on_event=on_event)
+        self._overrides: dict[str, Mapping[str, object]] = {}
+        self._budgets: list[Budget] = []
+        if limits.max_cost is not None and not any(m.price_in or m.price_out for m in models.values()):
+            raise UsageError(
+                "max_cost needs prices: give a model price_in and price_out in US dollars per million tokens"
+            )
+        for name, named in models.items():
+            spec, self._overrides[name] = without_sampling(parse_spec(named.spec))
+            budget = Budget(
+                price_in=named.price_in,
+                price_out=named.price_out,
+                max_cost=limits.max_cost,
+                shared=self._budgets,
+            )
+            rules = ModelRules(spec=spec, budget=budget, sampling=Sampling(), overrides=self._overrides[name])
+            self._engine.add(name, rules)
+
+    def __enter__(self) -> Self:
+        portal = self._exits.enter_context(start_blocking_portal())
+        self._exits.enter_context(portal.wrap_async_context_manager(self._engine))
+        self._portal = portal
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._portal = None
+        self._exits.__exit__(kind, error, trace)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The models that can be asked."""
+        return tuple(self._overrides)
+
+    @property
+    def spent(self) -> Spent:
+        """What was done so far."""
+        return Spent(
+            n_asked=self._engine.count.n_asked,
+            n_remembered=self._engine.count.n_remembered,
+            cost=sum(budget.cost for budget in self._budgets),
+            input_tokens=sum(budget.input_tokens for budget in self._budgets),
+            output_tokens=sum(budget.output_tokens for budget in self._budgets),
+        )
+
+    def identity(self, name: str) -> str:
+        """What tells a model from others, with how its replies are drawn; it is opened for this.
+
+        Raises:
+            UnknownNameError: no model has this name.
+        """
+        self._check(name)
+        model = self._opened_portal().call(self._engine.model, name)
+        overrides = self._overrides[name]
+        return model.identity + (msgspec.json.encode(overrides, order="sorted").decode() if overrides else "")
+
+    def run(self, flows: Mapping[str, Flow[MadeT]], *, model: str = "") -> dict[str, MadeT | Failed]:
+        """What came of each flow, under its name, in the order given.
+
+        A flow whose model gives no reply, or whose pictures cannot be read, has failed; the others go on.
+
+        Args:
+            flows: by names, which progress displays show.
+            model: the name of the model that asks without a name of their own are put to.
+
+        Raises:
+            UnknownNameError: a model that is not named in the configuration.
+            BudgetSpentError: the limit of spending is reached; every reply so far is remembered.
+            ModelError: a model answers nobody any more; every reply so far is remembered.
+        """
+        if model:
+            self._check(model)
+        future = self._opened_portal().start_task_soon(self._run_all, flows, model)
+        try:
+            found = future.result()
+        except BaseException:
+            future.cancel()  # Ctrl-C: what is in flight is given up, what was answered is remembered
+            raise
+        return {name: found[name] for name in flows}
+
+    def _opened_portal(self) -> BlockingPortal:
+        if self._portal is None:
+            raise UsageError("jobs are run inside a with statement: with Jobs(...) as jobs")
+        return self._portal
+
+    def _check(self, name: str) -> None:
+        if name not in self._overrides:
+            raise UnknownNameError("model in the configuration", name, self._overrides)
+
+    async def _run_all(self, flows: Mapping[str, Flow[MadeT]], model: str) -> dict[str, MadeT | Failed]:
+        context = Context(image=self._pictures, model=model, stage="media")
+        found: dict[str, MadeT | Failed] = {}
+
+        async def run(one: tuple[str, Flow[MadeT]]) -> None:
+            name, flow = one
+            made = found[name] = await self._engine.run(flow, context)
+            self._on_event(JobDone(name=name, failed=made if isinstance(made, Failed) else None))
+
+        n = min(self._limits.concurrency, len(flows))
+        await each(list(flows.items()), run, n_consumers=n)
+        return found

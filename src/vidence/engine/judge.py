@@ -1,0 +1,80 @@
+"""Judge the replies that a run has stored; the model that answered is not asked again."""
+
+from pathlib import Path
+
+import msgspec
+
+from vidence.contracts import Scorer
+from vidence.engine.engine import Context, Engine, Environment
+from vidence.engine.evaluate import Summary
+from vidence.engine.events import Listener, Started, Tried
+from vidence.engine.limits import Budget
+from vidence.engine.pipeline import each
+from vidence.engine.plan import Plan, read_plan, write_plan
+from vidence.engine.prepare import judge_facts, open_parser
+from vidence.engine.scoring import JudgePool, score_reply
+from vidence.engine.session import add_judges, engine_of
+from vidence.engine.store import RunStore
+from vidence.errors import UsageError
+from vidence.records import Reply, Trial
+
+
+async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_event: Listener) -> Summary:
+    """Put every stored reply of a run to the judge that `plan` names; the run then carries this judge.
+
+    Trials that this judge and these models have scored before are left alone; those without a reply
+    stay as they are. Nothing is removed: a trial that is judged is stored once more, and the last counts.
+
+    Args:
+        plan: the plan in the folder with `judge` and `judge_models` as they shall be.
+        folder: the run.
+        environment: where the reply memory is.
+        on_event: told of every trial.
+
+    Raises:
+        UsageError: no judge model is named.
+        StoreError: not a run folder, or another process works in it.
+        VidenceError: the judges cannot go on; every verdict so far is kept.
+    """
+    _, facts = read_plan(folder)
+    judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
+    async with engine_of(plan, environment, on_event) as engine:
+        pool = add_judges(engine, plan, judging)
+        if pool is None:
+            raise UsageError(
+                "no judge model is named; say --judge-model, for example --judge-model openai:gpt-4o"
+            )
+        facts = msgspec.convert(msgspec.to_builtins(facts) | judge_facts(pool), type(facts))
+        with RunStore(folder, is_writer=True) as store:
+            # Written first: whatever happens, the folder says by whom its verdicts are.
+            write_plan(folder, plan, facts)
+            summary = await _judge_all(engine, pool, plan, store=store, on_event=on_event)
+    summary.close(Budget(), judging)
+    return summary
+
+
+async def _judge_all(
+    engine: Engine, pool: JudgePool, plan: Plan, *, store: RunStore, on_event: Listener
+) -> Summary:
+    items = {item.item_id: item for item in store.items()}
+    parsers: dict[str, Scorer] = {
+        "choice": open_parser(plan.parser),
+        "text": open_parser(plan.text_parser),
+    }
+    trials = list(store.trials())
+    todo = [(t, t.reply) for t in trials if t.reply is not None and not pool.has_judged(t.score)]
+    summary = Summary(n_planned=len(trials), n_answered_before=len(trials) - len(todo))
+    on_event(Started(n_planned=summary.n_planned, n_answered_before=summary.n_answered_before))
+
+    async def judge(one: tuple[Trial, Reply]) -> None:
+        trial, reply = one
+        shown = items[trial.item_id].with_order(trial.choice_order)
+        ruled = score_reply(shown, reply, parsers[shown.answer_kind])
+        score = await engine.drive(pool.score(shown, reply, ruled=ruled), Context(item_id=shown.item_id))
+        judged = msgspec.structs.replace(trial, score=score)
+        store.add(judged)
+        summary.add(msgspec.structs.replace(judged, is_remembered=False))
+        on_event(Tried(trial=judged, cost=0.0))
+
+    await each(todo, judge, n_consumers=plan.concurrency)
+    return summary

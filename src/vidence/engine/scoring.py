@@ -1,0 +1,125 @@
+"""What a reply is worth: by the parser's rules, then by judges where the plan names their models."""
+
+import logging
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+
+import msgspec
+
+from vidence.ask.judging.panel import combine
+from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
+from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdict
+
+_log = logging.getLogger(__name__)
+
+
+def score_reply(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
+    """The score of a reply (or of its absence) by rules; a parser that breaks fails only this item."""
+    try:
+        return _read(item, said, parser)
+    except UsageError as error:
+        broken = Failed(stage="scoring", error=type(error.__cause__ or error).__name__, message=str(error))
+        return Score(
+            outcome=said if isinstance(said, Failed) else broken,
+            value=0.0,
+            scorer=parser.name,
+            scorer_version=parser.version,
+        )
+
+
+def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
+    try:
+        return parser.mark(item, said if isinstance(said, Failed) else parser.read(item, said))
+    except Exception as error:
+        _log.debug("the parser broke", exc_info=True)
+        raise UsageError(
+            f"the parser {parser.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
+        ) from error
+
+
+def has_judge_error(score: Score) -> bool:
+    """Whether judges were asked and no verdict came of it."""
+    return bool(score.verdicts) and isinstance(score.outcome, Failed)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgeModel:
+    """A model that judges: its name in the engine, its identity, how its verdicts are drawn."""
+
+    name: str
+    identity: str
+    sampling: Sampling
+
+    def signed(self, score: Score) -> Score:
+        """A score whose verdicts say who gave them, and how they were drawn."""
+        verdicts = tuple(
+            msgspec.structs.replace(v, judge_model=self.identity, temperature=self.sampling.temperature)
+            for v in score.verdicts
+        )
+        return msgspec.structs.replace(score, verdicts=verdicts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class JudgePool:
+    """A judge and the models that speak for it; with several of them the majority decides."""
+
+    judge: Judge
+    models: Sequence[JudgeModel]
+
+    def score(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        """The score of a reply; `ruled` where the judge leaves it at what the rules say."""
+        if isinstance(ruled.outcome, Failed):
+            return ruled
+        found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
+        return found[0] if len(found) == 1 or found[0] is ruled else combine(found)
+
+    def has_judged(self, score: Score) -> bool:
+        """Whether these models have given their verdict as this judge, and none of them was silent."""
+        by = [verdict.judge_model for verdict in score.verdicts]
+        is_ours = score.scorer == self.judge.name and score.scorer_version == self.judge.version
+        return is_ours and by == [m.identity for m in self.models] and not isinstance(score.outcome, Failed)
+
+    def _verdict(self, model: JudgeModel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
+        try:
+            score = yield from _addressed(self.judge.judge(item, reply, ruled=ruled), model.name)
+        except (TransientModelError, RejectedRequestError) as error:
+            score = self._without_reply(error)
+        return score if score is ruled else model.signed(score)
+
+    def _without_reply(self, error: TransientModelError | RejectedRequestError) -> Score:
+        """The judge model gave no reply: nothing is guessed, and `vidence resume` asks again."""
+        message = f"the judge {self.judge.name} got no reply: {error}"
+        return Score(
+            outcome=Failed(stage="scoring", error=type(error).__name__, message=message),
+            value=0.0,
+            scorer=self.judge.name,
+            scorer_version=self.judge.version,
+            verdicts=(Verdict(judge_model="", value=None, error=message),),
+        )
+
+
+def _addressed(flow: Flow[MadeT], model: str) -> Flow[MadeT]:
+    """A flow with its asks put to the model of that name."""
+    with closing(flow):
+        try:
+            wanted = next(flow)
+            while True:
+                try:
+                    replies = yield _to_model(wanted, model)
+                except (TransientModelError, RejectedRequestError) as error:
+                    wanted = flow.throw(error)
+                else:
+                    wanted = flow.send(replies)
+        except StopIteration as stop:
+            made: MadeT = stop.value
+            return made
+
+
+def _to_model(wanted: Sequence[Prompt | Ask] | Together, model: str) -> Sequence[Ask] | Together:
+    if isinstance(wanted, Together):
+        return Together([_addressed(flow, model) for flow in wanted.flows])
+    return [
+        replace(one, model=model) if isinstance(one, Ask) else Ask(prompt=one, model=model) for one in wanted
+    ]

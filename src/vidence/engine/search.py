@@ -1,0 +1,363 @@
+"""What selectors go by: scores of frames from embedders or models, and searches through a video."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias, cast
+
+import anyio
+import anyio.from_thread
+import anyio.to_thread
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+from vidence.ask.embedding.cache import ScoreCache
+from vidence.ask.embedding.score import score_frames
+from vidence.ask.selection.scored import query_text
+from vidence.ask.selection.seeking import (
+    AskingSelector,
+    Search,
+    SearchingSelector,
+    SearchResult,
+    SearchView,
+    names_model,
+    spec_of_model,
+)
+from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
+from vidence.catalog import Spec, create, parse_spec
+from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
+from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
+from vidence.engine.selection import budget_left, moving_part
+from vidence.engine.views import Clipped, Deliver, OpenView, Source
+from vidence.media.encode import EncodedFrame, Encoding, decode_image
+from vidence.media.sizes import Size
+from vidence.records import Failed, ImagePart
+
+# Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
+LOT = 2_000
+
+Scores: TypeAlias = NDArray[np.float64]
+Found: TypeAlias = Scores | SearchResult | Failed
+Picture: TypeAlias = NDArray[np.uint8]
+
+
+@dataclass(kw_only=True)
+class ScoreDesk:
+    """Scores for views whose selectors want some, from embedders or models.
+
+    An embedder is opened when it is first needed, and used by one question at a time. Frames for it are
+    delivered without loss at the size that it wants, and only those that the cache lacks. A model gets
+    frames as the view shows them (`deliver_kept` keeps them).
+    """
+
+    cache_root: Path
+    cache_max_bytes: int
+    engine: Engine
+    deliver: Deliver
+    deliver_kept: Deliver
+    _embedders: dict[str, Embedder] = field(default_factory=dict)
+    _lock: anyio.Lock = field(default_factory=anyio.Lock)
+
+    async def scores(self, view: OpenView, questions: Sequence[Clipped]) -> dict[str, Found]:
+        """One score for each candidate of each question, or what a search found, by item id.
+
+        Nothing for views that want none, and for questions about nothing but single images.
+        """
+        selector = view.scoring
+        if selector is None or not selector.score_rules.embedder or view.rules.retry:
+            return {}
+        moving = [part for q in questions if (part := moving_part(view, q)) is not None]
+        if isinstance(selector, SearchingSelector):
+            return {q.item.item_id: await self._found(self._sought(selector, view, q)) for q in moving}
+        if names_model(selector.score_rules.embedder):
+            asking = cast("AskingSelector", selector)  # its scores come from a model
+            return {q.item.item_id: await self._found(self._asked(asking, view, q)) for q in moving}
+        return await self._embedded(selector, moving)
+
+    async def _found(self, finding: Awaitable[Found]) -> Found:
+        try:
+            return await finding
+        except ITEM_ERRORS["selection"] as error:
+            return failure(error, "selection")
+
+    async def _asked(self, selector: AskingSelector, view: OpenView, question: Clipped) -> Scores:
+        positions = selector.candidates(question.clip)
+        return await self._driven(
+            selector.ask, view, question, positions=positions, model=selector.score_rules.embedder
+        )
+
+    async def _sought(self, selector: SearchingSelector, view: OpenView, question: Clipped) -> SearchResult:
+        positions = selector.overview(question.clip)
+        objects = await self._driven(
+            selector.name_objects, view, question, positions=positions, model=selector.objects_from
+        )
+        n_stills = sum(medium.kind == "image" for medium in question.item.media)
+        left = budget_left(view.rules.n_frames, n_stills)
+        searching = selector.seek(question.clip, question.item, objects=objects, n_frames=left)
+        async with self._lock:
+            searcher = Searcher(
+                embedder=await anyio.to_thread.run_sync(self._opened, selector.score_rules),
+                cache_root=self.cache_root,
+                cache_max_bytes=self.cache_max_bytes,
+                deliver=self.deliver,
+            )
+            return await searcher.search(searching, question)
+
+    async def _driven(
+        self,
+        flow_of: Callable[..., Flow[MadeT]],
+        view: OpenView,
+        question: Clipped,
+        *,
+        positions: NDArray[np.int64],
+        model: str,
+    ) -> MadeT:
+        """A flow about frames of a question; a model is asked only if the flow does."""
+        frames = await delivered(question, positions, encoding=view.encoding, deliver=self.deliver_kept)
+        images = [_part(frame, position) for position, frame in enumerate(frames)]
+        data = {frame.digest: frame.data for frame in frames}
+        context = Context(item_id=question.item.item_id, image=data.__getitem__, model=spec_of_model(model))
+        return await self.engine.drive(flow_of(question.item, images, words=view.words), context)
+
+    async def _embedded(self, selector: ScoringSelector, questions: Sequence[Clipped]) -> dict[str, Found]:
+        rules = selector.score_rules
+        scores: dict[str, Found] = {}
+        candidates: dict[str, NDArray[np.int64]] = {}
+        for question in questions:
+            try:
+                candidates[question.item.item_id] = selector.candidates(question.clip)
+            except ITEM_ERRORS["selection"] as error:
+                scores[question.item.item_id] = failure(error, "selection")
+        questions = [q for q in questions if q.item.item_id in candidates]
+        wanted = _by_source(questions, candidates)
+        found: dict[tuple[Source, str], Mapping[int, float] | Failed] = {}
+        for source, (content_hash, indices, texts) in _texts_of(wanted, questions, rules).items():
+            try:
+                table = await self._score(rules, source, content_hash, indices=indices, texts=texts)
+            except ITEM_ERRORS["selection"] as error:
+                found |= {(source, text): failure(error, "selection") for text in texts}
+                continue
+            for column, text in enumerate(texts):
+                found[source, text] = dict(zip(indices, table[:, column].tolist(), strict=True))
+        for q in questions:
+            text = query_text(q.item, rules.query)
+            scores[q.item.item_id] = _assembled(q, candidates[q.item.item_id], text=text, found=found)
+        return scores
+
+    async def _score(
+        self,
+        rules: ScoreRules,
+        source: Source,
+        content_hash: str,
+        *,
+        indices: Sequence[int],
+        texts: Sequence[str],
+    ) -> NDArray[np.float32]:
+        async with self._lock:
+            embedder = await anyio.to_thread.run_sync(self._opened, rules)
+            encoding = Encoding(size=Size.parse(embedder.size), format="png")
+            cache = ScoreCache(
+                self.cache_root, embedder, frames_key=encoding.key, max_bytes=self.cache_max_bytes
+            )
+            frames = _Lots(source=source, encoding=encoding, indices=tuple(indices), deliver=self.deliver)
+            work = partial(
+                score_frames,
+                embedder,
+                cache,
+                content_hash,
+                frames=frames,
+                indices=np.asarray(indices, np.int64),
+                texts=tuple(texts),
+            )
+            return await anyio.to_thread.run_sync(work)
+
+    def _opened(self, rules: ScoreRules) -> Embedder:
+        key = f"{rules.embedder} {rules.max_tokens}"
+        if key not in self._embedders:
+            spec = parse_spec(rules.embedder)
+            cut = {"max_tokens": str(rules.max_tokens)} if rules.max_tokens else {}
+            self._embedders[key] = create(
+                "embedder", Spec(name=spec.name, argument=spec.argument, options={**cut, **spec.options})
+            )
+        return self._embedders[key]
+
+
+@dataclass(kw_only=True)
+class _Lots:
+    """Pictures by frame index for the embedder's thread: delivered in large lots, unpacked in small ones."""
+
+    source: Source
+    encoding: Encoding
+    indices: tuple[int, ...]
+    deliver: Deliver
+    _held: Mapping[int, EncodedFrame] = field(default_factory=dict)
+
+    def __call__(self, asked: Sequence[int]) -> dict[int, NDArray[np.uint8]]:
+        if not set(asked) <= self._held.keys():
+            later = [index for index in self.indices if index >= asked[0]]
+            lot = sorted({*asked, *later[:LOT]})
+            self._held = anyio.from_thread.run(self.deliver, self.source, lot, self.encoding)
+        return {index: decode_image(self._held[index].data) for index in asked if index in self._held}
+
+
+def _by_source(
+    questions: Sequence[Clipped], candidates: Mapping[str, NDArray[np.int64]]
+) -> dict[Source, list[tuple[Clipped, set[int]]]]:
+    """For each source, which of its frames each question wants scored."""
+    wanted: dict[Source, list[tuple[Clipped, set[int]]]] = {}
+    for question in questions:
+        positions = candidates[question.item.item_id]
+        media = question.clip.media_indices[positions]
+        frames = question.clip.frame_indices[positions]
+        for m in np.unique(media).tolist():
+            place = wanted.setdefault(question.sources[m], [])
+            place.append((question, set(frames[media == m].tolist())))
+    return wanted
+
+
+def _texts_of(
+    wanted: Mapping[Source, list[tuple[Clipped, set[int]]]],
+    questions: Sequence[Clipped],
+    rules: ScoreRules,
+) -> dict[Source, tuple[str, list[int], list[str]]]:
+    """For each source its content hash, the frames to score and the texts to match them with."""
+    hashes = {s: h for q in questions for s, h in zip(q.sources, q.hashes, strict=True)}
+    return {
+        source: (
+            hashes[source],
+            sorted(set().union(*(frames for _, frames in asked))),
+            list(dict.fromkeys(query_text(question.item, rules.query) for question, _ in asked)),
+        )
+        for source, asked in wanted.items()
+    }
+
+
+def _assembled(
+    question: Clipped,
+    positions: NDArray[np.int64],
+    *,
+    text: str,
+    found: Mapping[tuple[Source, str], Mapping[int, float] | Failed],
+) -> Scores | Failed:
+    scores = np.zeros(len(positions))
+    for i, position in enumerate(positions.tolist()):
+        ref = question.clip.ref(position)
+        table = found[question.sources[ref.media_index], text]
+        if isinstance(table, Failed):
+            return table
+        scores[i] = table[ref.frame_index]
+    return scores
+
+
+def _part(frame: EncodedFrame, position: int) -> ImagePart:
+    return ImagePart(
+        digest=frame.digest,
+        width_px=frame.width_px,
+        height_px=frame.height_px,
+        media_type=frame.media_type,
+        frames=(position,),
+    )
+
+
+async def delivered(
+    question: Clipped, positions: NDArray[np.int64], *, encoding: Encoding, deliver: Deliver
+) -> list[EncodedFrame]:
+    """Frames of a question by their positions in its clip, in that order.
+
+    Raises:
+        MediaError: one cannot be decoded.
+    """
+    refs = [question.clip.ref(int(position)) for position in positions]
+    found: dict[tuple[int, int], EncodedFrame] = {}
+    for media_index in sorted({ref.media_index for ref in refs}):
+        indices = sorted({ref.frame_index for ref in refs if ref.media_index == media_index})
+        frames = await deliver(question.sources[media_index], indices, encoding)
+        found |= {(media_index, index): frames[index] for index in indices}
+    return [found[ref.media_index, ref.frame_index] for ref in refs]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Searcher:
+    """Runs searches with an embedder in the place of a detector; what it saw is kept.
+
+    An embedder that has a method ``detect`` (see `vidence.ask.selection.tstar_mosaic.Detector`) is shown
+    mosaics, and nothing of it is kept, since what it finds in a cell may depend on the others.
+    """
+
+    embedder: Embedder
+    cache_root: Path
+    cache_max_bytes: int
+    deliver: Deliver
+
+    async def search(self, seeking: Search, question: Clipped) -> SearchResult:
+        """What a search ends with.
+
+        Raises:
+            MediaError: a frame that it looks at cannot be decoded.
+            UsageError, DataError: what the embedder or the search raises.
+        """
+        return await anyio.to_thread.run_sync(partial(self._run, seeking, question))
+
+    def _run(self, seeking: Search, question: Clipped) -> SearchResult:
+        try:
+            wanted = next(seeking)
+            while True:
+                wanted = seeking.send(self._seen(wanted, question))
+        except StopIteration as done:
+            sought: SearchResult = done.value
+            return sought
+
+    def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
+        if hasattr(self.embedder, "detect"):
+            detector = cast("Detector", self.embedder)  # it has the method
+            return self._detected(wanted, question, detector=detector)
+        table = np.zeros((len(wanted.positions), len(wanted.texts)))
+        media = question.clip.media_indices[wanted.positions]
+        for m in np.unique(media).tolist():
+            rows = np.flatnonzero(media == m)
+            table[rows] = self._matched(wanted, question, m, positions=wanted.positions[rows])
+        return table
+
+    def _matched(
+        self, wanted: SearchView, question: Clipped, media_index: int, *, positions: NDArray[np.int64]
+    ) -> NDArray[np.float32]:
+        """What the embedder says of frames of one medium; those seen before are not decoded."""
+        encoding = _encoding(wanted)
+        key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
+        cache = ScoreCache(self.cache_root, self.embedder, frames_key=key, max_bytes=self.cache_max_bytes)
+        source = question.sources[media_index]
+
+        def frames(asked: Sequence[int]) -> dict[int, Picture]:
+            given = anyio.from_thread.run(self.deliver, source, sorted(asked), encoding)
+            return {index: _scaled(frame, wanted) for index, frame in given.items()}
+
+        return score_frames(
+            self.embedder,
+            cache,
+            question.hashes[media_index],
+            frames=frames,
+            indices=question.clip.frame_indices[positions],
+            texts=wanted.texts,
+        )
+
+    def _detected(self, wanted: SearchView, question: Clipped, *, detector: Detector) -> NDArray[np.float64]:
+        fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
+        frames = anyio.from_thread.run(fetch, question, wanted.positions)
+        picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
+        boxes = detector.detect(picture, wanted.texts)
+        cells = by_cell(boxes, side=wanted.side, width_px=wanted.width_px, height_px=wanted.height_px)
+        seen = [[cell.get(text, 0.0) for text in wanted.texts] for cell in cells[: len(frames)]]
+        return np.array(seen, np.float64)
+
+
+def _encoding(wanted: SearchView) -> Encoding:
+    return Encoding(size=Size.parse(f"long:{wanted.width_px}"), format="png")
+
+
+def _scaled(frame: EncodedFrame, wanted: SearchView) -> Picture:
+    """The picture in exactly the size of a cell, whatever its shape, as the released code scales it."""
+    picture = Image.fromarray(decode_image(frame.data))
+    size = (wanted.width_px, wanted.height_px)
+    return np.asarray(picture.resize(size, Image.Resampling.BILINEAR), np.uint8)
