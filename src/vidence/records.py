@@ -1,12 +1,26 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
-from typing import Literal, TypeAlias, dataclass_transform
+from typing import Any, Literal, Self, TypeAlias, dataclass_transform
 
 import msgspec
 
 
+class _KeywordsOnly(msgspec.StructMeta):
+    """msgspec does not inherit `kw_only`: every record takes keywords only, without saying so."""
+
+    def __new__(
+        mcls: type[Self],
+        name: str,
+        bases: tuple[type, ...],
+        namespace: dict[str, object],
+        **config: Any,  # noqa: ANN401 - those of msgspec.Struct
+    ) -> Self:
+        config.setdefault("kw_only", True)
+        return super().__new__(mcls, name, bases, namespace, **config)
+
+
 @dataclass_transform(kw_only_default=True, frozen_default=True, field_specifiers=(msgspec.field,))
-class Record(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, metaclass=_KeywordsOnly):
     """A frozen value that can be stored as JSON and read back."""
 
 
