@@ -235,7 +235,7 @@ def making_reads(bench: Bench) -> list[Row]:
     """How often a film is decoded for boxes, looks, shots and crops, and for pictures of shots beside."""
     from subjects import walking_people
     from vidence.make.makers import herbench
-    from vidence.make.pipeline.making import MakeWishes, Workshop
+    from vidence.make.pipeline.session import BuildContext, MakeOverrides
     from vidence.media.video import Video
 
     folder = bench.fresh("film")
@@ -252,9 +252,11 @@ def making_reads(bench: Bench) -> list[Row]:
     def make_until(stage: str) -> int:
         """Go on to the end of a stage; how many frames were decoded."""
         decoded.clear()
-        workshop = Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-        wishes = MakeWishes(until=stage)
-        herbench.create().make(folder / "config.toml", out=folder / "out", wishes=wishes, workshop=workshop)
+        context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+        overrides = MakeOverrides(until=stage)
+        herbench.create().make(
+            folder / "config.toml", out=folder / "out", overrides=overrides, context=context
+        )
         return sum(decoded)
 
     Video.read = read

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vidence.ask.phantom.world import World
-    from vidence.make.pipeline.making import Workshop
+    from vidence.make.pipeline.session import BuildContext
     from vidence.report.diagnosed_calibration import Recovered
     from vidence.report.results import Run
     from vidence.report.sections import Section
@@ -80,9 +80,9 @@ def demo(*, out: Path) -> int:
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs]
     recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
-    workshop = _workshop(out)
-    made = make_planted(out / "made", seed=_SEED, workshop=workshop)
-    lights = _lights(out, workshop)
+    context = _context(out)
+    made = make_planted(out / "made", seed=_SEED, context=context)
+    lights = _lights(out, context)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
@@ -216,16 +216,16 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
     return recovered
 
 
-def _workshop(out: Path) -> "Workshop":
+def _context(out: Path) -> "BuildContext":
     from vidence.cli.surroundings import surroundings
-    from vidence.make.pipeline.making import Workshop
+    from vidence.make.pipeline.session import BuildContext
 
-    return Workshop(
+    return BuildContext(
         cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=surroundings().n_workers
     )
 
 
-def _lights(out: Path, workshop: "Workshop") -> "Section":
+def _lights(out: Path, context: "BuildContext") -> "Section":
     """Make the clips of points of light, ask about them, and show both."""
     import anyio
     import numpy as np
@@ -238,7 +238,7 @@ def _lights(out: Path, workshop: "Workshop") -> "Section":
     from vidence.report.results import Run, load_run
 
     place = Surroundings(cache_root=out / "cache", n_workers=surroundings().n_workers)
-    versions = make_lights(out / "lights", workshop=workshop)
+    versions = make_lights(out / "lights", context=context)
 
     async def go() -> "dict[tuple[str, str], Run]":
         runs: dict[tuple[str, str], Run] = {}

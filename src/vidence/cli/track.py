@@ -179,11 +179,11 @@ class _Scissors:
 
     def __init__(self, spec: str, video: "Video", *, looks_on: bool) -> None:
         from vidence.catalog import parse_spec
-        from vidence.make.herbench.following import ShotOnlooker
+        from vidence.make.herbench.tracking import ShotObserver
 
         self._video = video
         self._detector: ShotDetector | None = None
-        self.onlookers: tuple[ShotOnlooker, ...] = ()
+        self.onlookers: tuple[ShotObserver, ...] = ()
         self.identities: dict[str, str] = {}
         if spec == "none":
             return
@@ -193,7 +193,7 @@ class _Scissors:
         self.identities = {"cuts": detector.identity}
         if looks_on:
             size_px = (video.probe.width_px, video.probe.height_px)
-            self.onlookers = (ShotOnlooker(detector, n_frames=video.n_frames, size_px=size_px),)
+            self.onlookers = (ShotObserver(detector, n_frames=video.n_frames, size_px=size_px),)
 
     def shots(self) -> "list[ShotFrames]":
         """The shots of the video; none where nobody wants them."""

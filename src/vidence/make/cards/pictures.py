@@ -2,10 +2,12 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 from vidence.errors import MediaError, StoreError, UsageError
+from vidence.make.pipeline.material import Crop
 from vidence.media.cache import write_whole
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -15,7 +17,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class PictureFolder:
     """Encoded pictures under `root`, each under the SHA-256 of its bytes; the same picture is kept once.
 
-    Several processes may write at the same time. `get` is what `vidence.engine.errands` wants as pictures.
+    Several processes may write at the same time. `get` is what
+    `pipeline.models.Models` wants as pictures.
     """
 
     root: Path
@@ -54,6 +57,10 @@ class PictureFolder:
         if hashlib.sha256(data).hexdigest() != digest:
             raise MediaError(f"{path} is damaged; delete it and make the crops again")
         return data
+
+    def holds(self, crops: Iterable[Crop]) -> bool:
+        """Whether all of these pictures are there; crops without a digest have none."""
+        return all(self.path(crop.digest).is_file() for crop in crops if crop.digest)
 
     def path(self, digest: str) -> Path:
         """Where a picture is, or would be.

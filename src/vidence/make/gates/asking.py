@@ -8,7 +8,6 @@ from typing import Final
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer, Subject
-from vidence.engine.errands import Errands
 from vidence.engine.marking import marked
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
@@ -16,6 +15,7 @@ from vidence.explain.diagnostics.sitting import Mark, Sitting, sit
 from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.gates.verdicts import GateVerdict, GateVote, decide
 from vidence.make.pipeline.material import Crop, Draft
+from vidence.make.pipeline.models import Models
 from vidence.make.writing.writer import image
 from vidence.records import Failed, Item, Media, Part, Prompt, Reply, Score, TextPart
 
@@ -117,7 +117,7 @@ def ask_blind(
     drafts: Sequence[Draft],
     rules: TextOnlyRules,
     *,
-    errands: Errands,
+    models: Models,
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
@@ -144,7 +144,7 @@ def ask_blind(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = errands.run(flows)
+    said = models.ask(flows)
     return tuple(
         decide(
             draft.draft_id,
@@ -171,7 +171,7 @@ def ask_with_frames(
     tried: Mapping[str, Tried],
     rules: OneFrameRules,
     *,
-    errands: Errands,
+    models: Models,
     seed: int,
     own_words: Path | None = None,
 ) -> tuple[GateVerdict, ...]:
@@ -209,7 +209,7 @@ def ask_with_frames(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = errands.run(flows)
+    said = models.ask(flows)
     return tuple(_with_frames(draft, tried[draft.draft_id], rules, said=said) for draft in drafts)
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import msgspec
 
 from vidence.catalog import names
-from vidence.engine.errands import ErrandRules, NamedModel
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
 from vidence.make.cards.scenes import SceneRules
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
 from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.models import AskingRules, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
 from vidence.seeing.diversity import DiversitySettings
@@ -159,7 +159,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     cards: CardStep | None = None
     scenes: SceneStep | None = None
     models: dict[str, str | NamedModel] = msgspec.field(default_factory=dict)
-    asking: ErrandRules = ErrandRules()
+    asking: AskingRules = AskingRules()
     tasks: dict[str, TaskRules] = msgspec.field(default_factory=dict)
     gates: GateRules | None = None
     review: ReviewRules | None = None
@@ -195,14 +195,6 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
             )
         named = (self.scenes.model, self.scenes.false_model)
         return [*asked, *(name for name in named if name and name != BY_RULES)]
-
-    @property
-    def named_models(self) -> dict[str, NamedModel]:
-        """The models by the names that steps ask them by."""
-        return {
-            name: NamedModel(spec=model) if isinstance(model, str) else model
-            for name, model in self.models.items()
-        }
 
 
 _NAME_CHARS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")

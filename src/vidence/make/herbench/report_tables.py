@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Sequence
 
-from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource
 from vidence.tables.cells import Cell, Column, Line, Table, count, share, words
 

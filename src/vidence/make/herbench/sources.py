@@ -34,7 +34,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Sources:
     """All sources in the order of the configuration, those that cannot be used, and what logs give.
 
     `events` are those of all videos of the logs, also of such that no questions are made about: foils come
@@ -66,7 +66,7 @@ class _Wanted:
 
 def find_sources(
     config: HerbenchConfig, folder: Path, *, cache_root: Path | None, limit: int | None
-) -> Found:
+) -> Sources:
     """Find the videos, look into their files, and give each its events.
 
     Args:
@@ -97,7 +97,7 @@ def find_sources(
     unused = list(_bad_rows(logs))
     for one in wanted[:limit]:
         try:
-            video, file = _look(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
+            video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
         except MediaError as error:
             dropped.append(
                 Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
@@ -106,7 +106,7 @@ def find_sources(
         inside, late = _inside(events.get(one.video_id, ()), video)
         sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
         unused.extend(late)
-    return Found(
+    return Sources(
         sources=tuple(sources),
         dropped=tuple(dropped),
         events=events,
@@ -179,7 +179,7 @@ def _check_ids(wanted: Sequence[_Wanted]) -> None:
             )
 
 
-def _look(
+def _source(
     one: _Wanted,
     events: Sequence[Event],
     *,

@@ -10,7 +10,7 @@ from PIL import Image
 
 from vidence.make.cards.report_pictures import Labelled, compose
 from vidence.make.makers import actpld
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.specs import StimulusSpec
@@ -53,7 +53,7 @@ _N_SHOWN: Final = 6
 _THUMB_PX: Final = 112
 
 
-def make_lights(folder: Path, *, workshop: Workshop) -> dict[str, Path]:
+def make_lights(folder: Path, *, context: BuildContext) -> dict[str, Path]:
     """Make the clips of every version; where each benchmark is, in ActPLD's format.
 
     Raises:
@@ -64,7 +64,7 @@ def make_lights(folder: Path, *, workshop: Workshop) -> dict[str, Path]:
     for version, setting in VERSIONS.items():
         config = folder / f"{version}.toml"
         write_whole(config, _config(version, setting).encode())
-        built = actpld.create().make(config, out=folder / version, wishes=MakeWishes(), workshop=workshop)
+        built = actpld.create().make(config, out=folder / version, overrides=MakeOverrides(), context=context)
         made[version] = built.folder
     return made
 

@@ -11,16 +11,16 @@ import numpy as np
 from vidence.ask.phantom import kitchen_claims, street_claims
 from vidence.ask.phantom.kitchen import Kitchen, log_of, plan_kitchen
 from vidence.ask.phantom.street import LOOKS, Street, plan_street, write_street
-from vidence.engine.errands import ErrandRules, Errands, NamedModel
 from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.makers import herbench
-from vidence.make.pipeline.accounts import Account
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft
+from vidence.make.pipeline.models import AskingRules, Models
 from vidence.make.pipeline.output import DRAFTS_FILE
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.cache import write_whole
 from vidence.records import Record
 
@@ -151,7 +151,7 @@ def plan(seed: int) -> Planted:
     return Planted(seed=seed, streets=tuple(streets), kitchens=tuple(kitchens))
 
 
-def make_planted(folder: Path, *, seed: int, workshop: Workshop) -> PlantedMaking:
+def make_planted(folder: Path, *, seed: int, context: BuildContext) -> PlantedMaking:
     """Draw the material into a folder, make questions of it, hold them against the plan.
 
     What is there from an earlier call with this seed is not drawn, made or asked again.
@@ -162,14 +162,14 @@ def make_planted(folder: Path, *, seed: int, workshop: Workshop) -> PlantedMakin
     planted = plan(seed)
     _draw(folder, planted)
     maker = herbench.create()
-    built = maker.make(folder / CONFIG_FILE, out=folder / "made", wishes=MakeWishes(), workshop=workshop)
+    built = maker.make(folder / CONFIG_FILE, out=folder / "made", overrides=MakeOverrides(), context=context)
     drafts = _read(built.folder / DRAFTS_FILE)
     return PlantedMaking(
         folder=folder,
         planted=planted,
         account=built.account,
         held=tuple(hold(drafts, planted)),
-        leaks=tuple(_try_leaks(drafts, folder, workshop=workshop, seed=seed)),
+        leaks=tuple(_try_leaks(drafts, folder, context=context, seed=seed)),
     )
 
 
@@ -220,20 +220,20 @@ def leaking(draft: Draft) -> Draft:
 
 
 def _try_leaks(
-    drafts: Sequence[Draft], folder: Path, *, workshop: Workshop, seed: int
+    drafts: Sequence[Draft], folder: Path, *, context: BuildContext, seed: int
 ) -> Iterator[tuple[bool, bool]]:
     """Put the drafts, some made to leak, to the gate that asks who always takes the longest choice."""
     tried = [leaking(one) if i % LEAK_EVERY == 0 else one for i, one in enumerate(drafts)]
-    errands = Errands(
-        {"longest": NamedModel(spec="baseline:longest")},
-        memory=workshop.memory,
-        rules=ErrandRules(seed=seed),
+    models = Models(
+        {"longest": "baseline:longest"},
+        memory=context.memory,
+        rules=AskingRules(seed=seed),
         pictures=PictureFolder(folder / "pictures").get,
-        on_event=workshop.on_asking,
+        on_event=context.on_asking,
     )
     rules = TextOnlyRules(models=("longest",), at_least=1, permutations=1)
-    with errands:
-        verdicts = ask_blind(tried, rules, errands=errands, seed=seed)
+    with models:
+        verdicts = ask_blind(tried, rules, models=models, seed=seed)
     gone = {one.draft_id for one in verdicts if one.decision == "dropped"}
     for i, draft in enumerate(tried):
         yield i % LEAK_EVERY == 0, draft.draft_id in gone

@@ -8,22 +8,12 @@ import pytest
 
 from subjects import drawn_street as street
 from subjects.tracks import shots, things
+from vidence import catalog
 from vidence.make.herbench.config import TrackingRules
-from vidence.make.herbench.following import follow, open_tracker
-from vidence.make.pipeline.array_forms import FollowedForm, Seen, SeenForm, packed, unpacked
+from vidence.make.herbench.tracking import BOXES, TRACKS, Boxes, find_tracks
 from vidence.make.pipeline.kept_video import kept_video
-from vidence.records import Record
 from vidence.seeing.filtering import FilterSettings
 from vidence.seeing.refine import RefineSettings
-
-
-class Silent(Record, kw_only=True):
-    """What an earlier version noted beside boxes."""
-
-    class_names: dict[str, str]
-    has_vectors: bool
-    problems: list[str]
-
 
 RULES = TrackingRules(refine=RefineSettings(filter=FilterSettings(least_area_px=100.0)))
 
@@ -34,20 +24,22 @@ def video(tmp_path_factory):
     return kept_video(street.write_street(folder), cache_root=folder / "cache", max_bytes=10**8)
 
 
-def seen(*people: tuple[range, float, tuple[int, int]], finds_parts: bool = False) -> Seen:
+def seen(*people: tuple[range, float, tuple[int, int]], finds_parts: bool = False) -> Boxes:
     """People who stand still: their frames, where their left edge is, and how wide and high they are."""
     rows = [
         (frame, "person", (left, 60, left + size[0], 60 + size[1]))
         for frames, left, size in people
         for frame in frames
     ]
-    return Seen(detections=things(sorted(rows, key=lambda row: row[0])), finds_parts=finds_parts)
+    return Boxes(detections=things(sorted(rows, key=lambda row: row[0])), finds_parts=finds_parts)
 
 
-def followed(video, what: Seen, *, cuts: tuple[int, ...] = ()):
+def followed(video, what: Boxes, *, cuts: tuple[int, ...] = ()):
     rng = np.random.default_rng(0)
     parted = shots(*cuts, n_frames=video.n_frames)
-    made = follow(video, what, shots=parted, tracker=open_tracker("motion"), rules=RULES, rng=rng)
+    made = find_tracks(
+        video, what, shots=parted, tracker=catalog.create("tracker", "motion"), rules=RULES, rng=rng
+    )
     gone = [one.what for one in made.dropped]
     assert sorted([*made.chosen, *gone]) == sorted(made.raw_ids)  # each once
     return made
@@ -79,13 +71,12 @@ def test_limbs_go_where_the_detector_finds_such(video):
 
 def test_what_the_detector_is_like_is_kept_with_its_boxes():
     one = replace(seen((range(3), 10, (20, 50))), finds_parts=True)
-    data = SeenForm().encode(one)
-    assert SeenForm().decode(data).finds_parts
-    arrays, facts = unpacked(data)
-    silent = json.loads(facts)
+    data = BOXES.encode(one)
+    assert BOXES.decode(data).finds_parts
+    silent = json.loads(data)
     del silent["finds_parts"]
     with pytest.raises(ValueError, match="finds_parts"):
-        SeenForm().decode(packed(arrays, Silent(**silent)))
+        BOXES.decode(json.dumps(silent).encode())
 
 
 def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(video):
@@ -97,6 +88,6 @@ def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(
     assert [(t.track_id, t.boxes_px[0, 0]) for t in made.video.others] == [("1", 140)]
     assert [d.reason for d in made.dropped if d.what == "1"] == ["changes-person"]
     assert made.chosen == ("2",)
-    again = FollowedForm().decode(FollowedForm().encode(made))
+    again = TRACKS.decode(TRACKS.encode(made))
     assert again.video.looks["2"].tolist() == [0, 1, 0]
     assert again.video.looks.keys() == made.video.looks.keys() == {"1", "2"}

@@ -8,7 +8,7 @@ import pytest
 from subjects.tracks import shots, track, video, walk
 from vidence.catalog import find
 from vidence.errors import DataError
-from vidence.make.pipeline.array_forms import Followed, FollowedForm
+from vidence.make.herbench.tracking import TRACKS, Tracks
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
 from vidence.make.tasks._people import is_inside, ways
 from vidence.seeing.filtering import FilterSettings
@@ -233,12 +233,12 @@ class TestOthers:
 def test_tracks_are_kept_with_cuts_and_others():
     quick = across("quick", first=30, last=45)
     tracked = replace(video(TestOthers.WALKERS), others=(quick,), shots=shots(99, 200))
-    value = Followed(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
-    again = FollowedForm().decode(FollowedForm().encode(value)).video
+    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
+    again = TRACKS.decode(TRACKS.encode(value)).video
     assert [t.track_id for t in again.tracks] == ["w0", "w1", "w2", "w3", "w4"]
     assert again.cuts == (99, 200)
     black = replace(value, video=replace(tracked, shots=BLACK))
-    assert FollowedForm().decode(FollowedForm().encode(black)).video.shots == BLACK
+    assert TRACKS.decode(TRACKS.encode(black)).video.shots == BLACK
     (other,) = again.others
     assert other.track_id == "quick"
     assert np.array_equal(other.boxes_px, quick.boxes_px)

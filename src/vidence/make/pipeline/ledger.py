@@ -1,9 +1,10 @@
-"""What came into a stage, what came out, and why the rest did not: in = out + dropped, checked."""
+"""Ledger of a build: what came into each stage, what came out, why the rest did not; events for progress."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
@@ -44,7 +45,7 @@ class Account(Record, kw_only=True):
 
 
 def balanced(
-    stage: str, *, unit: str, taken: Sequence[str], kept: Sequence[str], dropped: Sequence[Dropped]
+    stage: str, *, unit: str, taken: Collection[str], kept: Collection[str], dropped: Sequence[Dropped]
 ) -> StageAccount:
     """The account of a stage, if every thing that came in was either kept or dropped, once.
 
@@ -83,20 +84,84 @@ def balanced(
     )
 
 
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file of a set, whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+
+
 def _doubled(names: Iterable[str]) -> list[str]:
     return [name for name, n in Counter(names).items() if n > 1]
 
 
+# --------------------------------------------------------------------------- progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageBegan:
+    """A stage begins; `n_units` is how many pieces of work it has."""
+
+    stage: str
+    n_units: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitDone:
+    """A piece of work is done; `was_cached` where an earlier session had done it."""
+
+    stage: str
+    unit: str
+    was_cached: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageEnded:
+    """A stage is done, and its account holds; `n_cached` results were there from an earlier session."""
+
+    account: StageAccount
+    n_cached: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Something is wrong with one source; the others go on."""
+
+    message: str
+
+
+MakeEvent: TypeAlias = StageBegan | UnitDone | StageEnded | Trouble
+MakeListener: TypeAlias = Callable[[MakeEvent], None]
+
+
+def ignore(event: MakeEvent) -> None:
+    """The default listener of stages; ignores events."""
+
+
+# --------------------------------------------------------------------------- the whole
+
+
 @dataclass(kw_only=True)
-class Books:
-    """The accounts of one making, stage by stage, with everything that was dropped."""
+class Ledger:
+    """The accounts of one session, stage by stage, with everything that was dropped."""
 
     stages: list[StageAccount] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def close(
-        self, stage: str, *, unit: str, taken: Sequence[str], kept: Sequence[str], dropped: Sequence[Dropped]
+        self,
+        stage: str,
+        *,
+        unit: str,
+        taken: Collection[str],
+        kept: Collection[str],
+        dropped: Sequence[Dropped],
     ) -> StageAccount:
         """Write down one stage; errors as for `balanced`."""
         account = balanced(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
@@ -120,9 +185,6 @@ class Books:
         """
         account = self.account(questions)
         lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self.dropped)
-        try:
-            write_whole(folder / ACCOUNT_FILE, msgspec.json.format(msgspec.json.encode(account)) + b"\n")
-            write_whole(folder / DROPPED_FILE, lines)
-        except OSError as error:
-            raise StoreError(f"cannot write the account into {folder}: {error.strerror or error}") from error
+        write_file(folder / ACCOUNT_FILE, msgspec.json.format(msgspec.json.encode(account)) + b"\n")
+        write_file(folder / DROPPED_FILE, lines)
         return account

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from vidence.errors import AccountError, StoreError
-from vidence.make.pipeline.accounts import Books, balanced
+from vidence.make.pipeline.ledger import Ledger, balanced
 from vidence.make.pipeline.material import Dropped
 
 
@@ -53,11 +53,11 @@ def test_any_parting_of_what_came_in_holds(names, data):
     assert account.n_in == account.n_out + account.n_dropped == len(taken)
 
 
-def test_the_books_are_two_files(tmp_path):
-    books = Books()
-    books.close("rank", unit="tracks", taken=["a", "b"], kept=["b"], dropped=[drop("a")])
-    books.notes.append("no cards")
-    books.write(tmp_path, ["FAM", "AC", "FAM"])
+def test_the_accounts_are_two_files(tmp_path):
+    ledger = Ledger()
+    ledger.close("rank", unit="tracks", taken=["a", "b"], kept=["b"], dropped=[drop("a")])
+    ledger.notes.append("no cards")
+    ledger.write(tmp_path, ["FAM", "AC", "FAM"])
     found = json.loads((tmp_path / "account.json").read_text())
     assert found["questions"] == {"AC": 1, "FAM": 2}
     assert found["stages"] == [
@@ -70,7 +70,7 @@ def test_the_books_are_two_files(tmp_path):
     }
 
 
-def test_books_that_cannot_be_written_are_said(tmp_path):
+def test_accounts_that_cannot_be_written_are_said(tmp_path):
     (tmp_path / "out").write_text("a file")
-    with pytest.raises(StoreError, match="cannot write the account"):
-        Books().write(tmp_path / "out", [])
+    with pytest.raises(StoreError, match=r"cannot write .*account\.json"):
+        Ledger().write(tmp_path / "out", [])
