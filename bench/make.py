@@ -130,10 +130,10 @@ def prepared() -> Iterator[tuple[tuple[str, ...], object, object]]:
 
 def making_questions(bench: Bench) -> list[Row]:
     """26,000 questions from tracks, cards, shots and logs that are there, through the files of all tasks."""
-    from vidence.catalog import find, names
+    from vidence.catalog import create, names
     from vidence.make.pipeline.material import Draft
 
-    tasks = {name: find("task", name).create({}) for name in names("task")}
+    tasks = {name: create("task", name) for name in names("task")}
     counts = dict.fromkeys(tasks, 0)
     cpu_s = wall_s = 0.0
     share = -(-N_QUESTIONS // len(tasks))

@@ -4,11 +4,13 @@ Paths start from the folder of the file. A table that is absent switches its ste
 step is then left out, with the reason in the account.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
-from vidence.catalog import names
+from vidence.catalog import Spec, names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
@@ -25,6 +27,15 @@ from vidence.seeing.trackrank import RankSettings
 
 DEFAULT_PER_VIDEO = 10
 BY_RULES = "rules"
+
+
+OptionValue: TypeAlias = str | bool | int | float
+
+
+def option_spec(name: str, options: Mapping[str, OptionValue]) -> Spec:
+    """A plug-in with options out of a configuration, where numbers and true or false may be written bare."""
+    texts = {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in options.items()}
+    return Spec(name=name, options=texts)
 
 
 class SourceRule(Record, kw_only=True, omit_defaults=True):
@@ -59,7 +70,7 @@ class LogRule(Record, kw_only=True, omit_defaults=True):
     table: str = ""
     collection: str = ""
     licence: str = ""
-    options: dict[str, str] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
 class TrackingRules(Record, kw_only=True, omit_defaults=True):
@@ -90,7 +101,7 @@ class ShotRules(Record, kw_only=True, omit_defaults=True):
     """How videos are cut into shots: the name of a detector, and its options."""
 
     detector: str = "content"
-    options: dict[str, str] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
 class CardStep(Record, kw_only=True, omit_defaults=True):
@@ -131,7 +142,7 @@ class TaskRules(Record, kw_only=True, omit_defaults=True):
     per_video: int = DEFAULT_PER_VIDEO
     total: int | None = None
     structures: tuple[str, ...] = ()
-    options: dict[str, str] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
     def __post_init__(self) -> None:
         for name in ("per_video", "total"):

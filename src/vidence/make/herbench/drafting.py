@@ -11,10 +11,10 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from vidence.catalog import Spec, create
+from vidence.catalog import create
 from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.herbench.config import TaskRules
+from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
@@ -64,7 +64,7 @@ def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: P
     for name in wanted:
         one = rules.get(name, TaskRules())
         options, templates = _with_templates(one.options, root)
-        task: Task = create("task", Spec(name=name, options=options))
+        task: Task = create("task", option_spec(name, options))
         unknown = [structure for structure in one.structures if structure not in task.structures]
         if unknown:
             raise UsageError(
@@ -74,11 +74,11 @@ def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: P
     return tuple(opened)
 
 
-def _with_templates(options: Mapping[str, str], root: Path) -> tuple[dict[str, str], str]:
+def _with_templates(options: Mapping[str, OptionValue], root: Path) -> tuple[dict[str, OptionValue], str]:
     """The options with a whole path to templates, and the digest of the texts there."""
     if "prompts" not in options:
         return dict(options), ""
-    folder = root / options["prompts"]
+    folder = root / str(options["prompts"])
     try:
         texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
     except (OSError, UnicodeDecodeError) as error:

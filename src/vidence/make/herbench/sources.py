@@ -8,10 +8,10 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.catalog import Spec, create
+from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.events.log import EventLog, EventLogReader
-from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.media.facts import read_facts
 
@@ -117,7 +117,7 @@ def find_sources(
 
 def _read_log(rule: LogRule, folder: Path) -> EventLog:
     """The log, with the files in what it says named as the configuration does; accounts are published."""
-    reader: EventLogReader = create("event-log", Spec(name=rule.format, options=rule.options))
+    reader: EventLogReader = create("event-log", option_spec(rule.format, rule.options))
     path = folder / rule.path
     log = reader.read(path)
     return replace(

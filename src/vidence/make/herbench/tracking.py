@@ -8,10 +8,10 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.catalog import Spec, create
+from vidence.catalog import create
 from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
-from vidence.make.herbench.config import TrackingRules
+from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import Artifact, Codec, Stage
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
@@ -109,7 +109,7 @@ def _open_shots(work: HerbenchSession) -> ShotDetector | None:
     rules = work.config.shots
     if rules is None:
         return None
-    detector: ShotDetector = create("shot-detector", Spec(name=rules.detector, options=rules.options))
+    detector: ShotDetector = create("shot-detector", option_spec(rules.detector, rules.options))
     return detector
 
 

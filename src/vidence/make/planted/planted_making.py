@@ -88,7 +88,7 @@ per_video = 8
 
 [tasks.ac]
 per_video = 4
-options = { alone = "yes" }      # three kitchens are too few for counts to share
+options = { alone = true }      # three kitchens are too few for counts to share
 
 [tasks.asii]
 per_video = 4

@@ -13,7 +13,15 @@ from vidence.errors import StoreError, UsageError
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import ITEMS_FILE, TASKS_FOLDER, Question, herbench_row, item_of
+from vidence.make.pipeline.output import (
+    ITEMS_FILE,
+    Question,
+    herbench_row,
+    item_of,
+    json_file,
+    json_lines,
+    task_files,
+)
 from vidence.make.release.words import Facts, citation, datasheet
 from vidence.records import Item, Record
 
@@ -89,15 +97,12 @@ def release_files(
         raise UsageError("no question is left to release; account.json says what dropped them")
     splits = split_by_video(questions, rules.splits, seed=seed)
     items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
-    by_task: dict[str, list[Question]] = {}
-    for one in questions:
-        by_task.setdefault(one.task.stem, []).append(one)
-    files = {Path(ITEMS_FILE): _lines(items)}
-    for stem, mine in sorted(by_task.items()):
-        rows = msgspec.json.encode([_row(one, splits[one.video.video_id]) for one in mine])
-        files[TASKS_FOLDER / f"{stem}.json"] = msgspec.json.format(rows) + b"\n"
+    files = {
+        Path(ITEMS_FILE): json_lines(items),
+        **task_files(questions, lambda one: _row(one, splits[one.video.video_id])),
+    }
     manifest = _manifest(questions, rules, facts=facts, splits=splits)
-    files[ABOUT / "release.json"] = _json(manifest)
+    files[ABOUT / "release.json"] = json_file(manifest)
     files |= {ABOUT / name: content for name, content in extra.items()}
     files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
     files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()
@@ -237,15 +242,7 @@ def _manifest(
     )
 
 
-def _json(value: object) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
-
-
-def _lines(records: Sequence[object]) -> bytes:
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
-
-
 def account_files(ledger: Ledger, questions: Sequence[Question]) -> tuple[Account, dict[str, bytes]]:
     """The account as it stands, and the files of it that belong to a release."""
     account = ledger.account([one.draft.task for one in questions])
-    return account, {"account.json": _json(account), "dropped.jsonl": _lines(ledger.dropped)}
+    return account, {"account.json": json_file(account), "dropped.jsonl": json_lines(ledger.dropped)}

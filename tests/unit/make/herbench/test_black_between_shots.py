@@ -6,7 +6,7 @@ import pytest
 from vidence.make.herbench.tracking import TRACKS
 from vidence.make.makers import herbench
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.tasks._people import ways
+from vidence.make.tasks.people import ways
 from videos import edited
 
 CONFIG = """

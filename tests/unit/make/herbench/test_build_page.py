@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 
+from vidence.catalog import create
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.report_pictures import PALETTE, ways
 from vidence.make.herbench.config import SourceRule
@@ -15,7 +16,6 @@ from vidence.make.herbench.sources import Source
 from vidence.make.pipeline.ledger import Account, StageAccount
 from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
-from vidence.make.tasks.tso import create
 from vidence.records import Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
 
@@ -30,7 +30,7 @@ VIDEO = VideoSource(
     collection="OWN",
     licence="CC0",
 )
-TASK = create({})
+TASK = create("task", "tso")
 SOURCE = Source(video=VIDEO, file=None, rule=SourceRule(path="a/v.mp4"))
 
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from subjects.tracks import shots, track, video, walk
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.errors import DataError
 from vidence.make.herbench.tracking import TRACKS, Tracks
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
-from vidence.make.tasks._people import is_inside, ways
+from vidence.make.tasks.people import is_inside, ways
 from vidence.seeing.filtering import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo
@@ -27,7 +27,9 @@ def across(name: str, *, first: int, last: int, start: float = 20, end: float = 
 
 
 def rlpc(what: Material, **options: str) -> list[Draft]:
-    flow = find("task", "rlpc").create(options).draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
+    flow = create("task", Spec(name="rlpc", options=options)).draft(
+        what, Corpus(), most=40, rng=np.random.default_rng(0)
+    )
     with pytest.raises(StopIteration) as stopped:
         next(flow)
     return [one for one in stopped.value.value if isinstance(one, Draft)]
@@ -219,7 +221,7 @@ class TestOthers:
         what = Material(
             source=SOURCE, tracked=tracked, chosen=tuple(t.track_id for t in self.WALKERS), a_cards=cards
         )
-        flow = find("task", "aglt").create({}).draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
+        flow = create("task", "aglt").draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
         with pytest.raises(StopIteration) as stopped:
             next(flow)
         made = stopped.value.value

@@ -9,10 +9,10 @@ from typing import TypeAlias
 from vidence.make.events.index import Key, Pair, nouns_of, pair_of, verb_key
 from vidence.make.events.words import is_vague, verb_said
 from vidence.make.pipeline.material import Corpus, Event, Material
-from vidence.make.tasks._drafting import LEAST_EVIDENCE, n_apart
-from vidence.make.tasks._events import Setting, Settings, overlap, span_of, written
-from vidence.make.tasks._wording import joined
-from vidence.make.tasks.count_options import shared_options
+from vidence.make.tasks.candidates import LEAST_EVIDENCE, n_apart
+from vidence.make.tasks.counts import shared_options
+from vidence.make.tasks.events import EventContext, EventContexts, overlap, span_of, written
+from vidence.make.tasks.wording import joined
 
 STRUCTURES = ("pair", "verb")
 _MOST_OTHER_WORDS = 3
@@ -77,7 +77,7 @@ class Counts:
 
     def __init__(self, *, least: int, most: int) -> None:
         self._least, self._most = least, most
-        self._settings = Settings()
+        self._contexts = EventContexts()
         self._dealt_for: tuple[Corpus, int] | None = None
         self._dealt: Mapping[str, Mapping[str, Countable]] = {}
 
@@ -101,7 +101,7 @@ class Counts:
     ) -> dict[str, dict[str, Countable]]:
         dealt: dict[str, dict[str, Countable]] = {video_id: {} for video_id in events}
         found = {
-            video_id: _targets(self._settings.setting(video_id, some, corpus))
+            video_id: _targets(self._contexts.context(video_id, some, corpus))
             for video_id, some in events.items()
         }
         for structure in STRUCTURES:
@@ -137,9 +137,9 @@ def _by_hash(one: tuple[bytes, str, Target]) -> bytes:
     return one[0]
 
 
-def _targets(setting: Setting) -> dict[str, tuple[Found, ...]]:
+def _targets(context: EventContext) -> dict[str, tuple[Found, ...]]:
     """All pairs and all verbs of a video, and which of them the log leaves open."""
-    video, index = setting.video, setting.index
+    video, index = context.video, context.index
     said: dict[str, set[object]] = {}
     named: dict[tuple[Key, str], dict[Pair, Event]] = {}
     for event in video.events:
@@ -156,29 +156,29 @@ def _targets(setting: Setting) -> dict[str, tuple[Found, ...]]:
         noun = written(video.pairs[pair])[1]
         beside = {**named[pair], **named[(pair[0], noun)]}
         beside.pop(pair)
-        pairs.append(_pair_target(pair, setting, beside=beside, shared=shared))
-    verbs = (_verb_target(verb, setting, shared) for verb in sorted(video.verbs))
+        pairs.append(_pair_target(pair, context, beside=beside, shared=shared))
+    verbs = (_verb_target(verb, context, shared) for verb in sorted(video.verbs))
     return {"pair": tuple(pairs), "verb": tuple(verbs)}
 
 
 def _pair_target(
-    pair: Pair, setting: Setting, *, beside: Mapping[Pair, Event], shared: frozenset[str]
+    pair: Pair, context: EventContext, *, beside: Mapping[Pair, Event], shared: frozenset[str]
 ) -> Found:
     """What a pair's count is; `beside` are events of other pairs that name its object with the same verb."""
-    events = tuple(setting.video.pairs[pair])
-    said = [setting.index.phrase((event.verb, event.noun)) for event in events]
+    events = tuple(context.video.pairs[pair])
+    said = [context.index.phrase((event.verb, event.noun)) for event in events]
     texts = written(events)
-    text = setting.index.phrase(texts)
-    if is_vague(texts[1]) or not setting.index.is_plain(texts):
+    text = context.index.phrase(texts)
+    if is_vague(texts[1]) or not context.index.is_plain(texts):
         return Open(text=text, events=events, reason="vague-object", detail=events[0].narration)
     if beside:
         detail = next(iter(beside.values())).narration
         return Open(text=text, events=events, reason="object-beside-another", detail=detail)
-    return _countable(text, said, events=events, shared=shared, n_elsewhere=setting.elsewhere(pair))
+    return _countable(text, said, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
 
 
-def _verb_target(verb: Key, setting: Setting, shared: frozenset[str]) -> Found:
-    events = tuple(event for event in setting.video.events if verb_key(event) == verb)
+def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Found:
+    events = tuple(event for event in context.video.events if verb_key(event) == verb)
     said = [" ".join(verb_said(event.verb)) for event in events]
     return _countable(max(said, key=lambda one: (said.count(one), one)), said, events=events, shared=shared)
 

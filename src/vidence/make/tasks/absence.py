@@ -1,17 +1,23 @@
-"""Questions of which an absence is the crux: what of several things occurs in a video, and what does not."""
+"""Tasks that ask which of several things never occurs in a video."""
 
-from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 import numpy as np
 
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Event, Made, Material
-from vidence.make.tasks._drafting import N_CHOICES, Deck, Idea, Ideas, Ledger, NoIdea, computed
-from vidence.make.tasks._events import Setting, Settings, overlap, span_of, used_up, when
-from vidence.make.tasks._wording import joined
+from vidence.make.pipeline.material import Corpus, Event, Material
+from vidence.make.tasks.candidates import (
+    N_CHOICES,
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+)
+from vidence.make.tasks.events import EventContext, EventContexts, overlap, span_of, used_up, when
+from vidence.make.tasks.wording import joined
 from vidence.records import Evidence
 
 _LISTED = N_CHOICES - 1
@@ -56,52 +62,36 @@ class Pool:
     words: Words
 
 
-class Absences(ABC):
-    """A task that asks what of several things occurs; which things is for `pool` to say."""
+class AbsenceTask(ComputedTask):
+    """A task that asks what of several things occurs; which things is for `pool` to say.
 
-    code: str
-    title: str
-    stem: str
-    version: int
-    family = "GC&V"
-    needs: tuple[str, ...] = ("events",)
-    structures: tuple[str, ...] = ("absent", "which-of-four", "all-occur")
-
-    def __init__(self) -> None:
-        self._settings = Settings()
-
-    @abstractmethod
-    def pool(self, setting: Setting) -> Pool:
-        """What there is to ask about in one video."""
-
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about what occurs in a video; nobody is asked."""
-
-        def ideas(_: Ledger) -> list[Ideas]:
-            return sources(self.pool(self._settings.of(material, corpus)), rng=rng)
-
-        return computed(self, material, ideas, most=most, rng=rng)
-
-
-def sources(pool: Pool, *, rng: np.random.Generator) -> list[Ideas]:
-    """One source of ideas for each structure.
-
-    ``absent``: five things, one of which does not occur. ``which-of-four``: four numbered things, of which
-    three or all four occur. ``all-occur``: five groups of three, in one of which everything occurs. In every
-    structure at least three things have to be seen.
+    Three structures. ``absent``: five things, one of which does not occur. ``which-of-four``: four numbered
+    things, of which three or all four occur. ``all-occur``: five groups of three, in one of which everything
+    occurs. In every structure at least three things have to be seen.
 
     Source: HERBench, section 7.5 and figures 16 and 18 (``absent``).
     Departs: the other two structures are ours. Absent things are drawn in proportion to how often they occur
         elsewhere, and things that occur are held to the same rules and drawn around them, so that neither
         how common nor what kind of thing it is gives the answer away.
     """
-    return [
-        _absent(pool, rng=rng),
-        _which_of_four(pool, rng=rng),
-        _all_occur(pool, rng=rng),
-    ]
+
+    family = "GC&V"
+    needs: tuple[str, ...] = ("events",)
+    structures: tuple[str, ...] = ("absent", "which-of-four", "all-occur")
+
+    def __init__(self) -> None:
+        self._contexts = EventContexts()
+
+    @abstractmethod
+    def pool(self, context: EventContext) -> Pool:
+        """What there is to ask about in one video."""
+
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        pool = self.pool(self._contexts.of(material, corpus))
+        return [_absent(pool, rng=rng), _which_of_four(pool, rng=rng), _all_occur(pool, rng=rng)]
 
 
 class _Draw:
@@ -109,7 +99,7 @@ class _Draw:
 
     def __init__(self, pool: Pool, *, rng: np.random.Generator) -> None:
         self._present, self._rng = pool.present, rng
-        self._deck = Deck(len(pool.present), rng=rng)
+        self._balanced = BalancedDraw(len(pool.present), rng=rng)
         weights = np.array([one.n_elsewhere for one in pool.absent], dtype=float)
         order: Sequence[int] = []
         if len(weights):
@@ -141,7 +131,7 @@ class _Draw:
     def _deal(self, wanted: dict[bool, int], n: int, *, bar: int) -> list[Present]:
         places: dict[int, None] = {}
         while len(places) < n:
-            place = self._deck.draw()
+            place = self._balanced.next()
             is_common = self._present[place].n_elsewhere >= bar
             if place not in places and wanted[is_common] > 0:
                 wanted[is_common] -= 1
@@ -149,24 +139,24 @@ class _Draw:
         return [self._present[i] for i in places]
 
 
-def _too_few(pool: Pool, structure: str, *, present: int, absent: int) -> NoIdea | None:
+def _too_few(pool: Pool, structure: str, *, present: int, absent: int) -> NoCandidate | None:
     if len(pool.present) >= present and len(pool.absent) >= absent:
         return None
     seen = f"{len(pool.present)} that occur and {len(pool.absent)} that do not"
     reason = f"too-few-{pool.words.things}"
-    return NoIdea(
+    return NoCandidate(
         subject=structure, reason=reason, detail=f"{seen}; expected {present} and {absent} at least"
     )
 
 
-def _absent(pool: Pool, *, rng: np.random.Generator) -> Ideas:
+def _absent(pool: Pool, *, rng: np.random.Generator) -> Candidates:
     if (none := _too_few(pool, "absent", present=_LISTED, absent=1)) is not None:
         yield none
         return
     draw = _Draw(pool, rng=rng)
     while (dealt := draw.beside(_LISTED)) is not None:
         foil, present = dealt
-        yield Idea(
+        yield Candidate(
             structure="absent",
             subject=foil.text,
             question=pool.words.absent,
@@ -178,16 +168,16 @@ def _absent(pool: Pool, *, rng: np.random.Generator) -> Ideas:
     yield used_up("absent")
 
 
-def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Ideas:
+def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Candidates:
     if (none := _too_few(pool, "which-of-four", present=_LISTED, absent=1)) is not None:
         yield none
         return
-    draw, cases = _Draw(pool, rng=rng), Deck(_LISTED + 1, rng=rng)
+    draw, cases = _Draw(pool, rng=rng), BalancedDraw(_LISTED + 1, rng=rng)
     numbers = range(1, _LISTED + 1)
     options = {i: f"Only {joined(n for n in numbers if n != i)}" for i in numbers}
     options[_LISTED + 1] = f"All {pool.words.things}: {joined(numbers)}"
     while True:
-        case = cases.draw() + 1
+        case = cases.next() + 1
         foils: list[Absent] = []
         if case > _LISTED:
             present = draw.present(_LISTED)
@@ -200,7 +190,7 @@ def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Ideas:
         for foil in foils:
             listed.insert(case - 1, foil.text)
         lines = "\n".join(f"{number}. {text}" for number, text in zip(numbers, listed, strict=True))
-        yield Idea(
+        yield Candidate(
             structure="which-of-four",
             subject=_SEPARATOR.join(listed),
             question=f"{pool.words.which_of_four}\n{lines}",
@@ -211,7 +201,7 @@ def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Ideas:
         )
 
 
-def _all_occur(pool: Pool, *, rng: np.random.Generator) -> Ideas:
+def _all_occur(pool: Pool, *, rng: np.random.Generator) -> Candidates:
     n_wrong = N_CHOICES - 1
     n_present = _IN_GROUP + n_wrong * (_IN_GROUP - 1)
     if (none := _too_few(pool, "all-occur", present=n_present, absent=n_wrong)) is not None:
@@ -229,7 +219,7 @@ def _all_occur(pool: Pool, *, rng: np.random.Generator) -> Ideas:
             group.insert(int(rng.integers(_IN_GROUP)), foil.text)
             groups.append(group)
         right, *wrong = (_SEPARATOR.join(group) for group in groups)
-        yield Idea(
+        yield Candidate(
             structure="all-occur",
             subject=right,
             question=pool.words.all_occur,
@@ -253,10 +243,7 @@ def spans(present: Sequence[Present]) -> tuple[Evidence, ...]:
     return tuple(span_of(event) for event in sorted(chosen, key=lambda e: (e.start_s, e.end_s)))
 
 
-Facts: TypeAlias = Mapping[str, str]
-
-
-def facts(present: Sequence[Present], absent: Sequence[Absent]) -> Facts:
+def facts(present: Sequence[Present], absent: Sequence[Absent]) -> dict[str, str]:
     """What a reviewer checks: how often and when each thing was narrated."""
     seen = {
         f"occurs: {one.text}": f"{when(one.occurrences)}; {one.n_elsewhere} times elsewhere"

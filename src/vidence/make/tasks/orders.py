@@ -1,4 +1,4 @@
-"""Wrong orders of events: made by swapping and rotating, refused where the log has them too."""
+"""Wrong orders: of events, made by swapping and rotating and refused where the log has them; of numbers."""
 
 from bisect import bisect_left
 from collections.abc import Callable, Sequence
@@ -11,6 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
+from vidence.make.tasks.candidates import one_of_each
+from vidence.make.tasks.wording import order_of
 
 # Which of the events, in their true order, stands at each place.
 Order: TypeAlias = tuple[int, ...]
@@ -207,3 +209,16 @@ def _n_closer(
         n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
         found.append(n_less + rng.integers(n_same + 1))
     return np.stack(found, axis=1)
+
+
+# --------------------------------------------------------------------------- of numbered things
+
+
+def other_orders(right: Sequence[int], *, n: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """`n` orders of the same numbers that are not the right one, as texts; fewer where there are fewer.
+
+    They are drawn from all orders and not made from the right one by small changes: otherwise the right one
+    would be the one that the others resemble most.
+    """
+    pool = [order_of(order) for order in permutations(sorted(right))]
+    return one_of_each(order_of(right), pool, n=n, rng=rng)

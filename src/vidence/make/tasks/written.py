@@ -1,20 +1,24 @@
 """Questions that a model writes: asked for, read strictly, repaired once, and searched for leaks."""
 
 import hashlib
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Self
 
 from vidence.ask.judging.fence import fence
 from vidence.ask.judging.objects import Object, find_objects
 from vidence.ask.scoring.marking import refusal_in
 from vidence.ask.scoring.wording import without_thinking
 from vidence.contracts import Flow
-from vidence.errors import RejectedRequestError
+from vidence.errors import RejectedRequestError, UsageError
 from vidence.make.pipeline.material import Card, Crop
-from vidence.make.tasks._alike import content_words, jaccard
-from vidence.make.tasks._drafting import N_CHOICES
-from vidence.make.tasks._prompts import TaskPrompts
-from vidence.records import ImagePart, Prompt, Reply, TextPart
+from vidence.make.pipeline.wording import Template
+from vidence.make.tasks.candidates import N_CHOICES
+from vidence.make.tasks.wording import content_words, jaccard
+from vidence.make.writing.writer import image
+from vidence.records import Prompt, Reply, TextPart
 from vidence.statistics.near_duplicates import normal_form
 
 _MOST_WORDS = 20
@@ -41,8 +45,61 @@ SCHEMA: dict[str, object] = {
 }
 
 
+# What each template can use, and what it means.
+VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "ask": {
+        "notes": "what is known of the person's behaviour, as a block",
+        "topic": "what to ask about",
+        "n_pictures": "how many pictures are shown, 0 for none",
+    },
+    "system": {"n_pictures": "how many pictures are shown, 0 for none"},
+    "repair": {
+        "earlier": "the reply that cannot be used, as a block",
+        "problem": "what is wrong with it",
+    },
+}
+
+
 @dataclass(frozen=True, kw_only=True)
-class Wish:
+class TaskPrompts:
+    """The templates of one task: ``ask``, ``system`` and ``repair``.
+
+    `label` says which question template it is, with the SHA-256 over all that are in effect.
+    """
+
+    label: str
+    templates: Mapping[str, Template]
+
+    @classmethod
+    def load(cls, task: str, *, folder: str = "") -> Self:
+        """Read ``task_TASK.txt``, ``task_system.txt`` and ``task_repair.txt``.
+
+        Args:
+            task: the name of the task.
+            folder: a folder with files that replace those; empty for none.
+
+        Raises:
+            UsageError: the folder has none of the files, or a template has an error or lacks its block.
+        """
+        names = {"ask": f"task_{task}", "system": "task_system", "repair": "task_repair"}
+        own = Path(folder) if folder else None
+        if own is not None and not any((own / f"{name}.txt").is_file() for name in names.values()):
+            listed = ", ".join(f"{name}.txt" for name in names.values())
+            raise UsageError(f"{folder} has none of {listed}; a folder of prompts has one at least")
+        digest = hashlib.sha256()
+        templates = {p: Template.load(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
+        for part, one in templates.items():
+            digest.update(f"{part} {len(one.text.encode())}\n{one.text}".encode())
+        label = f"{templates['ask'].origin}/{templates['ask'].file} sha256:{digest.hexdigest()}"
+        return cls(label=label, templates=MappingProxyType(templates))
+
+    def fill(self, part: str, **values: object) -> str:
+        """The words of a template with its variables filled in."""
+        return self.templates[part].fill(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
     """A question that is wanted: about what, from which notes, for whom."""
 
     topic: str
@@ -61,41 +118,43 @@ class Written:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Unwritten:
+class NotWritten:
     """Why there is none; `reason` is a short name, `detail` what was seen."""
 
     reason: str
     detail: str
 
 
-def write(wishes: Sequence[Wish], prompts: TaskPrompts, *, leak: float) -> Flow[list[Written | Unwritten]]:
+def write(
+    requests: Sequence[Request], prompts: TaskPrompts, *, leak: float
+) -> Flow[list[Written | NotWritten]]:
     """Ask for every question at once; then once more for those whose reply cannot be used.
 
     Args:
-        wishes: what is wanted.
+        requests: what is wanted.
         prompts: how it is asked for.
         leak: the Jaccard similarity to the description of the person from which words leak.
 
     Source: HERBench, sections 3.2 and 7.2.
     Departs: the paper's prompts for questions are not printed.
     """
-    asked = [_prompt(wish, prompts) for wish in wishes]
+    asked = [_prompt(request, prompts) for request in requests]
     replies = yield from _replies(asked)
-    results = [_result(reply, wish, leak=leak) for reply, wish in zip(replies, wishes, strict=True)]
-    again = [i for i, one in enumerate(results) if isinstance(one, Unwritten) and _can_repair(one)]
+    results = [_result(reply, request, leak=leak) for reply, request in zip(replies, requests, strict=True)]
+    again = [i for i, one in enumerate(results) if isinstance(one, NotWritten) and _can_repair(one)]
     repairs = []
     for i in again:
         result, reply = results[i], replies[i]
-        if isinstance(result, Unwritten) and isinstance(reply, Reply):
+        if isinstance(result, NotWritten) and isinstance(reply, Reply):
             repairs.append(_repaired(asked[i], reply.text, why=result, prompts=prompts))
     for i, reply in zip(again, (yield from _replies(repairs)), strict=True):
-        results[i] = _result(reply, wishes[i], leak=leak)
+        results[i] = _result(reply, requests[i], leak=leak)
     return results
 
 
 def _replies(
     asked: Sequence[Prompt],
-) -> Generator[Sequence[Prompt], Sequence[Reply], list[Reply | Unwritten]]:
+) -> Generator[Sequence[Prompt], Sequence[Reply], list[Reply | NotWritten]]:
     """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
     if not asked:
         return []
@@ -103,8 +162,8 @@ def _replies(
         return list((yield tuple(asked)))
     except RejectedRequestError as error:
         if len(asked) == 1:
-            return [Unwritten(reason="request-rejected", detail=str(error))]
-    found: list[Reply | Unwritten] = []
+            return [NotWritten(reason="request-rejected", detail=str(error))]
+    found: list[Reply | NotWritten] = []
     for one in asked:
         found += yield from _replies([one])
     return found
@@ -114,24 +173,23 @@ def _marker(text: str) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _prompt(wish: Wish, prompts: TaskPrompts) -> Prompt:
-    notes = fence(wish.b_card.text, name="notes", marked=_marker(wish.b_card.text), most_chars=_MOST_NOTES)
-    pictures = tuple(
-        ImagePart(digest=c.digest, width_px=c.width_px, height_px=c.height_px, media_type=c.media_type)
-        for c in wish.crops
+def _prompt(request: Request, prompts: TaskPrompts) -> Prompt:
+    notes = fence(
+        request.b_card.text, name="notes", marked=_marker(request.b_card.text), most_chars=_MOST_NOTES
     )
-    words = prompts.ask(notes=notes, topic=wish.topic, n_pictures=len(pictures))
+    pictures = tuple(map(image, request.crops))
+    words = prompts.fill("ask", notes=notes, topic=request.topic, n_pictures=len(pictures))
     return Prompt(
         parts=(*pictures, TextPart(text=words)),
-        system=prompts.system(n_pictures=len(pictures)),
+        system=prompts.fill("system", n_pictures=len(pictures)),
         template=prompts.label,
         reply_schema=SCHEMA,
     )
 
 
-def _repaired(prompt: Prompt, said: str, *, why: Unwritten, prompts: TaskPrompts) -> Prompt:
+def _repaired(prompt: Prompt, said: str, *, why: NotWritten, prompts: TaskPrompts) -> Prompt:
     earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
-    more = TextPart(text=prompts.repair(earlier=earlier, problem=why.detail))
+    more = TextPart(text=prompts.fill("repair", earlier=earlier, problem=why.detail))
     return Prompt(
         parts=(*prompt.parts, more),
         system=prompt.system,
@@ -140,27 +198,27 @@ def _repaired(prompt: Prompt, said: str, *, why: Unwritten, prompts: TaskPrompts
     )
 
 
-def _can_repair(why: Unwritten) -> bool:
+def _can_repair(why: NotWritten) -> bool:
     return why.reason not in ("request-rejected", "model-declined", "nothing-to-ask")
 
 
 # --------------------------------------------------------------------------- reading
 
 
-def _result(reply: Reply | Unwritten, wish: Wish, *, leak: float) -> Written | Unwritten:
-    if isinstance(reply, Unwritten):
+def _result(reply: Reply | NotWritten, request: Request, *, leak: float) -> Written | NotWritten:
+    if isinstance(reply, NotWritten):
         return reply
     refused = refusal_in(reply)
     if refused:
-        return Unwritten(reason="model-declined", detail=refused.reason)
+        return NotWritten(reason="model-declined", detail=refused.reason)
     read = read_question(reply.text)
-    if isinstance(read, Unwritten):
+    if isinstance(read, NotWritten):
         return read
-    leaking = leak_in(read, wish, leak=leak)
-    return Unwritten(reason="leak", detail=leaking) if leaking else read
+    leaking = leak_in(read, request, leak=leak)
+    return NotWritten(reason="leak", detail=leaking) if leaking else read
 
 
-def read_question(text: str) -> Written | Unwritten:
+def read_question(text: str) -> Written | NotWritten:
     """The question in a model's reply: the last object with the four fields, each as it has to be.
 
     >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
@@ -169,17 +227,17 @@ def read_question(text: str) -> Written | Unwritten:
     try:
         objects = [found.value for found in find_objects(without_thinking(text))]
     except ValueError as error:
-        return Unwritten(reason="unreadable", detail=f"the reply cannot be read: {error}")
+        return NotWritten(reason="unreadable", detail=f"the reply cannot be read: {error}")
     if not objects:
-        return Unwritten(reason="unreadable", detail="there is no JSON object in the reply")
+        return NotWritten(reason="unreadable", detail="there is no JSON object in the reply")
     values = _fields(objects[-1])
-    if isinstance(values, Unwritten):
+    if isinstance(values, NotWritten):
         return values
     if values["possible"] is False:
-        return Unwritten(reason="nothing-to-ask", detail="the model says that the notes hold nothing to ask")
+        return NotWritten(reason="nothing-to-ask", detail="the model says that the notes hold nothing to ask")
     problem = _problem(values)
     if problem:
-        return Unwritten(reason="unreadable", detail=problem)
+        return NotWritten(reason="unreadable", detail=problem)
     distractors = values["distractors"]
     return Written(
         question=_tidy(str(values["question"])),
@@ -188,11 +246,11 @@ def read_question(text: str) -> Written | Unwritten:
     )
 
 
-def _fields(found: Object) -> dict[str, object] | Unwritten:
+def _fields(found: Object) -> dict[str, object] | NotWritten:
     keys = [key for key, _ in found.pairs]
     if sorted(keys) != sorted(_FIELDS):
         detail = f"the object has the fields {', '.join(keys) or 'none'}; expected {', '.join(_FIELDS)}"
-        return Unwritten(reason="unreadable", detail=detail)
+        return NotWritten(reason="unreadable", detail=detail)
     return dict(found.pairs)
 
 
@@ -236,14 +294,14 @@ def _phrase(text: str) -> str:
 # --------------------------------------------------------------------------- leaks
 
 
-def leak_in(written: Written, wish: Wish, *, leak: float) -> str:
+def leak_in(written: Written, request: Request, *, leak: float) -> str:
     """What of the person's description the question or its right answer gives away, or nothing.
 
     Source: HERBench, section 7.2 (token-level Jaccard similarity of at most 0.15).
     Departs: the paper compares cards; here the question and its answer are compared with the A-card too, and
         an answer most of whose words stand in the A-card leaks whatever its length.
     """
-    shown = content_words(wish.a_text)
+    shown = content_words(request.a_text)
     answer = content_words(written.answer)
     if answer and len(answer & shown) * 2 > len(answer):
         return (

@@ -1,18 +1,23 @@
 """From the fields of a row to an event: times, words, classes, and everything that can be wrong with them."""
 
+import ast
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated
 
-from vidence.catalog import take_options
+from msgspec import Meta
+
+from vidence.catalog import FilePath
+from vidence.errors import DataError
 from vidence.make.events.log import EventLog, logged
-from vidence.make.logs import _classes
-from vidence.make.logs._classes import Classes
-from vidence.make.logs._files import Fault, beside
+from vidence.make.logs.files import Fault, beside, csv_rows
 from vidence.make.pipeline.material import Event
+from vidence.records import Record
 
+_SPACES = re.compile(r"\s+")
 _CLOCK = re.compile(r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)")
 _EXPECTED_TIME = "expected seconds (12.5) or HH:MM:SS.ff"
 
@@ -73,51 +78,121 @@ def given_classes(row: Mapping[str, str]) -> tuple[int, int] | Fault:
     return found[0], found[1]
 
 
+# --------------------------------------------------------------------------- words and classes
+
+
+def plain(text: str) -> str:
+    """Lower case, one blank between words, no closing full stop.
+
+    >>> plain("  Turn-On  the_tap. ")
+    'turn on the tap'
+    """
+    return _SPACES.sub(" ", re.sub(r"[-_]", " ", text)).strip(" .").lower()
+
+
+def noun_words(text: str) -> str:
+    """A noun of the EPIC logs, which have the head first and colons between, in the usual order.
+
+    >>> noun_words("container:milk")
+    'milk container'
+    >>> noun_words("handle of cupboard")
+    'handle of cupboard'
+    """
+    return plain(" ".join(reversed(text.split(":"))))
+
+
 @dataclass(frozen=True, kw_only=True)
-class Tables:
-    """The class tables that belong to a log; empty where there are none."""
+class Classes:
+    """The classes of verbs or of nouns. `ids` are all of them, `of_text` gives the class of a text.
 
-    verbs: Classes = field(default_factory=Classes)
-    nouns: Classes = field(default_factory=Classes)
-
-
-@dataclass(frozen=True, kw_only=True)
-class TableOptions:
-    """Where the class tables are: ``verb_classes=FILE``, ``noun_classes=FILE``; otherwise beside the log.
-
-    Raises:
-        UsageError: another option.
+    A text that stands in several classes is in `ambiguous` and not in `of_text`.
     """
 
-    verbs: Path | None = None
-    nouns: Path | None = None
+    ids: frozenset[int] = frozenset()
+    of_text: Mapping[str, int] = field(default_factory=dict)
+    ambiguous: frozenset[str] = frozenset()
 
-    @classmethod
-    def taken(cls, owner: str, options: Mapping[str, str]) -> "TableOptions":
-        """The options as a user wrote them."""
-        found = take_options(owner, options, {"verb_classes": Path, "noun_classes": Path})
-        paths = {key: value for key, value in found.items() if isinstance(value, Path)}
-        return cls(verbs=paths.get("verb_classes"), nouns=paths.get("noun_classes"))
+    def find(self, text: str) -> int:
+        """The class of a text; -1 where there is none or more than one."""
+        return self.of_text.get(text, -1)
 
-    def tables(self, log: Path, *, worded: Callable[[str], str], noun_worded: Callable[[str], str]) -> Tables:
-        """Read them; `log` is the log or its folder.
+    def why_not(self, text: str) -> str:
+        """Why a text has no class, for a note."""
+        return "in several classes" if text in self.ambiguous else "in no class"
+
+
+def literal_list(text: str) -> list[object] | None:
+    """A Python list or tuple written out, read without running anything; None where it is none.
+
+    >>> literal_list("['plate', 'top:plate']")
+    ['plate', 'top:plate']
+    >>> literal_list("__import__('os')") is None
+    True
+    """
+    try:
+        found: object = ast.literal_eval(text.strip())
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return list(found) if isinstance(found, list | tuple) else None
+
+
+def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
+    """Read a table with the columns ``id``, ``key``, ``instances`` (upper or lower case).
+
+    Args:
+        path: a CSV file; ``instances`` are Python lists, read as literals and never run.
+        worded: how texts are written, the same as for the events.
+
+    Raises:
+        DataError: the file cannot be read, has other columns, or a bad row; with its line.
+    """
+    ids: list[int] = []
+    owners: dict[str, set[int]] = {}
+    for where, row in csv_rows(path, needs=("id", "key", "instances")):
+        if isinstance(row, Fault):
+            raise DataError(row.at(where))
+        found, texts = row["id"], literal_list(row["instances"])
+        if not found.isdecimal():
+            raise DataError(f"{where}: id: {found!r} found; expected a whole number from 0")
+        if texts is None or not all(isinstance(text, str) for text in texts):
+            raise DataError(f"{where}: instances: expected a list of words such as ['take', 'pick-up']")
+        ids.append(int(found))
+        for text in (row["key"], *texts):
+            owners.setdefault(worded(str(text)), set()).add(int(found))
+    return Classes(
+        ids=frozenset(ids),
+        of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1},
+        ambiguous=frozenset(text for text, of in owners.items() if len(of) > 1),
+    )
+
+
+class ClassSettings(Record):
+    """Which words mean the same: tables of verb and noun classes, by default those beside the log."""
+
+    verb_classes: Annotated[FilePath, Meta(description="table of verb classes, a CSV file")] = ""
+    noun_classes: Annotated[FilePath, Meta(description="table of noun classes, a CSV file")] = ""
+
+    def builder(
+        self, log: Path, *, worded: Callable[[str], str], noun_worded: Callable[[str], str]
+    ) -> "LogBuilder":
+        """Read the tables and begin a log; `log` is its file or folder.
 
         Raises:
             DataError: a table that cannot be used.
         """
-        verbs = self.verbs or beside(log, "verb_classes.csv")
-        nouns = self.nouns or beside(log, "noun_classes.csv")
-        return Tables(
-            verbs=_classes.read(verbs, worded=worded) if verbs else Classes(),
-            nouns=_classes.read(nouns, worded=noun_worded) if nouns else Classes(),
+        verbs = Path(self.verb_classes) if self.verb_classes else beside(log, "verb_classes.csv")
+        nouns = Path(self.noun_classes) if self.noun_classes else beside(log, "noun_classes.csv")
+        return LogBuilder(
+            verbs=_read_classes(verbs, worded=worded) if verbs else Classes(),
+            nouns=_read_classes(nouns, worded=noun_worded) if nouns else Classes(),
         )
 
 
-class Gathering:
+class LogBuilder:
     """Takes the events of a log one by one: classes filled in, ids unique, oddities noted."""
 
-    def __init__(self, tables: Tables) -> None:
-        self.tables = tables
+    def __init__(self, *, verbs: Classes, nouns: Classes) -> None:
+        self._verbs, self._nouns = verbs, nouns
         self.events: list[Event] = []
         self.problems: list[str] = []
         self._places: dict[str, str] = {}
@@ -142,24 +217,20 @@ class Gathering:
             return
         self._places[event.event_id] = where
         self.events.append(event)
-        for kind, text, found in (
-            ("verb", event.verb, event.verb_class),
-            ("noun", event.noun, event.noun_class),
+        for kind, table, text, found in (
+            ("verb", self._verbs, event.verb, event.verb_class),
+            ("noun", self._nouns, event.noun, event.noun_class),
         ):
-            table = self._table(kind)
             if table.ids and (found < 0 or found not in table.ids):
                 self._classless.setdefault((kind, f"{text!r} (class {found})"), []).append(where)
 
-    def _table(self, kind: str) -> Classes:
-        return self.tables.verbs if kind == "verb" else self.tables.nouns
-
     def verb_class(self, text: str, given: int) -> int:
         """The class of a verb: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return given if given >= 0 else self.tables.verbs.find(text)
+        return given if given >= 0 else self._verbs.find(text)
 
     def noun_class(self, text: str, given: int) -> int:
         """The class of a noun: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return given if given >= 0 else self.tables.nouns.find(text)
+        return given if given >= 0 else self._nouns.find(text)
 
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:
         """All of it.

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from vidence.make.events.index import EventIndex, Pair, Texts, VideoEvents
 from vidence.make.pipeline.material import Corpus, Event, Material
-from vidence.make.tasks._drafting import NoIdea
+from vidence.make.tasks.candidates import NoCandidate
 from vidence.records import Evidence
 
 # How often a pair of verb and noun must occur elsewhere to be plausible (the paper prints no figure).
@@ -13,7 +13,7 @@ COMPATIBLE = 3
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class EventContext:
     """The events of one video, and the index of all."""
 
     video_id: str
@@ -25,22 +25,22 @@ class Setting:
         return self.index.elsewhere(pair, self.video_id)
 
 
-class Settings:
-    """Makes settings; the index of a corpus is made once, and again when another corpus comes."""
+class EventContexts:
+    """Makes the contexts of videos; the index of a corpus is made once for each corpus."""
 
     def __init__(self) -> None:
         self._corpus: Corpus | None = None
         self._index = EventIndex({})
 
-    def of(self, material: Material, corpus: Corpus) -> Setting:
-        """The setting of one video."""
-        return self.setting(material.source.video_id, material.events, corpus)
+    def of(self, material: Material, corpus: Corpus) -> EventContext:
+        """The context of one video."""
+        return self.context(material.source.video_id, material.events, corpus)
 
-    def setting(self, video_id: str, events: Sequence[Event], corpus: Corpus) -> Setting:
-        """The setting of a video by its events."""
+    def context(self, video_id: str, events: Sequence[Event], corpus: Corpus) -> EventContext:
+        """The context of a video by its events."""
         if self._corpus is not corpus:
             self._corpus, self._index = corpus, EventIndex(corpus.events)
-        return Setting(video_id=video_id, video=VideoEvents(events), index=self._index)
+        return EventContext(video_id=video_id, video=VideoEvents(events), index=self._index)
 
 
 def written(events: Sequence[Event]) -> Texts:
@@ -80,6 +80,6 @@ def n_times(n: int) -> str:
     return "once" if n == 1 else f"{n} times"
 
 
-def used_up(structure: str) -> NoIdea:
+def used_up(structure: str) -> NoCandidate:
     """The end of what one structure can ask."""
-    return NoIdea(subject=structure, reason="used-up", detail="everything that could be asked was tried")
+    return NoCandidate(subject=structure, reason="used-up", detail="everything that could be asked was tried")

@@ -1,20 +1,20 @@
 """People of a video who can be asked about: what they look like, when and where they are."""
 
-from collections.abc import Callable, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal, TypeAlias
+from typing import Annotated, Final, Literal, TypeAlias
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
-from vidence import option_readers
 from vidence.errors import DataError
-from vidence.make.pipeline.material import Card, Material
-from vidence.make.tasks._alike import MOST_ALIKE, closest
-from vidence.make.tasks._drafting import Ledger
-from vidence.make.tasks._moments import Timeline
-from vidence.make.tasks._wording import sentence
+from vidence.make.pipeline.material import Card, Corpus, Material
+from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog
+from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
 from vidence.seeing.same_person import distance
 from vidence.seeing.space import Bands, Edge, Place, edges_at, passage
@@ -28,7 +28,7 @@ STAYED: Final = "stayed"
 UNCLEAR: Final = "unclear"
 REACH: Final = 0.05
 SAME_LOOK: Final = 0.1
-# Who is there for a shorter time is no person to anybody who looks; as in ``rlpc``.
+# Shorter tracks are ignored: viewers do not notice them; as in ``rlpc``.
 _LEAST_OTHER_S: Final = 0.5
 # Under this name drafts tell reviewers how many people were not compared by what is said of them.
 NO_CARD: Final = "people without a card"
@@ -37,30 +37,27 @@ _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
 
 
-class PeopleRules(Record, kw_only=True, omit_defaults=True):
-    """Which people are asked about.
+class PeopleSettings(Record):
+    """Which people are asked about."""
 
-    `alike` is the word likeness above which two descriptions do not tell people apart; `coverage` the share
-    of the frames of its span in which a track must have a box; within `unclear_s` of the beginning or the end
-    of the video it is not said whether somebody came or went. Who passes an edge has a box that comes as near
-    to it as the share `reach` of the frame; with 1 the edge bands alone decide. Nobody is asked about whom
-    somebody without a card looks like: the cosine distance of their looks is below `same_look`.
-    """
-
-    alike: float = MOST_ALIKE
-    coverage: float = 0.8
-    unclear_s: float = 0.5
-    reach: float = REACH
-    same_look: float = SAME_LOOK
-
-
-OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "alike": option_readers.share,
-    "coverage": option_readers.share,
-    "unclear_s": option_readers.number_from_zero,
-    "reach": option_readers.share,
-    "same_look": option_readers.share,
-}
+    alike: Annotated[
+        float, Meta(ge=0, le=1, description="word likeness above which descriptions do not tell people apart")
+    ] = MOST_ALIKE
+    coverage: Annotated[
+        float, Meta(ge=0, le=1, description="share of the frames of its span in which a track has a box")
+    ] = 0.8
+    unclear_s: Annotated[
+        float,
+        Meta(ge=0, description="seconds from the ends of the video in which nobody is said to come or go"),
+    ] = 0.5
+    reach: Annotated[
+        float,
+        Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it"),
+    ] = REACH
+    same_look: Annotated[
+        float,
+        Meta(ge=0, le=1, description="cosine distance of looks below which a track without a card fits, too"),
+    ] = SAME_LOOK
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -253,7 +250,7 @@ def is_inside(
     return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in bands)
 
 
-def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[Person, ...]:
+def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tuple[Person, ...]:
     """The chosen people who can be asked about, in their order; the others go to the account.
 
     Nobody is used whose description is like that of another person of the video: it is to fit exactly one.
@@ -270,19 +267,19 @@ def people_of(material: Material, rules: PeopleRules, ledger: Ledger) -> tuple[P
     cards = {card.track_id: card for card in reversed(material.a_cards) if card.kind == "A"}
     b_cards = {card.track_id: card for card in reversed(material.b_cards) if card.kind == "B"}
     strangers = without_card(material)
-    ledger.note(NO_CARD, str(len(strangers)))
+    log.note(NO_CARD, str(len(strangers)))
     people = []
     for track_id in dict.fromkeys(material.chosen):
-        problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, rules=rules)
+        problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, settings=settings)
         if not problem:
-            problem = _double(track_id, strangers, tracked, most=rules.same_look)
+            problem = _double(track_id, strangers, tracked, most=settings.same_look)
         if problem:
-            ledger.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
+            log.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
         track = tracks[track_id]
         start_s, end_s = tracked.span_s(track)
-        enters, leaves = ways(track, tracked, unclear_s=rules.unclear_s, reach=rules.reach)
-        is_seen = partial(_is_seen, track, tracked, rules=rules)
+        enters, leaves = ways(track, tracked, unclear_s=settings.unclear_s, reach=settings.reach)
+        is_seen = partial(_is_seen, track, tracked, settings=settings)
         people.append(
             Person(
                 track=track,
@@ -307,7 +304,7 @@ def without_card(material: Material) -> tuple[Track, ...]:
     if tracked is None:
         return ()
     described = {card.track_id for card in material.a_cards if card.kind == "A"}
-    others = (track for track in tracked.others if _span_s(tracked, track) >= _LEAST_OTHER_S)
+    others = (track for track in tracked.others if lasts_s(track, tracked) >= _LEAST_OTHER_S)
     return tuple(
         track
         for track in (*tracked.tracks, *others)
@@ -315,7 +312,8 @@ def without_card(material: Material) -> tuple[Track, ...]:
     )
 
 
-def _span_s(tracked: TrackedVideo, track: Track) -> float:
+def lasts_s(track: Track, tracked: TrackedVideo) -> float:
+    """From the first frame of a track to its last, in seconds."""
     start_s, end_s = tracked.span_s(track)
     return end_s - start_s
 
@@ -340,12 +338,12 @@ def _double(
     )
 
 
-def _is_seen(track: Track, tracked: TrackedVideo, at: Literal[0, -1], *, rules: PeopleRules) -> bool:
-    return not is_inside(track, tracked, at=at, reach=rules.reach, unclear_s=rules.unclear_s)
+def _is_seen(track: Track, tracked: TrackedVideo, at: Literal[0, -1], *, settings: PeopleSettings) -> bool:
+    return not is_inside(track, tracked, at=at, reach=settings.reach, unclear_s=settings.unclear_s)
 
 
 def _problem(
-    track: Track | None, card: Card | None, *, cards: Mapping[str, Card], rules: PeopleRules
+    track: Track | None, card: Card | None, *, cards: Mapping[str, Card], settings: PeopleSettings
 ) -> tuple[str, str] | None:
     """Why a track cannot be asked about: a reason and what was seen."""
     if track is None:
@@ -360,10 +358,10 @@ def _problem(
     if n_span < _FEWEST_FRAMES:
         return "track-too-short", f"{n_span} frames"
     coverage = len(track.frame_indices) / n_span
-    if coverage < rules.coverage:
-        return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {rules.coverage:.0%}"
+    if coverage < settings.coverage:
+        return "track-with-gaps", f"boxes in {coverage:.0%} of its frames, at least {settings.coverage:.0%}"
     like = closest(card.text, [other.text for name, other in cards.items() if name != track.track_id])
-    if like > rules.alike:
+    if like > settings.alike:
         return "not-told-apart", f"word likeness {like:.2f} to another person's description"
     return None
 
@@ -381,3 +379,32 @@ def facts(people: Sequence[Person]) -> dict[str, str]:
 def only_one(person: Person) -> str:
     """The words that name a person by appearance alone."""
     return f"Exactly one person in the video fits this description:\n{person.text}"
+
+
+def listed(people: Sequence[Person], question: str) -> str:
+    """A question about numbered people who are named by their descriptions."""
+    texts = numbered([person.text for person in people])
+    return f"These {number_word(len(people))} people are in the video:\n{texts}\n{question}"
+
+
+class PeopleTask(ComputedTask):
+    """A task about the described people of a video; which questions is for `about_people` to say."""
+
+    needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
+    version = 3
+
+    def __init__(self, settings: PeopleSettings) -> None:
+        self.people_settings = settings
+
+    @abstractmethod
+    def about_people(
+        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """The candidates for questions about these people."""
+
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """Those of `about_people`."""
+        people = people_of(material, self.people_settings, log)
+        return self.about_people(people, material, corpus, rng=rng)

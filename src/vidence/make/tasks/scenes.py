@@ -1,15 +1,15 @@
-"""Shots with what was written about them: which descriptions can be asked about, and draws of them."""
+"""Described shots: which descriptions can be asked about, and random draws of them."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
 from vidence.make.pipeline.material import Material, SceneCard
-from vidence.make.tasks._alike import MOST_ALIKE, closest
-from vidence.make.tasks._drafting import Ledger, NoIdea
-from vidence.make.tasks._wording import sentence
+from vidence.make.tasks.candidates import DraftLog, NoCandidate, fresh
+from vidence.make.tasks.wording import MOST_ALIKE, closest, sentence
 from vidence.records import Evidence, Record
 from vidence.seeing.shooting import Shot
 from vidence.statistics.near_duplicates import normal_form
@@ -20,23 +20,13 @@ FEWEST_CHANGES, MOST_CHANGES = 2, 5
 _MOST_REPEATS = 60
 
 
-class SceneRules(Record, kw_only=True, omit_defaults=True):
-    """Which descriptions are used.
+class SceneSettings(Record):
+    """Which descriptions are used."""
 
-    `alike` is the word likeness above which two descriptions do not tell their shots apart, `shortest_s` the
-    shortest shot in seconds, `mixed` whether false descriptions are mixed in where there are some.
-    """
-
-    alike: float = MOST_ALIKE
-    shortest_s: float = 0.5
-    mixed: bool = True
-
-
-OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "alike": option_readers.share,
-    "shortest_s": option_readers.number_from_zero,
-    "mixed": option_readers.yes_or_no,
-}
+    alike: Annotated[
+        float, Meta(ge=0, le=1, description="word likeness above which descriptions do not tell shots apart")
+    ] = MOST_ALIKE
+    shortest_s: Annotated[float, Meta(ge=0, description="shortest shot, seconds")] = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -87,8 +77,10 @@ class Scenes:
         return tuple(chosen[i] for i in rng.permutation(n))
 
 
-def scenes_of(material: Material, rules: SceneRules, ledger: Ledger) -> Scenes:
+def scenes_of(material: Material, settings: SceneSettings, log: DraftLog, *, mixed: bool = True) -> Scenes:
     """The descriptions that can be used; the others go to the account with a reason.
+
+    Without `mixed` false descriptions are left out.
 
     A true description is used where no other shot's is like it. A false one is used where it has two to five
     changes, and is not like the true description of another shot.
@@ -100,9 +92,9 @@ def scenes_of(material: Material, rules: SceneRules, ledger: Ledger) -> Scenes:
     true_cards: dict[str, SceneCard] = {}
     false_cards: list[SceneCard] = []
     for card in material.scene_cards:
-        problem = _problem(card, shots, rules)
+        problem = _problem(card, shots, settings)
         if problem:
-            ledger.drop(f"scene card {card.card_id}", reason=problem[0], detail=problem[1])
+            log.drop(f"scene card {card.card_id}", reason=problem[0], detail=problem[1])
         elif card.is_faithful:
             true_cards.setdefault(card.shot_id, card)
         else:
@@ -111,31 +103,31 @@ def scenes_of(material: Material, rules: SceneRules, ledger: Ledger) -> Scenes:
     faithful: dict[str, Scene] = {}
     for shot_id, card in true_cards.items():
         like = closest(card.text, [text for other, text in texts.items() if other != shot_id])
-        if like > rules.alike:
-            _drop_alike(ledger, card, like)
+        if like > settings.alike:
+            _drop_alike(log, card, like)
         else:
             faithful[shot_id] = Scene(shot=shots[shot_id], card=card)
     false: dict[str, tuple[Scene, ...]] = {}
     for card in false_cards:
         like = closest(card.text, [text for other, text in texts.items() if other != card.shot_id])
         own = texts.get(card.shot_id, "")
-        if like > rules.alike:
-            _drop_alike(ledger, card, like)
+        if like > settings.alike:
+            _drop_alike(log, card, like)
         elif normal_form(own) == normal_form(card.text):
-            ledger.drop(f"scene card {card.card_id}", reason="false-card-says-the-same", detail=card.text)
+            log.drop(f"scene card {card.card_id}", reason="false-card-says-the-same", detail=card.text)
         else:
             scene = Scene(shot=shots[card.shot_id], card=card)
             false[card.shot_id] = (*false.get(card.shot_id, ()), scene)
-    return Scenes(faithful=faithful, false=false if rules.mixed else {})
+    return Scenes(faithful=faithful, false=false if mixed else {})
 
 
-def _drop_alike(ledger: Ledger, card: SceneCard, like: float) -> None:
-    ledger.drop(
+def _drop_alike(log: DraftLog, card: SceneCard, like: float) -> None:
+    log.drop(
         f"scene card {card.card_id}", reason="fits-another-shot", detail=f"word likeness {like:.2f} to it"
     )
 
 
-def _problem(card: SceneCard, shots: Mapping[str, Shot], rules: SceneRules) -> tuple[str, str] | None:
+def _problem(card: SceneCard, shots: Mapping[str, Shot], settings: SceneSettings) -> tuple[str, str] | None:
     """Why a card cannot be used at all: a reason and what was seen."""
     shot = shots.get(card.shot_id)
     if shot is None:
@@ -143,8 +135,8 @@ def _problem(card: SceneCard, shots: Mapping[str, Shot], rules: SceneRules) -> t
     if not normal_form(card.text):
         return "empty-card", repr(card.text)
     length_s = shot.end_s - shot.start_s
-    if length_s < rules.shortest_s:
-        return "shot-too-short", f"{length_s:.2f} s, at least {rules.shortest_s:g} s"
+    if length_s < settings.shortest_s:
+        return "shot-too-short", f"{length_s:.2f} s, at least {settings.shortest_s:g} s"
     if not card.is_faithful and not FEWEST_CHANGES <= len(card.changes) <= MOST_CHANGES:
         return "number-of-changes", f"{len(card.changes)}, not {FEWEST_CHANGES} to {MOST_CHANGES}"
     return None
@@ -174,7 +166,7 @@ def facts(scenes: Sequence[Scene]) -> dict[str, str]:
 
 def new_draws(
     draw: Callable[[], tuple[Scene, ...] | None], *, structure: str, needed: str
-) -> Iterator[tuple[Scene, ...] | NoIdea]:
+) -> Iterator[tuple[Scene, ...] | NoCandidate]:
     """Draws of descriptions that were not drawn before, until there seem to be no more.
 
     Args:
@@ -182,16 +174,13 @@ def new_draws(
         structure: for the account.
         needed: what was wanted, for the account.
     """
-    seen: set[frozenset[str]] = set()
-    n_in_vain = 0
-    while n_in_vain < _MOST_REPEATS:
-        drawn = draw()
-        key = frozenset(scene.card.card_id for scene in drawn or ())
-        if drawn and key not in seen:
-            n_in_vain = 0
-            seen.add(key)
-            yield drawn
-        else:
-            n_in_vain += 1
-    if not seen:
-        yield NoIdea(subject=structure, reason="too-few-scene-cards", detail=f"expected {needed}")
+    any_yet = False
+    for drawn in fresh(draw, _cards, most_repeats=_MOST_REPEATS):
+        any_yet = True
+        yield drawn
+    if not any_yet:
+        yield NoCandidate(subject=structure, reason="too-few-scene-cards", detail=f"expected {needed}")
+
+
+def _cards(scenes: Sequence[Scene]) -> frozenset[str]:
+    return frozenset(scene.card.card_id for scene in scenes)
