@@ -6,9 +6,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vidence.errors import MediaError, StoreError, UsageError
 from vidence.make.pipeline.material import Crop
 from vidence.media.cache import write_whole
+from vidence.media.encode import Encoding, encode
+from vidence.media.sizes import Size
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -40,6 +45,18 @@ class PictureFolder:
                 "folder"
             ) from error
         return digest
+
+    def keep(self, image: NDArray[np.uint8], *, frame_index: int, quality: int, track_id: str = "") -> Crop:
+        """Encode a picture of a frame as JPEG and keep it; errors as for `put`."""
+        encoded = encode(image, Encoding(size=Size(), quality=quality))
+        return Crop(
+            track_id=track_id,
+            frame_index=frame_index,
+            digest=self.put(encoded.data),
+            width_px=encoded.width_px,
+            height_px=encoded.height_px,
+            media_type=encoded.media_type,
+        )
 
     def get(self, digest: str) -> bytes:
         """The bytes of a picture.

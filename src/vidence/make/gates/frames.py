@@ -16,7 +16,6 @@ from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Codec, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, Draft, VideoSource
 from vidence.make.pipeline.session import BuildContext
-from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem
 from vidence.records import Evidence, Record
@@ -111,18 +110,8 @@ def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, source: FrameS
 
 
 def _cut(file: Path, indices: Sequence[int], *, rules: OneFrameRules, source: FrameSource) -> FrameSet:
-    encoding = Encoding(size=Size(), quality=_QUALITY)
-
     def make(index: int, image: NDArray[np.uint8]) -> Crop:
-        encoded = encode(image, encoding)
-        return Crop(
-            track_id="",
-            frame_index=index,
-            digest=source.pictures.put(encoded.data),
-            width_px=encoded.width_px,
-            height_px=encoded.height_px,
-            media_type=encoded.media_type,
-        )
+        return source.pictures.keep(image, frame_index=index, quality=_QUALITY)
 
     try:
         video = source.context.video(file)

@@ -4,6 +4,7 @@ Paths start from the folder of the file. A table that is absent switches its ste
 step is then left out, with the reason in the account.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TypeAlias
@@ -16,7 +17,7 @@ from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
 from vidence.make.cards.scenes import SceneRules
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
-from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.config_file import Count, read_config
 from vidence.make.pipeline.models import AskingRules, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
@@ -84,17 +85,13 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
 
     detector: str = "hog"
     tracker: str = "deepsort"
-    every: int = 1
+    every: Count = 1
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     same_person: SamePersonRules = SamePersonRules()
     looks: AppearanceSettings = AppearanceSettings()
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
-
-    def __post_init__(self) -> None:
-        if self.every < 1:
-            raise UsageError(f"every is {self.every}; expected 1 for all frames, 2 for each second one, ...")
 
 
 class ShotRules(Record, kw_only=True, omit_defaults=True):
@@ -139,16 +136,10 @@ class TaskRules(Record, kw_only=True, omit_defaults=True):
     `structures` are the forms of question that are wanted (empty: all that the task has).
     """
 
-    per_video: int = DEFAULT_PER_VIDEO
-    total: int | None = None
+    per_video: Count = DEFAULT_PER_VIDEO
+    total: Count | None = None
     structures: tuple[str, ...] = ()
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("per_video", "total"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} is {value}; expected 1 or more")
 
 
 class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
@@ -177,7 +168,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     release: ReleaseRules | None = None
 
     def __post_init__(self) -> None:
-        if not self.name or set(self.name) - _NAME_CHARS:
+        if not re.fullmatch(r"[\w.-]+", self.name, re.ASCII):
             raise UsageError(f"name is {self.name!r}; expected letters, digits, - and _")
         if not self.sources and not self.logs:
             raise UsageError(
@@ -206,9 +197,6 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
             )
         named = (self.scenes.model, self.scenes.false_model)
         return [*asked, *(name for name in named if name and name != BY_RULES)]
-
-
-_NAME_CHARS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
 def read_herbench(path: Path) -> HerbenchConfig:

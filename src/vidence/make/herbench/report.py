@@ -23,7 +23,6 @@ from vidence.make.herbench.report_tables import (
 )
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import Account, write_file
-from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.output import Question
 from vidence.media.video import Video
 from vidence.report.thumbnails import Sheet
@@ -276,6 +275,9 @@ def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None
 
 def _asked(question: Question, video: Video | None) -> Asked:
     draft = question.draft
+    sheet = None
+    if video is not None:
+        sheet = _sheet(partial(report_pictures.evidence_sheet, draft, video, most=_MOST_SPANS), [])
     return Asked(
         question_id=question.question_id,
         task=draft.task,
@@ -292,22 +294,5 @@ def _asked(question: Question, video: Video | None) -> Asked:
             if span.start_s is not None and span.end_s is not None
         ),
         facts=tuple(draft.facts.items()),
-        sheet=_evidence_sheet(draft, video),
+        sheet=sheet,
     )
-
-
-def _evidence_sheet(draft: Draft, video: Video | None) -> Sheet | None:
-    """The middle frame of each span of evidence; None where the video is not here."""
-    if video is None:
-        return None
-    frames: dict[int, str] = {}
-    for span in draft.evidence[:_MOST_SPANS]:
-        if span.start_s is not None and span.end_s is not None:
-            index = video.index_at((span.start_s + span.end_s) / 2)
-            frames[index] = f"{float(video.times_s[index]):.1f} s"
-    if not frames:
-        return None
-    try:
-        return report_pictures.frames_sheet(video, frames, n_columns=6, thumb_px=200)
-    except MediaError:
-        return None

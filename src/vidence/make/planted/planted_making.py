@@ -108,7 +108,7 @@ class Planted(Record, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class PlantedCase:
     """A question beside the plan: which of its choices say what was planted."""
 
     draft: Draft
@@ -131,7 +131,7 @@ class PlantedMaking:
     folder: Path
     planted: Planted
     account: Account
-    held: tuple[Held, ...]
+    held: tuple[PlantedCase, ...]
     leaks: tuple[tuple[bool, bool], ...]
 
     @property
@@ -189,7 +189,7 @@ def _read(path: Path) -> list[Draft]:
     return [msgspec.json.decode(line, type=Draft) for line in path.read_bytes().splitlines()]
 
 
-def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[Held]:
+def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[PlantedCase]:
     """Each question beside the plan of its video.
 
     Raises:
@@ -209,7 +209,7 @@ def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[Held]:
             )
         else:
             raise DataError(f"{draft.draft_id} is about {draft.video_id!r}, which was not planted")
-        yield Held(draft=draft, true_choices=truth)
+        yield PlantedCase(draft=draft, true_choices=truth)
 
 
 def leaking(draft: Draft) -> Draft:
