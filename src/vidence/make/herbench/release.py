@@ -24,7 +24,7 @@ from vidence.make.release.writing import (
     write_release,
 )
 from vidence.make.review.decision import REVIEW, ReviewResult, decide_review
-from vidence.make.review.sample import Drawn, draw
+from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.make.review.sheet import PAGE_VERSION, as_csv, as_page, is_begun, read_csv
 from vidence.media.video import Video
 
@@ -56,7 +56,7 @@ def review(
     rules, config = work.config.review, work.config
     if rules is None:
         return _unreviewed(work, questions, gated)
-    drawn = draw(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
+    drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
     folder = work.out / REVIEW
     filled = work.root / rules.filled if rules.filled else None
     files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
@@ -127,7 +127,7 @@ def _close(
 
 
 def _sheets(
-    work: HerbenchSession, drawn: Drawn, videos: Sequence[VideoState], *, folder: Path, n_frames: int
+    work: HerbenchSession, drawn: ReviewSample, videos: Sequence[VideoState], *, folder: Path, n_frames: int
 ) -> tuple[Path, ...]:
     """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
     table = folder / SHEET_FILE

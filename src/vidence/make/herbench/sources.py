@@ -1,22 +1,19 @@
 """What questions are made about: the videos that a configuration names, and those that its logs name."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import msgspec
-
 from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.events.log import EventLog, EventLogReader
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
+from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.media.facts import read_facts
 
 STAGE = "sources"
-_TABLE_COLUMNS = ("video_id", "duration", "fps", "resolution")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +59,16 @@ class _Wanted:
     path: str
     rule: SourceRule
     log: LogRule | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Listed:
+    """What a table or a file says of a video; zeros where nothing is known."""
+
+    fps: float = 0.0
+    duration_s: float = 0.0
+    width_px: int = 0
+    height_px: int = 0
 
 
 def find_sources(
@@ -183,50 +190,34 @@ def _source(
     one: _Wanted,
     events: Sequence[Event],
     *,
-    tables: Mapping[str, Mapping[str, Mapping[str, str]]],
+    tables: Mapping[str, Mapping[str, _Listed]],
     cache_root: Path | None,
 ) -> tuple[VideoSource, Path | None]:
     """What is known of a video; without its file what the table or the log of its events says."""
-    blank = VideoSource(
+    if one.file.exists() or one.log is None:
+        facts = read_facts(one.file, kind="video", cache_root=cache_root)
+        probe, counted = facts.probe, facts.probe.counted
+        known = _Listed(
+            fps=counted.fps, duration_s=counted.duration_s, width_px=probe.width_px, height_px=probe.height_px
+        )
+        n_frames, sha256, file = len(facts.times_s), facts.content_hash, one.file
+    else:
+        unlisted = _Listed(duration_s=max((e.end_s for e in events), default=0.0))
+        known = tables.get(one.log.table, {}).get(one.video_id, unlisted)
+        n_frames, sha256, file = round(known.fps * known.duration_s), "", None
+    video = VideoSource(
         video_id=one.video_id,
         path=one.path,
-        n_frames=0,
-        fps=0.0,
-        duration_s=0.0,
-        width_px=0,
-        height_px=0,
+        n_frames=n_frames,
+        fps=known.fps,
+        duration_s=known.duration_s,
+        width_px=known.width_px,
+        height_px=known.height_px,
+        sha256=sha256,
         collection=one.rule.collection,
         licence=one.rule.licence,
     )
-    if one.file.exists() or one.log is None:
-        facts = read_facts(one.file, kind="video", cache_root=cache_root)
-        counted = facts.probe.counted
-        return (
-            msgspec.structs.replace(
-                blank,
-                n_frames=len(facts.times_s),
-                fps=counted.fps,
-                duration_s=counted.duration_s,
-                width_px=facts.probe.width_px,
-                height_px=facts.probe.height_px,
-                sha256=facts.content_hash,
-            ),
-            one.file,
-        )
-    row = tables.get(one.log.table, {}).get(one.video_id)
-    if row is None:
-        return msgspec.structs.replace(blank, duration_s=max((e.end_s for e in events), default=0.0)), None
-    fps, duration_s = float(row["fps"]), float(row["duration"])
-    width, _, height = row["resolution"].partition("x")
-    known = msgspec.structs.replace(
-        blank,
-        fps=fps,
-        duration_s=duration_s,
-        n_frames=round(fps * duration_s),
-        width_px=int(width),
-        height_px=int(height),
-    )
-    return known, None
+    return video, file
 
 
 def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, ...], list[Dropped]]:
@@ -244,31 +235,31 @@ def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, .
     return tuple(e for e in events if e.start_s < video.duration_s), late
 
 
-def _read_table(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            absent = [name for name in _TABLE_COLUMNS if name not in (reader.fieldnames or ())]
-            if absent:
-                raise DataError(
-                    f"{path} lacks the columns {', '.join(absent)}; expected {', '.join(_TABLE_COLUMNS)}"
-                )
-            rows = {row["video_id"]: row for row in reader}
-            for video_id, row in rows.items():
-                _check_row(path, video_id, row)
-            return rows
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the table of videos {path} cannot be read: {error}") from error
+def _read_table(path: Path) -> dict[str, _Listed]:
+    """What a table says of videos, by their ids; with ``.gz`` it is unpacked.
 
-
-def _check_row(path: Path, video_id: str, row: Mapping[str, str]) -> None:
-    try:
+    Raises:
+        DataError: it cannot be read, lacks a column, or has a value that makes no sense; with its line.
+    """
+    found: dict[str, _Listed] = {}
+    for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
+        if isinstance(row, Fault):
+            raise DataError(row.at(where))
         width, _, height = row["resolution"].partition("x")
-        usable = float(row["fps"]) > 0 and float(row["duration"]) > 0 and int(width) > 0 and int(height) > 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise DataError(
-            f"{path}: the video {video_id!r} has duration {row['duration']!r}, fps {row['fps']!r}, "
-            f"resolution {row['resolution']!r}; expected numbers above 0, and WIDTHxHEIGHT"
-        )
+        try:
+            one = _Listed(
+                fps=float(row["fps"]),
+                duration_s=float(row["duration"]),
+                width_px=int(width),
+                height_px=int(height),
+            )
+            usable = min(one.fps, one.duration_s, one.width_px, one.height_px) > 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise DataError(
+                f"{where}: duration {row['duration']!r}, fps {row['fps']!r}, resolution "
+                f"{row['resolution']!r} found; expected numbers above 0, and WIDTHxHEIGHT"
+            )
+        found[row["video_id"]] = one
+    return found

@@ -1,4 +1,4 @@
-"""``actpld``: motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
+"""Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

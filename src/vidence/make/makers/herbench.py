@@ -1,4 +1,4 @@
-"""``herbench``: HERBench's construction, from videos and event logs to questions of twelve tasks."""
+"""HERBench's construction, from videos and event logs to questions of twelve tasks."""
 
 from collections.abc import Sequence
 from pathlib import Path

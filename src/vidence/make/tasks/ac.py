@@ -1,4 +1,4 @@
-"""``ac``: action counting: how often an action occurs in a video, and which one occurs most often."""
+"""Action counting: how often an action occurs in a video, and which one occurs most often."""
 
 from collections.abc import Sequence
 from typing import Annotated

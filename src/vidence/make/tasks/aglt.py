@@ -1,4 +1,4 @@
-"""``aglt``: appearance-grounded localization and trajectory: where somebody comes from and goes to."""
+"""Appearance-grounded localization and trajectory: where somebody comes from and goes to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations

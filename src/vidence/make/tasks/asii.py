@@ -1,4 +1,4 @@
-"""``asii``: action sequence integrity and identification: in which order narrated events come."""
+"""Action sequence integrity and identification: in which order narrated events come."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

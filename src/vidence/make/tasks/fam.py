@@ -1,4 +1,4 @@
-"""``fam``: false action memory: which actions occur in a video, and which one does not."""
+"""False action memory: which actions occur in a video, and which one does not."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``fom``: false object memory: which objects are handled in a video, and which one is not."""
+"""False object memory: which objects are handled in a video, and which one is not."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""``megl``: multi-entities grounding and localization: who of those described is there, and how they go."""
+"""Multi-entities grounding and localization: who of those described is there, and how they go."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""``mpdr``: multi-person duration reasoning: who is in view longest, comes first, is seen together."""
+"""Multi-person duration reasoning: who is in view longest, comes first, is seen together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations

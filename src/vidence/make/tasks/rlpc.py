@@ -1,4 +1,4 @@
-"""``rlpc``: region-localized people counting: how many come, go or pass through a part of the frame."""
+"""Region-localized people counting: how many come, go or pass through a part of the frame."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

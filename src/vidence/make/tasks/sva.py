@@ -1,4 +1,4 @@
-"""``sva``: scene verification and arrangement: which descriptions fit, and in which order."""
+"""Scene verification and arrangement: which descriptions fit, and in which order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations

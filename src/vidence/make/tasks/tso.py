@@ -1,4 +1,4 @@
-"""``tso``: temporal shot ordering: in which order described shots come."""
+"""Temporal shot ordering: in which order described shots come."""
 
 from collections.abc import Sequence
 from typing import Annotated

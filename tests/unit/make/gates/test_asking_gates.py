@@ -26,7 +26,7 @@ from vidence.records import Item
 LONGEST = "baseline:longest"
 
 
-def errands(tmp_path: Path, pictures=None, **models: str) -> Models:
+def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
     more = {} if pictures is None else {"pictures": pictures}
     return Models(
         models,
@@ -37,7 +37,7 @@ def errands(tmp_path: Path, pictures=None, **models: str) -> Models:
 
 
 def blind(tmp_path: Path, drafts, models: dict[str, str], **rules: object):
-    with errands(tmp_path, **models) as sent:
+    with models_of(tmp_path, **models) as sent:
         return ask_blind(drafts, TextOnlyRules(models=tuple(models), **rules), models=sent, seed=1)
 
 
@@ -119,7 +119,7 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     rules = OneFrameRules(model="eye", evidence=3)
     cutting = planted.cutting(tmp_path)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with errands(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+    with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
         verdicts = ask_with_frames(planted.drafts, tried, rules, models=sent, seed=1)
     dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
     reader = Reader(name="fuser")
@@ -136,7 +136,7 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     leaked = {n for n, item in planted.items.items() if item.tags["leak"] == "yes"}
     assert dropped == single | leaked  # the middle of its span shows the only card
     with_two = OneFrameRules(model="eye", evidence=3, suffice=2)
-    with errands(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+    with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
         again = ask_with_frames(planted.drafts, tried, with_two, models=sent, seed=1)
         assert sent.spent.n_asked == 0  # the same questions: all out of the memory
     assert {one.draft_id for one in again if one.decision == "dropped"} == leaked
@@ -155,7 +155,7 @@ def test_frames_are_cut_once(planted, tmp_path):
 def test_a_video_that_is_not_here_leaves_its_drafts_untried(planted, tmp_path):
     rules, cutting = OneFrameRules(model="eye"), planted.cutting(tmp_path, with_files=False)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with errands(tmp_path, eye="phantom:fuser") as sent:
+    with models_of(tmp_path, eye="phantom:fuser") as sent:
         verdicts = ask_with_frames(planted.drafts, tried, rules, models=sent, seed=1)
     assert {one.decision for one in verdicts} == {"untried"}
     assert remarks("one-frame", verdicts) == ["one-frame: 20 not tried: the video is not here."]
@@ -233,7 +233,7 @@ def test_words_of_the_user_replace_those_of_gates(tmp_path, monkeypatch):
     monkeypatch.setattr(asking.DraftSubject, "prompt", heard)
     asked = draft("a")
     rules = TextOnlyRules(models=("a",), at_least=1)
-    with errands(tmp_path, a="scripted:A") as sent:
+    with models_of(tmp_path, a="scripted:A") as sent:
         ask_blind([asked], rules, models=sent, seed=1, own_words=own)
         (own / "forced.txt").write_text("Choose!")
         ask_blind([asked], rules, models=sent, seed=1, own_words=own)
@@ -250,10 +250,10 @@ def test_a_model_without_access_stops_the_gate(tmp_path):
 def test_a_second_session_asks_nothing(tmp_path):
     drafts, models = [leaky("leak")], {"a": LONGEST, "b": "scripted:Answer: B"}
     rules = TextOnlyRules(models=tuple(models), at_least=2, permutations=2)
-    with errands(tmp_path, **models) as sent:
+    with models_of(tmp_path, **models) as sent:
         first = ask_blind(drafts, rules, models=sent, seed=1)
         assert sent.spent.n_asked == 6
-    with errands(tmp_path, **models) as sent:
+    with models_of(tmp_path, **models) as sent:
         assert ask_blind(drafts, rules, models=sent, seed=1) == first
         assert sent.spent.n_asked == 0
 

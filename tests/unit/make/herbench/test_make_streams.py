@@ -114,9 +114,9 @@ class Making:
         self.versions: dict[str, int] = {}
         look_up = ArtifactCache.find
 
-        def find(shelf, stage, *rest):
+        def find(cache, stage, *rest):
             self.versions[stage.name] = stage.version
-            return look_up(shelf, stage, *rest)
+            return look_up(cache, stage, *rest)
 
         monkeypatch.setattr(ArtifactCache, "find", find)
 
