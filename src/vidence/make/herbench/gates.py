@@ -3,12 +3,19 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vidence.make.gates.asking import ONE_FRAME, TEXT_ONLY, ask_blind, ask_with_frames
+from vidence.make.gates.asking import (
+    ONE_FRAME,
+    TEXT_ONLY,
+    GateVerdict,
+    as_lines,
+    ask_blind,
+    ask_with_frames,
+    remarks,
+)
 from vidence.make.gates.checks import CHECKS, check
 from vidence.make.gates.frames import FrameSource, cut_frames
 from vidence.make.gates.letters import LetterCounts, spread_letters
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
-from vidence.make.gates.verdicts import GateVerdict, as_lines, remarks
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped

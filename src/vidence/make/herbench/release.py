@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import MediaError, UsageError
-from vidence.make.gates.verdicts import as_lines, open_ones
+from vidence.make.gates.asking import as_lines, open_ones
 from vidence.make.herbench.gates import VERDICTS_FILE, Gated
 from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.cache import digest_of

@@ -12,7 +12,7 @@ import numpy as np
 from vidence.contracts import Flow
 from vidence.errors import DataError
 from vidence.make.cards.card_files import read_scene_cards
-from vidence.make.cards.perturbing import false_id, perturb
+from vidence.make.cards.falsifying import false_id, perturb
 from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep

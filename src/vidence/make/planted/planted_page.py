@@ -43,8 +43,9 @@ def made_section(made: PlantedMaking) -> Section:
         f"Two films were drawn for this page, with {people} figures that come and go through known edges at "
         f"known times, and a log of {deeds} things that are done in three kitchens was planted. "
         "From these the maker of HERBench's questions followed the figures, had a card written of each by a "
-        "reader of their coats, and wrote questions. The boxes of the figures came from a file; who is who "
-        "in them, it had to find out. Each choice of each question is read and held against the plan.",
+        "simulated model that sees their coats, and wrote questions. The boxes of the figures came from a "
+        "file; who is who in them, it had to find out. Each choice of each question is read and held against "
+        "the plan.",
         verdict,
         _leak_words(made),
     )

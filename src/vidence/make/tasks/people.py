@@ -37,6 +37,15 @@ _FEWEST_FRAMES = 3
 _MOST_SHOWN = 3
 
 
+UnclearS: TypeAlias = Annotated[
+    float, Meta(ge=0, description="seconds from the ends of the video in which nobody is said to come or go")
+]
+Reach: TypeAlias = Annotated[
+    float,
+    Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it"),
+]
+
+
 class PeopleSettings(Record):
     """Which people are asked about."""
 
@@ -46,14 +55,8 @@ class PeopleSettings(Record):
     coverage: Annotated[
         float, Meta(ge=0, le=1, description="share of the frames of its span in which a track has a box")
     ] = 0.8
-    unclear_s: Annotated[
-        float,
-        Meta(ge=0, description="seconds from the ends of the video in which nobody is said to come or go"),
-    ] = 0.5
-    reach: Annotated[
-        float,
-        Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it"),
-    ] = REACH
+    unclear_s: UnclearS = 0.5
+    reach: Reach = REACH
     same_look: Annotated[
         float,
         Meta(ge=0, le=1, description="cosine distance of looks below which a track without a card fits, too"),

@@ -21,7 +21,16 @@ from vidence.make.tasks.candidates import (
 )
 from vidence.make.tasks.counts import ranges_around
 from vidence.make.tasks.paths import EDGE_WORDS
-from vidence.make.tasks.people import REACH, from_cut, is_inside, lasts_s, reaches, timeline_of
+from vidence.make.tasks.people import (
+    REACH,
+    Reach,
+    UnclearS,
+    from_cut,
+    is_inside,
+    lasts_s,
+    reaches,
+    timeline_of,
+)
 from vidence.records import Evidence, Record
 from vidence.seeing.overlap import share_inside
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
@@ -59,14 +68,8 @@ class Settings(Record):
         float,
         Meta(ge=0, description="seconds from which on a track that refining left out is an unclear case"),
     ] = 0.5
-    unclear_s: Annotated[
-        float,
-        Meta(ge=0, description="seconds from the ends of the video in which nobody is said to come or go"),
-    ] = 0.5
-    reach: Annotated[
-        float,
-        Meta(ge=0, le=1, description="share of the frame from an edge that a box must reach to pass it"),
-    ] = REACH
+    unclear_s: UnclearS = 0.5
+    reach: Reach = REACH
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -13,10 +13,9 @@ from vidence.ask.prompting.templates import Templates
 from vidence.errors import AccessError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates import asking
-from vidence.make.gates.asking import TEXT_ONLY, ask_blind, ask_with_frames
+from vidence.make.gates.asking import TEXT_ONLY, ask_blind, ask_with_frames, open_ones, remarks
 from vidence.make.gates.frames import FrameSource, cut_frames, tried_frames
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
-from vidence.make.gates.verdicts import open_ones, remarks
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
 from vidence.make.pipeline.models import AskingRules, Models

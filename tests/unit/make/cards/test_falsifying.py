@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from vidence.make.cards.perturbing import perturb, read_false
+from vidence.make.cards.falsifying import perturb, read_false
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.make.writing.writer import Objection
 from vidence.records import Reply

@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.cards.changing import check_changes
+from vidence.make.cards.falsifying import check_changes
 from vidence.make.pipeline.material import Change
 
 TRUE = "A young woman in a red coat walks past two parked cars on a wet street."

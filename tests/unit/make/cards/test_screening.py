@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.cards.leakage import LeakRule, jaccard, leakage
+from vidence.make.cards.screening import LeakRule, jaccard, leakage
 
 
 def test_words_are_counted_in_two_ways():
