@@ -122,7 +122,7 @@ def draft_all(
         dropped=dropped,
         n_cached=results.n_cached,
     )
-    return work.sift("quotas", _account_drafts(work, list(found.values())), _quotas(orders))
+    return work.filter("quotas", _account_drafts(work, list(found.values())), _quotas(orders))
 
 
 def _lacking(one: VideoState, task: Task) -> str:

@@ -48,7 +48,7 @@ def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequenc
         work.ledger.notes.append(words)
         return Gated(drafts=drafts, words=(words,))
     gates = _Gates(work=work, rules=rules, videos=videos)
-    drafts = work.sift(CHECKS, drafts, lambda some: check(some, rules.checks))
+    drafts = work.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
     gates.words.append(
         f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
     )
@@ -90,7 +90,7 @@ class _Gates:
         if rules is None or not rules.models:
             return self._left_out(TEXT_ONLY, drafts)
         self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        return self._sift(
+        return self._filter(
             TEXT_ONLY,
             drafts,
             lambda some: ask_blind(
@@ -112,7 +112,7 @@ class _Gates:
             cache=work.cache,
             context=work.context,
         )
-        return self._sift(
+        return self._filter(
             ONE_FRAME,
             drafts,
             lambda some: ask_with_frames(
@@ -131,7 +131,7 @@ class _Gates:
         self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
         return drafts
 
-    def _sift(
+    def _filter(
         self,
         gate: str,
         drafts: tuple[Draft, ...],
@@ -139,7 +139,7 @@ class _Gates:
         *,
         reason: str,
     ) -> tuple[Draft, ...]:
-        def sieve(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
             verdicts = ask(some)
             self.verdicts += verdicts
             self.notes += remarks(gate, verdicts)
@@ -152,7 +152,7 @@ class _Gates:
             ]
             return [draft for draft in some if draft.draft_id not in gone], dropped
 
-        return self._work.sift(gate, drafts, sieve)
+        return self._work.filter(gate, drafts, gate_drafts)
 
     def _spec(self, name: str) -> str:
         return self._work.models.spec(name).partition("?")[0]

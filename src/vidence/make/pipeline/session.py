@@ -178,7 +178,7 @@ class Session:
         account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
         self.context.on_event(StageEnded(account=account, n_cached=n_cached))
 
-    def sift(self, stage: str, drafts: Sequence[Draft], gate: Gate) -> tuple[Draft, ...]:
+    def filter(self, stage: str, drafts: Sequence[Draft], gate: Gate) -> tuple[Draft, ...]:
         """Put drafts through a gate and close its account.
 
         Args:

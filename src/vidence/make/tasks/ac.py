@@ -27,7 +27,7 @@ _LEAD = 2
 _LEAST_LEADER = 4
 
 
-class Settings(Record):
+class Settings(Record, kw_only=True):
     """Which counts are asked."""
 
     least: Annotated[int, Meta(ge=1, description="smallest count that is asked, 3 or more")] = LEAST_COUNT
@@ -95,10 +95,10 @@ class Ac(ComputedTask):
                 detail = f"{one.k} of its {count} occurrences share no moment"
                 yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
             elif options := there.options.get(one.text, ()):
-                yield _count_idea(structure, one, options=options)
+                yield _count_candidate(structure, one, options=options)
             elif self._settings.alone:
                 options = counts_around(count, rank=min(ranks.next(), count), rng=rng)
-                yield _count_idea(structure, one, options=options)
+                yield _count_candidate(structure, one, options=options)
             else:
                 detail = (
                     f"it occurs {count} times, and no four questions with other counts are left in the "
@@ -113,7 +113,7 @@ class Ac(ComputedTask):
         yield used_up(structure)
 
 
-def _count_idea(structure: str, target: Target, *, options: Sequence[int]) -> Candidate:
+def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) -> Candidate:
     whatever = "" if structure == "pair" else ", whatever the object"
     count = len(target.events)
     rank = str(sum(option < count for option in options))

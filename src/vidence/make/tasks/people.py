@@ -46,7 +46,7 @@ Reach: TypeAlias = Annotated[
 ]
 
 
-class PeopleSettings(Record):
+class PeopleSettings(Record, kw_only=True):
     """Which people are asked about."""
 
     alike: Annotated[

@@ -40,7 +40,7 @@ _WORDS = {
 }
 
 
-class Settings(SceneSettings):
+class Settings(SceneSettings, kw_only=True):
     """Which descriptions are used."""
 
     mixed: Annotated[

@@ -27,7 +27,7 @@ from vidence.records import Evidence
 SPANS = tuple(Evidence(start_s=float(i), end_s=i + 1.0) for i in range(3))
 
 
-def idea(**other: object) -> Candidate:
+def candidate(**other: object) -> Candidate:
     values: dict[str, object] = {
         "structure": "s", "subject": "x", "question": "Which?", "right": "a", "wrong": tuple("bcde"),
         "evidence": SPANS,
@@ -41,9 +41,9 @@ def ledger() -> DraftLog:
 
 class TestDraftLog:
     def test_a_draft(self) -> None:
-        book = ledger()
-        assert book.take(idea())
-        (draft,) = book.made
+        log = ledger()
+        assert log.take(candidate())
+        (draft,) = log.made
         assert isinstance(draft, Draft)
         assert draft.choices[draft.answer_index] == "a"
         assert sorted(draft.choices) == list("abcde")
@@ -60,27 +60,27 @@ class TestDraftLog:
         ],
     )
     def test_what_is_no_draft(self, other: dict[str, object], reason: str) -> None:
-        book = ledger()
-        assert not book.take(idea(**other))
-        (dropped,) = book.made
+        log = ledger()
+        assert not log.take(candidate(**other))
+        (dropped,) = log.made
         assert isinstance(dropped, Dropped)
         assert (dropped.what, dropped.stage, dropped.reason) == ("v: s, x", "draft:TSO", reason)
 
     def test_the_same_question_twice(self) -> None:
-        book = ledger()
-        assert [book.take(idea()), book.take(idea()), book.n_drafts] == [True, False, 1]
+        log = ledger()
+        assert [log.take(candidate()), log.take(candidate()), log.n_drafts] == [True, False, 1]
 
     def test_the_same_loss_is_written_down_once(self) -> None:
-        book = ledger()
+        log = ledger()
         for _ in range(3):
-            book.take(NoCandidate(subject="x", reason="why"))
-        assert len(book.made) == 1
+            log.take(NoCandidate(subject="x", reason="why"))
+        assert len(log.made) == 1
 
     def test_sources_in_turn(self) -> None:
-        book = ledger()
-        sources = [iter([idea(structure=s, question=f"{s}{i}?") for i in range(5)]) for s in "pqr"]
-        book.fill(sources, most=7)
-        counts = Counter(d.structure for d in book.made if isinstance(d, Draft))
+        log = ledger()
+        sources = [iter([candidate(structure=s, question=f"{s}{i}?") for i in range(5)]) for s in "pqr"]
+        log.fill(sources, most=7)
+        counts = Counter(d.structure for d in log.made if isinstance(d, Draft))
         assert sorted(counts.values()) == [2, 2, 3]
 
 
