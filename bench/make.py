@@ -130,10 +130,10 @@ def prepared() -> Iterator[tuple[tuple[str, ...], object, object]]:
 
 def making_questions(bench: Bench) -> list[Row]:
     """26,000 questions from tracks, cards, shots and logs that are there, through the files of all tasks."""
-    from vidence.catalog import find, names
+    from vidence.catalog import create, names
     from vidence.make.pipeline.material import Draft
 
-    tasks = {name: find("task", name).create({}) for name in names("task")}
+    tasks = {name: create("task", name) for name in names("task")}
     counts = dict.fromkeys(tasks, 0)
     cpu_s = wall_s = 0.0
     share = -(-N_QUESTIONS // len(tasks))
@@ -235,7 +235,7 @@ def making_reads(bench: Bench) -> list[Row]:
     """How often a film is decoded for boxes, looks, shots and crops, and for pictures of shots beside."""
     from subjects import walking_people
     from vidence.make.makers import herbench
-    from vidence.make.pipeline.making import MakeWishes, Workshop
+    from vidence.make.pipeline.session import BuildContext, MakeOverrides
     from vidence.media.video import Video
 
     folder = bench.fresh("film")
@@ -252,9 +252,11 @@ def making_reads(bench: Bench) -> list[Row]:
     def make_until(stage: str) -> int:
         """Go on to the end of a stage; how many frames were decoded."""
         decoded.clear()
-        workshop = Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-        wishes = MakeWishes(until=stage)
-        herbench.create().make(folder / "config.toml", out=folder / "out", wishes=wishes, workshop=workshop)
+        context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+        overrides = MakeOverrides(until=stage)
+        herbench.create().make(
+            folder / "config.toml", out=folder / "out", overrides=overrides, context=context
+        )
         return sum(decoded)
 
     Video.read = read

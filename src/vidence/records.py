@@ -1,6 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
-from typing import Any, Literal, Self, TypeAlias, dataclass_transform
+from typing import Any, Literal, TypeAlias, dataclass_transform
 
 import msgspec
 
@@ -9,12 +9,12 @@ class _KeywordsOnly(msgspec.StructMeta):
     """msgspec does not inherit `kw_only`: every record takes keywords only, without saying so."""
 
     def __new__(
-        mcls: type[Self],
+        mcls,
         name: str,
         bases: tuple[type, ...],
         namespace: dict[str, object],
         **config: Any,  # noqa: ANN401 - those of msgspec.Struct
-    ) -> Self:
+    ) -> "_KeywordsOnly":
         config.setdefault("kw_only", True)
         return super().__new__(mcls, name, bases, namespace, **config)
 

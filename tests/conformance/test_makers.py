@@ -8,8 +8,8 @@ import pytest
 
 from vidence import catalog
 from vidence.errors import UnknownNameError, UsageError
-from vidence.make.pipeline.making import Maker, MakeWishes, Workshop
-from vidence.make.pipeline.progress import UnitDone
+from vidence.make.pipeline.ledger import UnitDone
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers"
 NAMES = catalog.names("maker")
@@ -28,9 +28,9 @@ def config(request, tmp_path) -> Path:
     return tmp_path / "set" / "config.toml"
 
 
-def workshop(config: Path, events: list[object]) -> Workshop:
+def context(config: Path, events: list[object]) -> BuildContext:
     folder = config.parent.parent
-    return Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=events.append)
+    return BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=events.append)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -48,7 +48,7 @@ def test_its_sample_is_made_accounted_for_and_kept(name, config):
     maker.check(config)
     out = config.parent.parent / "out"
     first, second = [], []
-    built = maker.make(config, out=out, wishes=MakeWishes(), workshop=workshop(config, first))
+    built = maker.make(config, out=out, overrides=MakeOverrides(), context=context(config, first))
     assert built.folder == out
     assert all(path.is_file() for path in built.files)
     assert sum(built.account.questions.values()) > 0
@@ -56,19 +56,19 @@ def test_its_sample_is_made_accounted_for_and_kept(name, config):
         assert stage.n_in == stage.n_out + stage.n_dropped
     stored = json.loads((out / "account.json").read_text())
     assert [stage["stage"] for stage in stored["stages"]] == [stage.stage for stage in built.account.stages]
-    again = maker.make(config, out=out, wishes=MakeWishes(), workshop=workshop(config, second))
+    again = maker.make(config, out=out, overrides=MakeOverrides(), context=context(config, second))
     assert again.account == built.account
-    assert [event for event in second if isinstance(event, UnitDone) and not event.was_kept] == []
+    assert [event for event in second if isinstance(event, UnitDone) and not event.was_cached] == []
 
 
 @pytest.mark.parametrize(("name", "config"), [(name, name) for name in NAMES], indirect=["config"])
 def test_it_refuses_what_it_does_not_know(name, config):
     maker = make(name)
-    work = workshop(config, [])
+    work = context(config, [])
     with pytest.raises(UsageError, match=r"no-such\.toml"):
         maker.check(config.with_name("no-such.toml"))
     with pytest.raises(UnknownNameError):
-        maker.make(config, out=None, wishes=MakeWishes(until="no-such-stage"), workshop=work)
+        maker.make(config, out=None, overrides=MakeOverrides(until="no-such-stage"), context=work)
     config.write_text(config.read_text() + "\n[no-such-table]\nx = 1\n")
     with pytest.raises(UsageError, match="no-such-table"):
         maker.check(config)

@@ -18,8 +18,8 @@ from subjects.task_claims import has_three_apart, true_options
 from subjects.tracks import video
 from vidence.engine import engine
 from vidence.make.makers import herbench
-from vidence.make.pipeline.making import MakeWishes, Workshop
 from vidence.make.pipeline.material import Card, Draft, Material, SceneCard, VideoSource
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.records import ImagePart, Reply
 from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import PERSON, Track
@@ -179,11 +179,11 @@ def drafts(request, films) -> list[Draft]:
     config = films / f"{request.param}.toml"
     detections = 'detections = "{video_id}.txt"' if request.param == "boxes" else ""
     config.write_text(CONFIG.format(detections=detections))
-    workshop = Workshop(cache_root=films / "cache", memory=films / f"{request.param}.sqlite")
+    context = BuildContext(cache_root=films / "cache", memory=films / f"{request.param}.sqlite")
     out = films / request.param
     with pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(engine, "open_model", lambda spec: Writer())
-        herbench.create().make(config, out=out, wishes=MakeWishes(), workshop=workshop)
+        herbench.create().make(config, out=out, overrides=MakeOverrides(), context=context)
     lines = (out / "drafts.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Draft) for line in lines]
 

@@ -92,7 +92,7 @@ def table(folder: Path) -> dict[str, list[Row]]:
 
 @pytest.fixture(scope="module")
 def log(folder: Path) -> EventLog:
-    read: EventLog = catalog.find("event-log", "epic").create({}).read(folder)
+    read: EventLog = catalog.create("event-log", "epic").read(folder)
     return read
 
 
@@ -101,7 +101,7 @@ def made(log: EventLog) -> dict[str, list[Made]]:
     corpus = Corpus(events=log.events)
     found: dict[str, list[Made]] = {}
     for name in TASKS:
-        task = catalog.find("task", name).create({})
+        task = catalog.create("task", name)
         for number, (video_id, events) in enumerate(log.events.items()):
             material = Material(source=source(video_id, 100), events=events)
             flow = task.draft(material, corpus, most=MOST, rng=np.random.default_rng(number))
@@ -142,7 +142,9 @@ def test_the_class_tables_give_the_classes_of_the_log(folder: Path, log: EventLo
         writer.writeheader()
         writer.writerows(lines)
     options = {kind: str(need(folder / f"EPIC_100_{kind}.csv")) for kind in ("verb_classes", "noun_classes")}
-    bare: EventLog = catalog.find("event-log", "epic").create(options).read(tmp_path / "log.csv")
+    bare: EventLog = catalog.create("event-log", catalog.Spec(name="epic", options=options)).read(
+        tmp_path / "log.csv"
+    )
     pairs = [(a, b) for v, events in bare.events.items() for a, b in zip(events, log.events[v], strict=True)]
     assert sum(a.noun_class == b.noun_class for a, b in pairs) / len(pairs) > 0.99
     # A few verbs are classed by what they are done to: "open tap" is turning it on.
@@ -160,7 +162,9 @@ def test_the_class_tables_of_hd_epic_are_understood(data_dir: Path, tmp_path: Pa
         '"main_actions": [["open", "upper cupboard"]]}\n'
     )
     options = {kind: str(tables / f"HD_EPIC_{kind}.csv") for kind in ("verb_classes", "noun_classes")}
-    read: EventLog = catalog.find("event-log", "hd-epic").create(options).read(tmp_path / "log.jsonl")
+    read: EventLog = catalog.create("event-log", catalog.Spec(name="hd-epic", options=options)).read(
+        tmp_path / "log.jsonl"
+    )
     events = read.events["P01-20240202-110250"]
     # The classes that the README of the data prints for this narration.
     assert {(e.verb, e.verb_class, e.noun, e.noun_class) for e in events} == {
@@ -177,7 +181,7 @@ def test_there_are_thousands_of_questions_and_an_account_of_the_rest(made: dict[
     assert sum(counts.values()) >= 5000, counts
     for name in TASKS:
         structures = Counter(draft.structure for draft in drafts(made, name))
-        assert set(structures) == set(catalog.find("task", name).create({}).structures)
+        assert set(structures) == set(catalog.create("task", name).structures)
         per_video = Counter(draft.video_id for draft in drafts(made, name))
         assert max(per_video.values()) <= MOST
         short = {one.what.split(":")[0] for one in made[name] if isinstance(one, Dropped)}

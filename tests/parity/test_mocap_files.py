@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 from conftest import need
 from vidence.errors import DataError
 from vidence.make.makers.actpld import create as create_maker
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.pointlight import checks
 from vidence.pointlight.body import body
 from vidence.pointlight.checks import inspect
@@ -365,8 +365,8 @@ def test_clips_by_a_stand_in_are_flagged_where_a_benchmark_is_made(mocap, tmp_pa
     rows += [f"{name},single,to {name},{name},,,walker:{name}?duration_s=1" for name in ("wave", "bow")]
     (tmp_path / "map.csv").write_text("\n".join(rows))
     (tmp_path / "a.toml").write_text(f'name = "a"\nmap = "map.csv"\nmotions = "{mocap / "cmu_asfamc"}"\n')
-    shop = Workshop(cache_root=tmp_path / "cache", memory=tmp_path / "m.sqlite", on_event=lambda _: None)
-    made = create_maker().make(tmp_path / "a.toml", out=None, wishes=MakeWishes(), workshop=shop)
+    shop = BuildContext(cache_root=tmp_path / "cache", memory=tmp_path / "m.sqlite", on_event=lambda _: None)
+    made = create_maker().make(tmp_path / "a.toml", out=None, overrides=MakeOverrides(), context=shop)
     assert "1 of them have the bones of somebody else: jack-13_29." in made.sentences
     doubts = (made.folder / "doubts.csv").read_text()
     assert "12.asf stands in" in doubts

@@ -11,7 +11,7 @@ from conftest import need
 from subjects.planted_people import looks
 from subjects.task_claims import has_three_apart, true_options
 from subjects.tracks import read_mot, video
-from vidence.catalog import find
+from vidence.catalog import create
 from vidence.make.pipeline.material import (
     Card,
     Change,
@@ -111,10 +111,8 @@ def film(data_dir: Path) -> Material:
 
 def made(name: str, what: Material, *, most: int = 60) -> list[Draft | Dropped]:
     elsewhere = Card(track_id="9", kind="A", text="A cyclist in a green vest with a yellow helmet.")
-    flow = (
-        find("task", name)
-        .create({})
-        .draft(what, Corpus(a_cards={"w": (elsewhere,)}), most=most, rng=np.random.default_rng(0))
+    flow = create("task", name).draft(
+        what, Corpus(a_cards={"w": (elsewhere,)}), most=most, rng=np.random.default_rng(0)
     )
     with pytest.raises(StopIteration) as stopped:
         next(flow)

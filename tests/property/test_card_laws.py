@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from vidence.make.cards.changing import check_changes
-from vidence.make.cards.leakage import LeakRule, jaccard, leakage
+from vidence.make.cards.falsifying import check_changes
+from vidence.make.cards.screening import LeakRule, jaccard, leakage
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 from vidence.seeing.shooting import Gap, spans_between

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from subjects.kitchens import event, kitchens, material
 from vidence import catalog
 from vidence.make.events.log import in_time
-from vidence.make.logs._rows import seconds
+from vidence.make.logs.rows import seconds
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Event, Made
-from vidence.make.tasks.count_options import counts_around, shared_options
-from vidence.make.tasks.order_foils import exists, perturbed, wrong_orders
+from vidence.make.tasks.counts import LEAST_COUNT, counts_around, shared_options
+from vidence.make.tasks.orders import exists, perturbed, wrong_orders
 
-TASKS = {name: catalog.find("task", name).create({}) for name in ("fam", "fom", "asii", "ac")}
+TASKS = {name: catalog.create("task", name) for name in ("fam", "fom", "asii", "ac")}
 CORPUS = kitchens(12, overlapping=True)
 
 kinds = st.sampled_from(
@@ -74,7 +74,7 @@ def test_counts_are_those_of_plain_counting(log: tuple[Event, ...], seed: int) -
     for draft in made_of("ac", log, seed):
         if isinstance(draft, Draft) and draft.structure == "pair":
             (text,) = re.findall(r"'([^']+)'", draft.question)
-            assert int(draft.choices[draft.answer_index]) == counts[text] >= 4
+            assert int(draft.choices[draft.answer_index]) == counts[text] >= LEAST_COUNT
         elif isinstance(draft, Draft) and draft.structure == "most-often":
             best, second = sorted((counts[text] for text in draft.choices), reverse=True)[:2]
             assert counts[draft.choices[draft.answer_index]] == best >= second + 2

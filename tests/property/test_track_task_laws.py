@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from subjects.planted_people import strangers, street, trailer
 from subjects.task_claims import has_three_apart, true_options
-from vidence.catalog import find
+from vidence.catalog import create
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Material
 from vidence.make.tasks.tso import ABSTAIN
 
@@ -20,7 +20,7 @@ def made_by(
     name: str, material: Material, *, seed: int = 0, most: int = 30, corpus: Corpus | None = None
 ) -> tuple[Draft | Dropped, ...]:
     """What a task makes without asking anybody."""
-    task = find("task", name).create({})
+    task = create("task", name)
     flow = task.draft(material, corpus or strangers(0), most=most, rng=np.random.default_rng(seed))
     with pytest.raises(StopIteration) as stopped:
         next(flow)
@@ -84,7 +84,7 @@ def test_same_seed_same_drafts_and_letters_balanced(name: str) -> None:
 
 @pytest.mark.parametrize("name", [*ON_TRACKS, *ON_SHOTS])
 def test_every_structure_is_made(name: str) -> None:
-    task = find("task", name).create({})
+    task = create("task", name)
     seen: set[str] = set()
     for seed in range(12):
         crowd = street(seed, n_people=8, n_others=16 if name == "rlpc" else 0).material

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from vidence.catalog import find
+from vidence.catalog import create
 from vidence.make.pipeline.material import Draft, VideoSource
 from vidence.make.pipeline.output import Question, numbered
 from vidence.records import Evidence
@@ -44,6 +44,6 @@ def video(video_id: str, **changes: object) -> VideoSource:
 
 
 def questions(drafts: Sequence[Draft], **videos: VideoSource) -> tuple[Question, ...]:
-    tasks = {task.code: task for task in (find("task", name).create({}) for name in ("ac", "fam", "fom"))}
+    tasks = {task.code: task for task in (create("task", name) for name in ("ac", "fam", "fom"))}
     known = {one.video_id: videos.get(one.video_id) or video(one.video_id) for one in drafts}
     return numbered(drafts, tasks=tasks, videos=known)

@@ -16,7 +16,7 @@ def ask(
 ) -> list[Made]:
     """What a task makes of one video; `others` are the log of another one."""
     corpus = Corpus(events={"v": tuple(found), "w": tuple(others)})
-    task = catalog.find("task", name).create(options)
+    task = catalog.create("task", catalog.Spec(name=name, options=options))
     flow = task.draft(material(found), corpus, most=most, rng=np.random.default_rng(0))
     with pytest.raises(StopIteration) as stop:
         next(flow)

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 from vidence.make.makers.herbench import create
-from vidence.make.pipeline.making import Built, MakeWishes, Workshop
-from vidence.make.pipeline.progress import MakeEvent, Trouble
+from vidence.make.pipeline.ledger import MakeEvent, Trouble
+from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "makers" / "herbench"
 MORE = """
@@ -46,13 +46,13 @@ class Reviewed:
         self.filled = folder / "set" / "filled.csv"
         self.troubles: list[str] = []
 
-    def make(self, **wishes: object) -> Built:
+    def make(self, **overrides: object) -> Built:
         self.troubles = []
-        workshop = Workshop(
+        context = BuildContext(
             cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=self._hear
         )
         return create().make(
-            self.config, out=self.folder / "out", wishes=MakeWishes(**wishes), workshop=workshop
+            self.config, out=self.folder / "out", overrides=MakeOverrides(**overrides), context=context
         )
 
     def _hear(self, event: MakeEvent) -> None:

@@ -1,20 +1,33 @@
 """``vidence demo``: the whole system on planted-truth videos, offline, without a key."""
 
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+import anyio
 import click
+import numpy as np
 from rich.console import Console
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from vidence.ask.phantom.world import World
-    from vidence.make.pipeline.making import Workshop
-    from vidence.report.diagnosed_calibration import Recovered
-    from vidence.report.results import Run
-    from vidence.report.sections import Section
+from vidence.ask.phantom.plan import WorldSpec
+from vidence.ask.phantom.world import World, read_world, render
+from vidence.cli.environment import environment, now
+from vidence.engine.diagnose import diagnose, open_diagnostic
+from vidence.engine.engine import Environment
+from vidence.engine.evaluate import run
+from vidence.engine.events import Event, MediaTrouble
+from vidence.engine.prepare import make_plan
+from vidence.errors import DataError
+from vidence.make.pipeline.session import BuildContext
+from vidence.make.planted.planted_lights import lights_section, make_lights
+from vidence.make.planted.planted_making import make_planted
+from vidence.make.planted.planted_page import made_section
+from vidence.report.calibration import calibration_section, compare
+from vidence.report.diagnosed import load_diagnosed
+from vidence.report.diagnosed_calibration import Recovered, beside_planted, why_section
+from vidence.report.page import write_page
+from vidence.report.results import Run, load_run
+from vidence.report.sections import Section
 
 _SEED = 7
 _LEVEL = 0.95
@@ -59,20 +72,10 @@ LIGHTS_ASKED = ("baseline:random", "pointlight-nn:{clean}")
     help="Folder for videos, runs and the page.",
 )
 def demo(*, out: Path) -> int:
-    """Render videos with planted evidence, ask readers with known defects, compare; make questions, too.
+    """Render videos with planted evidence, ask simulated models with known defects; make questions, too.
 
     Exit code 1 when something that was planted was not recovered.
     """
-    import anyio
-    import numpy as np
-
-    from vidence.make.planted.planted_making import make_planted
-    from vidence.make.planted.planted_page import made_section
-    from vidence.report.calibration import calibration_section, compare
-    from vidence.report.diagnosed_calibration import why_section
-    from vidence.report.page import write_page
-    from vidence.report.results import load_run
-
     console = Console(markup=False)
     started_s = time.monotonic()
     _world(out, console)
@@ -80,9 +83,9 @@ def demo(*, out: Path) -> int:
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs]
     recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
-    workshop = _workshop(out)
-    made = make_planted(out / "made", seed=_SEED, workshop=workshop)
-    lights = _lights(out, workshop)
+    context = _context(out)
+    made = make_planted(out / "made", seed=_SEED, context=context)
+    lights = _lights(out, context)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
@@ -100,7 +103,7 @@ def demo(*, out: Path) -> int:
             lights,
         ],
     )
-    console.print("\nreader, selector, frames             planted   recovered   differ")
+    console.print("\nmodel, selector, frames              planted   recovered   differ")
     for one in compared:
         n = len(one.planted)
         planted, right = 100 * sum(one.planted) / n, 100 * sum(one.recovered) / n
@@ -124,7 +127,7 @@ def demo(*, out: Path) -> int:
     return int(n_different + n_missed + made.n_different > 0)
 
 
-def _print_recovered(console: Console, recovered: "Sequence[Recovered]") -> None:
+def _print_recovered(console: Console, recovered: Sequence[Recovered]) -> None:
     console.print("\nwhy the score is what it is               planted    recovered   differ")
     for one in recovered:
         scale, unit = (100, "%") if one.is_share else (1, " ")
@@ -137,11 +140,7 @@ def _print_recovered(console: Console, recovered: "Sequence[Recovered]") -> None
         )
 
 
-def _world(out: Path, console: Console) -> "World":
-    from vidence.ask.phantom.plan import WorldSpec
-    from vidence.ask.phantom.world import read_world, render
-    from vidence.errors import DataError
-
+def _world(out: Path, console: Console) -> World:
     folder, spec = out / "world", WorldSpec()
     try:
         world = read_world(folder)
@@ -154,44 +153,48 @@ def _world(out: Path, console: Console) -> "World":
     return world
 
 
+def _environment(out: Path) -> Environment:
+    return Environment(cache_root=out / "cache", n_workers=environment().n_workers)
+
+
+async def _ask(
+    out: Path, benchmark: str, data: Path, *, model: str, folder: Path, **overrides: object
+) -> int:
+    """Run a benchmark with a model into a folder; how many questions were asked."""
+    wishes = {**overrides, "memory": str(out / "replies.sqlite")}
+    plan = make_plan(benchmark, data=data, model=model, wishes=wishes)
+    summary = await run(plan, folder, environment=_environment(out), now=now(), on_event=_print_trouble)
+    return summary.n_tried
+
+
+def _print_trouble(event: Event) -> None:
+    if isinstance(event, MediaTrouble):
+        Console(markup=False).print(event.message)
+
+
 async def _ask_all(out: Path, console: Console) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
-    from vidence.cli.environment import environment, now
-    from vidence.engine.engine import Environment
-    from vidence.engine.evaluate import run
-    from vidence.engine.events import Event, MediaTrouble
-    from vidence.engine.prepare import make_plan
-
-    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
-
-    def on_event(event: Event) -> None:
-        if isinstance(event, MediaTrouble):
-            console.print(event.message, markup=False)
-
     folders = []
     for model, selector, n_frames in RUNS:
-        wishes = {"selector": selector, "n_frames": n_frames, "memory": str(out / "replies.sqlite")}
-        plan = make_plan("phantom", data=out / "world", model=model, wishes=wishes)
-        reader = model.removeprefix("phantom:").partition("?")[0]
-        folder = out / "runs" / f"{reader}-{selector}-{n_frames}"
-        summary = await run(plan, folder, environment=place, now=now(), on_event=on_event)
+        name = model.removeprefix("phantom:").partition("?")[0]
+        folder = out / "runs" / f"{name}-{selector}-{n_frames}"
+        n = await _ask(
+            out,
+            "phantom",
+            out / "world",
+            model=model,
+            folder=folder,
+            selector=selector,
+            n_frames=n_frames,
+        )
         frames = "no frames" if selector == "none" else f"{selector}, {n_frames} frames"
-        console.print(f"asked {reader}, {frames}: {summary.n_tried} questions", highlight=False)
+        console.print(f"asked {name}, {frames}: {n} questions", highlight=False)
         folders.append(folder)
     return folders
 
 
-def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> "list[Recovered]":
+def _diagnose_all(out: Path, console: Console, *, runs: Mapping[str, Run]) -> list[Recovered]:
     """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
-    import anyio
-
-    from vidence.cli.environment import environment, now
-    from vidence.engine.diagnose import diagnose, open_diagnostic
-    from vidence.engine.engine import Environment
-    from vidence.report.diagnosed import load_diagnosed
-    from vidence.report.diagnosed_calibration import beside_planted
-
-    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
 
     async def go() -> None:
         for name, folder in DIAGNOSES:
@@ -201,7 +204,7 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
                 run.plan,
                 run.folder,
                 options={},
-                environment=place,
+                environment=_environment(out),
                 now=now(),
                 on_event=lambda event: None,
             )
@@ -216,40 +219,24 @@ def _diagnose_all(out: Path, console: Console, *, runs: "Mapping[str, Run]") -> 
     return recovered
 
 
-def _workshop(out: Path) -> "Workshop":
-    from vidence.cli.environment import environment
-    from vidence.make.pipeline.making import Workshop
-
-    return Workshop(
+def _context(out: Path) -> BuildContext:
+    return BuildContext(
         cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=environment().n_workers
     )
 
 
-def _lights(out: Path, workshop: "Workshop") -> "Section":
+def _lights(out: Path, context: BuildContext) -> Section:
     """Make the clips of points of light, ask about them, and show both."""
-    import anyio
-    import numpy as np
+    versions = make_lights(out / "lights", context=context)
 
-    from vidence.cli.environment import environment, now
-    from vidence.engine.engine import Environment
-    from vidence.engine.evaluate import run
-    from vidence.engine.prepare import make_plan
-    from vidence.make.planted.planted_lights import lights_section, make_lights
-    from vidence.report.results import Run, load_run
-
-    place = Environment(cache_root=out / "cache", n_workers=environment().n_workers)
-    versions = make_lights(out / "lights", workshop=workshop)
-
-    async def go() -> "dict[tuple[str, str], Run]":
+    async def go() -> dict[tuple[str, str], Run]:
         runs: dict[tuple[str, str], Run] = {}
         for spec in LIGHTS_ASKED:
             model = spec.partition("{")[0].rstrip(":")
             for version, data in versions.items():
-                wishes = {"split": "label", "memory": str(out / "replies.sqlite")}
                 asked = spec.format(clean=versions["clean"])
-                plan = make_plan("actpld", data=data, model=asked, wishes=wishes)
                 folder = out / "lights" / "runs" / f"{model.partition(':')[0]}-{version}"
-                await run(plan, folder, environment=place, now=now(), on_event=lambda event: None)
+                await _ask(out, "actpld", data, model=asked, folder=folder, split="label")
                 runs[model, version] = load_run(folder)
         return runs
 

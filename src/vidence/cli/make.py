@@ -14,9 +14,15 @@ from vidence.cli.console import say
 from vidence.cli.environment import environment
 from vidence.engine.events import Event, JobDone, Waiting
 from vidence.errors import VidenceError
-from vidence.make.pipeline.accounts import StageAccount
-from vidence.make.pipeline.making import Maker, MakeWishes, Workshop
-from vidence.make.pipeline.progress import MakeEvent, StageBegan, StageEnded, Trouble, UnitDone
+from vidence.make.pipeline.ledger import (
+    MakeEvent,
+    StageAccount,
+    StageBegan,
+    StageEnded,
+    Trouble,
+    UnitDone,
+)
+from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
 MEMORY_FILE = "replies.sqlite"
 _LONG_WAIT_S = 20.0
@@ -62,7 +68,7 @@ class MakeDisplay:
                 if self._task is not None:
                     self._progress.advance(self._task)
             case StageEnded():
-                self._console.print(account_line(event.account, n_kept=event.n_kept), soft_wrap=True)
+                self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
             case Trouble():
                 say(self._console, ("note: ", "yellow"), event.message)
 
@@ -85,14 +91,14 @@ class MakeDisplay:
             self._progress.update(self._task, note=words)
 
 
-def account_line(account: StageAccount, *, n_kept: int = 0) -> Text:
+def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
     """One stage on one line: what came in, what came out, and what was dropped for which reasons."""
     line = Text(f"{account.stage:12} {account.n_in:>7,} {account.unit} -> {account.n_out:,}")
     if account.dropped:
         reasons = ", ".join(f"{n:,} {reason}" for reason, n in account.dropped.items())
         line.append(f"; dropped {account.n_dropped:,}: {reasons}", style="dim")
-    if n_kept:
-        line.append(f" ({n_kept:,} results were kept)", style="dim")
+    if n_cached:
+        line.append(f" ({n_cached:,} results were cached)", style="dim")
     return line
 
 
@@ -129,7 +135,7 @@ def make(
         return 0
     around = environment()
     with MakeDisplay(console) as display:
-        workshop = Workshop(
+        context = BuildContext(
             cache_root=around.cache_root,
             memory=around.cache_root / MEMORY_FILE,
             cache_max_bytes=around.cache_max_bytes,
@@ -137,9 +143,9 @@ def make(
             on_event=display,
             on_asking=display.asking,
         )
-        wishes = MakeWishes(only=only, until=until, limit=limit)
+        overrides = MakeOverrides(only=only, until=until, limit=limit)
         try:
-            built = maker.make(config, out=out, wishes=wishes, workshop=workshop)
+            built = maker.make(config, out=out, overrides=overrides, context=context)
         except VidenceError:
             click.echo(
                 "the making did not finish; every result is kept, and the same command goes on", err=True

@@ -10,7 +10,7 @@ from typing import Final, Generic, Literal, TypeVar
 import msgspec
 
 from vidence.errors import DataError
-from vidence.make.cards.changing import check_changes
+from vidence.make.cards.falsifying import check_changes
 from vidence.make.cards.scenes import read_sentence
 from vidence.make.pipeline.material import Card, Change, SceneCard
 from vidence.make.writing.writer import Objection

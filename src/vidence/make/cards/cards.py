@@ -8,10 +8,12 @@ import msgspec
 
 from vidence.contracts import Flow
 from vidence.make.cards.crops import TrackPictures
-from vidence.make.cards.leakage import Leakage, LeakRule, leakage
-from vidence.make.cards.one_person import (
+from vidence.make.cards.screening import (
     NOT_ONE_PERSON,
+    Leakage,
+    LeakRule,
     describes_several,
+    leakage,
     says_different_people,
     several_in,
 )

@@ -2,17 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import pairwise
-from typing import Final
+from typing import Annotated, Final
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.make.cards.pictures import PictureFolder
+from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.material import Crop, Dropped
-from vidence.media.encode import Encoding, encode
 from vidence.media.pixels import resize
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
@@ -38,29 +39,21 @@ class CropRules(Record, kw_only=True, omit_defaults=True):
     somebody else's box has more than `most_covered` is not shown: nobody could say who of the two is meant.
     """
 
-    end_share: float = 0.2
-    gap_frames: int = 30
-    n_each_end: int = 3
-    n_path: int = 5
-    margin: float = 0.1
-    least_px: int = 160
-    most_px: int = 640
-    frame_px: int = 768
-    most_covered: float = 0.5
+    end_share: Annotated[float, Meta(gt=0, lt=0.5)] = 0.2
+    gap_frames: CountOrNone = 30
+    n_each_end: Count = 3
+    n_path: Count = 5
+    margin: Annotated[float, Meta(ge=0)] = 0.1
+    least_px: Count = 160
+    most_px: Count = 640
+    frame_px: Count = 768
+    most_covered: Annotated[float, Meta(ge=0, le=1)] = 0.5
     quality: int = 90
 
     def __post_init__(self) -> None:
-        if not 0 < self.end_share < 0.5:
-            raise UsageError(f"end_share is {self.end_share}; expected a share above 0 and below 0.5")
-        for name in ("n_each_end", "n_path", "least_px", "most_px", "frame_px"):
-            if getattr(self, name) < 1:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected at least 1")
-        if not 0 <= self.most_covered <= 1:
-            raise UsageError(f"most_covered is {self.most_covered}; expected a share from 0 to 1")
-        if self.gap_frames < 0 or self.margin < 0 or self.least_px > self.most_px:
+        if self.least_px > self.most_px:
             raise UsageError(
-                f"gap_frames {self.gap_frames}, margin {self.margin}, least_px {self.least_px}, "
-                f"most_px {self.most_px}: expected none below 0, and least_px no larger than most_px"
+                f"least_px is {self.least_px}, most_px {self.most_px}; expected the first no larger"
             )
 
 
@@ -193,16 +186,17 @@ def cut_crops(
         for frame in {*plan.appearance, *plan.path}:
             wanted.setdefault(frame, []).append(plan)
 
-    room = _Darkroom(pictures, rules)
-
     def make(index: int, image: NDArray[np.uint8]) -> dict[tuple[str, str], Crop]:
         made: dict[tuple[str, str], Crop] = {}
         for plan in wanted[index]:
-            box = plan.track.boxes_px[int(np.searchsorted(plan.track.frame_indices, index))]
-            empty = Crop(track_id=plan.track.track_id, frame_index=index, digest="", width_px=0, height_px=0)
-            made[empty.track_id, "crop"] = room.keep(room.cut(image, box), empty)
+            box, name = (
+                plan.track.boxes_px[np.searchsorted(plan.track.frame_indices, index)],
+                plan.track.track_id,
+            )
+            keep = partial(pictures.keep, frame_index=index, quality=rules.quality, track_id=name)
+            made[name, "crop"] = keep(_cut(image, box, rules))
             if index in plan.path:
-                made[empty.track_id, "frame"] = room.keep(room.boxed(image, box), empty)
+                made[name, "frame"] = keep(_boxed(image, box, rules))
         return made
 
     read = video.read(sorted(wanted), make)
@@ -248,54 +242,34 @@ def _inside(boxes_px: NDArray[np.float64], *, width_px: int, height_px: int) -> 
     return np.clip(boxes_px, 0, [width_px, height_px, width_px, height_px])
 
 
-@dataclass(frozen=True)
-class _Darkroom:
-    """Makes pictures of frames and keeps them."""
+def _cut(image: NDArray[np.uint8], box: NDArray[np.float64], rules: CropRules) -> NDArray[np.uint8]:
+    """The crop of a box with its margin, at its final size."""
+    from PIL import Image
 
-    pictures: PictureFolder
-    rules: CropRules
+    height, width, _ = image.shape
+    around = rules.margin * np.array([box[2] - box[0], box[3] - box[1]])
+    wide = _inside(box + np.concatenate([-around, around]), width_px=width, height_px=height)
+    left, top = (int(x) for x in np.floor(wide[:2]))
+    right, bottom = (int(x) for x in np.ceil(wide[2:]))
+    cut = np.ascontiguousarray(image[top:bottom, left:right])
+    height, width, _ = cut.shape
+    if min(height, width) >= rules.least_px:
+        return resize(cut, size=Size(kind="long", pixels=rules.most_px).fit(width, height))
+    # Models see next to nothing in pictures of few pixels; enlarging shows no more, but shows it larger.
+    factor = min(rules.least_px / min(height, width), rules.most_px / max(height, width))
+    size = (max(round(width * factor), 1), max(round(height * factor), 1))
+    return np.asarray(Image.fromarray(cut).resize(size, Image.Resampling.BICUBIC), np.uint8)
 
-    def cut(self, image: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """The crop of a box with its margin, at its final size."""
-        height, width, _ = image.shape
-        around = self.rules.margin * np.array([box[2] - box[0], box[3] - box[1]])
-        wide = _inside(box + np.concatenate([-around, around]), width_px=width, height_px=height)
-        left, top = (int(x) for x in np.floor(wide[:2]))
-        right, bottom = (int(x) for x in np.ceil(wide[2:]))
-        return self._scaled(np.ascontiguousarray(image[top:bottom, left:right]))
 
-    def boxed(self, image: NDArray[np.uint8], box: NDArray[np.float64]) -> NDArray[np.uint8]:
-        """The whole frame, smaller, with the box drawn around the person."""
-        from PIL import Image, ImageDraw
+def _boxed(image: NDArray[np.uint8], box: NDArray[np.float64], rules: CropRules) -> NDArray[np.uint8]:
+    """The whole frame, smaller, with the box drawn around the person."""
+    from PIL import Image, ImageDraw
 
-        height, width, _ = image.shape
-        size = Size(kind="long", pixels=self.rules.frame_px).fit(width, height)
-        picture = Image.fromarray(resize(image, size=size))
-        left, top, right, bottom = (float(x) for x in box * (size[0] / width))
-        pen = ImageDraw.Draw(picture)
-        for grow, colour in ((3, _BOX_EDGE), (2, _BOX_COLOUR), (1, _BOX_COLOUR)):
-            pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour)
-        return np.asarray(picture, np.uint8)
-
-    def keep(self, image: NDArray[np.uint8], crop: Crop) -> Crop:
-        """The crop with the digest and the size of its picture, which is now in the folder."""
-        encoded = encode(image, Encoding(size=Size(), quality=self.rules.quality))
-        return msgspec.structs.replace(
-            crop,
-            digest=self.pictures.put(encoded.data),
-            width_px=encoded.width_px,
-            height_px=encoded.height_px,
-            media_type=encoded.media_type,
-        )
-
-    def _scaled(self, cut: NDArray[np.uint8]) -> NDArray[np.uint8]:
-        from PIL import Image
-
-        rules = self.rules
-        height, width, _ = cut.shape
-        if min(height, width) >= rules.least_px:
-            return resize(cut, size=Size(kind="long", pixels=rules.most_px).fit(width, height))
-        # Models see next to nothing in pictures of few pixels; enlarging shows no more, but shows it larger.
-        factor = min(rules.least_px / min(height, width), rules.most_px / max(height, width))
-        size = (max(round(width * factor), 1), max(round(height * factor), 1))
-        return np.asarray(Image.fromarray(cut).resize(size, Image.Resampling.BICUBIC), np.uint8)
+    height, width, _ = image.shape
+    size = Size(kind="long", pixels=rules.frame_px).fit(width, height)
+    picture = Image.fromarray(resize(image, size=size))
+    left, top, right, bottom = (float(x) for x in box * (size[0] / width))
+    pen = ImageDraw.Draw(picture)
+    for grow, colour in ((3, _BOX_EDGE), (2, _BOX_COLOUR), (1, _BOX_COLOUR)):
+        pen.rectangle((left - grow, top - grow, right + grow, bottom + grow), outline=colour)
+    return np.asarray(picture, np.uint8)

@@ -2,11 +2,18 @@
 
 import hashlib
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vidence.errors import MediaError, StoreError, UsageError
+from vidence.make.pipeline.material import Crop
 from vidence.media.cache import write_whole
+from vidence.media.encode import Encoding, encode
+from vidence.media.sizes import Size
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
@@ -15,7 +22,8 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 class PictureFolder:
     """Encoded pictures under `root`, each under the SHA-256 of its bytes; the same picture is kept once.
 
-    Several processes may write at the same time. `get` is what `vidence.engine.jobs` wants as pictures.
+    Several processes may write at the same time. `get` is what
+    `pipeline.models.Models` wants as pictures.
     """
 
     root: Path
@@ -38,6 +46,18 @@ class PictureFolder:
             ) from error
         return digest
 
+    def keep(self, image: NDArray[np.uint8], *, frame_index: int, quality: int, track_id: str = "") -> Crop:
+        """Encode a picture of a frame as JPEG and keep it; errors as for `put`."""
+        encoded = encode(image, Encoding(size=Size(), quality=quality))
+        return Crop(
+            track_id=track_id,
+            frame_index=frame_index,
+            digest=self.put(encoded.data),
+            width_px=encoded.width_px,
+            height_px=encoded.height_px,
+            media_type=encoded.media_type,
+        )
+
     def get(self, digest: str) -> bytes:
         """The bytes of a picture.
 
@@ -54,6 +74,10 @@ class PictureFolder:
         if hashlib.sha256(data).hexdigest() != digest:
             raise MediaError(f"{path} is damaged; delete it and make the crops again")
         return data
+
+    def holds(self, crops: Iterable[Crop]) -> bool:
+        """Whether all of these pictures are there; crops without a digest have none."""
+        return all(self.path(crop.digest).is_file() for crop in crops if crop.digest)
 
     def path(self, digest: str) -> Path:
         """Where a picture is, or would be.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
+from vidence.make.pipeline.material import Draft
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.report.thumbnails import Sheet
@@ -92,6 +93,22 @@ def frames_sheet(video: Video, frames: Mapping[int, str], *, n_columns: int, thu
     if not pictures:
         raise MediaError(f"{video.probe.path}: none of the {len(frames)} frames for the page can be read")
     return compose(pictures, n_columns=n_columns, thumb_px=thumb_px)
+
+
+def evidence_sheet(
+    draft: Draft, video: Video, *, most: int, n_columns: int = 6, thumb_px: int = 200
+) -> Sheet:
+    """The middle frame of each of the first `most` spans of evidence.
+
+    Raises:
+        MediaError: none of them can be read, or no span says when it is.
+    """
+    frames: dict[int, str] = {}
+    for span in draft.evidence[:most]:
+        if span.start_s is not None and span.end_s is not None:
+            index = video.index_at((span.start_s + span.end_s) / 2)
+            frames[index] = f"{float(video.times_s[index]):.1f} s"
+    return frames_sheet(video, frames, n_columns=n_columns, thumb_px=thumb_px)
 
 
 def tracks_sheet(

@@ -3,19 +3,19 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.contracts import Flow
-from vidence.errors import UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.events.lexicon import words_in
+from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.wording import SCENE, SYSTEM, CardWording
 from vidence.make.writing.writer import Objection, Piece, image, misshapen, tidy, write_all
-from vidence.media.encode import Encoding, encode
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Prompt, Record, TextPart
@@ -35,18 +35,14 @@ class SceneRules(Record, kw_only=True, omit_defaults=True):
     card.
     """
 
-    n_frames: int = 3
-    margin: float = 0.15
+    n_frames: Count = 3
+    margin: Annotated[float, Meta(ge=0, lt=0.5)] = 0.15
     least_s: float = 0.5
     least_spread: float = 6.0
     size: str = "long:768"
     quality: int = 88
 
     def __post_init__(self) -> None:
-        if self.n_frames < 1 or not 0 <= self.margin < 0.5:
-            raise UsageError(
-                f"n_frames {self.n_frames}, margin {self.margin}; expected 1 or more, and a share below 0.5"
-            )
         Size.parse(self.size)
 
 
@@ -86,15 +82,7 @@ def take_pictures(
     wanted = {shot.shot_id: frames_of(shot, rules) for shot in long_enough}
 
     def make(index: int, picture: NDArray[np.uint8]) -> tuple[Crop, float]:
-        encoded = encode(picture, Encoding(size=Size(), quality=rules.quality))
-        crop = Crop(
-            track_id="",
-            frame_index=index,
-            digest=pictures.put(encoded.data),
-            width_px=encoded.width_px,
-            height_px=encoded.height_px,
-            media_type=encoded.media_type,
-        )
+        crop = pictures.keep(picture, frame_index=index, quality=rules.quality)
         return crop, float(picture.mean(axis=2).std())
 
     everything = sorted({index for frames in wanted.values() for index in frames})

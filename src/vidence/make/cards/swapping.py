@@ -7,8 +7,16 @@ from typing import Final
 
 import numpy as np
 
-from vidence.make.cards.changing import FEWEST, MOST, FalseText, check_changes, folded
-from vidence.make.cards.perturbing import STAGE, false_card, false_id
+from vidence.make.cards.falsifying import (
+    FEWEST,
+    MOST,
+    STAGE,
+    FalseText,
+    check_changes,
+    false_card,
+    false_id,
+    folded,
+)
 from vidence.make.pipeline.material import Change, Dropped, SceneCard
 
 WRITER: Final = "rules-1"

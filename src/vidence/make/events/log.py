@@ -30,7 +30,7 @@ class EventLog:
 
 
 class EventLogReader(Protocol):
-    """Reads one format of event logs; made by ``create(options)``, one file in ``construction/logs/``.
+    """Reads one format of event logs; one file in ``make/logs/``.
 
     `name` is its name in the catalog, `needs` the columns without which a file cannot be used.
     """

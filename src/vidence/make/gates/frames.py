@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,15 +13,13 @@ from vidence.errors import MediaError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import Tried
 from vidence.make.gates.rules import OneFrameRules
-from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.pipeline.cache import ArtifactCache, Codec, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, Draft, VideoSource
-from vidence.make.pipeline.stages import JsonForm, Shelf, Stage, digest_of
-from vidence.media.encode import Encoding, encode
+from vidence.make.pipeline.session import BuildContext
 from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem
 from vidence.records import Evidence, Record
 
-STAGE = Stage(name="gate-frames")
 _QUALITY = 90
 _NOT_HERE = "the video is not here"
 
@@ -32,16 +31,18 @@ class FrameSet(Record, kw_only=True, omit_defaults=True):
     why: str = ""
 
 
+_FRAMES = Codec(FrameSet)
+
+
 @dataclass(frozen=True, kw_only=True)
-class Cutting:
+class FrameSource:
     """Where frames are cut from and kept; `files` are the files of videos by id, of those that are here."""
 
     files: Mapping[str, Path]
     videos: Mapping[str, VideoSource]
     pictures: PictureFolder
-    shelf: Shelf
-    cache_root: Path
-    cache_max_bytes: int
+    cache: ArtifactCache
+    context: BuildContext
 
 
 def middle_frame(span: Evidence, video: VideoSource) -> int | None:
@@ -68,20 +69,20 @@ def tried_frames(draft: Draft, video: VideoSource, rules: OneFrameRules) -> tupl
     return tuple(dict.fromkeys([*central, *(index for index in middles if index is not None)]))
 
 
-def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, cutting: Cutting) -> dict[str, Tried]:
+def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSource) -> dict[str, Tried]:
     """What each draft is tried with, by its id; every video is read once, for all its drafts.
 
     Raises:
         StoreError: pictures cannot be written.
     """
-    wanted = {d.draft_id: tried_frames(d, cutting.videos[d.video_id], rules) for d in drafts}
+    wanted = {d.draft_id: tried_frames(d, source.videos[d.video_id], rules) for d in drafts}
     by_video: dict[str, set[int]] = defaultdict(set)
     for draft in drafts:
         by_video[draft.video_id].update(wanted[draft.draft_id])
-    sets = _sets(by_video, rules, cutting)
+    sets = _sets(by_video, rules, source)
     tried: dict[str, Tried] = {}
     for draft in drafts:
-        video, found = cutting.videos[draft.video_id], sets[draft.video_id]
+        video, found = source.videos[draft.video_id], sets[draft.video_id]
         have = {frame.frame_index: frame for frame in found.frames}
         frames = tuple(have[index] for index in wanted[draft.draft_id] if index in have)
         why = "" if frames else found.why or "none of its frames can be read"
@@ -89,44 +90,31 @@ def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, cutting: Cutting) 
     return tried
 
 
-def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, cutting: Cutting) -> dict[str, FrameSet]:
-    stage = Stage(name=STAGE.name, version=STAGE.version, settings=[rules.frame_px, _QUALITY])
-    form: JsonForm[FrameSet] = JsonForm(FrameSet)
+def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, source: FrameSource) -> dict[str, FrameSet]:
+    stage = Stage(name="gate-frames", codec=_FRAMES, settings=[rules.frame_px, _QUALITY])
     found: dict[str, FrameSet] = {}
     for video_id, indices in by_video.items():
-        file = cutting.files.get(video_id)
+        file = source.files.get(video_id)
         if file is None:
             found[video_id] = FrameSet(why=_NOT_HERE)
             continue
-        inputs = {
-            "source": digest_of(cutting.videos[video_id]),
-            "frames": digest_of(sorted(indices)),
-        }
-        kept = cutting.shelf.find(stage, inputs, form)
-        if kept is not None and all(cutting.pictures.path(f.digest).is_file() for f in kept.value.frames):
-            found[video_id] = kept.value
-            continue
-        made = _cut(file, sorted(indices), rules=rules, cutting=cutting)
-        found[video_id] = cutting.shelf.put(stage, inputs, form, value=made).value
+        unit = Unit(
+            stage=stage,
+            name=video_id,
+            inputs={"source": digest_of(source.videos[video_id]), "frames": digest_of(sorted(indices))},
+            make=partial(_cut, file, sorted(indices), rules=rules, source=source),
+            is_usable=lambda made: source.pictures.holds(made.frames),
+        )
+        found[video_id] = source.cache.result(unit).value
     return found
 
 
-def _cut(file: Path, indices: Sequence[int], *, rules: OneFrameRules, cutting: Cutting) -> FrameSet:
-    encoding = Encoding(size=Size(), quality=_QUALITY)
-
+def _cut(file: Path, indices: Sequence[int], *, rules: OneFrameRules, source: FrameSource) -> FrameSet:
     def make(index: int, image: NDArray[np.uint8]) -> Crop:
-        encoded = encode(image, encoding)
-        return Crop(
-            track_id="",
-            frame_index=index,
-            digest=cutting.pictures.put(encoded.data),
-            width_px=encoded.width_px,
-            height_px=encoded.height_px,
-            media_type=encoded.media_type,
-        )
+        return source.pictures.keep(image, frame_index=index, quality=_QUALITY)
 
     try:
-        video = kept_video(file, cache_root=cutting.cache_root, max_bytes=cutting.cache_max_bytes)
+        video = source.context.video(file)
         read = video.read(indices, make, size=Size(kind="long", pixels=rules.frame_px))
     except MediaError as error:
         return FrameSet(why=f"its video cannot be read ({error})")

@@ -1,27 +1,16 @@
 """What a configuration says of quality gates, of the review by people, and of the release."""
 
-from typing import Final
+import re
+from typing import Annotated, Final
 
 import msgspec
+from msgspec import Meta
 
 from vidence.errors import UsageError
+from vidence.make.pipeline.config_file import Count, CountOrNone, Share
 from vidence.records import Record
 
 ALL: Final = "test"
-
-
-def _at_least(owner: Record, least: int, *names: str) -> None:
-    for name in names:
-        value = getattr(owner, name)
-        if value < least:
-            raise UsageError(f"{name} is {value}; expected {least} or more")
-
-
-def _is_share(owner: Record, *names: str) -> None:
-    for name in names:
-        value = getattr(owner, name)
-        if not 0 < value <= 1:
-            raise UsageError(f"{name} is {value}; expected a share above 0 and up to 1")
 
 
 class TextOnlyRules(Record, kw_only=True, omit_defaults=True):
@@ -33,14 +22,12 @@ class TextOnlyRules(Record, kw_only=True, omit_defaults=True):
     """
 
     models: tuple[str, ...]
-    at_least: int = 3
-    permutations: int = 0
+    at_least: Count = 3
+    permutations: CountOrNone = 0
     prompts: str = "plain"
     forced: bool = True
 
     def __post_init__(self) -> None:
-        _at_least(self, 1, "at_least")
-        _at_least(self, 0, "permutations")
         if len(set(self.models)) < len(self.models):
             raise UsageError(f"models of the text-only gate are {', '.join(self.models)}; expected each once")
         if self.models and self.at_least > len(self.models):
@@ -59,16 +46,14 @@ class OneFrameRules(Record, kw_only=True, omit_defaults=True):
 
     model: str
     central: bool = True
-    evidence: int = 3
-    suffice: int = 1
-    permutations: int = 1
-    frame_px: int = 768
+    evidence: CountOrNone = 3
+    suffice: Count = 1
+    permutations: CountOrNone = 1
+    frame_px: Count = 768
     prompts: str = "plain"
     forced: bool = True
 
     def __post_init__(self) -> None:
-        _at_least(self, 1, "suffice", "frame_px")
-        _at_least(self, 0, "evidence", "permutations")
         if self.central + self.evidence < self.suffice:
             raise UsageError(
                 f"suffice is {self.suffice}, and at most {self.central + self.evidence} frames are tried; "
@@ -83,11 +68,8 @@ class CheckRules(Record, kw_only=True, omit_defaults=True):
     by `same_evidence` or more; both are Jaccard indices.
     """
 
-    near: float = 0.9
-    same_evidence: float = 0.5
-
-    def __post_init__(self) -> None:
-        _is_share(self, "near", "same_evidence")
+    near: Share = 0.9
+    same_evidence: Share = 0.5
 
 
 class GateRules(Record, kw_only=True, omit_defaults=True):
@@ -114,18 +96,12 @@ class ReviewRules(Record, kw_only=True, omit_defaults=True):
     `most_rejected` or less. `frames` is how many frames a question has on the sheet at most.
     """
 
-    share: float = 0.15
-    least_stratum: int = 3
+    share: Share = 0.15
+    least_stratum: Count = 3
     filled: str = ""
-    level: float = 0.95
-    most_rejected: float = 0.3
-    frames: int = 6
-
-    def __post_init__(self) -> None:
-        _is_share(self, "share", "most_rejected")
-        _at_least(self, 1, "least_stratum", "frames")
-        if not 0 < self.level < 1:
-            raise UsageError(f"level is {self.level}; expected a number between 0 and 1, such as 0.95")
+    level: Annotated[float, Meta(gt=0, lt=1)] = 0.95
+    most_rejected: Share = 0.3
+    frames: Count = 6
 
 
 class ReleaseRules(Record, kw_only=True, omit_defaults=True):
@@ -148,7 +124,7 @@ class ReleaseRules(Record, kw_only=True, omit_defaults=True):
     unreviewed: bool = False
 
     def __post_init__(self) -> None:
-        if not self.version or set(self.version) - _VERSION_CHARS or self.version.startswith("."):
+        if not re.fullmatch(r"[A-Za-z0-9-][A-Za-z0-9.-]*", self.version):
             raise UsageError(f"version is {self.version!r}; expected letters, digits, . and -, such as 1.0.0")
         bad = [name for name, share in self.splits.items() if not share > 0 or not name.isidentifier()]
         if bad or abs(sum(self.splits.values()) - 1) > 1e-9:
@@ -157,6 +133,3 @@ class ReleaseRules(Record, kw_only=True, omit_defaults=True):
                 f"splits are {said}; expected names with shares above 0 that add up to 1, such as "
                 "train = 0.8, test = 0.2"
             )
-
-
-_VERSION_CHARS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-.")

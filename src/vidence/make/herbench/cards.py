@@ -1,22 +1,19 @@
-"""Crops of the chosen tracks, and the cards that are written from them or come from files."""
+"""Card step: crops of the chosen tracks, and the cards that are written from them or come from files."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 
-from vidence.errors import DataError, MediaError
+from vidence.errors import DataError
+from vidence.make.cards.card_files import read_cards
 from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_cards
 from vidence.make.cards.crops import CropPlan, TrackPictures, cut_crops, plan_crops
-from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import CardStep
-from vidence.make.herbench.files import cards_of_people
-from vidence.make.herbench.work import Known, Work
-from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Card, Dropped
-from vidence.make.pipeline.progress import Trouble, UnitDone
-from vidence.make.pipeline.stages import FlowUnit, JsonForm, Kept, Stage, digest_of
 from vidence.make.pipeline.wording import CardWording
-from vidence.records import Failed
 
 NEED_CARDS = ("a_cards", "b_cards", "crops")
 
@@ -29,63 +26,74 @@ class Cropped:
     dropped: tuple[Dropped, ...] = ()
 
 
-_CROPPED: JsonForm[Cropped] = JsonForm(Cropped)
-_CARDS: JsonForm[TrackCards] = JsonForm(TrackCards)
+_CROPPED, _CARDS = Codec(Cropped), Codec(TrackCards)
 
 
-def write_all_cards(work: Work, videos: list[Known], *, needs: Collection[str]) -> None:
+def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
     """Give every video with chosen tracks its cards, from its file of cards or from the model."""
     if not set(NEED_CARDS) & set(needs):
         return
-    with_tracks = [one for one in videos if one.material.chosen]
-    by_file = [one for one in with_tracks if one.source.rule.cards]
-    to_write = [one for one in with_tracks if not one.source.rule.cards]
-    results: dict[str, list[TrackCards]] = {one.video_id: _from_file(work, one) for one in by_file}
     step = work.config.cards
-    failed: list[Dropped] = []
-    if step is None:
-        for one in to_write:
-            one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
-    else:
-        _crop_all(work, to_write, step)
-        written, failed = _write(work, to_write, step)
-        results |= written
+    with_tracks = [one for one in videos if one.material.chosen]
+    cards: dict[str, list[TrackCards]] = {}
+    to_write: list[VideoState] = []
     for one in with_tracks:
-        _give(one, results.get(one.video_id, []))
-    _account(work, results, failed)
+        if one.source.rule.cards:
+            cards[one.video_id] = _from_file(work, one)
+        elif step is None:
+            one.absent |= dict.fromkeys(NEED_CARDS, "the configuration has no [cards]")
+        else:
+            to_write.append(one)
+    failed: list[Dropped] = []
+    if step is not None:
+        _crop_all(work, to_write, step)
+        failed = _write(work, to_write, step, cards=cards)
+    for one in with_tracks:
+        _give(one, cards.get(one.video_id, []))
+    _account(work, with_tracks, cards, failed=failed)
 
 
-def _crop_all(work: Work, videos: Sequence[Known], step: CardStep) -> None:
+def _crop_all(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:
     """Cut the crops of every video, out of frames that were kept while it was watched."""
-    folder = PictureFolder(work.pictures)
-    stage = Stage(name="crops", version=3, settings=step.crops)
-    work.began("crops", len(videos))
+    folder = work.pictures
+    stage = Stage(name="crops", codec=_CROPPED, version=3, settings=step.crops)
+
+    def is_usable(cropped: Cropped) -> bool:
+        crops = ((*one.appearance, *one.path, *one.frames) for one in cropped.pictures)
+        return folder.holds(chain.from_iterable(crops))
+
+    units = [
+        Unit(
+            stage=stage,
+            name=one.video_id,
+            inputs={"tracks": one.digests["tracked"], "video": one.source.video.sha256},
+            make=partial(_crop, work, one, step),
+            is_usable=is_usable,
+        )
+        for one in videos
+    ]
+    results = work.compute("crops", units)
     taken, kept, dropped = [], [], []
-    n_kept = 0
     for one in videos:
-        inputs = {"tracks": one.digests["tracked"], "video": one.source.video.sha256}
-        found = work.shelf.find(stage, inputs, _CROPPED)
-        if found is not None and not _are_there(found.value, folder):
-            found = None
-        n_kept += found is not None
-        if found is None:
-            try:
-                found = work.shelf.put(stage, inputs, _CROPPED, value=_crop(work, one, step, folder=folder))
-            except MediaError as error:
-                work.workshop.on_event(Trouble(message=str(error)))
-                found = _unreadable(one, error)
-        one.pictures = {this.track_id: this for this in found.value.pictures}
-        names = [f"{one.video_id}: {name}" for name in one.material.chosen]
-        taken += names
-        kept += [f"{one.video_id}: {name}" for name in one.pictures]
-        dropped += [_of_video(one.video_id, gone, stage="crops") for gone in found.value.dropped]
-        work.workshop.on_event(UnitDone(stage="crops", unit=one.video_id, was_kept=found.was_kept))
-    work.close("crops", unit="tracks", taken=taken, kept=kept, dropped=dropped, n_kept=n_kept)
+        taken += [one.named(name) for name in one.material.chosen]
+        if one.video_id in results.failed:
+            why = results.failed[one.video_id].message
+            gone = [
+                Dropped(what=name, stage="crops", reason="frames-unreadable", detail=why)
+                for name in one.material.chosen
+            ]
+            found = Cropped(dropped=tuple(gone))
+        else:
+            found = results.made[one.video_id].value
+        one.pictures = {this.track_id: this for this in found.pictures}
+        kept += [one.named(name) for name in one.pictures]
+        dropped += [one.dropped(gone, stage="crops") for gone in found.dropped]
+    work.close("crops", unit="tracks", taken=taken, kept=kept, dropped=dropped, n_cached=results.n_cached)
 
 
-def _crop(work: Work, one: Known, step: CardStep, *, folder: PictureFolder) -> Cropped:
-    tracked = one.material.tracked
-    if tracked is None or one.source.file is None:
+def _crop(work: HerbenchSession, one: VideoState, step: CardStep) -> Cropped:
+    tracked, video = one.material.tracked, one.open(work)
+    if tracked is None or video is None:
         return Cropped()
     planned = [
         plan_crops(
@@ -98,81 +106,38 @@ def _crop(work: Work, one: Known, step: CardStep, *, folder: PictureFolder) -> C
         for name in one.material.chosen
     ]
     plans = [plan for plan in planned if isinstance(plan, CropPlan)]
-    around = work.workshop
-    video = kept_video(one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes)
-    found, dropped = cut_crops(video, plans, pictures=folder, rules=step.crops)
+    found, dropped = cut_crops(video, plans, pictures=work.pictures, rules=step.crops)
     unplanned = tuple(plan for plan in planned if isinstance(plan, Dropped))
     return Cropped(pictures=tuple(found.values()), dropped=(*unplanned, *dropped))
 
 
-def _unreadable(one: Known, error: MediaError) -> Kept[Cropped]:
-    """What is made of a video that cannot be read any more; it is not kept, so that it is tried again."""
-    dropped = tuple(
-        Dropped(what=name, stage="crops", reason="frames-unreadable", detail=str(error))
-        for name in one.material.chosen
-    )
-    return Kept(value=Cropped(dropped=dropped), digest="", was_kept=False)
-
-
-def _are_there(cropped: Cropped, folder: PictureFolder) -> bool:
-    """Whether the pictures are where they were put."""
-    crops = [
-        crop for one in cropped.pictures for crop in (*one.appearance, *one.path, *one.frames) if crop.digest
-    ]
-    return all(folder.path(crop.digest).is_file() for crop in crops)
-
-
 def _write(
-    work: Work, videos: Sequence[Known], step: CardStep
-) -> tuple[dict[str, list[TrackCards]], list[Dropped]]:
+    work: HerbenchSession, videos: Sequence[VideoState], step: CardStep, *, cards: dict[str, list[TrackCards]]
+) -> list[Dropped]:
+    """Have the cards of all tracks with pictures written, into `cards`; what failed."""
     wording = CardWording.load(work.prompts)
-    writer = work.jobs.identity(step.model) if any(one.pictures for one in videos) else ""
-    stage = Stage(name="cards", version=2, settings=[step.rules, writer, wording.digest])
-    units = [
-        FlowUnit(
-            name=f"{one.video_id}: {track_id}",
-            inputs={"pictures": digest_of(pictures), "times": digest_of(_times(one))},
-            start=partial(
-                write_cards,
-                pictures,
-                times_s=_times(one),
-                wording=wording,
-                rules=step.rules,
-                writer=writer,
-            ),
-        )
-        for one in videos
-        for track_id, pictures in one.pictures.items()
-    ]
-    work.began("cards", len(units))
-    found, flows = work.shelf.split(stage, units, _CARDS)
-    made = work.jobs.run(flows, model=step.model)
-    failed: list[Dropped] = []
-    results: dict[str, list[TrackCards]] = {}
+    writer = work.models.identity(step.model) if any(one.pictures for one in videos) else ""
+    stage = Stage(name="cards", codec=_CARDS, version=2, settings=[step.rules, writer, wording.digest])
+    units: dict[str, tuple[VideoState, FlowUnit[TrackCards]]] = {}
     for one in videos:
-        for track_id in one.pictures:
-            name = f"{one.video_id}: {track_id}"
-            result = made.get(name) or found[name]
-            if isinstance(result, Failed):
-                failed += [
-                    Dropped(
-                        what=f"{name}/{kind}",
-                        stage="cards",
-                        reason=f"{result.stage}-failed",
-                        detail=result.message,
-                    )
-                    for kind in "AB"
-                ]
-            else:
-                results.setdefault(one.video_id, []).append(result.value)
-    return results, failed
+        times_s = [] if one.material.tracked is None else one.material.tracked.times_s.tolist()
+        ask = partial(write_cards, times_s=times_s, wording=wording, rules=step.rules, writer=writer)
+        for track_id, pictures in one.pictures.items():
+            name = one.named(track_id)
+            inputs = {"pictures": digest_of(pictures), "times": digest_of(times_s)}
+            units[name] = one, FlowUnit(stage=stage, name=name, inputs=inputs, start=partial(ask, pictures))
+    flows = [unit for _, unit in units.values()]
+    results = work.ask("cards", flows, models=work.models, model=step.model)
+    failed: list[Dropped] = []
+    for name, (one, _) in units.items():
+        if name in results.failed:
+            failed += [results.dropped(name, stage="cards", what=f"{name}/{kind}") for kind in "AB"]
+        else:
+            cards.setdefault(one.video_id, []).append(results.made[name].value)
+    return failed
 
 
-def _times(one: Known) -> list[float]:
-    return [] if one.material.tracked is None else one.material.tracked.times_s.tolist()
-
-
-def _from_file(work: Work, one: Known) -> list[TrackCards]:
+def _from_file(work: HerbenchSession, one: VideoState) -> list[TrackCards]:
     """The cards of a video out of its file.
 
     Raises:
@@ -181,8 +146,14 @@ def _from_file(work: Work, one: Known) -> list[TrackCards]:
     path = one.source.beside(one.source.rule.cards, work.root)
     if path is None:
         return []
+    tracked = one.material.tracked
+    tracks = [] if tracked is None else [track.track_id for track in tracked.tracks]
     by_track: dict[str, list[Card]] = {}
-    for card in cards_of_people(path, one.material.tracked, video_id=one.video_id):
+    try:
+        found = read_cards(path, tracks=tracks, strict=True).cards
+    except DataError as error:
+        raise DataError(f"the cards of the video {one.video_id}: {error}") from error
+    for card in found:
         by_track.setdefault(card.track_id, []).append(card)
     rules = CardChecks() if work.config.cards is None else work.config.cards.rules
     try:
@@ -191,28 +162,24 @@ def _from_file(work: Work, one: Known) -> list[TrackCards]:
         raise DataError(f"{path}: {error}") from error
 
 
-def _give(one: Known, results: Sequence[TrackCards]) -> None:
+def _give(one: VideoState, results: Sequence[TrackCards]) -> None:
     """Put the cards into the material, in the order of the chosen tracks."""
     _part_mixed(one, mixed={result.track_id for result in results if not result.is_one_person})
     by_track = {result.track_id: result for result in results}
     order = [by_track[name] for name in one.material.chosen if name in by_track]
     order += [result for result in results if result.track_id not in one.material.chosen]
     cards = [card for result in order for card in result.cards]
-    crops = tuple(crop for this in one.pictures.values() for crop in (*this.appearance, *this.path))
-    parts = {
-        "a_cards": tuple(card for card in cards if card.kind == "A"),
-        "b_cards": tuple(card for card in cards if card.kind == "B"),
-    }
-    one.material = replace(one.material, a_cards=parts["a_cards"], b_cards=parts["b_cards"], crops=crops)
-    for name, value in {**parts, "crops": crops}.items():
-        if value:
-            one.digests[name] = digest_of(value)
-        else:
-            one.absent.setdefault(name, "no track has one that can be used")
+    one.material = replace(
+        one.material,
+        a_cards=tuple(card for card in cards if card.kind == "A"),
+        b_cards=tuple(card for card in cards if card.kind == "B"),
+        crops=tuple(c for this in one.pictures.values() for c in (*this.appearance, *this.path)),
+    )
+    one.settle("a_cards", "b_cards", "crops", otherwise="no track has one that can be used")
     one.flags = tuple(flag for result in order for flag in result.flags)
 
 
-def _part_mixed(one: Known, *, mixed: Collection[str]) -> None:
+def _part_mixed(one: VideoState, *, mixed: Collection[str]) -> None:
     """Put tracks that are several people among the others: somebody was there, but nobody knows who, when."""
     tracked = one.material.tracked
     if tracked is None or not mixed:
@@ -228,24 +195,18 @@ def _part_mixed(one: Known, *, mixed: Collection[str]) -> None:
         one.absent["chosen"] = "the pictures of every chosen track show different people"
 
 
-def _account(work: Work, results: dict[str, list[TrackCards]], failed: Sequence[Dropped]) -> None:
-    kept = [
-        f"{video_id}: {card.track_id}/{card.kind}"
-        for video_id, found in results.items()
-        for result in found
-        for card in result.cards
-    ]
-    dropped = [
-        _of_video(video_id, gone, stage="cards")
-        for video_id, found in results.items()
-        for result in found
-        for gone in result.dropped
-    ]
-    if not kept and not dropped and not failed:
-        return
-    gone_names = [gone.what for gone in (*dropped, *failed)]
-    work.close("cards", unit="cards", taken=[*kept, *gone_names], kept=kept, dropped=[*dropped, *failed])
-
-
-def _of_video(video_id: str, gone: Dropped, *, stage: str) -> Dropped:
-    return Dropped(what=f"{video_id}: {gone.what}", stage=stage, reason=gone.reason, detail=gone.detail)
+def _account(
+    work: HerbenchSession,
+    videos: Sequence[VideoState],
+    results: Mapping[str, Sequence[TrackCards]],
+    *,
+    failed: Sequence[Dropped],
+) -> None:
+    known = {one.video_id: one for one in videos}
+    found = [(known[video_id], result) for video_id, mine in results.items() for result in mine]
+    kept = [one.named(f"{card.track_id}/{card.kind}") for one, result in found for card in result.cards]
+    dropped = [one.dropped(gone, stage="cards") for one, result in found for gone in result.dropped]
+    dropped += failed
+    if kept or dropped:
+        taken = [*kept, *(gone.what for gone in dropped)]
+        work.close("cards", unit="cards", taken=taken, kept=kept, dropped=dropped)

@@ -4,19 +4,21 @@ Paths start from the folder of the file. A table that is absent switches its ste
 step is then left out, with the reason in the account.
 """
 
+import re
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TypeAlias
 
 import msgspec
 
-from vidence.catalog import names
-from vidence.engine.jobs import NamedModel
-from vidence.engine.limits import AskLimits
+from vidence.catalog import Spec, names
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.cards import CardChecks
 from vidence.make.cards.crops import CropRules
 from vidence.make.cards.scenes import SceneRules
 from vidence.make.gates.rules import GateRules, ReleaseRules, ReviewRules
-from vidence.make.pipeline.config_file import read_config
+from vidence.make.pipeline.config_file import Count, read_config
+from vidence.make.pipeline.models import AskLimits, NamedModel
 from vidence.records import Record
 from vidence.seeing.appearance import AppearanceSettings
 from vidence.seeing.refine import RefineSettings
@@ -25,6 +27,15 @@ from vidence.seeing.trackrank import DiversitySettings, RankSettings
 
 DEFAULT_PER_VIDEO = 10
 BY_RULES = "rules"
+
+
+OptionValue: TypeAlias = str | bool | int | float
+
+
+def option_spec(name: str, options: Mapping[str, OptionValue]) -> Spec:
+    """A plug-in with options out of a configuration, where numbers and true or false may be written bare."""
+    texts = {k: v if isinstance(v, str) else msgspec.json.encode(v).decode() for k, v in options.items()}
+    return Spec(name=name, options=texts)
 
 
 class SourceRule(Record, kw_only=True, omit_defaults=True):
@@ -59,7 +70,7 @@ class LogRule(Record, kw_only=True, omit_defaults=True):
     table: str = ""
     collection: str = ""
     licence: str = ""
-    options: dict[str, str] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
 class TrackingRules(Record, kw_only=True, omit_defaults=True):
@@ -73,7 +84,7 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
 
     detector: str = "hog"
     tracker: str = "deepsort"
-    every: int = 1
+    every: Count = 1
     end_at_cuts: bool = True
     refine: RefineSettings = RefineSettings()
     same_person: SamePersonRules = SamePersonRules()
@@ -81,16 +92,12 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
     rank: RankSettings = RankSettings()
     pick: DiversitySettings = DiversitySettings()
 
-    def __post_init__(self) -> None:
-        if self.every < 1:
-            raise UsageError(f"every is {self.every}; expected 1 for all frames, 2 for each second one, ...")
-
 
 class ShotRules(Record, kw_only=True, omit_defaults=True):
     """How videos are cut into shots: the name of a detector, and its options."""
 
     detector: str = "content"
-    options: dict[str, str] = msgspec.field(default_factory=dict)
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
 class CardStep(Record, kw_only=True, omit_defaults=True):
@@ -128,16 +135,10 @@ class TaskRules(Record, kw_only=True, omit_defaults=True):
     `structures` are the forms of question that are wanted (empty: all that the task has).
     """
 
-    per_video: int = DEFAULT_PER_VIDEO
-    total: int | None = None
+    per_video: Count = DEFAULT_PER_VIDEO
+    total: Count | None = None
     structures: tuple[str, ...] = ()
-    options: dict[str, str] = msgspec.field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        for name in ("per_video", "total"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise UsageError(f"{name} is {value}; expected 1 or more")
+    options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
 class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
@@ -166,7 +167,7 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
     release: ReleaseRules | None = None
 
     def __post_init__(self) -> None:
-        if not self.name or set(self.name) - _NAME_CHARS:
+        if not re.fullmatch(r"[\w.-]+", self.name, re.ASCII):
             raise UsageError(f"name is {self.name!r}; expected letters, digits, - and _")
         if not self.sources and not self.logs:
             raise UsageError(
@@ -195,17 +196,6 @@ class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
             )
         named = (self.scenes.model, self.scenes.false_model)
         return [*asked, *(name for name in named if name and name != BY_RULES)]
-
-    @property
-    def named_models(self) -> dict[str, NamedModel]:
-        """The models by the names that steps ask them by."""
-        return {
-            name: NamedModel(spec=model) if isinstance(model, str) else model
-            for name, model in self.models.items()
-        }
-
-
-_NAME_CHARS = set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
 
 def read_herbench(path: Path) -> HerbenchConfig:

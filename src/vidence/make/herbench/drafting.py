@@ -1,4 +1,4 @@
-"""Every task on every video: drafts, kept by what they were made from, and why there are no more."""
+"""Draft step: every task on every video, kept by what it was made from, and why there are no more drafts."""
 
 import hashlib
 import math
@@ -11,23 +11,21 @@ from typing import Self
 import msgspec
 import numpy as np
 
-from vidence.catalog import Spec, create
+from vidence.catalog import create
 from vidence.contracts import Flow
-from vidence.engine.jobs import Jobs
 from vidence.errors import UsageError
-from vidence.make.herbench.config import TaskRules
-from vidence.make.pipeline.accounts import Books
-from vidence.make.pipeline.making import Sieve, sift
+from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
-from vidence.make.pipeline.progress import MakeListener, StageBegan, StageEnded
-from vidence.make.pipeline.stages import FlowUnit, JsonForm, Kept, Shelf, Stage, digest_of
-from vidence.records import Failed, Record
+from vidence.make.pipeline.session import Gate
+from vidence.records import Record
 
 ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
 
 
-class MadeAll(Record, kw_only=True):
+class DraftSet(Record, kw_only=True):
     """What a task made of one video."""
 
     drafts: tuple[Draft, ...]
@@ -42,20 +40,11 @@ class MadeAll(Record, kw_only=True):
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Ready:
-    """A video with all that is known about it; `digests` are those of the parts of its material.
-
-    `absent` says for each part that is not there why it is not.
-    """
-
-    material: Material
-    digests: Mapping[str, str]
-    absent: Mapping[str, str]
+_DRAFTS = Codec(DraftSet)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Ordered:
+class TaskOrder:
     """A task with how much of it is wanted; `templates` is the digest of the user's own templates."""
 
     name: str
@@ -64,43 +53,32 @@ class Ordered:
     templates: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Tools:
-    """What drafting works with. `answerer` is the spec of the model that tasks ask, where there is one."""
-
-    shelf: Shelf
-    jobs: Jobs
-    books: Books
-    on_event: MakeListener
-    answerer: str = ""
-
-
-def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: Path) -> tuple[Ordered, ...]:
+def open_tasks(rules: Mapping[str, TaskRules], wanted: Sequence[str], *, root: Path) -> tuple[TaskOrder, ...]:
     """The tasks of these names, in their order; a folder of templates in their options starts from `root`.
 
     Raises:
         UnknownNameError: no such task.
         UsageError: an option or a structure that a task does not have.
     """
-    opened: list[Ordered] = []
+    opened: list[TaskOrder] = []
     for name in wanted:
         one = rules.get(name, TaskRules())
         options, templates = _with_templates(one.options, root)
-        task: Task = create("task", Spec(name=name, options=options))
+        task: Task = create("task", option_spec(name, options))
         unknown = [structure for structure in one.structures if structure not in task.structures]
         if unknown:
             raise UsageError(
                 f"the task {name!r} has no structure {unknown[0]!r}; it has {', '.join(task.structures)}"
             )
-        opened.append(Ordered(name=name, task=task, rules=one, templates=templates))
+        opened.append(TaskOrder(name=name, task=task, rules=one, templates=templates))
     return tuple(opened)
 
 
-def _with_templates(options: Mapping[str, str], root: Path) -> tuple[dict[str, str], str]:
+def _with_templates(options: Mapping[str, OptionValue], root: Path) -> tuple[dict[str, OptionValue], str]:
     """The options with a whole path to templates, and the digest of the texts there."""
     if "prompts" not in options:
         return dict(options), ""
-    folder = root / options["prompts"]
+    folder = root / str(options["prompts"])
     try:
         texts = {path.name: path.read_text(encoding="utf-8") for path in sorted(folder.glob("*.txt"))}
     except (OSError, UnicodeDecodeError) as error:
@@ -108,18 +86,8 @@ def _with_templates(options: Mapping[str, str], root: Path) -> tuple[dict[str, s
     return {**options, "prompts": str(folder)}, digest_of(texts)
 
 
-def lacking(ready: Ready, task: Task) -> str:
-    """The first part of the material that a task needs and that is not there; empty where all is."""
-    return next((part for part in task.needs if not getattr(ready.material, part)), "")
-
-
 def draft_all(
-    videos: Sequence[Ready],
-    corpus: Corpus,
-    ordered: Sequence[Ordered],
-    *,
-    seed: int,
-    tools: Tools,
+    work: HerbenchSession, videos: Sequence[VideoState], corpus: Corpus, *, orders: Sequence[TaskOrder]
 ) -> tuple[Draft, ...]:
     """The drafts of all tasks on all videos, in the order of tasks and videos, within their quotas.
 
@@ -130,135 +98,106 @@ def draft_all(
         AccountError: a task gave two drafts one id.
         VidenceError: a model answers nobody any more; every unit so far is kept.
     """
-    tools.on_event(StageBegan(stage="pairs", n_units=len(videos) * len(ordered)))
-    pairs = [(ready, one) for one in ordered for ready in videos]
-    missing = [_pair_dropped(ready, one, part) for ready, one in pairs if (part := lacking(ready, one.task))]
-    todo = [(ready, one) for ready, one in pairs if not lacking(ready, one.task)]
-    results, failed = _run(todo, corpus, seed=seed, tools=tools)
-    dropped = [*missing, *failed]
-    found = {name: results[name].value for pair in todo if (name := pair_name(*pair)) in results}
+    pairs = {one.named(order.task.code): (one, order) for order in orders for one in videos}
+    lacks = {name: part for name, (one, order) in pairs.items() if (part := _lacking(one, order.task))}
+    units = _units({name: pair for name, pair in pairs.items() if name not in lacks}, corpus, work=work)
+    results = work.ask("pairs", units, models=work.models, model=ASKED if ASKED in work.config.models else "")
+    dropped = [
+        Dropped(
+            what=name,
+            stage="pairs",
+            reason=f"no-{part.replace('_', '-')}",
+            detail=pairs[name][0].absent.get(part, ""),
+        )
+        for name, part in lacks.items()
+    ]
+    dropped += [results.dropped(name, stage="pairs") for name in results.failed]
+    found = {name: artifact.value for name, artifact in results.made.items()}
     dropped += [_nothing(name, made) for name, made in found.items() if not made.drafts]
-    account = tools.books.close(
+    work.close(
         "pairs",
         unit="tasks on videos",
-        taken=[pair_name(*pair) for pair in pairs],
+        taken=list(pairs),
         kept=[name for name, made in found.items() if made.drafts],
         dropped=dropped,
+        n_cached=results.n_cached,
     )
-    n_kept = sum(kept.was_kept for kept in results.values())
-    tools.on_event(StageEnded(account=account, n_kept=n_kept))
-    drafts = _account_drafts(list(found.values()), books=tools.books)
-    return sift("quotas", drafts, _quotas(ordered), books=tools.books, on_event=tools.on_event)
+    return work.filter("quotas", _account_drafts(work, list(found.values())), _quotas(orders))
 
 
-def pair_name(ready: Ready, one: Ordered) -> str:
-    """The name of a task on a video, for accounts."""
-    return f"{ready.material.source.video_id}: {one.task.code}"
+def _lacking(one: VideoState, task: Task) -> str:
+    """The first part of the material that a task needs and that is not there; empty where all is."""
+    return next((part for part in task.needs if not getattr(one.material, part)), "")
 
 
-def _run(
-    todo: Sequence[tuple[Ready, Ordered]], corpus: Corpus, *, seed: int, tools: Tools
-) -> tuple[dict[str, Kept[MadeAll]], list[Dropped]]:
-    """The results of all pairs by their names, and those whose model or pictures failed."""
-    form: JsonForm[MadeAll] = JsonForm(MadeAll)
-    found: dict[str, Kept[MadeAll]] = {}
-    flows: dict[str, Flow[Kept[MadeAll]]] = {}
+def _units(
+    pairs: Mapping[str, tuple[VideoState, TaskOrder]], corpus: Corpus, *, work: HerbenchSession
+) -> list[FlowUnit[DraftSet]]:
+    """One unit for each task on a video; a task is shown what it says it needs, so that its key tells all."""
+    seed, answerer = work.config.seed, work.models.spec(ASKED)
     digests = {"events": digest_of(corpus.events), "a_cards": digest_of([corpus.a_cards, corpus.looks])}
-    views = _views(corpus)  # of each one object, so that a task can index it once
-    for one in {this.name: this for _, this in todo}.values():
-        stage = Stage(
-            name=f"draft-{one.name}",
-            version=one.task.version,
-            settings=[one.rules, seed, tools.answerer, one.templates],
-        )
-        units = [
+    views: dict[tuple[bool, bool], Corpus] = {}  # of each one object, so that a task can index it once
+    units: list[FlowUnit[DraftSet]] = []
+    for name, (one, order) in pairs.items():
+        task = order.task
+        inputs = {"source": digest_of(one.material.source)}
+        for part in task.needs:
+            inputs[part] = one.digests[part]
+            if part in digests:
+                inputs[f"corpus {part}"] = digests[part]
+        sees = ("events" in task.needs, "a_cards" in task.needs)
+        if sees not in views:
+            views[sees] = _corpus_part(corpus, events=sees[0], cards=sees[1])
+        settings = [order.rules, seed, answerer, order.templates]
+        units.append(
             FlowUnit(
-                name=pair_name(ready, one),
-                inputs=_inputs(ready, one.task, digests),
-                start=_starter(
-                    ready, one, views["events" in one.task.needs, "a_cards" in one.task.needs], seed=seed
+                stage=Stage(
+                    name=f"draft-{order.name}", codec=_DRAFTS, version=task.version, settings=settings
                 ),
+                name=name,
+                inputs=inputs,
+                start=_starter(one, order, views[sees], seed=seed),
             )
-            for ready, this in todo
-            if this.name == one.name
-        ]
-        kept, started = tools.shelf.split(stage, units, form)
-        found |= kept
-        flows |= started
-    made = tools.jobs.run(flows, model=ASKED if ASKED in tools.jobs.names else "")
-    failed: list[Dropped] = []
-    for name, result in made.items():
-        if isinstance(result, Failed):
-            reason = f"{result.stage}-failed"
-            failed.append(Dropped(what=name, stage="pairs", reason=reason, detail=result.message))
-        else:
-            found[name] = result
-    return found, failed
-
-
-def _inputs(ready: Ready, task: Task, corpus: Mapping[str, str]) -> dict[str, str]:
-    """The digests of what a task is shown."""
-    inputs = {"source": digest_of(ready.material.source)}
-    for part in task.needs:
-        inputs[part] = ready.digests[part]
-        if part in corpus:
-            inputs[f"corpus {part}"] = corpus[part]
-    return inputs
-
-
-def _views(corpus: Corpus) -> dict[tuple[bool, bool], Corpus]:
-    """The corpus as tasks see it that need its events or not, its cards or not."""
-    return {
-        (events, cards): Corpus(
-            events=corpus.events if events else {},
-            a_cards=corpus.a_cards if cards else {},
-            looks=corpus.looks if cards else {},
         )
-        for events in (False, True)
-        for cards in (False, True)
-    }
+    return units
 
 
-def _starter(ready: Ready, one: Ordered, corpus: Corpus, *, seed: int) -> Callable[[], Flow[MadeAll]]:
-    """A task on a video; it is shown what it says it needs and nothing else, so that its key tells all."""
-    task, needs = one.task, set(one.task.needs)
-    blank = Material(source=ready.material.source)
-    seen = replace(ready.material, **{p: getattr(blank, p) for p in PARTS if p not in needs})
-    words = f"{seed}/{task.code}/{seen.source.video_id}".encode()
+def _corpus_part(corpus: Corpus, *, events: bool, cards: bool) -> Corpus:
+    """The corpus as tasks see it that need its events or not, its cards or not."""
+    return Corpus(
+        events=corpus.events if events else {},
+        a_cards=corpus.a_cards if cards else {},
+        looks=corpus.looks if cards else {},
+    )
 
-    def start() -> Flow[MadeAll]:
+
+def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) -> Callable[[], Flow[DraftSet]]:
+    task, rules = order.task, order.rules
+    blank = Material(source=one.material.source)
+    seen = replace(one.material, **{p: getattr(blank, p) for p in PARTS if p not in task.needs})
+    words = f"{seed}/{task.code}/{one.video_id}".encode()
+    # More where not all structures are wanted.
+    wanted = set(rules.structures or task.structures)
+    most = math.ceil(rules.per_video * len(task.structures) / len(wanted))
+
+    def start() -> Flow[DraftSet]:
         rng = np.random.default_rng(list(hashlib.sha256(words).digest()))
-        made = yield from task.draft(seen, corpus, most=_most(one), rng=rng)
-        return MadeAll.of(made)
+        made = yield from task.draft(seen, corpus, most=most, rng=rng)
+        return DraftSet.of(made)
 
     return start
 
 
-def _most(one: Ordered) -> int:
-    """How many drafts to ask a task for: more where not all of its structures are wanted."""
-    wanted = one.rules.structures or one.task.structures
-    return math.ceil(one.rules.per_video * len(one.task.structures) / len(set(wanted)))
-
-
-def _pair_dropped(ready: Ready, one: Ordered, part: str) -> Dropped:
-    return Dropped(
-        what=pair_name(ready, one),
-        stage="pairs",
-        reason=f"no-{part.replace('_', '-')}",
-        detail=ready.absent.get(part, ""),
-    )
-
-
-def _nothing(name: str, found: MadeAll) -> Dropped:
+def _nothing(name: str, found: DraftSet) -> Dropped:
     """Why a task made nothing of a video: the reason that it gave most often."""
     reasons = Counter(one.reason for one in found.dropped)
     said = ", ".join(f"{reason} ({n})" for reason, n in reasons.most_common())
     return Dropped(what=name, stage="pairs", reason="no-draft", detail=said)
 
 
-def _account_drafts(made: Sequence[MadeAll], *, books: Books) -> tuple[Draft, ...]:
+def _account_drafts(work: HerbenchSession, made: Sequence[DraftSet]) -> tuple[Draft, ...]:
     """Close the account of what the tasks tried; what came to nothing is told apart by a number."""
-    drafts = [draft for one in made for draft in one.drafts]
+    drafts = tuple(draft for one in made for draft in one.drafts)
     counts: Counter[str] = Counter()
     dropped: list[Dropped] = []
     for one in (gone for each in made for gone in each.dropped):
@@ -266,21 +205,17 @@ def _account_drafts(made: Sequence[MadeAll], *, books: Books) -> tuple[Draft, ..
         counts[name] += 1
         what = f"{name} #{counts[name]}" if counts[name] > 1 else name
         dropped.append(msgspec.structs.replace(one, what=what, stage="drafts"))
-    books.close(
-        "drafts",
-        unit="drafts",
-        taken=[*(draft.draft_id for draft in drafts), *(one.what for one in dropped)],
-        kept=[draft.draft_id for draft in drafts],
-        dropped=dropped,
-    )
-    return tuple(drafts)
+    kept = [draft.draft_id for draft in drafts]
+    taken = [*kept, *(one.what for one in dropped)]
+    work.ledger.close("drafts", unit="drafts", taken=taken, kept=kept, dropped=dropped)
+    return drafts
 
 
-def _quotas(ordered: Sequence[Ordered]) -> Sieve:
+def _quotas(orders: Sequence[TaskOrder]) -> Gate:
     """Keep wanted structures, `per_video` drafts of a video, and `total` of all, from the videos in turn."""
-    rules = {one.task.code: one.rules for one in ordered}
+    rules = {one.task.code: one.rules for one in orders}
 
-    def sieve(drafts: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+    def gate(drafts: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
         dropped: list[Dropped] = []
         turns: dict[str, list[tuple[int, int, Draft]]] = defaultdict(list)
         seen: Counter[tuple[str, str]] = Counter()
@@ -301,7 +236,7 @@ def _quotas(ordered: Sequence[Ordered]) -> Sieve:
             dropped += [_over(draft, "over-total") for _, _, draft in in_turn[len(in_turn[:total]) :]]
         return [draft for _, draft in sorted(kept, key=lambda one: one[0])], dropped
 
-    return sieve
+    return gate
 
 
 def _over(draft: Draft, reason: str) -> Dropped:

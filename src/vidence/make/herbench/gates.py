@@ -1,26 +1,30 @@
-"""Behind the drafts: quality gates, each with its account and its verdicts."""
+"""Gate step: quality gates behind the drafts, each with its account and its verdicts."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from vidence.make.cards.pictures import PictureFolder
-from vidence.make.gates.asking import ONE_FRAME, TEXT_ONLY, ask_blind, ask_with_frames
+from vidence.make.gates.asking import (
+    ONE_FRAME,
+    TEXT_ONLY,
+    GateVerdict,
+    as_lines,
+    ask_blind,
+    ask_with_frames,
+    remarks,
+)
 from vidence.make.gates.checks import CHECKS, check
-from vidence.make.gates.frames import Cutting, cut_frames
+from vidence.make.gates.frames import FrameSource, cut_frames
 from vidence.make.gates.letters import LetterCounts, spread_letters
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
-from vidence.make.gates.verdicts import GateVerdict, as_lines, remarks
-from vidence.make.herbench.files import write_file
-from vidence.make.herbench.work import Known, Work
-from vidence.make.pipeline.making import sift
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Draft, Dropped
 
 VERDICTS_FILE = "verdicts.jsonl"
-_NOT_ASKED = "the configuration has no [gates.{}]; this gate was left out"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sifted:
+class Gated:
     """What came out of the gates: drafts, verdicts, letters, and sentences about the gates."""
 
     drafts: tuple[Draft, ...]
@@ -29,7 +33,7 @@ class Sifted:
     words: tuple[str, ...] = ()
 
 
-def pass_gates(work: Work, drafts: tuple[Draft, ...], videos: Sequence[Known]) -> Sifted:
+def pass_gates(work: HerbenchSession, drafts: tuple[Draft, ...], videos: Sequence[VideoState]) -> Gated:
     """Put the drafts through the gates that the configuration has; each closes an account of its own.
 
     The letters are spread before models are asked, so that questions are asked as they are released, and
@@ -41,16 +45,10 @@ def pass_gates(work: Work, drafts: tuple[Draft, ...], videos: Sequence[Known]) -
     rules = work.config.gates
     if rules is None:
         words = "the configuration has no [gates]; drafts were put through no quality gate"
-        work.books.notes.append(words)
-        return Sifted(drafts=drafts, words=(words,))
+        work.ledger.notes.append(words)
+        return Gated(drafts=drafts, words=(words,))
     gates = _Gates(work=work, rules=rules, videos=videos)
-    drafts = sift(
-        CHECKS,
-        drafts,
-        lambda some: check(some, rules.checks),
-        books=work.books,
-        on_event=work.workshop.on_event,
-    )
+    drafts = work.filter(CHECKS, drafts, lambda some: check(some, rules.checks))
     gates.words.append(
         f"checks: what is doubled (texts alike by {rules.checks.near:g}), ambiguous, or gives itself away"
     )
@@ -58,9 +56,9 @@ def pass_gates(work: Work, drafts: tuple[Draft, ...], videos: Sequence[Known]) -
     drafts = gates.text_only(drafts)
     drafts = gates.one_frame(drafts)
     drafts = gates.spread(drafts)
-    work.books.notes.extend(gates.notes)
+    work.ledger.notes.extend(gates.notes)
     write_file(work.out / VERDICTS_FILE, as_lines(gates.verdicts))
-    return Sifted(
+    return Gated(
         drafts=drafts,
         verdicts=tuple(gates.verdicts),
         letters=gates.letters,
@@ -71,7 +69,7 @@ def pass_gates(work: Work, drafts: tuple[Draft, ...], videos: Sequence[Known]) -
 class _Gates:
     """The gates of one session, with what they have to say."""
 
-    def __init__(self, *, work: Work, rules: GateRules, videos: Sequence[Known]) -> None:
+    def __init__(self, *, work: HerbenchSession, rules: GateRules, videos: Sequence[VideoState]) -> None:
         self._work, self._rules, self._videos = work, rules, videos
         self.verdicts: list[GateVerdict] = []
         self.letters: tuple[LetterCounts, ...] = ()
@@ -88,51 +86,76 @@ class _Gates:
 
     def text_only(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
         """Drop what the panel answers without the video."""
-        rules = self._rules.text_only
+        rules, work = self._rules.text_only, self._work
         if rules is None or not rules.models:
-            self.notes.append(f"{TEXT_ONLY}: {_NOT_ASKED.format('text_only')}")
-            return drafts
+            return self._left_out(TEXT_ONLY, drafts)
         self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-
-        def sieve(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            work = self._work
-            verdicts = ask_blind(some, rules, jobs=work.jobs, seed=work.config.seed, own_words=work.prompts)
-            return self._sieved(TEXT_ONLY, some, verdicts, reason="solved-blind")
-
-        return sift(TEXT_ONLY, drafts, sieve, books=self._work.books, on_event=self._work.workshop.on_event)
+        return self._filter(
+            TEXT_ONLY,
+            drafts,
+            lambda some: ask_blind(
+                some, rules, models=work.models, seed=work.config.seed, own_words=work.prompts
+            ),
+            reason="solved-blind",
+        )
 
     def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
         """Drop what a model answers with one frame."""
-        rules = self._rules.one_frame
+        rules, work = self._rules.one_frame, self._work
         if rules is None:
-            self.notes.append(f"{ONE_FRAME}: {_NOT_ASKED.format('one_frame')}")
-            return drafts
-        self.words.append(f"{ONE_FRAME}: {self._eye(rules)}")
+            return self._left_out(ONE_FRAME, drafts)
+        self.words.append(f"{ONE_FRAME}: {self._frames(rules)}")
+        source = FrameSource(
+            files={one.video_id: one.source.file for one in self._videos if one.source.file is not None},
+            videos={one.video_id: one.source.video for one in self._videos},
+            pictures=work.pictures,
+            cache=work.cache,
+            context=work.context,
+        )
+        return self._filter(
+            ONE_FRAME,
+            drafts,
+            lambda some: ask_with_frames(
+                some,
+                cut_frames(some, rules, source),
+                rules,
+                models=work.models,
+                seed=work.config.seed,
+                own_words=work.prompts,
+            ),
+            reason="solved-one-frame",
+        )
 
-        def sieve(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-            work = self._work
-            tried = cut_frames(some, rules, self._cutting())
-            verdicts = ask_with_frames(
-                some, tried, rules, jobs=work.jobs, seed=work.config.seed, own_words=work.prompts
-            )
-            return self._sieved(ONE_FRAME, some, verdicts, reason="solved-one-frame")
+    def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
+        table = gate.replace("-", "_")
+        self.notes.append(f"{gate}: the configuration has no [gates.{table}]; this gate was left out")
+        return drafts
 
-        return sift(ONE_FRAME, drafts, sieve, books=self._work.books, on_event=self._work.workshop.on_event)
+    def _filter(
+        self,
+        gate: str,
+        drafts: tuple[Draft, ...],
+        ask: Callable[[Sequence[Draft]], Sequence[GateVerdict]],
+        *,
+        reason: str,
+    ) -> tuple[Draft, ...]:
+        def gate_drafts(some: Sequence[Draft]) -> tuple[Sequence[Draft], Sequence[Dropped]]:
+            verdicts = ask(some)
+            self.verdicts += verdicts
+            self.notes += remarks(gate, verdicts)
+            gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
+            dropped = [
+                Dropped(
+                    what=name, stage=gate, reason=reason, detail=f"{one.n_right} of {len(one.votes)} right"
+                )
+                for name, one in gone.items()
+            ]
+            return [draft for draft in some if draft.draft_id not in gone], dropped
 
-    def _sieved(
-        self, gate: str, drafts: Sequence[Draft], verdicts: Sequence[GateVerdict], *, reason: str
-    ) -> tuple[Sequence[Draft], Sequence[Dropped]]:
-        self.verdicts += verdicts
-        self.notes += remarks(gate, verdicts)
-        gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
-        dropped = [
-            Dropped(what=name, stage=gate, reason=reason, detail=f"{one.n_right} of {len(one.votes)} right")
-            for name, one in gone.items()
-        ]
-        return [draft for draft in drafts if draft.draft_id not in gone], dropped
+        return self._work.filter(gate, drafts, gate_drafts)
 
     def _spec(self, name: str) -> str:
-        return self._work.config.named_models[name].spec.partition("?")[0]
+        return self._work.models.spec(name).partition("?")[0]
 
     def _panel(self, rules: TextOnlyRules) -> str:
         who = ", ".join(self._spec(name) for name in rules.models)
@@ -141,21 +164,10 @@ class _Gates:
             f"dropped where {rules.at_least} of {len(rules.models)} are right in words alone{orders} ({who})"
         )
 
-    def _eye(self, rules: OneFrameRules) -> str:
+    def _frames(self, rules: OneFrameRules) -> str:
         tried = ["the central one"] * rules.central
         tried += [f"those in the middle of the first {rules.evidence} spans"] * bool(rules.evidence)
         return (
             f"dropped where {self._spec(rules.model)} is right with one frame, for {rules.suffice} of these "
             f"frames: {' and '.join(tried)}; in {1 + rules.permutations} orders of the choices"
-        )
-
-    def _cutting(self) -> Cutting:
-        around = self._work.workshop
-        return Cutting(
-            files={one.video_id: one.source.file for one in self._videos if one.source.file is not None},
-            videos={one.video_id: one.source.video for one in self._videos},
-            pictures=PictureFolder(self._work.pictures),
-            shelf=self._work.shelf,
-            cache_root=around.cache_root,
-            cache_max_bytes=around.cache_max_bytes,
         )

@@ -7,15 +7,13 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import MediaError, UsageError
-from vidence.make.gates.verdicts import as_lines, open_ones
-from vidence.make.herbench.files import write_file
-from vidence.make.herbench.gates import VERDICTS_FILE, Sifted
-from vidence.make.herbench.work import Known, Work
-from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.gates.asking import as_lines, open_ones
+from vidence.make.herbench.gates import VERDICTS_FILE, Gated
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import digest_of
+from vidence.make.pipeline.ledger import write_file
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import Question
-from vidence.make.pipeline.progress import Trouble
-from vidence.make.pipeline.stages import digest_of
 from vidence.make.release.words import Facts
 from vidence.make.release.writing import (
     RELEASE,
@@ -26,8 +24,8 @@ from vidence.make.release.writing import (
     write_release,
 )
 from vidence.make.review.decision import REVIEW, ReviewResult, decide_review
-from vidence.make.review.sample import Drawn, draw
-from vidence.make.review.sheet import PAGE_STAGE, as_csv, as_page, is_begun, read_csv
+from vidence.make.review.sample import ReviewSample, draw_sample
+from vidence.make.review.sheet import PAGE_VERSION, as_csv, as_page, is_begun, read_csv
 from vidence.media.video import Video
 
 SHEET_FILE, RESULT_FILE = "sheet.csv", "result.json"
@@ -47,7 +45,7 @@ class Reviewing:
 
 
 def review(
-    work: Work, questions: tuple[Question, ...], videos: Sequence[Known], *, sifted: Sifted
+    work: HerbenchSession, questions: tuple[Question, ...], videos: Sequence[VideoState], *, gated: Gated
 ) -> Reviewing:
     """Write the sheets, or read what people filled in and decide.
 
@@ -57,8 +55,8 @@ def review(
     """
     rules, config = work.config.review, work.config
     if rules is None:
-        return _unreviewed(work, questions, sifted)
-    drawn = draw(questions, rules, seed=config.seed, open_gates=open_ones(sifted.verdicts))
+        return _unreviewed(work, questions, gated)
+    drawn = draw_sample(questions, rules, seed=config.seed, open_gates=open_ones(gated.verdicts))
     folder = work.out / REVIEW
     filled = work.root / rules.filled if rules.filled else None
     files = _sheets(work, drawn, videos, folder=folder, n_frames=rules.frames)
@@ -68,9 +66,9 @@ def review(
             f"{len(drawn.rows):,} questions wait for people: look at {files[-1]}, fill in "
             f"{folder / SHEET_FILE}, {where}, and call this again."
         )
-        work.books.notes.append("no person has looked at the questions yet")
+        work.ledger.notes.append("no person has looked at the questions yet")
         if config.release is not None and config.release.unreviewed:
-            questions = _without_doubtful(work, questions, sifted)
+            questions = _without_doubtful(work, questions, gated)
         return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
     result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
     _close(work, questions, kept=kept, dropped=dropped)
@@ -86,17 +84,19 @@ def review(
     )
 
 
-def _unreviewed(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> Reviewing:
+def _unreviewed(work: HerbenchSession, questions: tuple[Question, ...], gated: Gated) -> Reviewing:
     """What can be released where the configuration has no review."""
     if work.config.release is None:
         return Reviewing(questions=questions)
-    work.books.notes.append("the configuration has no [review]; no person looks at the questions")
-    return Reviewing(questions=_without_doubtful(work, questions, sifted))
+    work.ledger.notes.append("the configuration has no [review]; no person looks at the questions")
+    return Reviewing(questions=_without_doubtful(work, questions, gated))
 
 
-def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifted) -> tuple[Question, ...]:
+def _without_doubtful(
+    work: HerbenchSession, questions: tuple[Question, ...], gated: Gated
+) -> tuple[Question, ...]:
     """The questions that need no person: what a model says is right, or a gate left open, goes."""
-    opened = open_ones(sifted.verdicts)
+    opened = open_ones(gated.verdicts)
     dropped = [
         Dropped(what=one.draft.draft_id, stage=REVIEW, reason="not-confirmed-by-a-person")
         for one in questions
@@ -109,7 +109,11 @@ def _without_doubtful(work: Work, questions: tuple[Question, ...], sifted: Sifte
 
 
 def _close(
-    work: Work, questions: Sequence[Question], *, kept: Sequence[Question], dropped: Sequence[Dropped]
+    work: HerbenchSession,
+    questions: Sequence[Question],
+    *,
+    kept: Sequence[Question],
+    dropped: Sequence[Dropped],
 ) -> None:
     """Close the account of the review."""
     work.began(REVIEW, len(questions))
@@ -123,12 +127,12 @@ def _close(
 
 
 def _sheets(
-    work: Work, drawn: Drawn, videos: Sequence[Known], *, folder: Path, n_frames: int
+    work: HerbenchSession, drawn: ReviewSample, videos: Sequence[VideoState], *, folder: Path, n_frames: int
 ) -> tuple[Path, ...]:
     """Write what is missing of the sheets: pages of at most 200 questions, and the table to fill in."""
     table = folder / SHEET_FILE
     if is_begun(table):
-        work.workshop.on_event(Trouble(message=f"{table} has been filled in and was left as it is"))
+        work.trouble(f"{table} has been filled in and was left as it is")
     else:
         write_file(table, as_csv(drawn.rows))
     pages = [drawn.rows[i : i + _ON_A_PAGE] for i in range(0, max(1, len(drawn.rows)), _ON_A_PAGE)]
@@ -136,15 +140,9 @@ def _sheets(
     for number, rows in enumerate(pages, start=1):
         path = folder / (f"sheet-{number}.html" if len(pages) > 1 else "sheet.html")
         files.append(path)
-        key = PAGE_STAGE.key(
-            {
-                "title": work.config.name,
-                "frames": str(n_frames),
-                "rows": digest_of([[r.question.question_id, r.why, r.note, r.check] for r in rows]),
-                "facts": digest_of([r.question.draft.facts for r in rows]),
-                "here": digest_of([one.video_id for one in videos if one.source.file is not None]),
-            }
-        )
+        asked = [(r.question.question_id, r.why, r.note, r.check, r.question.draft.facts) for r in rows]
+        here = [one.video_id for one in videos if one.source.file is not None]
+        key = digest_of([PAGE_VERSION, work.config.name, n_frames, asked, here])
         mark = f"<!-- {key} -->\n".encode()
         if _ends_with(path, mark):
             continue
@@ -164,21 +162,18 @@ def _ends_with(path: Path, mark: bytes) -> bool:
         return False
 
 
-def _opened(work: Work, videos: Sequence[Known], needed: Collection[str]) -> dict[str, Video]:
-    around = work.workshop
+def _opened(work: HerbenchSession, videos: Sequence[VideoState], needed: Collection[str]) -> dict[str, Video]:
     opened: dict[str, Video] = {}
     for one in videos:
-        if one.video_id in needed and one.source.file is not None:
-            try:
-                opened[one.video_id] = kept_video(
-                    one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes
-                )
-            except MediaError as error:
-                around.on_event(Trouble(message=f"review: no frames of {one.video_id} ({error})"))
+        try:
+            if one.video_id in needed and (video := one.open(work)) is not None:
+                opened[one.video_id] = video
+        except MediaError as error:
+            work.trouble(f"review: no frames of {one.video_id} ({error})")
     return opened
 
 
-def release(work: Work, reviewing: Reviewing, *, sifted: Sifted, maker: str) -> Reviewing:
+def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker: str) -> Reviewing:
     """Write the release that the configuration wants, where the review is done; what is released stays.
 
     Raises:
@@ -188,7 +183,7 @@ def release(work: Work, reviewing: Reviewing, *, sifted: Sifted, maker: str) -> 
     rules, config = work.config.release, work.config
     if rules is None:
         return reviewing
-    if work.wishes.only or work.wishes.limit is not None:
+    if work.overrides.only or work.overrides.limit is not None:
         said = "Nothing is released by a session that was narrowed with --only or --limit."
         return replace(reviewing, sentences=(*reviewing.sentences, said))
     if reviewing.is_pending and not rules.unreviewed:
@@ -208,16 +203,16 @@ def release(work: Work, reviewing: Reviewing, *, sifted: Sifted, maker: str) -> 
         kept=[one.draft.draft_id for one in questions],
         dropped=dropped,
     )
-    account, extra = account_files(work.books, questions)
+    account, extra = account_files(work.ledger, questions)
     facts = Facts(
         name=config.name,
         maker=maker,
         account=account,
-        gates=sifted.words,
-        letters=sifted.letters,
+        gates=gated.words,
+        letters=gated.letters,
         review=reviewing.result,
     )
-    extra |= {VERDICTS_FILE: as_lines(sifted.verdicts), **dict(reviewing.extra)}
+    extra |= {VERDICTS_FILE: as_lines(gated.verdicts), **dict(reviewing.extra)}
     files = release_files(questions, rules, facts=facts, seed=config.seed, extra=extra)
     folder = work.out / RELEASE / f"{config.name}-{rules.version}"
     is_new = write_release(files, folder)

@@ -1,24 +1,99 @@
-"""The page of a making of HERBench questions."""
+"""Report step: a page that shows what was made, from what, and what was left out."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
+from markupsafe import Markup
 
 from vidence.errors import MediaError
+from vidence.make.cards import report_pictures
+from vidence.make.cards.crops import TrackPictures
 from vidence.make.cards.pictures import PictureFolder
-from vidence.make.herbench.report_page import Filmed, PageFacts, build_page, write_page
-from vidence.make.herbench.work import Known, Work
-from vidence.make.pipeline.accounts import Account
-from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.herbench.report_tables import (
+    letter_table,
+    source_table,
+    stage_table,
+    structure_table,
+    task_table,
+)
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.pipeline.output import Question
 from vidence.media.video import Video
+from vidence.report.thumbnails import Sheet
+from vidence.tables.rendering import render
+
+PAGE_FILE: Final = "report.html"
+MOST_VIDEOS: Final = 12
+MOST_QUESTIONS: Final = 48
+_MOST_SPANS: Final = 12
+_MOST_SHOTS: Final = 24
+
+
+Film: TypeAlias = tuple[VideoState, Video | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Person:
+    """A chosen track on the page."""
+
+    track_id: str
+    span: str
+    crops: Sheet | None
+    cards: tuple[tuple[str, str], ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shown:
+    """A video on the page."""
+
+    video_id: str
+    notes: tuple[str, ...]
+    tracks: Sheet | None = None
+    ways: Markup | None = None
+    people: tuple[Person, ...] = ()
+    shots: Sheet | None = None
+    shots_note: str = ""
+    scenes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question on the page."""
+
+    question_id: str
+    task: str
+    structure: str
+    video_id: str
+    question: str
+    choices: tuple[tuple[str, str], ...]
+    letter: str
+    k: int
+    truth: str
+    evidence: str
+    facts: tuple[tuple[str, str], ...]
+    sheet: Sheet | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class PageFacts:
+    """What the page says besides: the title, who made it, sentences, and settings under headings."""
+
+    title: str
+    maker: str
+    sentences: Sequence[str]
+    settings: Sequence[tuple[str, Sequence[tuple[str, str]]]]
 
 
 def report(
-    work: Work,
-    videos: Sequence[Known],
+    work: HerbenchSession,
+    videos: Sequence[VideoState],
     questions: Sequence[Question],
     *,
     account: Account,
@@ -30,39 +105,28 @@ def report(
         StoreError: it cannot be written.
     """
     work.began("report", 1)
+    facts = PageFacts(title=work.config.name, maker="herbench", sentences=sentences, settings=_settings(work))
     html = build_page(
         account,
-        [_film(work, one) for one in videos],
+        [(one, _video(work, one)) for one in videos],
         questions,
-        pictures=PictureFolder(work.pictures),
-        facts=PageFacts(
-            title=work.config.name, maker="herbench", sentences=sentences, settings=_settings(work)
-        ),
+        pictures=work.pictures,
+        facts=facts,
         rng=np.random.default_rng(work.config.seed),
     )
-    return write_page(html, work.out)
+    path = work.out / PAGE_FILE
+    write_file(path, html.encode())
+    return path
 
 
-def _film(work: Work, one: Known) -> Filmed:
-    video: Video | None = None
-    if one.source.file is not None:
-        around = work.workshop
-        try:
-            video = kept_video(
-                one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes
-            )
-        except MediaError:
-            video = None  # the account has it
-    return Filmed(
-        material=one.material,
-        video=video,
-        pictures=one.pictures,
-        flags=one.flags,
-        absent=one.absent,
-    )
+def _video(work: HerbenchSession, one: VideoState) -> Video | None:
+    try:
+        return one.open(work)
+    except MediaError:
+        return None  # the account has it
 
 
-def _settings(work: Work) -> list[tuple[str, list[tuple[str, str]]]]:
+def _settings(work: HerbenchSession) -> list[tuple[str, list[tuple[str, str]]]]:
     """The configuration as it is in effect, step by step; models by their specs, which hold no secret."""
     found: list[tuple[str, list[tuple[str, str]]]] = [
         ("Set", [("name", work.config.name), ("seed", str(work.config.seed))])
@@ -74,3 +138,161 @@ def _settings(work: Work) -> list[tuple[str, list[tuple[str, str]]]]:
             pairs = [(key, msgspec.json.encode(one).decode()) for key, one in built.items()]
             found.append((name.capitalize(), pairs or [("as usual", "yes")]))
     return found
+
+
+def build_page(
+    account: Account,
+    films: Sequence[Film],
+    questions: Sequence[Question],
+    *,
+    pictures: PictureFolder,
+    facts: PageFacts,
+    rng: np.random.Generator,
+) -> str:
+    """The page as HTML that loads nothing from elsewhere.
+
+    Args:
+        account: what every stage did.
+        films: the videos, None for one that is not here; the first `MOST_VIDEOS` to see are pictured.
+        questions: all of them; `MOST_QUESTIONS` drawn ones are shown, every task and form first.
+        pictures: where crops are.
+        facts: what else is said.
+        rng: for drawing.
+    """
+    drafts = [question.draft for question in questions]
+    to_see = [(one, v) for one, v in films if v is not None and (one.material.chosen or one.material.shots)]
+    shown = [_shown(one, video, pictures) for one, video in to_see[:MOST_VIDEOS]]
+    by_id = {one.video_id: video for one, video in films}
+    drawn = sample(questions, most=MOST_QUESTIONS, rng=rng)
+    return render(
+        "made.html.j2",
+        title=facts.title,
+        maker=facts.maker,
+        sentences=facts.sentences,
+        tables=[
+            stage_table(account),
+            task_table(drafts),
+            structure_table(drafts),
+            letter_table(drafts),
+            source_table([one.source.video for one, _ in films], drafts),
+        ],
+        videos=shown,
+        videos_note=(
+            f"{MOST_VIDEOS} of {len(to_see)} videos are pictured." if len(to_see) > MOST_VIDEOS else ""
+        ),
+        questions=[_asked(question, by_id.get(question.draft.video_id)) for question in drawn],
+        questions_note=f"{len(drawn)} of {len(questions):,} questions, drawn so that every form is there.",
+        facts=facts.settings,
+        notes=account.notes,
+    )
+
+
+def sample(questions: Sequence[Question], *, most: int, rng: np.random.Generator) -> list[Question]:
+    """Some questions: one of each form first, then others, in their own order."""
+    order = [questions[i] for i in rng.permutation(len(questions))]
+    firsts = {(q.draft.task, q.draft.structure): q for q in reversed(order)}
+    chosen = {q.question_id for q in list(firsts.values())[:most]}
+    for question in order:
+        if len(chosen) >= most:
+            break
+        chosen.add(question.question_id)
+    return [question for question in questions if question.question_id in chosen]
+
+
+def _shown(one: VideoState, video: Video, pictures: PictureFolder) -> Shown:
+    material = one.material
+    notes = list(absences(one.absent))
+    tracks = shots = None
+    ways: Markup | None = None
+    if (tracked := material.tracked) is not None and (chosen := material.chosen):
+        ways = Markup(report_pictures.ways(tracked, chosen))  # noqa: S704 - our own SVG
+        tracks = _sheet(partial(report_pictures.tracks_sheet, video, tracked, chosen), notes)
+    if material.shots:
+        shots = _sheet(partial(report_pictures.shots_sheet, video, material.shots, most=_MOST_SHOTS), notes)
+    n_shots = len(material.shots)
+    return Shown(
+        video_id=material.source.video_id,
+        notes=tuple(dict.fromkeys(notes)),
+        tracks=tracks,
+        ways=ways,
+        people=tuple(_person(one, name, pictures) for name in material.chosen),
+        shots=shots,
+        shots_note=f"{_MOST_SHOTS} of {n_shots} are pictured." if n_shots > _MOST_SHOTS else "",
+        scenes=tuple(
+            (card.shot_id if card.is_faithful else f"{card.shot_id}, false", card.text)
+            for card in material.scene_cards
+        ),
+    )
+
+
+def _sheet(make: Callable[[], Sheet], notes: list[str]) -> Sheet | None:
+    """A sheet of pictures; None and a note where the video cannot be read."""
+    try:
+        return make()
+    except MediaError as error:
+        notes.append(str(error))
+        return None
+
+
+def absences(absent: Mapping[str, str]) -> Iterator[str]:
+    """What is not there, by why it is not."""
+    for why in dict.fromkeys(absent.values()):
+        parts = [part.replace("_", " ") for part, reason in absent.items() if reason == why]
+        yield f"no {', '.join(parts)}: {why}"
+
+
+def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Person:
+    material = one.material
+    span = ""
+    if material.tracked is not None:
+        start_s, end_s = material.tracked.span_s(material.tracked.track(track_id))
+        span = f"{start_s:.1f} to {end_s:.1f} s"
+    cards = [card for card in (*material.a_cards, *material.b_cards) if card.track_id == track_id]
+    return Person(
+        track_id=track_id,
+        span=span,
+        crops=_crops(one.pictures.get(track_id), pictures),
+        cards=tuple((card.kind, card.text) for card in cards),
+        flags=tuple(
+            f"card {flag.kind}: {flag.reason} ({', '.join(flag.words)})"
+            for flag in one.flags
+            if flag.track_id == track_id
+        ),
+    )
+
+
+def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None:
+    """The crops of a track, those for its looks (A) before those for its path (B)."""
+    if shown is None:
+        return None
+    labels = [("A", crop) for crop in shown.appearance] + [("B", crop) for crop in shown.path]
+    try:
+        data = [pictures.get(crop.digest) for _, crop in labels]
+    except MediaError:
+        return None
+    return report_pictures.crops_sheet(data, labels=[label for label, _ in labels])
+
+
+def _asked(question: Question, video: Video | None) -> Asked:
+    draft = question.draft
+    sheet = None
+    if video is not None:
+        sheet = _sheet(partial(report_pictures.evidence_sheet, draft, video, most=_MOST_SPANS), [])
+    return Asked(
+        question_id=question.question_id,
+        task=draft.task,
+        structure=draft.structure,
+        video_id=draft.video_id,
+        question=draft.question,
+        choices=tuple(zip("ABCDE", draft.choices, strict=True)),
+        letter=question.letter,
+        k=draft.k,
+        truth=draft.truth,
+        evidence="; ".join(
+            f"{span.start_s:.1f}-{span.end_s:.1f} s{': ' + span.note if span.note else ''}"
+            for span in draft.evidence
+            if span.start_s is not None and span.end_s is not None
+        ),
+        facts=tuple(draft.facts.items()),
+        sheet=sheet,
+    )

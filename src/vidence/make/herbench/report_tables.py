@@ -1,51 +1,68 @@
 """What a making did, as tables: stages, reasons, tasks, structures, letters, sources."""
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.tables.cells import Cell, Column, Line, Table, count, share, words
+from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, share, words
 
 _LETTERS = "ABCDE"
 
 
-def _text(key: str, title: str, note: str = "") -> Column:
-    return Column(key=key, title=title, note=note, is_text=True)
+def plain_table(  # noqa: PLR0917 - in the order in which a table is read
+    name: str,
+    title: str,
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[Cell | str | int]],
+    *,
+    note: str = "",
+    n_keys: int = 1,
+) -> Table:
+    """A table of texts and counts; the first `n_keys` cells of a line are its key."""
+    lines = []
+    for row in rows:
+        cells = tuple(one if isinstance(one, Cell) else _cell(one) for one in row)
+        lines.append(Line(key=" ".join(cell.text for cell in cells[:n_keys]), cells=cells))
+    return Table(name=name, title=title, note=note, columns=tuple(columns), lines=tuple(lines))
 
 
-def _number(key: str, title: str, note: str = "") -> Column:
-    return Column(key=key, title=title, note=note)
+def _cell(value: str | int) -> Cell:
+    return words(value) if isinstance(value, str) else count(value)
+
+
+def text_column(key: str, title: str = "", *, group: str = "") -> Column:
+    """A column of texts; its title is its key where none is given."""
+    return Column(key=key, title=title or key, group=group, is_text=True)
+
+
+def number_column(key: str, title: str = "", *, note: str = "") -> Column:
+    """A column of numbers; its title is its key where none is given."""
+    return Column(key=key, title=title or key, note=note)
 
 
 def stage_table(account: Account) -> Table:
     """What came into each stage, what came out, and what was dropped for which reasons."""
-    return Table(
-        name="stages",
-        title="Stages",
-        note="What came into a stage came out or was dropped; the program checks the sums.",
-        columns=(
-            _text("stage", "stage"),
-            _text("unit", "counts"),
-            _number("in", "in"),
-            _number("out", "out"),
-            _number("dropped", "dropped"),
-            _text("reasons", "for these reasons"),
+    return plain_table(
+        "stages",
+        "Stages",
+        (
+            *(text_column("stage"), text_column("unit", "counts")),
+            *(number_column("in"), number_column("out"), number_column("dropped")),
+            text_column("reasons", "for these reasons"),
         ),
-        lines=tuple(
-            Line(
-                key=stage.stage,
-                cells=(
-                    words(stage.stage),
-                    words(stage.unit),
-                    count(stage.n_in),
-                    count(stage.n_out),
-                    count(stage.n_dropped),
-                    words(", ".join(f"{n:,} {reason}" for reason, n in stage.dropped.items())),
-                ),
+        (
+            (
+                s.stage,
+                s.unit,
+                s.n_in,
+                s.n_out,
+                s.n_dropped,
+                ", ".join(f"{n:,} {r}" for r, n in s.dropped.items()),
             )
-            for stage in account.stages
+            for s in account.stages
         ),
+        note="What came into a stage came out or was dropped; the program checks the sums.",
     )
 
 
@@ -54,23 +71,21 @@ def task_table(drafts: Sequence[Draft]) -> Table:
     by_task: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
         by_task[draft.task].append(draft)
-    return Table(
-        name="tasks",
-        title="Questions by task",
-        columns=(
-            _text("task", "task"),
-            _number("n", "questions"),
-            _number("videos", "videos"),
-            _number("k", "least k", "The fewest separate spans of evidence that an answer needs"),
-            _number("spans", "spans", "Spans of evidence, mean"),
-            _number("seconds", "seconds", "From the first span to the end of the last, mean"),
-            _number("model", "by a model", "What a model wrote waits for a person"),
+    return plain_table(
+        "tasks",
+        "Questions by task",
+        (
+            *(text_column("task"), number_column("n", "questions"), number_column("videos")),
+            number_column("k", "least k", note="The fewest separate spans of evidence that an answer needs"),
+            number_column("spans", note="Spans of evidence, mean"),
+            number_column("seconds", note="From the first span to the end of the last, mean"),
+            number_column("model", "by a model", note="What a model wrote waits for a person"),
         ),
-        lines=tuple(Line(key=task, cells=_task_cells(task, mine)) for task, mine in sorted(by_task.items())),
+        (_task_row(task, mine) for task, mine in sorted(by_task.items())),
     )
 
 
-def _task_cells(task: str, mine: Sequence[Draft]) -> tuple[Cell, ...]:
+def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Cell | str | int, ...]:
     spans = [len(draft.evidence) for draft in mine]
     reach = []
     for draft in mine:
@@ -79,28 +94,22 @@ def _task_cells(task: str, mine: Sequence[Draft]) -> tuple[Cell, ...]:
         if starts and ends:
             reach.append(max(ends) - min(starts))
     return (
-        words(task),
-        count(len(mine)),
-        count(len({draft.video_id for draft in mine})),
-        count(min(draft.k for draft in mine)),
-        words(f"{sum(spans) / len(spans):.1f}"),
-        words(f"{sum(reach) / len(reach):.1f}" if reach else "\N{EN DASH}"),
-        count(sum(draft.truth == "model" for draft in mine)),
+        task,
+        len(mine),
+        len({draft.video_id for draft in mine}),
+        min(draft.k for draft in mine),
+        f"{sum(spans) / len(spans):.1f}",
+        f"{sum(reach) / len(reach):.1f}" if reach else DASH,
+        sum(draft.truth == "model" for draft in mine),
     )
 
 
 def structure_table(drafts: Sequence[Draft]) -> Table:
     """How many questions there are of each form."""
     counts = Counter((draft.task, draft.structure) for draft in drafts)
-    return Table(
-        name="structures",
-        title="Forms of question",
-        columns=(_text("task", "task"), _text("structure", "form"), _number("n", "questions")),
-        lines=tuple(
-            Line(key=f"{task} {structure}", cells=(words(task), words(structure), count(n)))
-            for (task, structure), n in sorted(counts.items())
-        ),
-    )
+    columns = (text_column("task"), text_column("structure", "form"), number_column("n", "questions"))
+    rows = ((*form, n) for form, n in sorted(counts.items()))
+    return plain_table("structures", "Forms of question", columns, rows, n_keys=2)
 
 
 def letter_table(drafts: Sequence[Draft]) -> Table:
@@ -110,52 +119,36 @@ def letter_table(drafts: Sequence[Draft]) -> Table:
         by_task[draft.task][draft.answer_index] += 1
         by_task["all"][draft.answer_index] += 1
     order = [*sorted(name for name in by_task if name != "all"), *(["all"] if drafts else [])]
-    return Table(
-        name="letters",
-        title="Letters of the right answers",
-        note="Shares are in per cent; 20 each would be even.",
-        columns=(_text("task", "task"), *(_number(letter, letter) for letter in _LETTERS)),
-        lines=tuple(
-            Line(
-                key=name,
-                cells=(
-                    words(name),
-                    *(share(by_task[name][i] / by_task[name].total()) for i in range(len(_LETTERS))),
-                ),
-            )
+    return plain_table(
+        "letters",
+        "Letters of the right answers",
+        (text_column("task"), *map(number_column, _LETTERS)),
+        (
+            (name, *(share(by_task[name][i] / by_task[name].total()) for i in range(len(_LETTERS))))
             for name in order
         ),
+        note="Shares are in per cent; 20 each would be even.",
     )
 
 
 def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft], *, most: int = 200) -> Table:
     """The videos, what is known of them, their licences, and how many questions each has."""
     counts = Counter(draft.video_id for draft in drafts)
-    more = f"{len(videos) - most:,} more are not listed." if len(videos) > most else ""
-    return Table(
-        name="sources",
-        title="Sources",
-        note=more,
-        columns=(
-            _text("video", "video"),
-            _text("collection", "collection"),
-            _text("licence", "licence"),
-            _number("seconds", "seconds"),
-            _text("size", "size"),
-            _number("n", "questions"),
+    return plain_table(
+        "sources",
+        "Sources",
+        (
+            *(text_column("video"), text_column("collection"), text_column("licence")),
+            *(number_column("seconds"), text_column("size"), number_column("n", "questions")),
         ),
-        lines=tuple(
-            Line(
-                key=video.video_id,
-                cells=(
-                    words(video.video_id),
-                    words(video.collection),
-                    words(video.licence),
-                    words(f"{video.duration_s:,.1f}"),
-                    words(f"{video.width_px} x {video.height_px}" if video.width_px else ""),
-                    count(counts[video.video_id]),
-                ),
+        (
+            (
+                *(video.video_id, video.collection, video.licence),
+                f"{video.duration_s:,.1f}",
+                f"{video.width_px} x {video.height_px}" if video.width_px else "",
+                counts[video.video_id],
             )
             for video in videos[:most]
         ),
+        note=f"{len(videos) - most:,} more are not listed." if len(videos) > most else "",
     )

@@ -1,7 +1,8 @@
-"""Scene cards of the shots, faithful and false, written by a model or from files."""
+"""Scene step: scene cards of the shots, faithful and false, written by a model, by rules or from files."""
 
 import hashlib
-from collections.abc import Callable, Collection, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -9,20 +10,17 @@ from itertools import chain
 import numpy as np
 
 from vidence.contracts import Flow
-from vidence.errors import MediaError
-from vidence.make.cards.perturbing import false_id, perturb
-from vidence.make.cards.pictures import PictureFolder
+from vidence.errors import DataError
+from vidence.make.cards.card_files import read_scene_cards
+from vidence.make.cards.falsifying import false_id, perturb
 from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unlike_each_other
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
-from vidence.make.herbench.files import scenes_of_people
-from vidence.make.herbench.work import Known, Work
-from vidence.make.pipeline.kept_video import kept_video
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Dropped, SceneCard
-from vidence.make.pipeline.progress import Trouble, UnitDone
-from vidence.make.pipeline.stages import FlowUnit, JsonForm, Stage, digest_of
 from vidence.make.pipeline.wording import CardWording
-from vidence.records import Failed, Record
+from vidence.records import Record
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,11 +38,12 @@ class Written(Record, kw_only=True):
     dropped: Dropped | None = None
 
 
-_PICTURED: JsonForm[Pictured] = JsonForm(Pictured)
-_WRITTEN: JsonForm[Written] = JsonForm(Written)
+Cards = dict[str, tuple[SceneCard, ...]]  # by the id of their video
+_Units = dict[str, tuple[VideoState, FlowUnit[Written]]]
+_PICTURED, _WRITTEN = Codec(Pictured), Codec(Written)
 
 
-def write_all_scenes(work: Work, videos: list[Known], *, needs: Collection[str]) -> None:
+def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
     """Give every video with shots its scene cards, from its file or from the model.
 
     Raises:
@@ -53,13 +52,16 @@ def write_all_scenes(work: Work, videos: list[Known], *, needs: Collection[str])
     if "scene_cards" not in needs:
         return
     step = work.config.scenes
-    to_write: list[Known] = []
-    to_falsify: list[Known] = []
+    to_write: list[VideoState] = []
+    to_falsify: list[VideoState] = []
     for one in videos:
         if not one.material.shots:
             continue
         if path := one.source.beside(one.source.rule.scene_cards, work.root):
-            cards = scenes_of_people(path, one.material.shots, video_id=one.video_id)
+            try:
+                cards = read_scene_cards(path, shots=one.material.shots, strict=True).cards
+            except DataError as error:
+                raise DataError(f"the cards of the video {one.video_id}: {error}") from error
             _give(one, cards)
             if step is not None and step.false and all(card.is_faithful for card in cards):
                 to_falsify.append(one)
@@ -73,29 +75,25 @@ def write_all_scenes(work: Work, videos: list[Known], *, needs: Collection[str])
         _Writing(work, step).write(to_write, of_people=to_falsify)
 
 
-def _give(one: Known, cards: tuple[SceneCard, ...]) -> None:
-    if cards:
-        one.material = replace(one.material, scene_cards=cards)
-        one.digests["scene_cards"] = digest_of(cards)
-    else:
-        one.absent["scene_cards"] = "no shot has one that can be used"
+def _give(one: VideoState, cards: tuple[SceneCard, ...]) -> None:
+    one.material = replace(one.material, scene_cards=cards)
+    one.settle("scene_cards", otherwise="no shot has one that can be used")
 
 
 class _Writing:
     """Pictures, then faithful cards, then false ones; an account for each."""
 
-    def __init__(self, work: Work, step: SceneStep) -> None:
+    def __init__(self, work: HerbenchSession, step: SceneStep) -> None:
         self._work, self._step = work, step
         self._wording = CardWording.load(work.prompts)
-        self._folder = PictureFolder(work.pictures)
 
-    def write(self, videos: Sequence[Known], *, of_people: Sequence[Known]) -> None:
+    def write(self, videos: Sequence[VideoState], *, of_people: Sequence[VideoState]) -> None:
         """Give each of the videos its scene cards, and false ones to those that people described."""
         true = self._faithful(videos, self._picture(videos)) if videos else {}
         true |= {one.video_id: one.material.scene_cards for one in of_people}
         together = (*videos, *of_people)
         if not self._step.false:
-            false = {}
+            false: Cards = {}
         elif self._step.false_model == BY_RULES:
             false = self._false_by_rules(together, true)
         else:
@@ -103,163 +101,144 @@ class _Writing:
         for one in together:
             _give(one, (*true.get(one.video_id, ()), *false.get(one.video_id, ())))
 
-    def _picture(self, videos: Sequence[Known]) -> dict[str, Pictured]:
-        work, stage = self._work, Stage(name="scene-pictures", settings=self._step.rules)
-        work.began("scene-pictures", len(videos))
-        found: dict[str, Pictured] = {}
-        n_kept = 0
-        for one in videos:
-            inputs = {"shots": one.digests["shots"], "video": one.source.video.sha256}
-            kept = work.shelf.find(stage, inputs, _PICTURED)
-            if kept is not None and not self._are_there(kept.value):
-                kept = None
-            n_kept += kept is not None
-            if kept is None:
-                try:
-                    kept = work.shelf.put(stage, inputs, _PICTURED, value=self._take(one))
-                except MediaError as error:
-                    work.workshop.on_event(Trouble(message=str(error)))
-                    found[one.video_id] = _unreadable(one, error)
-                    continue
-            found[one.video_id] = kept.value
-            work.workshop.on_event(
-                UnitDone(stage="scene-pictures", unit=one.video_id, was_kept=kept.was_kept)
+    def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
+        work, rules = self._work, self._step.rules
+        stage = Stage(name="scene-pictures", codec=_PICTURED, settings=rules)
+
+        def take(one: VideoState) -> Pictured:
+            video = one.open(work)
+            if video is None:
+                return Pictured()
+            shots, dropped = take_pictures(video, one.material.shots, pictures=work.pictures, rules=rules)
+            return Pictured(shots=shots, dropped=dropped)
+
+        def is_usable(found: Pictured) -> bool:
+            return work.pictures.holds(chain.from_iterable(one.pictures for one in found.shots))
+
+        units = [
+            Unit(
+                stage=stage,
+                name=one.video_id,
+                inputs={"shots": one.digests["shots"], "video": one.source.video.sha256},
+                make=partial(take, one),
+                is_usable=is_usable,
             )
+            for one in videos
+        ]
+        results = work.compute(stage.name, units)
+        found: dict[str, Pictured] = {}
+        for one in videos:
+            if one.video_id in results.failed:
+                why = results.failed[one.video_id].message
+                gone = [
+                    Dropped(what=shot.shot_id, stage="scenes", reason="frames-unreadable", detail=why)
+                    for shot in one.material.shots
+                ]
+                found[one.video_id] = Pictured(dropped=tuple(gone))
+            else:
+                found[one.video_id] = results.made[one.video_id].value
         work.close(
-            "scene-pictures",
+            stage.name,
             unit="shots",
-            taken=[f"{one.video_id}: {shot.shot_id}" for one in videos for shot in one.material.shots],
-            kept=[f"{name}: {s.shot.shot_id}" for name, made in found.items() for s in made.shots],
-            dropped=[_of(name, gone) for name, made in found.items() for gone in made.dropped],
-            n_kept=n_kept,
+            taken=[one.named(shot.shot_id) for one in videos for shot in one.material.shots],
+            kept=[one.named(s.shot.shot_id) for one in videos for s in found[one.video_id].shots],
+            dropped=[one.dropped(g, stage=g.stage) for one in videos for g in found[one.video_id].dropped],
+            n_cached=results.n_cached,
         )
         return found
 
-    def _take(self, one: Known) -> Pictured:
-        if one.source.file is None:
-            return Pictured()
-        around = self._work.workshop
-        video = kept_video(one.source.file, cache_root=around.cache_root, max_bytes=around.cache_max_bytes)
-        shots, dropped = take_pictures(
-            video, one.material.shots, pictures=self._folder, rules=self._step.rules
-        )
-        return Pictured(shots=shots, dropped=dropped)
-
-    def _are_there(self, pictured: Pictured) -> bool:
-        crops = chain.from_iterable(one.pictures for one in pictured.shots)
-        return all(self._folder.path(crop.digest).is_file() for crop in crops)
-
-    def _faithful(
-        self, videos: Sequence[Known], pictured: dict[str, Pictured]
-    ) -> dict[str, tuple[SceneCard, ...]]:
-        writer = self._work.jobs.identity(self._step.model)
-        stage = Stage(name="scenes", settings=[writer, self._wording.digest])
-        units = {
-            f"{one.video_id}: {shown.shot.shot_id}": FlowUnit(
-                name=f"{one.video_id}: {shown.shot.shot_id}",
-                inputs={"pictures": digest_of(shown)},
-                start=partial(_noted, partial(describe, shown, wording=self._wording, writer=writer)),
-            )
-            for one in videos
-            for shown in pictured[one.video_id].shots
-        }
-        cards, dropped = self._run(stage, units, model=self._step.model)
-        true: dict[str, tuple[SceneCard, ...]] = {}
+    def _faithful(self, videos: Sequence[VideoState], pictured: Mapping[str, Pictured]) -> Cards:
+        writer = self._work.models.identity(self._step.model)
+        stage = Stage(name="scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
+        units: _Units = {}
         for one in videos:
-            mine = [cards[name] for name in units if name in cards and name.startswith(f"{one.video_id}: ")]
-            true[one.video_id], alike = unlike_each_other(mine)
-            dropped += [_of(one.video_id, gone, suffix="-true") for gone in alike]
-        kept = [f"{name}: {card.shot_id}" for name, mine_cards in true.items() for card in mine_cards]
+            for shown in pictured[one.video_id].shots:
+                flow = partial(describe, shown, wording=self._wording, writer=writer)
+                inputs = {"pictures": digest_of(shown)}
+                name = one.named(shown.shot.shot_id)
+                units[name] = one, _unit(flow, stage=stage, name=name, inputs=inputs)
+        cards, dropped = self._ask(units, stage=stage.name, model=self._step.model)
+        true: Cards = {}
+        for one in videos:
+            true[one.video_id], alike = unlike_each_other(cards[one.video_id])
+            for gone in alike:
+                what = one.named(gone.what.removesuffix("-true"))
+                dropped.append(Dropped(what=what, stage=gone.stage, reason=gone.reason, detail=gone.detail))
+        kept = [one.named(card.shot_id) for one in videos for card in true[one.video_id]]
         self._work.close("scenes", unit="shots", taken=list(units), kept=kept, dropped=dropped)
         return true
 
-    def _false(
-        self, videos: Sequence[Known], true: dict[str, tuple[SceneCard, ...]]
-    ) -> dict[str, tuple[SceneCard, ...]]:
+    def _false(self, videos: Sequence[VideoState], true: Cards) -> Cards:
         model = self._step.false_model or self._step.model
-        writer = self._work.jobs.identity(model)
-        stage = Stage(name="false-scenes", settings=[writer, self._wording.digest])
-        units = {
-            f"{one.video_id}: {false_id(card)}": FlowUnit(
-                name=f"{one.video_id}: {false_id(card)}",
-                inputs={"card": digest_of(card), "others": digest_of(true[one.video_id])},
-                start=partial(
-                    _noted,
-                    partial(perturb, card, others=true[one.video_id], wording=self._wording, writer=writer),
-                ),
-            )
-            for one in videos
-            for card in true[one.video_id]
-        }
-        cards, dropped = self._run(stage, units, model=model)
-        self._work.close("false-scenes", unit="cards", taken=list(units), kept=list(cards), dropped=dropped)
-        return {
-            one.video_id: tuple(
-                cards[name] for name in units if name in cards and name.startswith(f"{one.video_id}: ")
-            )
-            for one in videos
-        }
+        writer = self._work.models.identity(model)
+        stage = Stage(name="false-scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
+        units: _Units = {}
+        for one in videos:
+            others = true[one.video_id]
+            for card in others:
+                flow = partial(perturb, card, others=others, wording=self._wording, writer=writer)
+                inputs = {"card": digest_of(card), "others": digest_of(others)}
+                name = one.named(false_id(card))
+                units[name] = one, _unit(flow, stage=stage, name=name, inputs=inputs)
+        cards, dropped = self._ask(units, stage=stage.name, model=model)
+        gone = {one.what for one in dropped}
+        kept = [name for name in units if name not in gone]
+        self._work.close(stage.name, unit="cards", taken=list(units), kept=kept, dropped=dropped)
+        return {one.video_id: tuple(cards[one.video_id]) for one in videos}
 
-    def _false_by_rules(
-        self, videos: Sequence[Known], true: dict[str, tuple[SceneCard, ...]]
-    ) -> dict[str, tuple[SceneCard, ...]]:
-        """False cards without a model; nothing is kept, since they are written faster than read."""
+    def _false_by_rules(self, videos: Sequence[VideoState], true: Cards) -> Cards:
+        """False cards without a model; nothing is cached, since they are written faster than read."""
         seed = self._work.config.seed
-        false: dict[str, list[SceneCard]] = {one.video_id: [] for one in videos}
+        false: Cards = {}
         taken: list[str] = []
+        kept: list[str] = []
         dropped: list[Dropped] = []
         for one in videos:
-            cards = true[one.video_id]
+            cards, mine = true[one.video_id], list[SceneCard]()
             for card in cards:
-                name = f"{one.video_id}: {false_id(card)}"
+                name = one.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
-                mine = false[one.video_id]
                 made = perturb_by_rules(card, others=(*cards, *mine), rng=rng)
                 taken.append(name)
                 if isinstance(made, Dropped):
-                    dropped.append(_of(one.video_id, made))
+                    dropped.append(one.dropped(made, stage=made.stage))
                 else:
                     mine.append(made)
-        kept = [f"{video_id}: {card.card_id}" for video_id, made in false.items() for card in made]
+                    kept.append(one.named(made.card_id))
+            false[one.video_id] = tuple(mine)
         self._work.began("false-scenes", len(taken))
         self._work.close("false-scenes", unit="cards", taken=taken, kept=kept, dropped=dropped)
-        return {video_id: tuple(made) for video_id, made in false.items()}
+        return false
 
-    def _run(
-        self, stage: Stage, units: dict[str, FlowUnit[Written]], *, model: str
-    ) -> tuple[dict[str, SceneCard], list[Dropped]]:
-        """The cards by the names of their units, in order, and what came to nothing."""
-        self._work.began(stage.name, len(units))
-        found, flows = self._work.shelf.split(stage, list(units.values()), _WRITTEN)
-        made = self._work.jobs.run(flows, model=model)
-        cards: dict[str, SceneCard] = {}
+    def _ask(
+        self, units: _Units, *, stage: str, model: str
+    ) -> tuple[dict[str, list[SceneCard]], list[Dropped]]:
+        """The cards by video, in order, and what came to nothing."""
+        flows = [unit for _, unit in units.values()]
+        results = self._work.ask(stage, flows, models=self._work.models, model=model)
+        cards: dict[str, list[SceneCard]] = defaultdict(list)
         dropped: list[Dropped] = []
-        for name in units:
-            result = made[name] if name in made else found[name]
-            if isinstance(result, Failed):
-                reason = f"{result.stage}-failed"
-                dropped.append(Dropped(what=name, stage=stage.name, reason=reason, detail=result.message))
-            elif result.value.card is not None:
-                cards[name] = result.value.card
-            elif (why := result.value.dropped) is not None:
-                dropped.append(Dropped(what=name, stage=stage.name, reason=why.reason, detail=why.detail))
+        for name, (one, _) in units.items():
+            if name in results.failed:
+                dropped.append(results.dropped(name, stage=stage))
+                continue
+            written = results.made[name].value
+            if written.card is not None:
+                cards[one.video_id].append(written.card)
+            elif (why := written.dropped) is not None:
+                dropped.append(Dropped(what=name, stage=stage, reason=why.reason, detail=why.detail))
         return cards, dropped
 
 
-def _noted(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[Written]:
-    made = yield from start()
-    return Written(dropped=made) if isinstance(made, Dropped) else Written(card=made)
+def _unit(
+    start: Callable[[], Flow[SceneCard | Dropped]],
+    *,
+    stage: Stage[Written],
+    name: str,
+    inputs: dict[str, str],
+) -> FlowUnit[Written]:
+    def written() -> Flow[Written]:
+        made = yield from start()
+        return Written(dropped=made) if isinstance(made, Dropped) else Written(card=made)
 
-
-def _unreadable(one: Known, error: MediaError) -> Pictured:
-    return Pictured(
-        dropped=tuple(
-            Dropped(what=shot.shot_id, stage="scenes", reason="frames-unreadable", detail=str(error))
-            for shot in one.material.shots
-        )
-    )
-
-
-def _of(video_id: str, gone: Dropped, *, suffix: str = "") -> Dropped:
-    what = f"{video_id}: {gone.what.removesuffix(suffix)}"
-    return Dropped(what=what, stage=gone.stage, reason=gone.reason, detail=gone.detail)
+    return FlowUnit(stage=stage, name=name, inputs=inputs, start=written)

@@ -1,22 +1,19 @@
 """What questions are made about: the videos that a configuration names, and those that its logs name."""
 
-import csv
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-import msgspec
-
-from vidence.catalog import Spec, create
+from vidence.catalog import create
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.make.events.log import EventLog, EventLogReader
-from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule
+from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
+from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
 from vidence.media.facts import read_facts
 
 STAGE = "sources"
-_TABLE_COLUMNS = ("video_id", "duration", "fps", "resolution")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,7 +31,7 @@ class Source:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Sources:
     """All sources in the order of the configuration, those that cannot be used, and what logs give.
 
     `events` are those of all videos of the logs, also of such that no questions are made about: foils come
@@ -64,9 +61,19 @@ class _Wanted:
     log: LogRule | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Listed:
+    """What a table or a file says of a video; zeros where nothing is known."""
+
+    fps: float = 0.0
+    duration_s: float = 0.0
+    width_px: int = 0
+    height_px: int = 0
+
+
 def find_sources(
     config: HerbenchConfig, folder: Path, *, cache_root: Path | None, limit: int | None
-) -> Found:
+) -> Sources:
     """Find the videos, look into their files, and give each its events.
 
     Args:
@@ -97,7 +104,7 @@ def find_sources(
     unused = list(_bad_rows(logs))
     for one in wanted[:limit]:
         try:
-            video, file = _look(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
+            video, file = _source(one, events.get(one.video_id, ()), tables=tables, cache_root=cache_root)
         except MediaError as error:
             dropped.append(
                 Dropped(what=one.video_id, stage=STAGE, reason="unreadable-video", detail=str(error))
@@ -106,7 +113,7 @@ def find_sources(
         inside, late = _inside(events.get(one.video_id, ()), video)
         sources.append(Source(video=video, file=file, events=inside, rule=one.rule))
         unused.extend(late)
-    return Found(
+    return Sources(
         sources=tuple(sources),
         dropped=tuple(dropped),
         events=events,
@@ -117,7 +124,7 @@ def find_sources(
 
 def _read_log(rule: LogRule, folder: Path) -> EventLog:
     """The log, with the files in what it says named as the configuration does; accounts are published."""
-    reader: EventLogReader = create("event-log", Spec(name=rule.format, options=rule.options))
+    reader: EventLogReader = create("event-log", option_spec(rule.format, rule.options))
     path = folder / rule.path
     log = reader.read(path)
     return replace(
@@ -179,54 +186,38 @@ def _check_ids(wanted: Sequence[_Wanted]) -> None:
             )
 
 
-def _look(
+def _source(
     one: _Wanted,
     events: Sequence[Event],
     *,
-    tables: Mapping[str, Mapping[str, Mapping[str, str]]],
+    tables: Mapping[str, Mapping[str, _Listed]],
     cache_root: Path | None,
 ) -> tuple[VideoSource, Path | None]:
     """What is known of a video; without its file what the table or the log of its events says."""
-    blank = VideoSource(
+    if one.file.exists() or one.log is None:
+        facts = read_facts(one.file, kind="video", cache_root=cache_root)
+        probe, counted = facts.probe, facts.probe.counted
+        known = _Listed(
+            fps=counted.fps, duration_s=counted.duration_s, width_px=probe.width_px, height_px=probe.height_px
+        )
+        n_frames, sha256, file = len(facts.times_s), facts.content_hash, one.file
+    else:
+        unlisted = _Listed(duration_s=max((e.end_s for e in events), default=0.0))
+        known = tables.get(one.log.table, {}).get(one.video_id, unlisted)
+        n_frames, sha256, file = round(known.fps * known.duration_s), "", None
+    video = VideoSource(
         video_id=one.video_id,
         path=one.path,
-        n_frames=0,
-        fps=0.0,
-        duration_s=0.0,
-        width_px=0,
-        height_px=0,
+        n_frames=n_frames,
+        fps=known.fps,
+        duration_s=known.duration_s,
+        width_px=known.width_px,
+        height_px=known.height_px,
+        sha256=sha256,
         collection=one.rule.collection,
         licence=one.rule.licence,
     )
-    if one.file.exists() or one.log is None:
-        facts = read_facts(one.file, kind="video", cache_root=cache_root)
-        counted = facts.probe.counted
-        return (
-            msgspec.structs.replace(
-                blank,
-                n_frames=len(facts.times_s),
-                fps=counted.fps,
-                duration_s=counted.duration_s,
-                width_px=facts.probe.width_px,
-                height_px=facts.probe.height_px,
-                sha256=facts.content_hash,
-            ),
-            one.file,
-        )
-    row = tables.get(one.log.table, {}).get(one.video_id)
-    if row is None:
-        return msgspec.structs.replace(blank, duration_s=max((e.end_s for e in events), default=0.0)), None
-    fps, duration_s = float(row["fps"]), float(row["duration"])
-    width, _, height = row["resolution"].partition("x")
-    known = msgspec.structs.replace(
-        blank,
-        fps=fps,
-        duration_s=duration_s,
-        n_frames=round(fps * duration_s),
-        width_px=int(width),
-        height_px=int(height),
-    )
-    return known, None
+    return video, file
 
 
 def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, ...], list[Dropped]]:
@@ -244,31 +235,31 @@ def _inside(events: Sequence[Event], video: VideoSource) -> tuple[tuple[Event, .
     return tuple(e for e in events if e.start_s < video.duration_s), late
 
 
-def _read_table(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            absent = [name for name in _TABLE_COLUMNS if name not in (reader.fieldnames or ())]
-            if absent:
-                raise DataError(
-                    f"{path} lacks the columns {', '.join(absent)}; expected {', '.join(_TABLE_COLUMNS)}"
-                )
-            rows = {row["video_id"]: row for row in reader}
-            for video_id, row in rows.items():
-                _check_row(path, video_id, row)
-            return rows
-    except (OSError, UnicodeDecodeError) as error:
-        raise DataError(f"the table of videos {path} cannot be read: {error}") from error
+def _read_table(path: Path) -> dict[str, _Listed]:
+    """What a table says of videos, by their ids; with ``.gz`` it is unpacked.
 
-
-def _check_row(path: Path, video_id: str, row: Mapping[str, str]) -> None:
-    try:
+    Raises:
+        DataError: it cannot be read, lacks a column, or has a value that makes no sense; with its line.
+    """
+    found: dict[str, _Listed] = {}
+    for where, row in csv_rows(path, needs=("video_id", "duration", "fps", "resolution")):
+        if isinstance(row, Fault):
+            raise DataError(row.at(where))
         width, _, height = row["resolution"].partition("x")
-        usable = float(row["fps"]) > 0 and float(row["duration"]) > 0 and int(width) > 0 and int(height) > 0
-    except ValueError:
-        usable = False
-    if not usable:
-        raise DataError(
-            f"{path}: the video {video_id!r} has duration {row['duration']!r}, fps {row['fps']!r}, "
-            f"resolution {row['resolution']!r}; expected numbers above 0, and WIDTHxHEIGHT"
-        )
+        try:
+            one = _Listed(
+                fps=float(row["fps"]),
+                duration_s=float(row["duration"]),
+                width_px=int(width),
+                height_px=int(height),
+            )
+            usable = min(one.fps, one.duration_s, one.width_px, one.height_px) > 0
+        except ValueError:
+            usable = False
+        if not usable:
+            raise DataError(
+                f"{where}: duration {row['duration']!r}, fps {row['fps']!r}, resolution "
+                f"{row['resolution']!r} found; expected numbers above 0, and WIDTHxHEIGHT"
+            )
+        found[row["video_id"]] = one
+    return found

@@ -5,14 +5,13 @@ from dataclasses import replace
 
 from vidence.make.herbench.cards import write_all_cards
 from vidence.make.herbench.scenes import write_all_scenes
-from vidence.make.herbench.sources import Found, find_sources
-from vidence.make.herbench.watching import watch_all
-from vidence.make.herbench.work import Known, Work
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.herbench.sources import Sources, find_sources
+from vidence.make.herbench.tracking import track_all
 from vidence.make.pipeline.material import Corpus, Material
-from vidence.make.pipeline.stages import digest_of
 
 
-def gather(work: Work, *, needs: Collection[str]) -> tuple[list[Known], Corpus]:
+def gather(work: HerbenchSession, *, needs: Collection[str]) -> tuple[list[VideoState], Corpus]:
     """Find the sources and make what is needed of them.
 
     Args:
@@ -23,14 +22,14 @@ def gather(work: Work, *, needs: Collection[str]) -> tuple[list[Known], Corpus]:
         VidenceError: it cannot go on; every result so far is kept.
     """
     found = _sources(work)
-    videos = [Known(source=one, material=Material(source=one.video)) for one in found.sources]
-    if "events" in needs and work.goes_to("events"):
+    videos = [VideoState(source=one, material=Material(source=one.video)) for one in found.sources]
+    if "events" in needs and work.reaches("events"):
         _events(work, found, videos)
-    if work.goes_to("watching"):
-        watch_all(work, videos, needs=needs)
-    if work.goes_to("cards"):
+    if work.reaches("watching"):
+        track_all(work, videos, needs=needs)
+    if work.reaches("cards"):
         write_all_cards(work, videos, needs=needs)
-    if work.goes_to("scenes"):
+    if work.reaches("scenes"):
         write_all_scenes(work, videos, needs=needs)
     corpus = Corpus(
         events=found.events,
@@ -47,8 +46,10 @@ def _looks(material: Material) -> dict[str, tuple[float, ...]]:
     return {name: tuple(float(value) for value in known[name]) for name in named}
 
 
-def _sources(work: Work) -> Found:
-    found = find_sources(work.config, work.root, cache_root=work.workshop.cache_root, limit=work.wishes.limit)
+def _sources(work: HerbenchSession) -> Sources:
+    found = find_sources(
+        work.config, work.root, cache_root=work.context.cache_root, limit=work.overrides.limit
+    )
     work.began("sources", len(found.taken))
     work.close(
         "sources",
@@ -57,24 +58,19 @@ def _sources(work: Work) -> Found:
         kept=[one.video.video_id for one in found.sources],
         dropped=found.dropped,
     )
-    work.books.notes.extend(found.notes)
+    work.ledger.notes.extend(found.notes)
     return found
 
 
-def _events(work: Work, found: Found, videos: list[Known]) -> None:
-    """Give each video its events; nothing is kept, since logs are read faster than results."""
+def _events(work: HerbenchSession, found: Sources, videos: list[VideoState]) -> None:
+    """Give each video its events; nothing is cached, since logs are read faster than results."""
     kept: list[str] = []
     for one in videos:
-        events = one.source.events
-        if events:
-            one.material = replace(one.material, events=events)
-            one.digests["events"] = digest_of(events)
-            kept += [f"{one.video_id}: {event.event_id}" for event in events]
-        else:
-            logs = ", ".join(rule.path for rule in work.config.logs)
-            one.absent["events"] = (
-                f"no event of it in {logs}" if logs else "the configuration has no [[logs]]"
-            )
+        logs = ", ".join(rule.path for rule in work.config.logs)
+        why = f"no event of it in {logs}" if logs else "the configuration has no [[logs]]"
+        one.material = replace(one.material, events=one.source.events)
+        one.settle("events", otherwise=why)
+        kept += [one.named(event.event_id) for event in one.source.events]
     dropped = found.unused_events
     work.began("events", len(kept) + len(dropped))
     taken = [*kept, *(one.what for one in dropped)]

@@ -1,14 +1,21 @@
 """EPIC-KITCHENS-100: one CSV file for each split, times as ``HH:MM:SS.ff``."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from vidence.make.events.log import EventLog, EventLogReader
-from vidence.make.logs._classes import literal_list
-from vidence.make.logs._files import Fault, Row, csv_rows, log_files
-from vidence.make.logs._rows import Gathering, TableOptions, given_classes, span
-from vidence.make.logs._words import noun_words, plain
+from vidence.make.logs.files import Fault, Row, csv_rows, log_files
+from vidence.make.logs.rows import (
+    ClassSettings,
+    LogBuilder,
+    given_classes,
+    literal_list,
+    noun_words,
+    plain,
+    span,
+)
 from vidence.make.pipeline.material import Event
+
+Settings = ClassSettings
 
 
 class EpicLog:
@@ -34,8 +41,8 @@ class EpicLog:
         "noun",
     )
 
-    def __init__(self, tables: TableOptions) -> None:
-        self._tables = tables
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def read(self, path: Path) -> EventLog:
         """The events in a file, or in every CSV file of a folder except class tables and lists of videos.
@@ -43,23 +50,19 @@ class EpicLog:
         Raises:
             DataError: there is nothing at `path`, or not one row in it can be used.
         """
-        gathering = Gathering(self._tables.tables(path, worded=plain, noun_worded=noun_words))
+        builder = self._settings.builder(path, worded=plain, noun_worded=noun_words)
         for file in log_files(path, endings=(".csv",), but=("classes", "video_info")):
             for where, row in csv_rows(file, needs=self.needs):
-                gathering.add(where, row if isinstance(row, Fault) else _event(row, gathering))
-        return gathering.log(path)
+                builder.add(where, row if isinstance(row, Fault) else _event(row, builder))
+        return builder.log(path)
 
 
-def create(options: Mapping[str, str]) -> EventLogReader:
-    """The reader ``epic``; options ``verb_classes=FILE`` and ``noun_classes=FILE``.
-
-    Raises:
-        UsageError: another option.
-    """
-    return EpicLog(TableOptions.taken("the event log epic", options))
+def create(settings: Settings) -> EventLogReader:
+    """The reader of this format."""
+    return EpicLog(settings)
 
 
-def _event(row: Row, gathering: Gathering) -> Event | Fault:
+def _event(row: Row, builder: LogBuilder) -> Event | Fault:
     when = span(row, "start_timestamp", "stop_timestamp")
     if isinstance(when, Fault):
         return when
@@ -82,10 +85,10 @@ def _event(row: Row, gathering: Gathering) -> Event | Fault:
         narration=row["narration"],
         verb=verb,
         noun=noun,
-        verb_class=gathering.verb_class(verb, classes[0]),
-        noun_class=gathering.noun_class(noun, classes[1]),
+        verb_class=builder.verb_class(verb, classes[0]),
+        noun_class=builder.noun_class(noun, classes[1]),
         nouns=worded,
-        noun_classes=tuple(gathering.noun_class(n, c) for n, c in zip(worded, ids, strict=True)),
+        noun_classes=tuple(builder.noun_class(n, c) for n, c in zip(worded, ids, strict=True)),
     )
 
 

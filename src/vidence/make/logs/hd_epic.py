@@ -11,10 +11,8 @@ import msgspec
 
 from vidence.errors import DataError, UsageError
 from vidence.make.events.log import EventLog, EventLogReader
-from vidence.make.logs._classes import literal_list
-from vidence.make.logs._files import Fault, beside, csv_rows, log_files, text_of
-from vidence.make.logs._rows import Gathering, TableOptions, seconds
-from vidence.make.logs._words import noun_words, plain
+from vidence.make.logs.files import Fault, beside, csv_rows, log_files, text_of
+from vidence.make.logs.rows import ClassSettings, LogBuilder, literal_list, noun_words, plain, seconds
 from vidence.make.pipeline.material import Event
 
 HOW_TO_EXPORT = (
@@ -28,6 +26,7 @@ _LISTS = ("main_actions", "main_action_classes", "pairs", "pair_classes", "nouns
 
 Cells: TypeAlias = Mapping[str, object]
 Named: TypeAlias = tuple[str, str, int, int]  # verb, noun, and their classes
+Settings = ClassSettings
 
 
 class HdEpicLog:
@@ -52,8 +51,8 @@ class HdEpicLog:
         "main_actions",
     )
 
-    def __init__(self, tables: TableOptions) -> None:
-        self._tables = tables
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def read(self, path: Path) -> EventLog:
         """The events in an export, or in every export in a folder.
@@ -63,26 +62,22 @@ class HdEpicLog:
             UsageError: a Parquet file, and pyarrow is not installed.
         """
         _refuse_pickles(path)
-        gathering = Gathering(self._tables.tables(path, worded=plain, noun_worded=noun_words))
+        builder = self._settings.builder(path, worded=plain, noun_worded=noun_words)
         notes: list[str] = []
         for file in log_files(path, endings=_ENDINGS, but=("classes", "recipe", "activities")):
             for number, (where, row) in enumerate(_rows(file, self.needs), 1):
-                events = row if isinstance(row, Fault) else _events(row, gathering, f"{file.name}#{number}")
+                events = row if isinstance(row, Fault) else _events(row, builder, f"{file.name}#{number}")
                 if isinstance(events, Fault):
-                    gathering.refuse(where, events)
+                    builder.refuse(where, events)
                     continue
                 for event in events:
-                    gathering.add(where, event)
-        return gathering.log(path, notes)
+                    builder.add(where, event)
+        return builder.log(path, notes)
 
 
-def create(options: Mapping[str, str]) -> EventLogReader:
-    """The reader ``hd-epic``; options ``verb_classes=FILE`` and ``noun_classes=FILE``.
-
-    Raises:
-        UsageError: another option.
-    """
-    return HdEpicLog(TableOptions.taken("the event log hd-epic", options))
+def create(settings: Settings) -> EventLogReader:
+    """The reader of this format."""
+    return HdEpicLog(settings)
 
 
 # --------------------------------------------------------------------------- rows of each kind of file
@@ -148,7 +143,7 @@ def _complete(row: Cells, needs: Sequence[str]) -> Cells | Fault:
 # --------------------------------------------------------------------------- from a row to its events
 
 
-def _events(row: Cells, gathering: Gathering, row_id: str) -> list[Event] | Fault:
+def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event] | Fault:
     times = [seconds(str(row[name])) for name in ("start_timestamp", "end_timestamp")]
     start_s, end_s = times
     if start_s is None or end_s is None or end_s <= start_s:
@@ -160,13 +155,13 @@ def _events(row: Cells, gathering: Gathering, row_id: str) -> list[Event] | Faul
         if (found := _list(row.get(name))) is None:
             return Fault(field=name, reason=f"{row[name]!r} found; expected a list")
         lists[name] = found
-    main = _named(lists["main_actions"], lists["main_action_classes"], gathering)
-    others = _named(lists["pairs"], lists["pair_classes"], gathering)
+    main = _named(lists["main_actions"], lists["main_action_classes"], builder)
+    others = _named(lists["pairs"], lists["pair_classes"], builder)
     if main is None or others is None:
         return Fault(field="main_actions, pairs", reason="expected pairs of a verb and a noun, both texts")
     if not main and not others:
         return Fault(field="main_actions", reason="no action in main_actions or pairs; expected one at least")
-    nouns = _nouns(lists["nouns"], lists["noun_classes"], gathering)
+    nouns = _nouns(lists["nouns"], lists["noun_classes"], builder)
     actions = list(dict.fromkeys((*main, *others)))
     events = []
     for number, (verb, noun, verb_class, noun_class) in enumerate(actions):
@@ -199,7 +194,7 @@ def _list(cell: object) -> list[object] | None:
     return list(cell) if isinstance(cell, list | tuple) else None
 
 
-def _named(pairs: Sequence[object], classes: Sequence[object], gathering: Gathering) -> list[Named] | None:
+def _named(pairs: Sequence[object], classes: Sequence[object], builder: LogBuilder) -> list[Named] | None:
     """The actions with their classes; None where a pair is none. Classes count if there is one for each."""
     named = []
     for place, pair in enumerate(pairs):
@@ -211,13 +206,13 @@ def _named(pairs: Sequence[object], classes: Sequence[object], gathering: Gather
         given = classes[place] if len(classes) == len(pairs) else None
         ids = given if isinstance(given, list | tuple) and len(given) == 2 else (-1, -1)
         verb_id, noun_id = (one if isinstance(one, int) else -1 for one in ids)
-        named.append((verb, noun, gathering.verb_class(verb, verb_id), gathering.noun_class(noun, noun_id)))
+        named.append((verb, noun, builder.verb_class(verb, verb_id), builder.noun_class(noun, noun_id)))
     return named
 
 
-def _nouns(nouns: Sequence[object], classes: Sequence[object], gathering: Gathering) -> list[tuple[str, int]]:
+def _nouns(nouns: Sequence[object], classes: Sequence[object], builder: LogBuilder) -> list[tuple[str, int]]:
     ids = [one if isinstance(one, int) else -1 for one in classes] if len(classes) == len(nouns) else []
     texts = [noun_words(str(one)) for one in nouns]
     ids = ids or [-1] * len(texts)
-    found = {t: gathering.noun_class(t, c) for t, c in zip(texts, ids, strict=True) if t}
+    found = {t: builder.noun_class(t, c) for t, c in zip(texts, ids, strict=True) if t}
     return list(found.items())

@@ -1,13 +1,13 @@
 """A plain table of events: one row for each, in a CSV file of one's own."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from vidence.make.events.log import EventLog, EventLogReader
-from vidence.make.logs._files import Fault, Row, csv_rows, log_files
-from vidence.make.logs._rows import Gathering, TableOptions, given_classes, span
-from vidence.make.logs._words import plain
+from vidence.make.logs.files import Fault, Row, csv_rows, log_files
+from vidence.make.logs.rows import ClassSettings, LogBuilder, given_classes, plain, span
 from vidence.make.pipeline.material import Event
+
+Settings = ClassSettings
 
 
 class PlainLog:
@@ -22,8 +22,8 @@ class PlainLog:
     version = 1
     needs: tuple[str, ...] = ("video_id", "start", "end", "narration", "verb", "noun")
 
-    def __init__(self, tables: TableOptions) -> None:
-        self._tables = tables
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
     def read(self, path: Path) -> EventLog:
         """The events in a file, or in every CSV and TSV file of a folder except class tables.
@@ -31,24 +31,20 @@ class PlainLog:
         Raises:
             DataError: there is nothing at `path`, or not one row in it can be used.
         """
-        gathering = Gathering(self._tables.tables(path, worded=plain, noun_worded=plain))
+        builder = self._settings.builder(path, worded=plain, noun_worded=plain)
         for file in log_files(path, endings=(".csv", ".tsv"), but=("classes",)):
             for number, (where, row) in enumerate(csv_rows(file, needs=self.needs), 1):
-                found = row if isinstance(row, Fault) else _event(row, gathering, f"{file.name}#{number}")
-                gathering.add(where, found)
-        return gathering.log(path)
+                found = row if isinstance(row, Fault) else _event(row, builder, f"{file.name}#{number}")
+                builder.add(where, found)
+        return builder.log(path)
 
 
-def create(options: Mapping[str, str]) -> EventLogReader:
-    """The reader ``plain``; options ``verb_classes=FILE`` and ``noun_classes=FILE``.
-
-    Raises:
-        UsageError: another option.
-    """
-    return PlainLog(TableOptions.taken("the event log plain", options))
+def create(settings: Settings) -> EventLogReader:
+    """The reader of this format."""
+    return PlainLog(settings)
 
 
-def _event(row: Row, gathering: Gathering, event_id: str) -> Event | Fault:
+def _event(row: Row, builder: LogBuilder, event_id: str) -> Event | Fault:
     when = span(row, "start", "end")
     if isinstance(when, Fault):
         return when
@@ -56,7 +52,7 @@ def _event(row: Row, gathering: Gathering, event_id: str) -> Event | Fault:
     if isinstance(classes, Fault):
         return classes
     verb, noun = plain(row["verb"]), plain(row["noun"])
-    noun_class = gathering.noun_class(noun, classes[1])
+    noun_class = builder.noun_class(noun, classes[1])
     others = [plain(text) for text in row.get("nouns", "").split("|") if text.strip()]
     nouns = (noun, *(text for text in dict.fromkeys(others) if text != noun))
     return Event(
@@ -67,8 +63,8 @@ def _event(row: Row, gathering: Gathering, event_id: str) -> Event | Fault:
         narration=row["narration"],
         verb=verb,
         noun=noun,
-        verb_class=gathering.verb_class(verb, classes[0]),
+        verb_class=builder.verb_class(verb, classes[0]),
         noun_class=noun_class,
         nouns=nouns,
-        noun_classes=(noun_class, *(gathering.noun_class(text, -1) for text in nouns[1:])),
+        noun_classes=(noun_class, *(builder.noun_class(text, -1) for text in nouns[1:])),
     )

@@ -1,4 +1,4 @@
-"""``actpld``: motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
+"""Motion capture and a table of labels -> a benchmark that `vidence run actpld` reads."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,22 +6,29 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import DataError, UnknownNameError
+from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
 from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, read_labels, table
 from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
-from vidence.make.pipeline.accounts import ACCOUNT_FILE, DROPPED_FILE, Books
+from vidence.make.pipeline.cache import Codec, Stage, Unit
 from vidence.make.pipeline.config_file import read_config
-from vidence.make.pipeline.making import Built, Maker, MakeWishes, Workshop
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.progress import StageBegan, StageEnded, Trouble
-from vidence.make.pipeline.stages import JsonForm, Shelf, Stage, Unit
+from vidence.make.pipeline.session import (
+    BuildContext,
+    Built,
+    MakeOverrides,
+    Maker,
+    Session,
+    check_until,
+)
 from vidence.media.cache import write_whole
 from vidence.records import Record
 
 NAME, VERSION = "actpld", 2
 STAGES = ("rows", "files", "clips", "choices", "tables", "study")
+_CLIPS = Codec(ClipResult)
 
 
 class ActpldConfig(Record, kw_only=True, omit_defaults=True):
@@ -63,28 +70,28 @@ class ActpldMaker:
         if read.motions:
             motion_files(config.parent / read.motions)
 
-    def make(self, config: Path, *, out: Path | None, wishes: MakeWishes, workshop: Workshop) -> Built:
-        """Make the benchmark; see `Maker`. `only` of the wishes are labels."""
-        if wishes.until and wishes.until not in STAGES:
-            raise UnknownNameError("stage of actpld", wishes.until, STAGES)
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Make the benchmark; see `Maker`. `only` of the overrides are labels."""
+        check_until(overrides, self)
         read = read_config(config, ActpldConfig)
         folder = out or config.parent / (read.out or f"made/{read.name}")
-        work = _Work(
-            config=read, root=config.parent, out=folder, wishes=wishes, workshop=workshop, books=Books()
-        )
-        return work.run()
+        return _Build(
+            config=read,
+            root=config.parent,
+            out=folder,
+            overrides=overrides,
+            context=context,
+            stages=STAGES,
+        ).run()
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Work:
+class _Build(Session):
     """One session."""
 
     config: ActpldConfig
-    root: Path
-    out: Path
-    wishes: MakeWishes
-    workshop: Workshop
-    books: Books
 
     def run(self) -> Built:
         """All stages up to the one that is wanted."""
@@ -92,14 +99,14 @@ class _Work:
         trials = self._rows(read)
         files: tuple[Path, ...] = ()
         clips: dict[str, ClipMade] = {}
-        if self._goes_to("files"):
+        if self.reaches("files"):
             found = self._files(trials)
-            if self._goes_to("clips"):
+            if self.reaches("clips"):
                 clips = self._clips(trials, found)
         n_asked = 0
-        if clips and self._goes_to("choices"):
+        if clips and self.reaches("choices"):
             files, n_asked = self._tables(read, trials, clips=clips)
-        account = self.books.write(self.out, ["label", "intention"] * n_asked)
+        account = self.ledger.write(self.out, ["label", "intention"] * n_asked)
         doubtful = sum(bool(clip.doubts) for clip in clips.values())
         sentences = [f"{n_asked} clips of {len({trials[c].label for c in clips})} labels."]
         if doubtful:
@@ -117,13 +124,10 @@ class _Work:
             sentences=tuple(sentences),
         )
 
-    def _goes_to(self, stage: str) -> bool:
-        return not self.wishes.until or STAGES.index(stage) <= STAGES.index(self.wishes.until)
-
     def _rows(self, read: ReadMap) -> dict[str, Trial]:
         """The rows of the map that are wanted."""
-        self.books.notes.extend(read.notes)
-        self._begin("rows", len(read.taken))
+        self.ledger.notes.extend(read.notes)
+        self.began("rows", len(read.taken))
         kept: dict[str, Trial] = {}
         dropped = list(read.dropped)
         for trial in read.trials:
@@ -132,7 +136,7 @@ class _Work:
                 dropped.append(Dropped(what=trial.clip_id, stage="rows", reason=reason, detail=detail))
             else:
                 kept[trial.clip_id] = trial
-        self._close("rows", unit="rows", taken=read.taken, kept=list(kept), dropped=dropped)
+        self.close("rows", unit="rows", taken=read.taken, kept=list(kept), dropped=dropped)
         if not kept:
             raise DataError(
                 f"{self.root / self.config.map}: no row is wanted; of {len(read.taken)}, {len(dropped)} "
@@ -147,17 +151,17 @@ class _Work:
             return "confidence", f"{trial.confidence}; wanted are {', '.join(config.confidence)}"
         if trial.set not in config.sets:
             return "set", trial.set
-        if self.wishes.only and trial.label not in self.wishes.only:
+        if self.overrides.only and trial.label not in self.overrides.only:
             return "not-asked-for", trial.label
-        if self.wishes.limit is not None and n_kept >= self.wishes.limit:
-            return "over-the-limit", f"--limit {self.wishes.limit}"
+        if self.overrides.limit is not None and n_kept >= self.overrides.limit:
+            return "over-the-limit", f"--limit {self.overrides.limit}"
         return "", ""
 
     def _files(self, trials: dict[str, Trial]) -> dict[str, tuple[str, ...]]:
         """The files of every trial."""
         folder = self.root / self.config.motions
         known = motion_files(folder) if self.config.motions else {}
-        self._begin("files", len(trials))
+        self.began("files", len(trials))
         found: dict[str, tuple[str, ...]] = {}
         dropped: list[Dropped] = []
         for clip_id, trial in trials.items():
@@ -166,21 +170,18 @@ class _Work:
                 dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths.detail))
             else:
                 found[clip_id] = paths
-        self._close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
+        self.close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
         return found
 
     def _clips(self, trials: dict[str, Trial], found: dict[str, tuple[str, ...]]) -> dict[str, ClipMade]:
         """The clips; those that are there already are not made again."""
         rules = self.config.clips
-        self._begin("clips", len(found))
-        stage = Stage(name="clips", version=VERSION, settings=msgspec.to_builtins(rules))
-        shelf = Shelf(folder=self.out / "stages", on_event=self.workshop.on_event)
-        form = JsonForm(ClipResult)
         jobs = {c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out) for c, f in found.items()}
-        units = [Unit(name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
+        stage = Stage(name="clips", codec=_CLIPS, version=VERSION, settings=msgspec.to_builtins(rules))
+        units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
-        for clip_id, result in shelf.made(stage, units, form).items():
+        for clip_id, result in self.compute("clips", units).made.items():
             made = result.value
             if made.clip is not None and not (self.out / made.clip.path).exists():
                 made = jobs[clip_id].make()  # somebody has deleted the film
@@ -188,15 +189,15 @@ class _Work:
                 kept[clip_id] = made.clip
             if made.dropped is not None:
                 dropped.append(made.dropped)
-                self.workshop.on_event(Trouble(message=f"{clip_id}: {made.dropped.detail}"))
-        self._close("clips", unit="clips", taken=list(found), kept=list(kept), dropped=dropped)
+                self.trouble(f"{clip_id}: {made.dropped.detail}")
+        self.close("clips", unit="clips", taken=list(found), kept=list(kept), dropped=dropped)
         return kept
 
     def _tables(
         self, read: ReadMap, trials: dict[str, Trial], *, clips: dict[str, ClipMade]
     ) -> tuple[tuple[Path, ...], int]:
         """Choices, both tables, doubts, sheets; and how many clips are asked about."""
-        self._begin("choices", len(clips))
+        self.began("choices", len(clips))
         if self.config.labels:
             path = self.root / self.config.labels
             try:
@@ -206,10 +207,10 @@ class _Work:
         else:
             path = self.out / "labels.csv"
             content, notes = labels_table(read.trials)
-            self.books.notes.extend(notes)
+            self.ledger.notes.extend(notes)
         choices, dropped = fixed_choices(clips, trials, read_labels(content, path))
-        self._close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
-        if not self._goes_to("tables"):
+        self.close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
+        if not self.reaches("tables"):
             return (), len(choices)
         tables = {
             "labels.csv": content,
@@ -219,18 +220,9 @@ class _Work:
         for name, data in tables.items():
             write_whole(self.out / name, data)
         files = tuple(self.out / name for name in tables)
-        if self._goes_to("study"):
+        if self.reaches("study"):
             files += write_study(choices, clips, self.out, rules=self.config.study)
         return files, len(choices)
-
-    def _begin(self, stage: str, n_units: int) -> None:
-        self.workshop.on_event(StageBegan(stage=stage, n_units=n_units))
-
-    def _close(
-        self, stage: str, *, unit: str, taken: Sequence[str], kept: Sequence[str], dropped: Sequence[Dropped]
-    ) -> None:
-        account = self.books.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
-        self.workshop.on_event(StageEnded(account=account))
 
 
 def _doubts(clips: Sequence[ClipMade]) -> bytes:

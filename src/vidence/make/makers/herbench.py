@@ -1,23 +1,22 @@
-"""``herbench``: HERBench's construction, from videos and event logs to questions of twelve tasks."""
+"""HERBench's construction, from videos and event logs to questions of twelve tasks."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 from vidence.catalog import names
-from vidence.engine.jobs import Jobs
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.herbench.config import HerbenchConfig, read_herbench
-from vidence.make.herbench.drafting import ASKED, Ordered, Tools, draft_all, open_tasks
-from vidence.make.herbench.gates import Sifted, pass_gates
+from vidence.make.herbench.drafting import TaskOrder, draft_all, open_tasks
+from vidence.make.herbench.gates import Gated, pass_gates
 from vidence.make.herbench.release import Reviewing, release, review
 from vidence.make.herbench.report import report
+from vidence.make.herbench.session import STAGES, HerbenchSession
 from vidence.make.herbench.streams import gather
-from vidence.make.herbench.work import STAGES, Known, Work
-from vidence.make.pipeline.accounts import ACCOUNT_FILE, DROPPED_FILE
-from vidence.make.pipeline.making import Built, Maker, MakeWishes, Workshop
-from vidence.make.pipeline.material import Corpus, Draft
-from vidence.make.pipeline.output import Question, numbered, write_questions
+from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
+from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.output import numbered, write_questions
+from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides, Maker, check_until
 
 NAME, VERSION = "herbench", 1
 MADE_BY = f"vidence make {NAME} {VERSION}"
@@ -42,45 +41,55 @@ class HerbenchMaker:
         read = read_herbench(config)
         open_tasks(read.tasks, wanted_tasks(read, ()), root=config.parent)
 
-    def make(self, config: Path, *, out: Path | None, wishes: MakeWishes, workshop: Workshop) -> Built:
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
         """Make the questions; see `Maker`."""
-        if wishes.until and wishes.until not in self.stages:
-            raise UnknownNameError("stage of herbench", wishes.until, self.stages)
+        check_until(overrides, self)
         read = read_herbench(config)
-        ordered = open_tasks(read.tasks, wanted_tasks(read, wishes.only), root=config.parent)
+        orders = open_tasks(read.tasks, wanted_tasks(read, overrides.only), root=config.parent)
         folder = out or config.parent / (read.out or f"made/{read.name}")
-        jobs = Jobs(
-            read.named_models,
-            memory=workshop.memory,
+        models = Models(
+            read.models,
+            memory=context.memory,
             limits=read.asking,
             pictures=PictureFolder(folder / "pictures").get,
-            on_event=workshop.on_asking,
+            on_event=context.on_asking,
         )
-        with jobs:
-            work = Work(
-                config=read, root=config.parent, out=folder, workshop=workshop, wishes=wishes, jobs=jobs
+        with models:
+            work = HerbenchSession(
+                config=read,
+                root=config.parent,
+                out=folder,
+                context=context,
+                overrides=overrides,
+                models=models,
             )
-            return _make(work, ordered)
+            return _make(work, orders)
 
 
-def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
-    videos, corpus = gather(work, needs={part for one in ordered for part in one.task.needs})
-    drafts = _drafts(work, ordered, videos, corpus=corpus) if work.goes_to("drafts") else ()
-    sifted = pass_gates(work, drafts, videos) if work.goes_to("gates") else Sifted(drafts=drafts)
-    questions = _questions(ordered, videos, sifted.drafts)
+def _make(work: HerbenchSession, orders: Sequence[TaskOrder]) -> Built:
+    videos, corpus = gather(work, needs={part for one in orders for part in one.task.needs})
+    drafts = draft_all(work, videos, corpus, orders=orders) if work.reaches("drafts") else ()
+    gated = pass_gates(work, drafts, videos) if work.reaches("gates") else Gated(drafts=drafts)
+    questions = numbered(
+        gated.drafts,
+        tasks={one.task.code: one.task for one in orders},
+        videos={one.video_id: one.source.video for one in videos},
+    )
     files: tuple[Path, ...] = ()
-    if work.goes_to("questions"):
+    if work.reaches("questions"):
         folder = work.root / work.config.videos
         files = write_questions(questions, work.out, videos=folder, maker=MADE_BY)
     seen = Reviewing(questions=questions)
-    if work.goes_to("review"):
-        seen = review(work, questions, videos, sifted=sifted)
-    if work.goes_to("release"):
-        seen = release(work, seen, sifted=sifted, maker=MADE_BY)
-    account = work.books.write(work.out, [one.draft.task for one in seen.questions])
+    if work.reaches("review"):
+        seen = review(work, questions, videos, gated=gated)
+    if work.reaches("release"):
+        seen = release(work, seen, gated=gated, maker=MADE_BY)
+    account = work.ledger.write(work.out, [one.draft.task for one in seen.questions])
     sentences = (*_sentences(work, len(questions)), *seen.sentences)
     files = (*files, *seen.files)
-    if work.goes_to("report"):
+    if work.reaches("report"):
         files = (*files, report(work, videos, questions, account=account, sentences=sentences))
     return Built(
         folder=work.out,
@@ -90,34 +99,8 @@ def _make(work: Work, ordered: Sequence[Ordered]) -> Built:
     )
 
 
-def _drafts(
-    work: Work, ordered: Sequence[Ordered], videos: Sequence[Known], *, corpus: Corpus
-) -> tuple[Draft, ...]:
-    """What the tasks make."""
-    models = work.config.named_models
-    tools = Tools(
-        shelf=work.shelf,
-        jobs=work.jobs,
-        books=work.books,
-        on_event=work.workshop.on_event,
-        answerer=models[ASKED].spec if ASKED in models else "",
-    )
-    ready = [one.ready() for one in videos]
-    return draft_all(ready, corpus, ordered, seed=work.config.seed, tools=tools)
-
-
-def _questions(
-    ordered: Sequence[Ordered], videos: Sequence[Known], drafts: Sequence[Draft]
-) -> tuple[Question, ...]:
-    return numbered(
-        drafts,
-        tasks={one.task.code: one.task for one in ordered},
-        videos={one.video_id: one.source.video for one in videos},
-    )
-
-
-def _sentences(work: Work, n_questions: int) -> list[str]:
-    spent = work.jobs.spent
+def _sentences(work: HerbenchSession, n_questions: int) -> list[str]:
+    spent = work.models.spent
     said = [f"{n_questions:,} questions about the sources that could be used."]
     if spent.n_asked or spent.n_remembered:
         money = f", {spent.cost:.4f} US dollars" if spent.cost else ""

@@ -7,9 +7,10 @@ import types
 import typing
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
+from msgspec import Meta
 
 from vidence.errors import UsageError
 from vidence.records import Record
@@ -17,8 +18,11 @@ from vidence.records import Record
 RecordT = TypeVar("RecordT", bound=Record)
 _HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
 _KEY = re.compile(r"^\s*((?:[\w-]+|\"[^\"]*\")(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"))*)\s*=")
-_STEP = re.compile(r"\.([\w-]+)|\[(\d+)\]")
 Step: typing.TypeAlias = str | int
+# Bounded values that settings share.
+Count: typing.TypeAlias = Annotated[int, Meta(ge=1)]
+CountOrNone: typing.TypeAlias = Annotated[int, Meta(ge=0)]
+Share: typing.TypeAlias = Annotated[float, Meta(gt=0, le=1)]
 
 
 def read_config(path: Path, kind: type[RecordT]) -> RecordT:
@@ -40,44 +44,39 @@ def read_config(path: Path, kind: type[RecordT]) -> RecordT:
         raw = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"the configuration {path} is no TOML: {error}") from error
-    for steps, known in _unknown(raw, kind, ()):
-        near = difflib.get_close_matches(str(steps[-1]), known, n=1, cutoff=0.5)
-        hint = f" Did you mean {near[0]!r}?" if near else ""
-        raise UsageError(
-            f"{_place(path, text, steps)}: there is no setting {_name(steps)!r}.{hint} "
-            f"Known here: {', '.join(known)}"
-        )
-    try:
-        return msgspec.convert(raw, kind)
-    except msgspec.ValidationError as error:
-        what, _, where = str(error).partition(" - at `$")
-        steps = _steps(where.rstrip("`"))
-        name = f"{_name(steps)}: " if steps else ""
-        raise UsageError(f"{_place(path, text, steps)}: {name}{what}") from error
-    except UsageError as error:
-        raise UsageError(f"{path}: {error}") from error
+    for steps, what in _faults(raw, kind, ()):
+        place = _place(path, text, steps)
+        raise UsageError(f"{place}: {what}")
+    return msgspec.convert(raw, kind)
 
 
-def _unknown(
-    value: object, kind: object, steps: tuple[Step, ...]
-) -> Iterator[tuple[tuple[Step, ...], Sequence[str]]]:
-    """Every key that no field has, with the names that there are."""
-    record = _record_in(kind)
+def _faults(value: object, kind: object, steps: tuple[Step, ...]) -> Iterator[tuple[tuple[Step, ...], str]]:
+    """What is wrong with a value and where, the innermost first."""
+    record, inner = _record_in(kind), _inner(kind)
     if record is not None and isinstance(value, dict):
         fields = {field.encode_name: field.type for field in msgspec.structs.fields(record)}
-        for key, inner in value.items():
-            if key not in fields:
-                yield (*steps, key), sorted(fields)
-            else:
-                yield from _unknown(inner, fields[key], (*steps, key))
-        return
-    inner_kind = _inner(kind)
-    if isinstance(value, list):
-        for place, one in enumerate(value):
-            yield from _unknown(one, inner_kind, (*steps, place))
-    elif isinstance(value, dict):
         for key, one in value.items():
-            yield from _unknown(one, inner_kind, (*steps, key))
+            if key in fields:
+                yield from _faults(one, fields[key], (*steps, key))
+            else:
+                yield (*steps, key), _unknown(_name((*steps, key)), key, known=sorted(fields))
+    elif isinstance(value, list | dict):
+        for step, one in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _faults(one, inner, (*steps, step))
+    try:
+        msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        name = f"{_name(steps)}: " if steps else ""
+        found = "" if isinstance(value, list | dict) else f"; found {value!r}"
+        yield steps, f"{name}{str(error).partition(' - at `$')[0]}{found}"
+    except UsageError as error:
+        yield steps, str(error)
+
+
+def _unknown(name: str, key: str, *, known: Sequence[str]) -> str:
+    near = difflib.get_close_matches(key, known, n=1, cutoff=0.5)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    return f"there is no setting {name!r}.{hint} Known here: {', '.join(known)}"
 
 
 def _record_in(kind: object) -> type[Record] | None:
@@ -90,7 +89,7 @@ def _record_in(kind: object) -> type[Record] | None:
 
 
 def _inner(kind: object) -> object:
-    """What a tuple, list or mapping holds."""
+    """What a tuple, list or mapping holds; anything where it is neither."""
     options = typing.get_args(kind) if typing.get_origin(kind) in (types.UnionType, typing.Union) else (kind,)
     for option in options:
         arguments = typing.get_args(option)
@@ -98,11 +97,7 @@ def _inner(kind: object) -> object:
             return arguments[1]
         if arguments:
             return arguments[0]
-    return None
-
-
-def _steps(where: str) -> tuple[Step, ...]:
-    return tuple(name or int(place) for name, place in _STEP.findall(where))
+    return object
 
 
 def _name(steps: Sequence[Step]) -> str:

@@ -166,16 +166,15 @@ Made: TypeAlias = Draft | Dropped
 
 
 class Task(Protocol):
-    """One kind of question; made by ``create(options)``, one file in ``construction/tasks/``.
+    """One kind of question; one file in ``make/tasks/``.
 
-    `code` is the paper's short name (``TSO``), `title` its long one, `stem` the name of its file in a
-    release, `family` its family. `needs` are the fields of `Material` without which it makes nothing.
+    `code` is the paper's short name (``TSO``), `title` its long one, after which its file in a release is
+    named, `family` its family. `needs` are the fields of `Material` without which it makes nothing.
     `structures` are the forms of question that it has.
     """
 
     code: str
     title: str
-    stem: str
     family: str
     version: int
     needs: tuple[str, ...]

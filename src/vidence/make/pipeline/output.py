@@ -1,7 +1,8 @@
 """Drafts as questions: lines of our item format, and the task files of HERBench."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,6 +17,7 @@ ITEMS_FILE, DRAFTS_FILE = "items.jsonl", "drafts.jsonl"
 TASKS_FOLDER = Path("data") / "tasks"
 VIDEOS_LINK = Path("data") / "videos"
 _LETTERS = "ABCDE"
+_NO_LETTER = re.compile(r"[^a-z]+")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,16 +145,11 @@ def write_questions(
     Raises:
         StoreError: something cannot be written.
     """
-    by_task: dict[str, list[Question]] = {}
-    for question in questions:
-        by_task.setdefault(question.task.stem, []).append(question)
     contents = {
-        Path(ITEMS_FILE): _lines([item_of(q, maker=maker) for q in questions]),
-        Path(DRAFTS_FILE): _lines([q.draft for q in questions]),
+        Path(ITEMS_FILE): json_lines([item_of(q, maker=maker) for q in questions]),
+        Path(DRAFTS_FILE): json_lines([q.draft for q in questions]),
     }
-    for stem, mine in sorted(by_task.items()):
-        rows = msgspec.json.encode([herbench_row(q) for q in mine])
-        contents[TASKS_FOLDER / f"{stem}.json"] = msgspec.json.format(rows) + b"\n"
+    contents |= task_files(questions, herbench_row)
     try:
         for name, content in contents.items():
             write_whole(folder / name, content)
@@ -165,7 +162,27 @@ def write_questions(
     return tuple(folder / name for name in contents)
 
 
-def _lines(records: Sequence[object]) -> bytes:
+def task_files(
+    questions: Sequence[Question], row: Callable[[Question], Mapping[str, object]]
+) -> dict[Path, bytes]:
+    """The files of the tasks by their paths in a set, such as ``data/tasks/action_counting.json``."""
+    by_task: dict[str, list[Question]] = {}
+    for question in questions:
+        stem = _NO_LETTER.sub("_", question.task.title.lower().replace("&", "and"))
+        by_task.setdefault(stem, []).append(question)
+    return {
+        TASKS_FOLDER / f"{stem}.json": json_file([row(one) for one in mine])
+        for stem, mine in sorted(by_task.items())
+    }
+
+
+def json_file(value: object) -> bytes:
+    """A value as a JSON file for people."""
+    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
+
+
+def json_lines(records: Sequence[object]) -> bytes:
+    """Records as JSON lines."""
     return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
 
 

@@ -34,18 +34,51 @@ VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
         },
     }
 )
-# What must stand in a template once: it is data of others.
-_SHOWN: Final = {FALSE: "text", REPAIR: "earlier"}
+# What must stand in a template once, as it is: it is data of others.
+_SHOWN: Final = frozenset({"text", "earlier", "notes"})
 _PROBES: Final[Mapping[str, object]] = MappingProxyType(
     {"n_pictures": 3, "n_moments": 2, "times_s": [0.5, 1.0], "fewest": 2, "most": 5}
 )
 
 
-@dataclass(frozen=True)
-class _File:
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """A template in effect: whose it is (``vidence`` or ``own``), its file, its text, what fills it."""
+
     origin: str
-    place: str
+    file: str
     text: str
+    fill: Callable[[Mapping[str, object]], str]
+
+    @classmethod
+    def load(cls, name: str, *, variables: Mapping[str, str], folder: Path | None = None) -> Self:
+        """Read a template and try it once.
+
+        Args:
+            name: the name of its file without ``.txt``.
+            variables: what it can use, and what that means.
+            folder: a file of that name in it replaces the packaged one.
+
+        Raises:
+            UsageError: the file cannot be read, has an error, or does not show what it must show.
+        """
+        from vidence.ask.prompting.parsing import parse_template
+
+        file = f"{name}.txt"
+        own = None if folder is None else folder / file
+        is_own = own is not None and own.is_file()
+        place = str(own) if is_own else file
+        source = own if own is not None and is_own else resources.files("vidence.make") / "templates" / file
+        try:
+            text = source.read_text("utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UsageError(f"{place} cannot be read as UTF-8 text: {error}") from error
+        fill = parse_template(text, place=place, variables=variables)
+        said = fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
+        for shown in _SHOWN & variables.keys():
+            if (n_times := said.count(f"<{shown}>")) != 1:
+                raise UsageError(f"{place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once")
+        return cls(origin="own" if is_own else "vidence", file=file, text=text, fill=fill)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,35 +89,28 @@ class CardWording:
     """
 
     digest: str
-    _files: Mapping[str, _File]
-    _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
+    _templates: Mapping[str, Template]
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
         """Read the templates and try each once.
 
         Args:
-            folder: files in it replace ours of the same name; others are left alone. None for ours.
+            folder: files in it replace the packaged ones of the same name. None for none.
 
         Raises:
             UsageError: there is no such folder, a file cannot be read, a template has an error, or it does
                 not show what it must show.
         """
-        from vidence.ask.prompting.parsing import parse_template
-
         if folder is not None and not folder.is_dir():
-            raise UsageError(f"{folder} is not a folder; expected one with some of {', '.join(_names())}")
-        files = {name: _file(name, folder) for name in VARIABLES}
+            names = ", ".join(f"{name}.txt" for name in VARIABLES)
+            raise UsageError(f"{folder} is not a folder; expected one with some of {names}")
+        templates = {n: Template.load(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
         digest = hashlib.sha256()
-        fillers = {}
-        for name, file in sorted(files.items()):
-            text = file.text.encode()
+        for name, template in sorted(templates.items()):
+            text = template.text.encode()
             digest.update(f"{name} {len(text)}\n".encode() + text)
-            fillers[name] = parse_template(file.text, place=file.place, variables=VARIABLES[name])
-            _check(name, file, fillers[name])
-        return cls(
-            digest=digest.hexdigest(), _files=MappingProxyType(files), _fillers=MappingProxyType(fillers)
-        )
+        return cls(digest=digest.hexdigest(), _templates=MappingProxyType(templates))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.
@@ -92,34 +118,9 @@ class CardWording:
         Raises:
             UsageError: it cannot be filled with them.
         """
-        return self._fillers[name](values)
+        return self._templates[name].fill(values)
 
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
-        file = self._files[name]
-        return f"{file.origin}/{name}.txt sha256:{hashlib.sha256(file.text.encode()).hexdigest()}"
-
-
-def _names() -> list[str]:
-    return [f"{name}.txt" for name in VARIABLES]
-
-
-def _file(name: str, folder: Path | None) -> _File:
-    own = None if folder is None else folder / f"{name}.txt"
-    if own is None or not own.is_file():
-        brought = resources.files("vidence.make") / "templates" / f"{name}.txt"
-        return _File("vidence", f"{name}.txt", brought.read_text("utf-8"))
-    try:
-        return _File("own", str(own), own.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(f"{own} cannot be read as UTF-8 text: {error}") from error
-
-
-def _check(name: str, file: _File, fill: Callable[[Mapping[str, object]], str]) -> None:
-    probe = {variable: _PROBES.get(variable, f"<{variable}>") for variable in VARIABLES[name]}
-    text = fill(probe)
-    shown = _SHOWN.get(name)
-    if shown is not None and text.count(f"<{shown}>") != 1:
-        raise UsageError(
-            f"{file.place} shows {{{{ {shown} }}}} {text.count(f'<{shown}>')} times; it must stand there once"
-        )
+        one = self._templates[name]
+        return f"{one.origin}/{one.file} sha256:{hashlib.sha256(one.text.encode()).hexdigest()}"

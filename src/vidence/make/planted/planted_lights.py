@@ -9,8 +9,9 @@ import numpy as np
 from PIL import Image
 
 from vidence.make.cards.report_pictures import Labelled, compose
+from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.makers import actpld
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import staged
@@ -19,7 +20,7 @@ from vidence.pointlight.stimulus import make_stimulus
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, words
+from vidence.tables.cells import Cell, Table, estimated
 
 # What the figure does: label, what for, semantic group, and the setting that its variants differ in.
 _ACTS: Final = (
@@ -52,7 +53,7 @@ _N_SHOWN: Final = 6
 _THUMB_PX: Final = 112
 
 
-def make_lights(folder: Path, *, workshop: Workshop) -> dict[str, Path]:
+def make_lights(folder: Path, *, context: BuildContext) -> dict[str, Path]:
     """Make the clips of every version; where each benchmark is, in ActPLD's format.
 
     Raises:
@@ -63,7 +64,7 @@ def make_lights(folder: Path, *, workshop: Workshop) -> dict[str, Path]:
     for version, setting in VERSIONS.items():
         config = folder / f"{version}.toml"
         write_whole(config, _config(version, setting).encode())
-        built = actpld.create().make(config, out=folder / version, wishes=MakeWishes(), workshop=workshop)
+        built = actpld.create().make(config, out=folder / version, overrides=MakeOverrides(), context=context)
         made[version] = built.folder
     return made
 
@@ -131,28 +132,25 @@ def lights_section(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Genera
 def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) -> Table:
     models = tuple(dict.fromkeys(model for model, _ in runs))
     versions = tuple(dict.fromkeys(version for _, version in runs))
-    lines = []
-    for model in models:
-        cells: list[Cell] = [words(model)]
-        for version in versions:
-            rows = runs[model, version].rows
-            right = [float(row.correct == 1.0) for row in rows]
-            cells.append(
-                estimated(mean_interval(right, clusters=[row.item.video_id for row in rows], rng=rng))
-            )
-        lines.append(Line(key=model, cells=(*cells, count(len(runs[model, versions[0]].rows)))))
-    columns = (
-        Column(key="model", title="who answers", is_text=True),
-        *(Column(key=version, title=f"{version}, %") for version in versions),
-        Column(key="n", title="questions"),
-    )
-    return Table(
-        name="lights",
-        title="Naming the action",
+
+    def accuracy(run: Run) -> Cell:
+        right = [float(row.correct == 1.0) for row in run.rows]
+        return estimated(mean_interval(right, clusters=[row.item.video_id for row in run.rows], rng=rng))
+
+    return plain_table(
+        "lights",
+        "Naming the action",
+        (
+            text_column("model", "who answers"),
+            *(number_column(version, f"{version}, %") for version in versions),
+            number_column("n", "questions"),
+        ),
+        [
+            (model, *(accuracy(runs[model, v]) for v in versions), len(runs[model, versions[0]].rows))
+            for model in models
+        ],
         note="Right answers in per cent with 95 % intervals; a guess is right in a third. Whoever draws lots "
         "draws the same for a question in all versions.",
-        columns=columns,
-        lines=tuple(lines),
     )
 
 

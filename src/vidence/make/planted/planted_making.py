@@ -9,17 +9,16 @@ import msgspec
 import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
-from vidence.engine.jobs import Jobs, NamedModel
-from vidence.engine.limits import AskLimits
 from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
 from vidence.make.makers import herbench
-from vidence.make.pipeline.accounts import Account
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft
+from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.output import DRAFTS_FILE
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted import kitchen_claims, street_claims
 from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen
 from vidence.make.planted.street import Street, plan_street, write_street
@@ -90,7 +89,7 @@ per_video = 8
 
 [tasks.ac]
 per_video = 4
-options = { alone = "yes" }      # three kitchens are too few for counts to share
+options = { alone = true }      # three kitchens are too few for counts to share
 
 [tasks.asii]
 per_video = 4
@@ -110,7 +109,7 @@ class Planted(Record, kw_only=True):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Held:
+class PlantedCase:
     """A question beside the plan: which of its choices say what was planted."""
 
     draft: Draft
@@ -133,7 +132,7 @@ class PlantedMaking:
     folder: Path
     planted: Planted
     account: Account
-    held: tuple[Held, ...]
+    held: tuple[PlantedCase, ...]
     leaks: tuple[tuple[bool, bool], ...]
 
     @property
@@ -153,7 +152,7 @@ def plan(seed: int) -> Planted:
     return Planted(seed=seed, streets=tuple(streets), kitchens=tuple(kitchens))
 
 
-def make_planted(folder: Path, *, seed: int, workshop: Workshop) -> PlantedMaking:
+def make_planted(folder: Path, *, seed: int, context: BuildContext) -> PlantedMaking:
     """Draw the material into a folder, make questions of it, hold them against the plan.
 
     What is there from an earlier call with this seed is not drawn, made or asked again.
@@ -164,14 +163,14 @@ def make_planted(folder: Path, *, seed: int, workshop: Workshop) -> PlantedMakin
     planted = plan(seed)
     _draw(folder, planted)
     maker = herbench.create()
-    built = maker.make(folder / CONFIG_FILE, out=folder / "made", wishes=MakeWishes(), workshop=workshop)
+    built = maker.make(folder / CONFIG_FILE, out=folder / "made", overrides=MakeOverrides(), context=context)
     drafts = _read(built.folder / DRAFTS_FILE)
     return PlantedMaking(
         folder=folder,
         planted=planted,
         account=built.account,
         held=tuple(hold(drafts, planted)),
-        leaks=tuple(_try_leaks(drafts, folder, workshop=workshop, seed=seed)),
+        leaks=tuple(_try_leaks(drafts, folder, context=context, seed=seed)),
     )
 
 
@@ -191,7 +190,7 @@ def _read(path: Path) -> list[Draft]:
     return [msgspec.json.decode(line, type=Draft) for line in path.read_bytes().splitlines()]
 
 
-def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[Held]:
+def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[PlantedCase]:
     """Each question beside the plan of its video.
 
     Raises:
@@ -211,7 +210,7 @@ def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[Held]:
             )
         else:
             raise DataError(f"{draft.draft_id} is about {draft.video_id!r}, which was not planted")
-        yield Held(draft=draft, true_choices=truth)
+        yield PlantedCase(draft=draft, true_choices=truth)
 
 
 def leaking(draft: Draft) -> Draft:
@@ -222,20 +221,20 @@ def leaking(draft: Draft) -> Draft:
 
 
 def _try_leaks(
-    drafts: Sequence[Draft], folder: Path, *, workshop: Workshop, seed: int
+    drafts: Sequence[Draft], folder: Path, *, context: BuildContext, seed: int
 ) -> Iterator[tuple[bool, bool]]:
     """Put the drafts, some made to leak, to the gate that asks who always takes the longest choice."""
     tried = [leaking(one) if i % LEAK_EVERY == 0 else one for i, one in enumerate(drafts)]
-    jobs = Jobs(
-        {"longest": NamedModel(spec="baseline:longest")},
-        memory=workshop.memory,
+    models = Models(
+        {"longest": "baseline:longest"},
+        memory=context.memory,
         limits=AskLimits(seed=seed),
         pictures=PictureFolder(folder / "pictures").get,
-        on_event=workshop.on_asking,
+        on_event=context.on_asking,
     )
     rules = TextOnlyRules(models=("longest",), at_least=1, permutations=1)
-    with jobs:
-        verdicts = ask_blind(tried, rules, jobs=jobs, seed=seed)
+    with models:
+        verdicts = ask_blind(tried, rules, models=models, seed=seed)
     gone = {one.draft_id for one in verdicts if one.decision == "dropped"}
     for i, draft in enumerate(tried):
         yield i % LEAK_EVERY == 0, draft.draft_id in gone

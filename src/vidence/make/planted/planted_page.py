@@ -1,21 +1,25 @@
 """The part of a page that shows questions made of planted material beside what was planted."""
 
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from vidence.ask.phantom.looks import LOOKS
-from vidence.make.cards.report_pictures import frames_sheet
-from vidence.make.herbench.report_tables import stage_table
+from vidence.make.cards.report_pictures import evidence_sheet, frames_sheet
+from vidence.make.herbench.report_tables import (
+    number_column,
+    plain_table,
+    stage_table,
+    text_column,
+)
 from vidence.make.pipeline.material import Draft
-from vidence.make.planted.kitchen import Kitchen
 from vidence.make.planted.kitchen_claims import n_done
-from vidence.make.planted.planted_making import LEAK_EVERY, Held, Planted, PlantedMaking
-from vidence.make.planted.street import Passer, Street
+from vidence.make.planted.planted_making import LEAK_EVERY, Planted, PlantedCase, PlantedMaking
 from vidence.make.planted.street_claims import n_counted
 from vidence.media.video import Video, open_video
 from vidence.report.sections import Picture, Section
-from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, words
+from vidence.tables.cells import DASH, Table
 
 # Forms of question that are shown with the frames of their evidence.
 _SHOWN: Final = (("RLPC", "entered"), ("MPDR", "order-in"), ("MPDR", "overlap"), ("MEGL", "exits"))
@@ -39,8 +43,9 @@ def made_section(made: PlantedMaking) -> Section:
         f"Two films were drawn for this page, with {people} figures that come and go through known edges at "
         f"known times, and a log of {deeds} things that are done in three kitchens was planted. "
         "From these the maker of HERBench's questions followed the figures, had a card written of each by a "
-        "reader of their coats, and wrote questions. The boxes of the figures came from a file; who is who "
-        "in them, it had to find out. Each choice of each question is read and held against the plan.",
+        "simulated model that sees their coats, and wrote questions. The boxes of the figures came from a "
+        "file; who is who in them, it had to find out. Each choice of each question is read and held against "
+        "the plan.",
         verdict,
         _leak_words(made),
     )
@@ -67,106 +72,87 @@ def _leak_words(made: PlantedMaking) -> str:
     )
 
 
-def _text(key: str, title: str) -> Column:
-    return Column(key=key, title=title, is_text=True)
-
-
-def _by_form(held: Sequence[Held]) -> Table:
-    forms = sorted({(one.draft.task, one.draft.structure) for one in held})
-    lines = []
-    for task, structure in forms:
-        some = [one for one in held if (one.draft.task, one.draft.structure) == (task, structure)]
-        n_right = sum(one.is_right for one in some)
-        cells = (words(task), words(structure), count(len(some)), words(f"{n_right} of {len(some)}"))
-        lines.append(Line(key=f"{task} {structure}", cells=cells))
-    columns = (
-        *(_text("task", "task"), _text("form", "form")),
-        Column(key="n", title="questions"),
-        _text("right", "say what was planted"),
-    )
-    return Table(
-        name="made by form",
-        title="Questions beside the plan",
+def _by_form(held: Sequence[PlantedCase]) -> Table:
+    by_form: dict[tuple[str, str], list[PlantedCase]] = defaultdict(list)
+    for one in held:
+        by_form[one.draft.task, one.draft.structure].append(one)
+    return plain_table(
+        "made by form",
+        "Questions beside the plan",
+        (
+            *(text_column("task"), text_column("form"), number_column("n", "questions")),
+            text_column("right", "say what was planted"),
+        ),
+        (
+            (*form, len(some), f"{sum(one.is_right for one in some)} of {len(some)}")
+            for form, some in sorted(by_form.items())
+        ),
         note="RLPC counts people, MPDR compares times, MEGL tells who is there and which edges they pass; "
         "AC counts what is done, ASII orders it, FAM names what was not done.",
-        columns=columns,
-        lines=tuple(lines),
+        n_keys=2,
     )
 
 
-def _counts(held: Sequence[Held], planted: Planted) -> Table:
+def _counts(held: Sequence[PlantedCase], planted: Planted) -> Table:
     """Every number that was asked for: the planted one, and the choice that is called right."""
-    lines = []
-    for one in held:
-        number = planted_number(one.draft, planted)
-        if number is not None:
-            asked = one.draft.question.split("?")[0] + "?"
-            right = words(one.draft.choices[one.draft.answer_index])
-            cells = (words(one.draft.video_id), words(asked), count(number), right)
-            lines.append(Line(key=one.draft.draft_id, cells=cells))
-    columns = (
-        *(_text("video", "video"), _text("asked", "asked")),
-        Column(key="planted", title="planted"),
-        _text("said", "the made question says"),
+    numbers = [(one.draft, planted_number(one.draft, planted)) for one in held]
+    return plain_table(
+        "made counts",
+        "Counts",
+        (
+            *(text_column("video"), text_column("asked"), number_column("planted")),
+            text_column("said", "the made question says"),
+        ),
+        (
+            (d.video_id, d.question.split("?")[0] + "?", number, d.choices[d.answer_index])
+            for d, number in numbers
+            if number is not None
+        ),
+        n_keys=2,
     )
-    return Table(name="made counts", title="Counts", columns=columns, lines=tuple(lines))
 
 
 def planted_number(draft: Draft, planted: Planted) -> int | None:
     """The number that a question asks for, by the plan; None where it asks for none."""
-    street = _named(planted.streets, draft.video_id)
+    street = next((one for one in planted.streets if one.name == draft.video_id), None)
     if street is not None and draft.task == "RLPC":
         return n_counted(street, draft.question, structure=draft.structure)
-    kitchen = _kitchen(planted.kitchens, draft.video_id)
+    kitchen = next((one for one in planted.kitchens if one.name == draft.video_id), None)
     if kitchen is not None and draft.task == "AC" and draft.structure != "most-often":
         return n_done(kitchen, draft.question, structure=draft.structure)
     return None
 
 
-def _named(streets: Sequence[Street], name: str) -> Street | None:
-    return next((one for one in streets if one.name == name), None)
-
-
-def _kitchen(kitchens: Sequence[Kitchen], name: str) -> Kitchen | None:
-    return next((one for one in kitchens if one.name == name), None)
-
-
-def _people(held: Sequence[Held], planted: Planted) -> Table:
+def _people(held: Sequence[PlantedCase], planted: Planted) -> Table:
     """When and where everybody comes and goes: as planted, and as the questions have it."""
     found = _facts(held)
-    lines = []
+    rows = []
     for street in planted.streets:
         for passer in street.passers:
             text = LOOKS[passer.look].words
             said = found.get((street.name, text.rstrip(".")))
-            told: tuple[Cell, ...] = (words(DASH), words(DASH))
-            if said is not None:
-                told = (words(f"{said[0]} to {said[1]} s"), words(f"{said[2]}, {said[3]}"))
-            cells = (words(street.name), words(text.split(".")[0]), *_plan_cells(street, passer), *told)
-            lines.append(Line(key=f"{street.name} {passer.look}", cells=cells))
-    columns = (
-        *(_text("video", "video"), _text("who", "who")),
-        Column(key="when", title="in view", group="planted", is_text=True),
-        Column(key="ways", title="comes, goes", group="planted", is_text=True),
-        Column(key="found when", title="in view", group="as questions have it", is_text=True),
-        Column(key="found ways", title="comes, goes", group="as questions have it", is_text=True),
-    )
-    return Table(
-        name="made people",
-        title="People",
+            told = (DASH, DASH) if said is None else (f"{said[0]} to {said[1]} s", f"{said[2]}, {said[3]}")
+            when = f"{street.start_s(passer):.2f} to {street.end_s(passer):.2f} s"
+            ways = f"{passer.enters or 'stayed'}, {passer.leaves or 'stayed'}"
+            rows.append((street.name, text.split(".")[0], when, ways, *told))
+    return plain_table(
+        "made people",
+        "People",
+        (
+            *(text_column("video"), text_column("who")),
+            text_column("when", "in view", group="planted"),
+            text_column("ways", "comes, goes", group="planted"),
+            text_column("found when", "in view", group="as questions have it"),
+            text_column("found ways", "comes, goes", group="as questions have it"),
+        ),
+        rows,
         note="Times of the first and the last frame. Who is there at the beginning or until the end has "
         "stayed. A dash: in no question.",
-        columns=columns,
-        lines=tuple(lines),
+        n_keys=2,
     )
 
 
-def _plan_cells(street: Street, passer: Passer) -> tuple[Cell, Cell]:
-    when = f"{street.start_s(passer):.2f} to {street.end_s(passer):.2f} s"
-    return words(when), words(f"{passer.enters or 'stayed'}, {passer.leaves or 'stayed'}")
-
-
-def _facts(held: Sequence[Held]) -> Mapping[tuple[str, str], tuple[str, ...]]:
+def _facts(held: Sequence[PlantedCase]) -> Mapping[tuple[str, str], tuple[str, ...]]:
     """What questions say for reviewers of whom they list: first and last second, edges."""
     found: dict[tuple[str, str], tuple[str, ...]] = {}
     for one in held:
@@ -178,22 +164,17 @@ def _facts(held: Sequence[Held]) -> Mapping[tuple[str, str], tuple[str, ...]]:
 
 
 def _leaks(leaks: Sequence[tuple[bool, bool]]) -> Table:
-    lines = []
+    rows = []
     for is_leak, name in ((True, "made to give the answer away"), (False, "as they were")):
         gone = [is_gone for leak, is_gone in leaks if leak == is_leak]
-        lines.append(Line(key=name, cells=(words(name), count(len(gone)), count(sum(gone)))))
-    columns = (
-        _text("what", "questions"),
-        Column(key="n", title="tried"),
-        Column(key="gone", title="removed"),
-    )
-    return Table(
-        name="made leaks",
-        title="Planted leaks and the gate that asks without the video",
+        rows.append((name, len(gone), sum(gone)))
+    return plain_table(
+        "made leaks",
+        "Planted leaks and the gate that asks without the video",
+        (text_column("what", "questions"), number_column("n", "tried"), number_column("gone", "removed")),
+        rows,
         note="The gate asks whoever always takes the longest choice, in two orders of the choices; where a "
         "question is removed that was not made to leak, its right choice is the longest anyhow.",
-        columns=columns,
-        lines=tuple(lines),
     )
 
 
@@ -213,17 +194,12 @@ def _pictures(made: PlantedMaking) -> Iterator[Picture]:
 
 
 def _question(draft: Draft, video: Video) -> Picture:
-    frames: dict[int, str] = {}
-    for span in draft.evidence[:_MOST_FRAMES]:
-        if span.start_s is not None and span.end_s is not None:
-            index = video.index_at((span.start_s + span.end_s) / 2)
-            frames[index] = f"{float(video.times_s[index]):.1f} s"
     choices = (
         f"{letter}. {text}{'   (right)' if i == draft.answer_index else ''}"
         for i, (letter, text) in enumerate(zip("ABCDE", draft.choices, strict=True))
     )
     return Picture(
         title=f"A question of {draft.task} ({draft.structure}) with a frame of each span of its evidence",
-        sheet=frames_sheet(video, frames, n_columns=5, thumb_px=_THUMB_PX),
+        sheet=evidence_sheet(draft, video, most=_MOST_FRAMES, n_columns=5, thumb_px=_THUMB_PX),
         lines=(" ".join(draft.question.split("\n")), *choices),
     )

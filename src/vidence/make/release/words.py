@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from vidence import __version__
 from vidence.make.gates.letters import LetterCounts
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.pipeline.accounts import Account
+from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.output import Question
 from vidence.make.review.decision import ALL_TASKS, ReviewResult, TaskReview
 from vidence.records import Estimate

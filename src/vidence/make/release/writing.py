@@ -3,6 +3,7 @@
 import hashlib
 import os
 import shutil
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -10,10 +11,17 @@ import msgspec
 
 from vidence.errors import StoreError, UsageError
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.pipeline.accounts import Account, Books
+from vidence.make.pipeline.ledger import Account, Ledger
 from vidence.make.pipeline.material import Dropped
-from vidence.make.pipeline.output import ITEMS_FILE, TASKS_FOLDER, Question, herbench_row, item_of
-from vidence.make.pipeline.splitting import split_by_video
+from vidence.make.pipeline.output import (
+    ITEMS_FILE,
+    Question,
+    herbench_row,
+    item_of,
+    json_file,
+    json_lines,
+    task_files,
+)
 from vidence.make.release.words import Facts, citation, datasheet
 from vidence.records import Item, Record
 
@@ -89,15 +97,12 @@ def release_files(
         raise UsageError("no question is left to release; account.json says what dropped them")
     splits = split_by_video(questions, rules.splits, seed=seed)
     items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
-    by_task: dict[str, list[Question]] = {}
-    for one in questions:
-        by_task.setdefault(one.task.stem, []).append(one)
-    files = {Path(ITEMS_FILE): _lines(items)}
-    for stem, mine in sorted(by_task.items()):
-        rows = msgspec.json.encode([_row(one, splits[one.video.video_id]) for one in mine])
-        files[TASKS_FOLDER / f"{stem}.json"] = msgspec.json.format(rows) + b"\n"
+    files = {
+        Path(ITEMS_FILE): json_lines(items),
+        **task_files(questions, lambda one: _row(one, splits[one.video.video_id])),
+    }
     manifest = _manifest(questions, rules, facts=facts, splits=splits)
-    files[ABOUT / "release.json"] = _json(manifest)
+    files[ABOUT / "release.json"] = json_file(manifest)
     files |= {ABOUT / name: content for name, content in extra.items()}
     files[Path("DATASHEET.md")] = datasheet(questions, splits, rules, facts=facts).encode()
     files[Path("CITATION.cff")] = citation(rules, facts=facts).encode()
@@ -152,6 +157,31 @@ def check_sums(folder: Path) -> tuple[str, ...]:
     return tuple(faults)
 
 
+def split_by_video(
+    questions: Sequence[Question], shares: Mapping[str, float], *, seed: int
+) -> dict[str, str]:
+    """The split of each video, by its id. Two files with the same bytes are one video.
+
+    Videos are taken in an order drawn from the seed and their content, and each goes to the split that lacks
+    most of its questions; of splits that lack the same, to the first one.
+    """
+    contents: dict[str, list[str]] = {}
+    sizes: Counter[str] = Counter()
+    for one in questions:
+        key = one.video.sha256 or one.video.video_id
+        sizes[key] += 1
+        if one.video.video_id not in contents.setdefault(key, []):
+            contents[key].append(one.video.video_id)
+    have: Counter[str] = Counter()
+    found: dict[str, str] = {}
+    for key in sorted(contents, key=lambda name: hashlib.sha256(f"split/{seed}/{name}".encode()).digest()):
+        lack = {name: share * len(questions) - have[name] for name, share in shares.items()}
+        split = max(shares, key=lambda name: lack[name])
+        have[split] += sizes[key]
+        found |= dict.fromkeys(contents[key], split)
+    return found
+
+
 def _there(folder: Path) -> set[str]:
     """The files of a folder, without the videos that a user put there."""
     names = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
@@ -185,13 +215,9 @@ def _row(question: Question, split: str) -> dict[str, object]:
 def _manifest(
     questions: Sequence[Question], rules: ReleaseRules, *, facts: Facts, splits: Mapping[str, str]
 ) -> Manifest:
-    counts: dict[str, int] = {}
-    for one in questions:
-        counts[one.video.video_id] = counts.get(one.video.video_id, 0) + 1
+    counts = Counter(one.video.video_id for one in questions)
     videos = {one.video.video_id: one.video for one in questions}
-    tasks: dict[str, int] = {}
-    for one in questions:
-        tasks[one.draft.task] = tasks.get(one.draft.task, 0) + 1
+    tasks = Counter(one.draft.task for one in questions)
     return Manifest(
         name=facts.name,
         version=rules.version,
@@ -216,15 +242,7 @@ def _manifest(
     )
 
 
-def _json(value: object) -> bytes:
-    return msgspec.json.format(msgspec.json.encode(value)) + b"\n"
-
-
-def _lines(records: Sequence[object]) -> bytes:
-    return b"".join(msgspec.json.encode(one) + b"\n" for one in records)
-
-
-def account_files(books: Books, questions: Sequence[Question]) -> tuple[Account, dict[str, bytes]]:
+def account_files(ledger: Ledger, questions: Sequence[Question]) -> tuple[Account, dict[str, bytes]]:
     """The account as it stands, and the files of it that belong to a release."""
-    account = books.account([one.draft.task for one in questions])
-    return account, {"account.json": _json(account), "dropped.jsonl": _lines(books.dropped)}
+    account = ledger.account([one.draft.task for one in questions])
+    return account, {"account.json": json_file(account), "dropped.jsonl": json_lines(ledger.dropped)}

@@ -9,7 +9,7 @@ import msgspec
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.pipeline.material import Dropped
 from vidence.make.pipeline.output import Question
-from vidence.make.review.sample import Drawn
+from vidence.make.review.sample import ReviewSample
 from vidence.make.review.sheet import Reviewed
 from vidence.records import Estimate, Record
 from vidence.statistics.intervals import proportion
@@ -60,7 +60,7 @@ def rule_words(rules: ReviewRules) -> str:
 
 
 def decide_review(
-    questions: Sequence[Question], drawn: Drawn, *, said: Sequence[Reviewed], rules: ReviewRules
+    questions: Sequence[Question], drawn: ReviewSample, *, said: Sequence[Reviewed], rules: ReviewRules
 ) -> tuple[ReviewResult, tuple[Question, ...], tuple[Dropped, ...]]:
     """What people said, as a decision: the result, the questions that stay, and why the others do not.
 
@@ -101,7 +101,7 @@ def _gone(question: Question, reason: str, detail: str) -> Dropped:
 def _task(
     name: str,
     questions: Sequence[Question],
-    drawn: Drawn,
+    drawn: ReviewSample,
     *,
     said: Mapping[str, Reviewed],
     rules: ReviewRules,
@@ -139,7 +139,7 @@ def _task(
     )
 
 
-def _weighted(drawn: Drawn, strata: set[str], said: Mapping[str, Reviewed]) -> float | None:
+def _weighted(drawn: ReviewSample, strata: set[str], said: Mapping[str, Reviewed]) -> float | None:
     """The share that was rejected, every stratum by its size."""
     n_all = sum(drawn.strata[name] for name in strata)
     if not n_all:

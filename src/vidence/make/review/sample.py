@@ -37,7 +37,7 @@ class ToReview:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
+class ReviewSample:
     """What people look at, in the order of the questions.
 
     `strata` are the sizes of the strata of which the sample was drawn; questions that are looked at in any
@@ -48,9 +48,9 @@ class Drawn:
     strata: Mapping[str, int]
 
 
-def draw(
+def draw_sample(
     questions: Sequence[Question], rules: ReviewRules, *, seed: int, open_gates: Mapping[str, Sequence[str]]
-) -> Drawn:
+) -> ReviewSample:
     """Draw the sample, and queue what a person has to see in any case.
 
     A stratum is a task on a video. Strata of fewer than `least_stratum` questions are put together, task by
@@ -86,7 +86,7 @@ def draw(
             rows.append(ToReview(question=one, why=why, stratum="", note=note))
         elif one.question_id in chosen:
             rows.append(ToReview(question=one, why="sample", stratum=chosen[one.question_id]))
-    return Drawn(rows=tuple(rows), strata=sizes)
+    return ReviewSample(rows=tuple(rows), strata=sizes)
 
 
 def _strata(questions: Sequence[Question], least: int) -> dict[str, list[Question]]:

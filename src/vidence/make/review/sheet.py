@@ -11,7 +11,6 @@ from typing import Final
 from vidence.errors import DataError, MediaError
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
-from vidence.make.pipeline.stages import Stage
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
 from vidence.records import Evidence
@@ -34,7 +33,7 @@ TO_FILL: Final = (*CHECKS, VERDICT, NOTE)
 YES, NO, NONE = "yes", "no", ""
 ACCEPT, REJECT = "accept", "reject"
 _THUMB_PX: Final = 300
-PAGE_STAGE: Final = Stage(name="review-page", settings=_THUMB_PX)
+PAGE_VERSION: Final = 2
 
 
 @dataclass(frozen=True, kw_only=True)

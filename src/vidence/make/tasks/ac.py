@@ -1,27 +1,25 @@
-"""``ac``: action counting: how often an action occurs in a video, and which one occurs most often."""
+"""Action counting: how often an action occurs in a video, and which one occurs most often."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
-from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks._counting import STRUCTURES, Countable, Counts, Found, Open, Target
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
-    Deck,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    computed,
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
 )
-from vidence.make.tasks._events import span_of, used_up, when
-from vidence.make.tasks.count_options import LEAST_COUNT, N_OTHERS, counts_around
+from vidence.make.tasks.counting import STRUCTURES, Countable, Counts, Found, Open, Target
+from vidence.make.tasks.counts import LEAST_COUNT, N_OTHERS, counts_around
+from vidence.make.tasks.events import span_of, used_up, when
 from vidence.records import Record
 
 # By how much the most frequent action must lead, so that one more or less changes nothing.
@@ -29,22 +27,24 @@ _LEAD = 2
 _LEAST_LEADER = 4
 
 
-class Rules(Record, kw_only=True, omit_defaults=True):
-    """The smallest and the largest count that is asked, and whether one that shares its options with none."""
+class Settings(Record, kw_only=True):
+    """Which counts are asked."""
 
-    least: int = LEAST_COUNT
-    most: int = 40
-    alone: bool = False
+    least: Annotated[int, Meta(ge=1, description="smallest count that is asked, 3 or more")] = LEAST_COUNT
+    most: Annotated[int, Meta(ge=1, description="largest count that is asked")] = 40
+    alone: Annotated[
+        bool, Meta(description="ask a count that shares its options with no other question, too")
+    ] = False
+
+    def __post_init__(self) -> None:
+        if not LEAST_COUNT <= self.least <= self.most:
+            raise UsageError(
+                f"ac: counts from {self.least} to {self.most}; expected {LEAST_COUNT} at least, below which "
+                "a count is not three pieces of evidence, and the largest not below the smallest"
+            )
 
 
-OPTIONS: Mapping[str, Callable[[str], object]] = {
-    "least": option_readers.positive_whole,
-    "most": option_readers.positive_whole,
-    "alone": option_readers.yes_or_no,
-}
-
-
-class Ac:
+class Ac(ComputedTask):
     """How often a pair of verb and object, or a verb with any object, occurs; which pair occurs most often.
 
     Counts go by classes, so that synonyms count as the same; the question names every other word that the log
@@ -53,72 +53,71 @@ class Ac:
 
     k: every occurrence is a span of evidence, and three of them share no moment. Five questions of the
     corpus share five counts as their options, each of them right in one (`shared_options`). A count that is
-    left over is not asked, or among counts that are nobody's (``alone=yes``). For the most frequent action
+    left over is not asked, or among counts that are nobody's (``alone=true``). For the most frequent action
     the spans are all occurrences of all five, and it is drawn how many of the other four are more common in
     other videos.
 
     Source: HERBench, sections 3.1 and 7.5, figure 20.
-    Departs: the figure has a right count of 2, which two glimpses give; here the least is 3. Synonyms in the
+    Departs: the figure has a right count of 2, which two glances give; here the least is 3. Synonyms in the
         question, shared options, and two of three structures, are ours.
     """
 
     code = "AC"
     title = "Action Counting"
-    stem = "action_counting"
     family = "MEA&N"
     version = 3
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
-        self._counts = Counts(least=rules.least, most=rules.most)
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._counts = Counts(least=settings.least, most=settings.most)
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about how often things are done in a video; nobody is asked."""
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        there = self._counts.of(material, corpus, n_asked=most)
+        counted = [self._candidates(structure, there[structure], rng=rng) for structure in STRUCTURES]
+        return [*counted, _most_often(there["pair"].found, rng=rng)]
 
-        def sources(_: Ledger) -> list[Ideas]:
-            there = self._counts.of(material, corpus, n_asked=most)
-            counted = [self._ideas(structure, there[structure], rng=rng) for structure in STRUCTURES]
-            return [*counted, _most_often(there["pair"].found, rng=rng)]
-
-        return computed(self, material, sources, most=most, rng=rng)
-
-    def _ideas(self, structure: str, there: Countable, *, rng: np.random.Generator) -> Ideas:
-        inside = [one for one in there.found if self._rules.least <= len(one.events) <= self._rules.most]
-        ranks = Deck(N_OTHERS + 1, rng=rng)
+    def _candidates(self, structure: str, there: Countable, *, rng: np.random.Generator) -> Candidates:
+        inside = [
+            one for one in there.found if self._settings.least <= len(one.events) <= self._settings.most
+        ]
+        ranks = BalancedDraw(N_OTHERS + 1, rng=rng)
         for place in rng.permutation(len(inside)):
             one = inside[place]
             count = len(one.events)
             if isinstance(one, Open):
-                yield NoIdea(subject=one.text, reason=one.reason, detail=one.detail)
+                yield NoCandidate(subject=one.text, reason=one.reason, detail=one.detail)
             elif one.k < LEAST_EVIDENCE:
                 detail = f"{one.k} of its {count} occurrences share no moment"
-                yield NoIdea(subject=one.text, reason="too-little-evidence", detail=detail)
+                yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
             elif options := there.options.get(one.text, ()):
-                yield _count_idea(structure, one, options=options)
-            elif self._rules.alone:
-                options = counts_around(count, rank=min(ranks.draw(), count), rng=rng)
-                yield _count_idea(structure, one, options=options)
+                yield _count_candidate(structure, one, options=options)
+            elif self._settings.alone:
+                options = counts_around(count, rank=min(ranks.next(), count), rng=rng)
+                yield _count_candidate(structure, one, options=options)
             else:
                 detail = (
                     f"it occurs {count} times, and no four questions with other counts are left in the "
-                    "log to share options with; alone=yes asks it all the same"
+                    "log to share options with; alone=true asks it all the same"
                 )
-                yield NoIdea(subject=one.text, reason="count-left-over", detail=detail)
+                yield NoCandidate(subject=one.text, reason="count-left-over", detail=detail)
         if not inside:
-            bounds = f"from {self._rules.least} to {self._rules.most}"
-            yield NoIdea(subject=structure, reason="too-few-occurrences", detail=f"no count {bounds} to ask")
+            bounds = f"from {self._settings.least} to {self._settings.most}"
+            yield NoCandidate(
+                subject=structure, reason="too-few-occurrences", detail=f"no count {bounds} to ask"
+            )
         yield used_up(structure)
 
 
-def _count_idea(structure: str, target: Target, *, options: Sequence[int]) -> Idea:
+def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) -> Candidate:
     whatever = "" if structure == "pair" else ", whatever the object"
     count = len(target.events)
     rank = str(sum(option < count for option in options))
-    return Idea(
+    return Candidate(
         structure=structure,
         subject=target.text,
         question=f"How many times does the action '{target.text}' occur in this video{whatever}?"
@@ -131,27 +130,27 @@ def _count_idea(structure: str, target: Target, *, options: Sequence[int]) -> Id
     )
 
 
-def _most_often(found: Sequence[Found], *, rng: np.random.Generator) -> Ideas:
+def _most_often(found: Sequence[Found], *, rng: np.random.Generator) -> Candidates:
     """Pairs that lead four others; each leads once. Only pairs that the log has one word for."""
     known = [one for one in found if isinstance(one, Target) and not one.also]
     leaders = [one for one in known if len(one.events) >= _LEAST_LEADER]
-    commoner, any_yet = Deck(N_OTHERS + 1, rng=rng), False
+    commoner, any_yet = BalancedDraw(N_OTHERS + 1, rng=rng), False
     for place in rng.permutation(len(leaders)):
         first = leaders[place]
         behind = [one for one in known if len(one.events) <= len(first.events) - _LEAD]
         if len(behind) < N_OTHERS:
             continue
         any_yet = True
-        n_commoner = commoner.draw()
+        n_commoner = commoner.next()
         others = _others(first, behind, n_commoner=n_commoner, rng=rng)
         if not others:
             detail = f"no four others, {n_commoner} of them more common in other videos"
-            yield NoIdea(subject=first.text, reason="too-few-as-common", detail=detail)
+            yield NoCandidate(subject=first.text, reason="too-few-as-common", detail=detail)
             continue
         shown = sorted(
             (e for one in (first, *others) for e in one.events), key=lambda e: (e.start_s, e.end_s)
         )
-        yield Idea(
+        yield Candidate(
             structure="most-often",
             subject=first.text,
             question="Which of these actions occurs most often in this video?",
@@ -164,7 +163,7 @@ def _most_often(found: Sequence[Found], *, rng: np.random.Generator) -> Ideas:
         )
     if not any_yet:
         detail = f"no action with {_LEAST_LEADER} occurrences and {_LEAD} more than four others"
-        yield NoIdea(subject="most-often", reason="too-few-occurrences", detail=detail)
+        yield NoCandidate(subject="most-often", reason="too-few-occurrences", detail=detail)
     yield used_up("most-often")
 
 
@@ -191,19 +190,6 @@ def _others(
     return tuple(chosen)
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``least`` (smallest count that is asked, 3 or more), ``most`` (largest, 40), ``alone`` (yes: ask
-    a count that shares its options with no other question, too, no).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read, or a smallest count below 3.
-    """
-    rules = msgspec.convert(take_options("ac", options, OPTIONS), Rules)
-    if not LEAST_COUNT <= rules.least <= rules.most:
-        raise UsageError(
-            f"ac: counts from {rules.least} to {rules.most}; expected {LEAST_COUNT} at least, below which a "
-            "count is not three pieces of evidence, and the largest not below the smallest"
-        )
-    return Ac(rules)
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Ac(settings)

@@ -1,4 +1,4 @@
-"""``aglt``: appearance-grounded localization and trajectory: where somebody comes from and goes to."""
+"""Appearance-grounded localization and trajectory: where somebody comes from and goes to."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import permutations
@@ -7,27 +7,33 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.catalog import take_options
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks import _paths, _people
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     N_CHOICES,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    asking_nobody,
-    lacks,
+    Candidate,
+    Candidates,
+    NoCandidate,
+    all_drawn,
     one_of_each,
 )
-from vidence.make.tasks._moments import Timeline
-from vidence.make.tasks._paths import EDGE_WORDS, REGIONS, SHAPES
-from vidence.make.tasks._people import STAYED, UNCLEAR, PeopleRules, Person, Way
+from vidence.make.tasks.paths import EDGE_WORDS, REGIONS, SHAPES, moves, region_of, shape_of, shares
+from vidence.make.tasks.people import (
+    STAYED,
+    UNCLEAR,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    Way,
+    about,
+    only_one,
+    timeline_of,
+)
+from vidence.make.tasks.timeline import Timeline
 from vidence.records import Evidence
 from vidence.seeing.space import EDGES
 from vidence.seeing.tracks import TrackedVideo
 
+Settings = PeopleSettings
 _WORDS = {
     "enters": "How does this person come into view?",
     "leaves": "How does this person go out of view, if at all?",
@@ -43,7 +49,7 @@ _SHOWN_AT = {"enters": 0, "starts": 0, "leaves": -1, "ends": -1}
 Choice = tuple[str, tuple[str, ...]]
 
 
-class Aglt:
+class Aglt(PeopleTask):
     """One person, named by appearance: the edges, the parts of the frame, the way between them.
 
     Everything is computed from the track. Where the answer rests on its beginning, that lies at an edge or at
@@ -58,44 +64,32 @@ class Aglt:
 
     code = "AGLT"
     title = "Appearance-Grounded Localization Trajectory"
-    stem = "appearance_grounded_localization_trajectory"
     family = "R&T"
-    version = 3
-    needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = tuple(_WORDS)
 
-    def __init__(self, rules: PeopleRules) -> None:
-        self._rules = rules
-
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about the paths of people; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger) and material.tracked is not None:
-            people = _people.people_of(material, self._rules, ledger)
-            sources = [_ideas(people, name, material.tracked, rng=rng) for name in self.structures]
-            ledger.fill(sources, most=most)
-        return asking_nobody(ledger.made)
+    def about_people(
+        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        tracked = material.tracked
+        return [] if tracked is None else [_candidates(people, n, tracked, rng=rng) for n in self.structures]
 
 
-def _ideas(
+def _candidates(
     people: Sequence[Person], structure: str, tracked: TrackedVideo, *, rng: np.random.Generator
-) -> Ideas:
-    timeline = _people.timeline_of(tracked)
-    for i in rng.permutation(len(people)):
-        person = people[i]
-        subject = f"{structure}, {_people.about([person])}"
-        points = _paths.shares(person.track, width_px=tracked.width_px, height_px=tracked.height_px)
+) -> Candidates:
+    timeline = timeline_of(tracked)
+    for person in all_drawn(people, rng):
+        points = shares(person.track, width_px=tracked.width_px, height_px=tracked.height_px)
         made = _problem(person, structure) or _MAKERS[structure](person, points, rng)
         if isinstance(made, str):
-            yield NoIdea(subject=subject, reason=made, detail=person.fact)
+            yield NoCandidate(subject=f"{structure}, {about([person])}", reason=made, detail=person.fact)
             continue
         right, wrong = made
-        yield Idea(
+        yield Candidate(
             structure=structure,
-            subject=_people.about([person]),
-            question=f"{_people.only_one(person)}\n{_WORDS[structure]}",
+            subject=about([person]),
+            question=f"{only_one(person)}\n{_WORDS[structure]}",
             right=right,
             wrong=wrong,
             evidence=_evidence(person, structure, timeline),
@@ -103,7 +97,7 @@ def _ideas(
                 "person": person.fact,
                 "first seen at": _place(points[0]),
                 "last seen at": _place(points[-1]),
-                "moves": str(_paths.moves(points[:, 0], least=0.12)),
+                "moves": str(moves(points[:, 0], least=0.12)),
             },
         )
 
@@ -137,11 +131,11 @@ def _also_shown(evidence: Evidence, frame: int) -> Evidence:
 _Points = NDArray[np.float64]
 
 
-def _enters(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
+def _enters(person: Person) -> Choice | str:
     return _way(person.enters, "Through {}", "Not through an edge: the person is there from the start")
 
 
-def _leaves(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
+def _leaves(person: Person) -> Choice | str:
     return _way(person.leaves, "Through {}", "Not at all: the person stays until the end of the video")
 
 
@@ -154,20 +148,12 @@ def _way(way: Way, words: str, stayed: str) -> Choice | str:
     return said[way], tuple(text for other, text in said.items() if other != way)
 
 
-def _passage(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
+def _passage(person: Person, rng: np.random.Generator) -> Choice | str:
     if person.enters in (UNCLEAR, STAYED) or person.leaves in (UNCLEAR, STAYED):
         return "edge-not-clear"
     every = [f"In through {EDGE_WORDS[a]}, out through {EDGE_WORDS[b]}" for a in EDGES for b in EDGES]
     right = every[EDGES.index(person.enters) * len(EDGES) + EDGES.index(person.leaves)]
     return right, one_of_each(right, every, n=N_CHOICES - 1, rng=rng)
-
-
-def _starts(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
-    return _part(_paths.region_of(points[0]))
-
-
-def _ends(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
-    return _part(_paths.region_of(points[-1]))
 
 
 def _part(region: str) -> Choice | str:
@@ -176,8 +162,8 @@ def _part(region: str) -> Choice | str:
     return f"In {region}", tuple(f"In {other}" for other in REGIONS if other != region)
 
 
-def _route(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
-    start, end = _paths.region_of(points[0]), _paths.region_of(points[-1])
+def _route(points: _Points, rng: np.random.Generator) -> Choice | str:
+    start, end = region_of(points[0]), region_of(points[-1])
     if not start or not end:
         return "region-not-clear"
     if start == end:
@@ -191,33 +177,24 @@ def _route_words(start: str, end: str) -> str:
     return f"First in {start}, last in {end}".replace(" of the frame", "")
 
 
-def _shape(person: Person, points: _Points, rng: np.random.Generator) -> Choice | str:
-    right = _paths.shape_of(points[:, 0])
+def _shape(points: _Points, rng: np.random.Generator) -> Choice | str:
+    right = shape_of(points[:, 0])
     if not right:
         return "path-not-clear"
     return right, one_of_each(right, SHAPES, n=N_CHOICES - 1, rng=rng)
 
 
 _MAKERS: Mapping[str, Callable[[Person, _Points, np.random.Generator], Choice | str]] = {
-    "enters": _enters,
-    "leaves": _leaves,
-    "passage": _passage,
-    "starts": _starts,
-    "ends": _ends,
-    "route": _route,
-    "shape": _shape,
+    "enters": lambda person, points, rng: _enters(person),
+    "leaves": lambda person, points, rng: _leaves(person),
+    "passage": lambda person, points, rng: _passage(person, rng),
+    "starts": lambda person, points, rng: _part(region_of(points[0])),
+    "ends": lambda person, points, rng: _part(region_of(points[-1])),
+    "route": lambda person, points, rng: _route(points, rng),
+    "shape": lambda person, points, rng: _shape(points, rng),
 }
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
-    (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05),
-    ``same_look`` (distance of looks below which somebody without a card may be the same, 0.1).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    return Aglt(msgspec.convert(take_options("aglt", options, _people.OPTIONS), PeopleRules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Aglt(settings)

@@ -1,20 +1,26 @@
-"""``asii``: action sequence integrity and identification: in which order narrated events come."""
+"""Action sequence integrity and identification: in which order narrated events come."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
-from vidence.contracts import Flow
 from vidence.make.events.index import VideoEvents, nouns_of, pair_of, verb_key
-from vidence.make.pipeline.material import Corpus, Event, Made, Material, Task
-from vidence.make.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, computed
-from vidence.make.tasks._events import Setting, Settings, span_of, used_up
-from vidence.make.tasks._wording import ARROW, order_of
-from vidence.make.tasks.order_foils import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
+from vidence.make.pipeline.material import Corpus, Event, Material, Task
+from vidence.make.tasks.candidates import (
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+    fresh,
+)
+from vidence.make.tasks.events import EventContext, EventContexts, span_of, used_up
+from vidence.make.tasks.orders import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
+from vidence.make.tasks.wording import ARROW, order_of
 from vidence.records import Record
 
 N_EVENTS = 5
@@ -23,13 +29,13 @@ _MOST_OCCURRENCES = 3
 _MOST_REPEATS = 60
 
 
-class Rules(Record, kw_only=True, omit_defaults=True):
-    """How long it must take at least from the end of an event to the start of the next one, in seconds."""
+class Settings(Record, kw_only=True):
+    """Which events make a timeline."""
 
-    apart_s: float = 0.5
-
-
-OPTIONS: Mapping[str, Callable[[str], object]] = {"apart_s": option_readers.number_from_zero}
+    apart_s: Annotated[
+        float,
+        Meta(ge=0, description="seconds at least between the end of an event and the start of the next one"),
+    ] = 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,7 +62,7 @@ class _Timeline:
         return ARROW.join(self.kinds[i].text for i in order)
 
 
-class Asii:
+class Asii(ComputedTask):
     """Five events of a log: their order, their order among orders of other events, the order of the middle.
 
     Events of a timeline do not overlap and are of five kinds. A kind has all events that count as the same
@@ -70,30 +76,25 @@ class Asii:
 
     code = "ASII"
     title = "Action Sequence Integrity & Identification"
-    stem = "action_sequence_integrity_and_identification"
     family = "TR&C"
     version = 1
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = ("own-events", "same-events", "between")
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules, self._settings = rules, Settings()
+    def __init__(self, settings: Settings) -> None:
+        self._apart_s, self._contexts = settings.apart_s, EventContexts()
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about the order of a video's events; nobody is asked."""
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        context = self._contexts.of(material, corpus)
+        kinds = _kinds(context)
+        return [self._candidates(context.video, kinds, name, rng=rng) for name in self.structures]
 
-        def sources(_: Ledger) -> list[Ideas]:
-            setting = self._settings.of(material, corpus)
-            kinds = _kinds(setting)
-            return [self._ideas(setting.video, kinds, name, rng=rng) for name in self.structures]
-
-        return computed(self, material, sources, most=most, rng=rng)
-
-    def _ideas(
+    def _candidates(
         self, video: VideoEvents, kinds: Mapping[str, _Kind], structure: str, *, rng: np.random.Generator
-    ) -> Ideas:
+    ) -> Candidates:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
         timelines = self._timelines(video, kinds, rng=rng)
         any_yet = False
@@ -105,7 +106,7 @@ class Asii:
         else:
             kinds_of = f"of kinds that occur {_MOST_OCCURRENCES} times at most"
             detail = f"no {N_EVENTS} events that do not overlap, {kinds_of}"
-            yield NoIdea(subject=structure, reason="too-few-events", detail=detail)
+            yield NoCandidate(subject=structure, reason="too-few-events", detail=detail)
 
     def _timelines(
         self, video: VideoEvents, kinds: Mapping[str, _Kind], *, rng: np.random.Generator
@@ -114,26 +115,23 @@ class Asii:
         events = [event for event in video.events if event.event_id in kinds]
         if len(events) < N_EVENTS:
             return
-        deck, seen, n_repeats = Deck(len(events), rng=rng), set[tuple[str, ...]](), 0
-        while n_repeats < _MOST_REPEATS:
+        balanced = BalancedDraw(len(events), rng=rng)
+
+        def draw() -> list[Event] | None:
             chosen: list[Event] = []
             for _ in range(2 * len(events)):
-                event = events[deck.draw()]
+                event = events[balanced.next()]
                 if self._goes_with(event, chosen, kinds):
                     chosen.append(event)
                 if len(chosen) == N_EVENTS:
-                    break
-            chosen.sort(key=lambda e: e.start_s)
-            drawn = tuple(event.event_id for event in chosen)
-            if len(chosen) < N_EVENTS or drawn in seen:
-                n_repeats += 1
-                continue
-            n_repeats = 0
-            seen.add(drawn)
+                    return sorted(chosen, key=lambda e: e.start_s)
+            return None
+
+        for chosen in fresh(draw, lambda some: tuple(e.event_id for e in some), most_repeats=_MOST_REPEATS):
             yield _Timeline(events=tuple(chosen), kinds=tuple(kinds[e.event_id] for e in chosen))
 
     def _goes_with(self, event: Event, chosen: Sequence[Event], kinds: Mapping[str, _Kind]) -> bool:
-        apart_s = self._rules.apart_s
+        apart_s = self._apart_s
         return all(
             (event.start_s >= other.end_s + apart_s or other.start_s >= event.end_s + apart_s)
             and kinds[event.event_id].text != kinds[other.event_id].text
@@ -142,9 +140,9 @@ class Asii:
         )
 
 
-def _kinds(setting: Setting) -> dict[str, _Kind]:
+def _kinds(context: EventContext) -> dict[str, _Kind]:
     """For each event that can be asked about, by its id, the kind that it is of."""
-    video, index = setting.video, setting.index
+    video, index = context.video, context.index
     starts: dict[tuple[str, str], set[float]] = {}
     meant: dict[str, set[tuple[str, str]]] = {}
     for event in video.events:
@@ -167,7 +165,29 @@ def _kinds(setting: Setting) -> dict[str, _Kind]:
 # --------------------------------------------------------------------------- the three structures
 
 
-def _same_events(timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator) -> Idea | NoIdea:
+def _candidate(
+    structure: str,
+    timeline: _Timeline,
+    question: str,
+    *,
+    right: str,
+    wrong: Sequence[str],
+    made: Mapping[str, str],
+) -> Candidate:
+    return Candidate(
+        structure=structure,
+        subject=timeline.said(range(N_EVENTS)),
+        question=question,
+        right=right,
+        wrong=tuple(wrong),
+        evidence=tuple(span_of(event) for event in timeline.events),
+        facts={**_facts(timeline), **made},
+    )
+
+
+def _same_events(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
     wrong = wrong_orders(N_EVENTS, is_wrong=timeline.is_wrong, rng=rng)
     if len(wrong) < N_WRONG:
         return _no_orders("same-events", timeline, len(wrong))
@@ -175,40 +195,38 @@ def _same_events(timeline: _Timeline, others: Iterator[_Timeline], rng: np.rando
     number = [int(i) + 1 for i in rng.permutation(N_EVENTS)]
     texts = dict(zip(number, (kind.text for kind in timeline.kinds), strict=True))
     listed = "\n".join(f"{n}. {texts[n]}" for n in sorted(texts))
-    return Idea(
-        structure="same-events",
-        subject=timeline.said(range(N_EVENTS)),
-        question=f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
+    return _candidate(
+        "same-events",
+        timeline,
+        f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
         right=order_of(number),
-        wrong=tuple(order_of([number[i] for i in one.order]) for one in wrong),
-        evidence=tuple(span_of(event) for event in timeline.events),
-        facts=_facts(timeline) | _made(wrong),
+        wrong=[order_of([number[i] for i in one.order]) for one in wrong],
+        made=_made(wrong),
     )
 
 
-def _own_events(timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator) -> Idea | NoIdea:
-    wrong: dict[str, Perturbed] = {}
+def _own_events(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
+    wrong: dict[str, str] = {}
     for other in others:
         if made := wrong_order(N_EVENTS, is_wrong=other.is_wrong, rng=rng):
-            wrong[other.said(made.order)] = made
+            wrong[other.said(made.order)] = made.how
         if len(wrong) == N_WRONG:
             break
     else:
         detail = "the video has too few timelines for five options with events of their own"
-        return NoIdea(subject="own-events", reason="too-few-timelines", detail=detail)
-    return Idea(
-        structure="own-events",
-        subject=timeline.said(range(N_EVENTS)),
-        question="Each option lists five events of the video. Which one lists them in the order in which "
-        "they happen?",
-        right=timeline.said(range(N_EVENTS)),
-        wrong=tuple(wrong),
-        evidence=tuple(span_of(event) for event in timeline.events),
-        facts=_facts(timeline) | {text: made.how for text, made in wrong.items()},
+        return NoCandidate(subject="own-events", reason="too-few-timelines", detail=detail)
+    question = (
+        "Each option lists five events of the video. Which one lists them in the order in which they happen?"
     )
+    right = timeline.said(range(N_EVENTS))
+    return _candidate("own-events", timeline, question, right=right, wrong=list(wrong), made=wrong)
 
 
-def _between(timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator) -> Idea | NoIdea:
+def _between(
+    timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Generator
+) -> Candidate | NoCandidate:
     """The three in the middle; a wrong order of them never stands between events like the first and last."""
     last = N_EVENTS - 1
     inner = range(1, last)
@@ -220,20 +238,19 @@ def _between(timeline: _Timeline, others: Iterator[_Timeline], rng: np.random.Ge
     if len(wrong) < N_WRONG:
         return _no_orders("between", timeline, len(wrong))
     first_text, last_text = timeline.kinds[0].text, timeline.kinds[last].text
-    return Idea(
-        structure="between",
-        subject=timeline.said(range(N_EVENTS)),
-        question=f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
+    return _candidate(
+        "between",
+        timeline,
+        f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
         right=timeline.said(inner),
-        wrong=tuple(timeline.said([i + 1 for i in one.order]) for one in wrong),
-        evidence=tuple(span_of(event) for event in timeline.events),
-        facts=_facts(timeline) | _made(wrong),
+        wrong=[timeline.said([i + 1 for i in one.order]) for one in wrong],
+        made=_made(wrong),
     )
 
 
-def _no_orders(structure: str, timeline: _Timeline, n: int) -> NoIdea:
+def _no_orders(structure: str, timeline: _Timeline, n: int) -> NoCandidate:
     detail = f"{n} orders that do not exist in the log; expected {N_WRONG}"
-    return NoIdea(
+    return NoCandidate(
         subject=f"{structure}, {timeline.said(range(N_EVENTS))}", reason="order-exists", detail=detail
     )
 
@@ -250,12 +267,6 @@ def _made(wrong: Sequence[Perturbed]) -> dict[str, str]:
     return {f"wrong order {number}": one.how for number, one in enumerate(wrong, 1)}
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``apart_s`` (seconds at least between the end of an event and the start of the next one, 0.5).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    return Asii(msgspec.convert(take_options("asii", options, OPTIONS), Rules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Asii(settings)

@@ -1,30 +1,27 @@
-"""``fom``: false object memory: which objects are handled in a video, and which one is not."""
+"""False object memory: which objects are handled in a video, and which one is not."""
 
-from collections.abc import Callable, Mapping
+from typing import Annotated
 
-import msgspec
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
 from vidence.make.events.index import Key
 from vidence.make.events.words import is_anything, is_only_looking
 from vidence.make.pipeline.material import Task
-from vidence.make.tasks._absence import Absences, Absent, Pool, Present, Words
-from vidence.make.tasks._events import COMPATIBLE, Setting, written
+from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words
+from vidence.make.tasks.events import COMPATIBLE, EventContext, written
 from vidence.records import Record
 
 
-class Rules(Record, kw_only=True, omit_defaults=True):
-    """How often an object must occur elsewhere with a verb of the video, and how the person is called."""
+class Settings(Record, kw_only=True):
+    """Which objects are asked about, and in which words."""
 
-    least: int = COMPATIBLE
-    who: str = "the camera wearer"
+    least: Annotated[
+        int, Meta(ge=1, description="how often an object must occur elsewhere with a verb of the video")
+    ] = COMPATIBLE
+    who: Annotated[str, Meta(description="how the person is called")] = "the camera wearer"
 
 
-OPTIONS: Mapping[str, Callable[[str], object]] = {"least": option_readers.positive_whole, "who": str}
-
-
-class Fom(Absences):
+class Fom(AbsenceTask):
     """Objects that are handled, and an object that is not: one that goes with a verb of the video.
 
     Every object, true or false, occurs at least `least` times in other videos with a verb that occurs in this
@@ -39,27 +36,26 @@ class Fom(Absences):
 
     code = "FOM"
     title = "False Object Memory"
-    stem = "false_object_memory"
     version = 1
 
-    def __init__(self, rules: Rules) -> None:
+    def __init__(self, settings: Settings) -> None:
         super().__init__()
-        self._rules = rules
+        self._settings = settings
         self._words = Words(
             things="objects",
-            absent=f"Which of these objects does {rules.who} NOT interact with in the video?",
-            which_of_four=f"Which of these four objects does {rules.who} interact with in the video?",
+            absent=f"Which of these objects does {settings.who} NOT interact with in the video?",
+            which_of_four=f"Which of these four objects does {settings.who} interact with in the video?",
             all_occur="Each option lists three objects. In which one are all three objects that "
-            f"{rules.who} interacts with in the video?",
+            f"{settings.who} interacts with in the video?",
         )
 
-    def pool(self, setting: Setting) -> Pool:
+    def pool(self, context: EventContext) -> Pool:
         """What there is to ask about in one video."""
-        video, index = setting.video, setting.index
+        video, index = context.video, context.index
         present = []
         for noun, events in video.objects.items():
             handled = [event for event in events if not is_only_looking(event.verb)]
-            n, _ = self._compatible(noun, setting)
+            n, _ = self._compatible(noun, context)
             if handled and n and not is_anything(text := written(handled)[1]):
                 present.append(Present(text=text, occurrences=tuple(handled), n_elsewhere=n))
         absent = []
@@ -67,32 +63,25 @@ class Fom(Absences):
             text = index.noun_text(noun)
             if is_anything(text) or video.why_object_not_absent(noun, text):
                 continue
-            n, verb = self._compatible(noun, setting)
+            n, verb = self._compatible(noun, context)
             if n:
                 why = f", mostly with {verb!r}, which occurs here"
                 absent.append(Absent(text=text, n_elsewhere=n, why=why))
         return Pool(present=present, absent=absent, words=self._words)
 
-    def _compatible(self, noun: Key, setting: Setting) -> tuple[int, str]:
+    def _compatible(self, noun: Key, context: EventContext) -> tuple[int, str]:
         """How often an object occurs elsewhere with verbs of this video, and the one that it does most with.
 
         Nothing and no verb where no single verb reaches `least`.
         """
-        index, verbs = setting.index, setting.video.verbs
-        here = {verb: setting.elsewhere((verb, noun)) for verb in index.verbs_with(noun) if verb in verbs}
-        if max(here.values(), default=0) < self._rules.least:
+        index, verbs = context.index, context.video.verbs
+        here = {verb: context.elsewhere((verb, noun)) for verb in index.verbs_with(noun) if verb in verbs}
+        if max(here.values(), default=0) < self._settings.least:
             return 0, ""
         best = max(here, key=lambda verb: (here[verb], verb))
         return sum(here.values()), index.texts_of((best, noun))[0]
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``least`` (how often an object must occur elsewhere with a verb of the video, 3), ``who`` (how
-    the person is called, "the camera wearer").
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    return Fom(msgspec.convert(take_options("fom", options, OPTIONS), Rules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Fom(settings)

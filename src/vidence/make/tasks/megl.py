@@ -1,37 +1,44 @@
-"""``megl``: multi-entities grounding and localization: who of those described is there, and how they go."""
+"""Multi-entities grounding and localization: who of those described is there, and how they go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
 
-import msgspec
 import numpy as np
 
-from vidence.catalog import take_options
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Card, Corpus, Made, Material, Task
-from vidence.make.tasks import _people
-from vidence.make.tasks._alike import closest
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Card, Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     N_CHOICES,
-    Deck,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    asking_nobody,
-    lacks,
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    NoCandidate,
+    by_time,
+    fresh,
     one_of_each,
 )
-from vidence.make.tasks._moments import Timeline
-from vidence.make.tasks._paths import EDGE_WORDS
-from vidence.make.tasks._people import STAYED, UNCLEAR, PeopleRules, Person, Way
-from vidence.make.tasks._wording import named, number_word, numbered, sentence
+from vidence.make.tasks.paths import EDGE_WORDS
+from vidence.make.tasks.people import (
+    STAYED,
+    UNCLEAR,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    Way,
+    about,
+    facts,
+    listed,
+    timeline_of,
+    without_card,
+)
+from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.wording import closest, named, numbered, sentence
 from vidence.records import Evidence
 from vidence.seeing.same_person import distance
 from vidence.seeing.space import EDGES, Edge
 from vidence.text import normal_form
 
+Settings = PeopleSettings
 N_LISTED, N_PAIR = 3, 2
 FEWER_THAN_TWO = "Fewer than two of them"
 _SWEEPS = 3
@@ -53,7 +60,7 @@ class _Stranger:
         return sentence(self.card.text)
 
 
-class Megl:
+class Megl(PeopleTask):
     """Described people: which of them appear; through which edges they come or go.
 
     For ``which``, three descriptions, some of them of people of other videos and unlike anybody's here; each
@@ -67,47 +74,42 @@ class Megl:
 
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
-    stem = "multi_entities_grounding_and_localization"
     family = "MEA&N"
-    version = 3
-    needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
-    def __init__(self, rules: PeopleRules) -> None:
-        self._rules = rules
-
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about sets of people; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger) and material.tracked is not None:
-            people = _people.people_of(material, self._rules, ledger)
-            strangers = self._strangers(material, corpus)
-            timeline = _people.timeline_of(material.tracked)
-            sources = [
-                _which(people, strangers, timeline, rng=rng),
-                _ways(people, "exits", timeline, rng=rng),
-                _ways(people, "entries", timeline, rng=rng),
-                _through(people, timeline, rng=rng),
-            ]
-            ledger.fill(sources, most=most)
-        return asking_nobody(ledger.made)
+    def about_people(
+        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        if material.tracked is None:
+            return []
+        timeline = timeline_of(material.tracked)
+        return [
+            _which(people, self._strangers(material, corpus), timeline, rng=rng),
+            _ways(people, "exits", timeline, rng=rng),
+            _ways(people, "entries", timeline, rng=rng),
+            _through(people, timeline, rng=rng),
+        ]
 
     def _strangers(self, material: Material, corpus: Corpus) -> tuple[_Stranger, ...]:
         """People of other videos who are like nobody here: by description, or by looks who has no card."""
         here = [card.text for card in material.a_cards]
         looks = {} if material.tracked is None else material.tracked.looks
-        unknown = [looks[t.track_id] for t in _people.without_card(material) if t.track_id in looks]
+        unknown = [looks[t.track_id] for t in without_card(material) if t.track_id in looks]
         found = []
         for video_id, cards in sorted(corpus.a_cards.items()):
             theirs = corpus.looks.get(video_id, {})
             for card in cards if video_id != material.source.video_id else ():
                 look = theirs.get(card.track_id)
                 seen_here = look is not None and any(
-                    distance(np.array(look, np.float32), one) < self._rules.same_look for one in unknown
+                    distance(np.array(look, np.float32), one) < self.people_settings.same_look
+                    for one in unknown
                 )
-                if normal_form(card.text) and closest(card.text, here) <= self._rules.alike and not seen_here:
+                if (
+                    normal_form(card.text)
+                    and closest(card.text, here) <= self.people_settings.alike
+                    and not seen_here
+                ):
                     found.append(_Stranger(video_id=video_id, card=card))
         return tuple(found)
 
@@ -121,39 +123,42 @@ def _which(
     timeline: Timeline,
     *,
     rng: np.random.Generator,
-) -> Ideas:
+) -> Candidates:
     """Sets of three descriptions; which option is to be right is dealt, so that each is as often."""
     pairs = list(combinations(range(1, N_LISTED + 1), 2))
-    deck, seen, n_in_vain = Deck(N_CHOICES, rng=rng), set(), 0
+    balanced = BalancedDraw(N_CHOICES, rng=rng)
     if not strangers:
-        yield NoIdea(subject="which", reason="no-descriptions-of-others", detail="from other videos")
+        yield NoCandidate(subject="which", reason="no-descriptions-of-others", detail="from other videos")
         return
-    while n_in_vain < _MOST_REPEATS:
-        card = deck.draw()
+
+    def draw() -> list[Person | _Stranger] | None:
+        card = balanced.next()
         there = set(pairs[card]) if card < len(pairs) else set(range(1, N_LISTED + 1))
         if card == N_CHOICES - 1:
             there = set() if rng.random() < 0.5 else {int(rng.integers(1, N_LISTED + 1))}
         n_absent = N_LISTED - len(there)
         if len(people) < len(there) or len(strangers) < n_absent:
-            n_in_vain += 1
-            continue
+            return None
         known = iter([people[i] for i in rng.permutation(len(people))[: len(there)]])
         others = iter([strangers[i] for i in rng.permutation(len(strangers))[:n_absent]])
-        listed = [next(known) if i in there else next(others) for i in range(1, N_LISTED + 1)]
-        key = frozenset(one.text for one in listed)
-        if key in seen or len(key) < N_LISTED:
-            n_in_vain += 1
-            continue
-        seen.add(key)
-        n_in_vain = 0
-        yield _which_idea(listed, timeline)
-    if not seen:
+        drawn = [next(known) if i in there else next(others) for i in range(1, N_LISTED + 1)]
+        return drawn if len(_texts(drawn)) == N_LISTED else None
+
+    any_yet = False
+    for drawn in fresh(draw, _texts, most_repeats=_MOST_REPEATS):
+        any_yet = True
+        yield _which_candidate(drawn, timeline)
+    if not any_yet:
         detail = f"{len(people)} people here, {len(strangers)} elsewhere"
-        yield NoIdea(subject="which", reason="too-few-people", detail=detail)
+        yield NoCandidate(subject="which", reason="too-few-people", detail=detail)
 
 
-def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline) -> Idea:
-    there = [i for i, one in enumerate(listed, 1) if isinstance(one, Person)]
+def _texts(drawn: Sequence[Person | _Stranger]) -> frozenset[str]:
+    return frozenset(one.text for one in drawn)
+
+
+def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) -> Candidate:
+    there = [i for i, one in enumerate(shown, 1) if isinstance(one, Person)]
     every = {pair: f"Only {named('person', pair, plural='people')}" for pair in combinations((1, 2, 3), 2)}
     options = (*every.values(), "All three", FEWER_THAN_TWO)
     right = (
@@ -161,24 +166,24 @@ def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline) -> Ide
     )
     evidence: list[Evidence] = []
     facts: dict[str, str] = {}
-    for i, one in enumerate(listed, 1):
+    for i, one in enumerate(shown, 1):
         if isinstance(one, Person):
             first, _, last = one.looks(timeline)
             evidence += [first, last]
             facts[f"person {i}"] = one.fact
         else:
             facts[f"person {i}"] = f"track {one.card.track_id} of {one.video_id}"
-    if len(there) < len(listed):
+    if len(there) < len(shown):
         evidence += timeline.parts(_SWEEPS, note="somebody described is nowhere: the whole video shows it")
-    tracks = ", ".join(one.track_id for one in listed if isinstance(one, Person)) or "none"
+    tracks = ", ".join(one.track_id for one in shown if isinstance(one, Person)) or "none"
     others = ", ".join(
-        f"{one.card.track_id} of {one.video_id}" for one in listed if not isinstance(one, Person)
+        f"{one.card.track_id} of {one.video_id}" for one in shown if not isinstance(one, Person)
     )
-    return Idea(
+    return Candidate(
         structure="which",
         subject=f"tracks {tracks}" + (f"; elsewhere {others}" if others else ""),
         question=(
-            f"Here are descriptions of three people:\n{numbered([one.text for one in listed])}\n"
+            f"Here are descriptions of three people:\n{numbered([one.text for one in shown])}\n"
             "Which of them appear in the video?"
         ),
         right=right,
@@ -191,12 +196,14 @@ def _which_idea(listed: Sequence[Person | _Stranger], timeline: Timeline) -> Ide
 # --------------------------------------------------------------------------- how they come and go
 
 
-def _ways(people: Sequence[Person], structure: str, timeline: Timeline, *, rng: np.random.Generator) -> Ideas:
+def _ways(
+    people: Sequence[Person], structure: str, timeline: Timeline, *, rng: np.random.Generator
+) -> Candidates:
     """Every two people of whom it is clear how they come, or go."""
     is_exit = structure == "exits"
     clear = [p for p in people if (p.leaves if is_exit else p.enters) != UNCLEAR]
     if len(clear) < N_PAIR:
-        yield NoIdea(subject=structure, reason="too-few-clear-edges", detail=f"{len(clear)} people")
+        yield NoCandidate(subject=structure, reason="too-few-clear-edges", detail=f"{len(clear)} people")
         return
     pairs = list(combinations(clear, N_PAIR))
     for i in rng.permutation(len(pairs)):
@@ -204,17 +211,14 @@ def _ways(people: Sequence[Person], structure: str, timeline: Timeline, *, rng: 
         ways = tuple(p.leaves if is_exit else p.enters for p in pair)
         right = _pair_words(ways, is_exit=is_exit)
         asked = "go out of view, if at all" if is_exit else "come into view"
-        yield Idea(
+        yield Candidate(
             structure=structure,
-            subject=_people.about(pair),
-            question=(
-                f"These {number_word(N_PAIR)} people are in the video:\n{numbered([p.text for p in pair])}\n"
-                f"How does each of them {asked}?"
-            ),
+            subject=about(pair),
+            question=listed(pair, f"How does each of them {asked}?"),
             right=right,
             wrong=_other_pairs(ways, right, is_exit=is_exit, rng=rng),
             evidence=_way_evidence(pair, timeline, is_exit=is_exit),
-            facts=_people.facts(pair),
+            facts=facts(pair),
         )
 
 
@@ -248,11 +252,11 @@ def _way_words(way: Way, *, is_exit: bool, is_plural: bool) -> str:
     return f"{verb} through the {way} edge"
 
 
-def _through(people: Sequence[Person], timeline: Timeline, *, rng: np.random.Generator) -> Ideas:
+def _through(people: Sequence[Person], timeline: Timeline, *, rng: np.random.Generator) -> Candidates:
     """Three people and one edge: which of them leave through it."""
     clear = [p for p in people if p.leaves != UNCLEAR]
     if len(clear) < N_LISTED:
-        yield NoIdea(subject="through", reason="too-few-clear-edges", detail=f"{len(clear)} people")
+        yield NoCandidate(subject="through", reason="too-few-clear-edges", detail=f"{len(clear)} people")
         return
     trios = list(combinations(clear, N_LISTED))
     every = [some for size in range(N_LISTED + 1) for some in combinations((1, 2, 3), size)]
@@ -263,17 +267,14 @@ def _through(people: Sequence[Person], timeline: Timeline, *, rng: np.random.Gen
         if gone and rng.random() < _USED_EDGE:
             edge = gone[int(rng.integers(len(gone)))]
         right = _set_words([n for n, p in enumerate(trio, 1) if p.leaves == edge])
-        yield Idea(
+        yield Candidate(
             structure="through",
-            subject=f"{_people.about(trio)}, {edge} edge",
-            question=(
-                f"These three people are in the video:\n{numbered([p.text for p in trio])}\n"
-                f"Which of them go out of view through {EDGE_WORDS[edge]} of the frame?"
-            ),
+            subject=f"{about(trio)}, {edge} edge",
+            question=listed(trio, f"Which of them go out of view through {EDGE_WORDS[edge]} of the frame?"),
             right=right,
             wrong=one_of_each(right, [_set_words(some) for some in every], n=N_CHOICES - 1, rng=rng),
             evidence=_way_evidence(trio, timeline, is_exit=True),
-            facts=_people.facts(trio),
+            facts=facts(trio),
         )
 
 
@@ -289,18 +290,9 @@ def _way_evidence(people: Sequence[Person], timeline: Timeline, *, is_exit: bool
     for person in people:
         first, _, last = person.looks(timeline)
         found += [first, person.departure(timeline)] if is_exit else [person.arrival(timeline), last]
-    return tuple(sorted(found, key=lambda e: (e.start_s or 0.0, e.end_s or 0.0)))
+    return by_time(found)
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage``
-    (share of a track's frames with a box, 0.8), ``unclear_s`` (how near to the ends of the video it is not
-    said whether somebody came or went, 0.5), ``reach`` (how near to an edge a box must come, 0.05),
-    ``same_look`` (distance of looks below which somebody without a card may be the same, 0.1).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    return Megl(msgspec.convert(take_options("megl", options, _people.OPTIONS), PeopleRules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Megl(settings)

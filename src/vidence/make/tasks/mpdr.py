@@ -1,32 +1,36 @@
-"""``mpdr``: multi-person duration reasoning: who is in view longest, comes first, is seen together."""
+"""Multi-person duration reasoning: who is in view longest, comes first, is seen together."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
-from vidence.contracts import Flow
 from vidence.errors import UsageError
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks import _people
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     N_CHOICES,
-    Deck,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    asking_nobody,
-    lacks,
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    NoCandidate,
+    by_time,
     one_of_each,
 )
-from vidence.make.tasks._moments import Timeline
-from vidence.make.tasks._orders import wrong_orders
-from vidence.make.tasks._people import STAYED, PeopleRules, Person
-from vidence.make.tasks._wording import named, number_word, numbered, order_of
+from vidence.make.tasks.orders import other_orders
+from vidence.make.tasks.people import (
+    STAYED,
+    PeopleSettings,
+    PeopleTask,
+    Person,
+    about,
+    facts,
+    listed,
+    timeline_of,
+)
+from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.wording import named, order_of
 from vidence.records import Evidence
 from vidence.seeing.visibility import TIE_S, overlap_s
 
@@ -36,11 +40,18 @@ _PAIRS = tuple(combinations(range(N_PEOPLE), 2))
 _N_TIES = 2
 
 
-class Rules(PeopleRules, kw_only=True, omit_defaults=True):
-    """As `PeopleRules`; times within `tie_s` are equal, and must be clear of that by `margin_s`."""
+class Settings(PeopleSettings, kw_only=True):
+    """Which people are asked about, and which times count as equal."""
 
-    tie_s: float = TIE_S
-    margin_s: float = 1.0
+    tie_s: Annotated[float, Meta(gt=0, description="times closer than that are equal, seconds")] = TIE_S
+    margin_s: Annotated[float, Meta(ge=0, description="how clear of `tie_s` times must be, seconds")] = 1.0
+
+    def __post_init__(self) -> None:
+        if self.margin_s > self.tie_s:
+            raise UsageError(
+                f"mpdr: margin_s={self.margin_s:g} is above tie_s={self.tie_s:g}, so that no two times could "
+                "be equal; expected at most that"
+            )
 
 
 Choice = tuple[str, tuple[str, ...]]
@@ -48,7 +59,7 @@ Choice = tuple[str, tuple[str, ...]]
 _Moments = Mapping[str, tuple[Evidence, Evidence]]
 
 
-class Mpdr:
+class Mpdr(PeopleTask):
     """Three people: who stays longest or shortest, comes first, goes last, is seen together; in which order.
 
     Times within `tie_s` count as equal, and options say so. Three people of whom two are neither clearly
@@ -61,59 +72,54 @@ class Mpdr:
 
     code = "MPDR"
     title = "Multi-Person Duration Reasoning"
-    stem = "multi_person_duration_reasoning"
     family = "TR&C"
-    version = 3
-    needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("longest", "shortest", "first-in", "last-out", "overlap", "order-in")
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, settings: Settings) -> None:
+        super().__init__(settings)
+        self._settings = settings
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about when people are in view; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger) and material.tracked is not None:
-            people = _people.people_of(material, self._rules, ledger)
-            timeline = _people.timeline_of(material.tracked)
-            sources = [self._ideas(people, name, timeline, rng=rng) for name in self.structures]
-            ledger.fill(sources, most=most)
-        return asking_nobody(ledger.made)
+    def about_people(
+        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        if material.tracked is None:
+            return []
+        timeline = timeline_of(material.tracked)
+        return [self._candidates(people, name, timeline, rng=rng) for name in self.structures]
 
-    def _ideas(
+    def _candidates(
         self, people: Sequence[Person], structure: str, timeline: Timeline, *, rng: np.random.Generator
-    ) -> Ideas:
+    ) -> Candidates:
         """Questions of one structure about every three people, ties and others in turn."""
         if len(people) < N_PEOPLE:
             detail = f"{len(people)}, at least {N_PEOPLE}"
-            yield NoIdea(subject=structure, reason="too-few-people", detail=detail)
+            yield NoCandidate(subject=structure, reason="too-few-people", detail=detail)
             return
         moments = {p.track_id: (p.arrival(timeline), p.departure(timeline)) for p in people}
         every = list(combinations(people, N_PEOPLE))
-        found: dict[bool, list[Idea]] = {True: [], False: []}
-        unclear: list[NoIdea] = []
+        found: dict[bool, list[Candidate]] = {True: [], False: []}
+        unclear: list[NoCandidate] = []
         for i in rng.permutation(len(every)):
             three = tuple(every[i][j] for j in rng.permutation(N_PEOPLE))
-            idea = self._idea(three, structure, moments, rng=rng)
-            if isinstance(idea, NoIdea):
-                unclear.append(idea)
+            candidate = self._candidate(three, structure, moments, rng=rng)
+            if isinstance(candidate, NoCandidate):
+                unclear.append(candidate)
             else:
-                found["tie" in idea.tags].append(idea)
-        deck = Deck(N_CHOICES, rng=rng)
+                found["tie" in candidate.tags].append(candidate)
+        balanced = BalancedDraw(N_CHOICES, rng=rng)
         while any(found.values()):
-            is_tie = deck.draw() < _N_TIES
+            is_tie = balanced.next() < _N_TIES
             yield found[is_tie if found[is_tie] else not is_tie].pop()
         yield from unclear
 
-    def _idea(
+    def _candidate(
         self, people: tuple[Person, ...], structure: str, moments: _Moments, *, rng: np.random.Generator
-    ) -> Idea | NoIdea:
-        subject = f"{structure}, {_people.about(people)}"
+    ) -> Candidate | NoCandidate:
+        subject = f"{structure}, {about(people)}"
         problem = next((p for person in people if (p := _problem(person, structure))), "")
         if problem:
-            return NoIdea(subject=subject, reason="no-such-moment", detail=problem)
+            return NoCandidate(subject=subject, reason="no-such-moment", detail=problem)
         makers: Mapping[str, Callable[[], Choice | None]] = {
             "longest": lambda: self._most([p.visible.duration_s for p in people], _LONG, rng=rng),
             "shortest": lambda: self._most([-p.visible.duration_s for p in people], _LONG, rng=rng),
@@ -124,34 +130,28 @@ class Mpdr:
         }
         made = makers[structure]()
         if made is None:
-            return NoIdea(subject=subject, reason="times-too-close", detail=str(_people.facts(people)))
+            return NoCandidate(subject=subject, reason="times-too-close", detail=str(facts(people)))
         right, wrong = made
         is_tie = structure in _ASKED_TIES and not right.startswith("Person")
-        return Idea(
+        return Candidate(
             structure=structure,
-            subject=_people.about(people),
-            question="\n".join(
-                (
-                    f"These {number_word(N_PEOPLE)} people are in the video:",
-                    numbered([p.text for p in people]),
-                    _WORDS[structure].format(band=self._band),
-                )
-            ),
+            subject=about(people),
+            question=listed(people, _WORDS[structure].format(band=self._band)),
             right=right,
             wrong=wrong,
             evidence=_evidence(people, structure, moments),
-            facts=_people.facts(people) | {"band": f"{self._rules.tie_s:g} s"},
+            facts=facts(people) | {"band": f"{self._settings.tie_s:g} s"},
             tags={"tie": "yes"} if is_tie else {},
         )
 
     @property
     def _band(self) -> str:
-        return f"{self._rules.tie_s:g} second{'s' * (self._rules.tie_s != 1)}"
+        return f"{self._settings.tie_s:g} second{'s' * (self._settings.tie_s != 1)}"
 
     def _most(self, values: Sequence[float], same: str, *, rng: np.random.Generator) -> Choice | None:
         """Who has the highest value; None where somebody is neither clearly equal nor clearly below."""
         best = max(values)
-        tie_s, margin_s = self._rules.tie_s, self._rules.margin_s
+        tie_s, margin_s = self._settings.tie_s, self._settings.margin_s
         first = [i for i, one in enumerate(values) if best - one < tie_s]
         lowest = min(values[i] for i in first)
         is_clear = best - lowest <= max(tie_s - margin_s, 0) and all(
@@ -171,10 +171,10 @@ class Mpdr:
         """In which order they come; None where two come within the band."""
         by_time = sorted(range(N_PEOPLE), key=lambda i: people[i].visible.start_s)
         starts_s = [people[i].visible.start_s for i in by_time]
-        if min(np.diff(starts_s)) < self._rules.tie_s:
+        if min(np.diff(starts_s)) < self._settings.tie_s:
             return None
         right = [i + 1 for i in by_time]
-        return order_of(right), wrong_orders(right, n=N_CHOICES - 1, rng=rng)
+        return order_of(right), other_orders(right, n=N_CHOICES - 1, rng=rng)
 
     def _overlap(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
         """Which two are in view together; None where that is a matter of less than the margin."""
@@ -185,9 +185,9 @@ class Mpdr:
                 one.visible.end_s, other.visible.end_s
             )
             both = np.intersect1d(one.track.frame_indices, other.track.frame_indices)
-            if len(both) and overlap_s(one.visible, other.visible) >= self._rules.margin_s:
+            if len(both) and overlap_s(one.visible, other.visible) >= self._settings.margin_s:
                 together.append((i + 1, j + 1))
-            elif len(both) or gap_s < self._rules.margin_s:
+            elif len(both) or gap_s < self._settings.margin_s:
                 return None
         pairs = [(i + 1, j + 1) for i, j in _PAIRS]
         every = [_together(some) for size in range(len(pairs) + 1) for some in combinations(pairs, size)]
@@ -241,29 +241,9 @@ def _evidence(people: Sequence[Person], structure: str, moments: _Moments) -> tu
         found += [moments[person.track_id][0] for person in people]
     if structure not in ("first-in", "order-in"):
         found += [moments[person.track_id][1] for person in people]
-    return tuple(sorted(found, key=lambda e: (e.start_s or 0.0, e.end_s or 0.0)))
+    return by_time(found)
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``tie_s`` (times closer than that are equal, 3), ``margin_s`` (how clear of that they must be,
-    1), ``alike`` (word likeness above which descriptions do not tell people apart, 0.6), ``coverage`` (share
-    of a track's frames with a box, 0.8), ``unclear_s`` (0.5), ``reach`` (0.05), ``same_look`` (distance
-    of looks below which somebody without a card may be one of them, 0.1).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read, or a margin above the band.
-    """
-    known = {
-        **_people.OPTIONS,
-        "tie_s": option_readers.positive_number,
-        "margin_s": option_readers.number_from_zero,
-    }
-    rules = msgspec.convert(take_options("mpdr", options, known), Rules)
-    if rules.margin_s > rules.tie_s:
-        raise UsageError(
-            f"mpdr: margin_s={rules.margin_s:g} is above tie_s={rules.tie_s:g}, so that no two times could "
-            "be equal; expected at most that"
-        )
-    return Mpdr(rules)
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Mpdr(settings)

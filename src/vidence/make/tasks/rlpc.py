@@ -1,35 +1,41 @@
-"""``rlpc``: region-localized people counting: how many come, go or pass through a part of the frame."""
+"""Region-localized people counting: how many come, go or pass through a part of the frame."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Literal, TypeVar
+from typing import Annotated, Literal
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence import option_readers
-from vidence.catalog import take_options
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks import _people
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    asking_nobody,
-    lacks,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+    all_drawn,
+    by_time,
 )
-from vidence.make.tasks._paths import EDGE_WORDS
-from vidence.make.tasks._ranges import ranges_around
+from vidence.make.tasks.counts import ranges_around
+from vidence.make.tasks.paths import EDGE_WORDS
+from vidence.make.tasks.people import (
+    REACH,
+    Reach,
+    UnclearS,
+    from_cut,
+    is_inside,
+    lasts_s,
+    reaches,
+    timeline_of,
+)
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
 from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
-_T = TypeVar("_T")
 _INSIDE = 0.5
 # Somebody whose box is in a region by a share so near to the half may be counted or not.
 _INSIDE_GUARD = 0.1
@@ -52,17 +58,18 @@ _REGION_WORDS = {
 }
 
 
-class Rules(Record, kw_only=True, omit_defaults=True):
-    """`unclear` is the largest share of unclear cases among those counted; the others are as for people.
+class Settings(Record, kw_only=True):
+    """Who is counted, and when a count is clear enough to be asked for."""
 
-    A track that refining left out is an unclear case from `others_s` on; a shorter one is taken for a false
-    box.
-    """
-
-    unclear: float = 0.2
-    others_s: float = 0.5
-    unclear_s: float = 0.5
-    reach: float = _people.REACH
+    unclear: Annotated[
+        float, Meta(ge=0, le=1, description="largest share of unclear cases among those counted")
+    ] = 0.2
+    others_s: Annotated[
+        float,
+        Meta(ge=0, description="seconds from which on a track that refining left out is an unclear case"),
+    ] = 0.5
+    unclear_s: UnclearS = 0.5
+    reach: Reach = REACH
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,7 +82,7 @@ class _Count:
     n_unclear: int
 
 
-class Rlpc:
+class Rlpc(ComputedTask):
     """People counted over all tracks: through an edge in, out, both, and in a region.
 
     The right range holds every count between that of the clear cases and that with the unclear ones: people
@@ -90,53 +97,50 @@ class Rlpc:
 
     code = "RLPC"
     title = "Region-Localized People Counting"
-    stem = "region_localized_people_counting"
     family = "MEA&N"
     version = 3
     needs: tuple[str, ...] = ("tracked",)
     structures: tuple[str, ...] = ("entered", "left", "crossed", "visited")
 
-    def __init__(self, rules: Rules) -> None:
-        self._rules = rules
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about how many people are where; nobody is asked."""
-        ledger = Ledger(code=self.code, video_id=material.source.video_id, rng=rng)
-        if not lacks(material, self.needs, ledger) and material.tracked is not None:
-            crowd = _Crowd(material.tracked, self._rules)
-            counts: Mapping[str, Callable[[np.random.Generator], Iterator[_Count]]] = {
-                "entered": crowd.entered,
-                "left": crowd.left,
-                "crossed": crowd.crossed,
-                "visited": crowd.visited,
-            }
-            sources = [self._ideas(name, counts[name](rng), rng=rng) for name in self.structures]
-            ledger.fill(sources, most=most)
-        return asking_nobody(ledger.made)
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        if material.tracked is None:
+            return []
+        crowd = _Crowd(material.tracked, self._settings)
+        counts: Mapping[str, Callable[[np.random.Generator], Iterator[_Count]]] = {
+            "entered": crowd.entered,
+            "left": crowd.left,
+            "crossed": crowd.crossed,
+            "visited": crowd.visited,
+        }
+        return [self._candidates(name, counts[name](rng), rng=rng) for name in self.structures]
 
-    def _ideas(self, structure: str, counts: Iterator[_Count], *, rng: np.random.Generator) -> Ideas:
+    def _candidates(
+        self, structure: str, counts: Iterator[_Count], *, rng: np.random.Generator
+    ) -> Candidates:
         for count in counts:
             subject, low = f"{structure}, {count.subject}", len(count.people)
             if low < LEAST_EVIDENCE:
                 detail = f"{low}, at least {LEAST_EVIDENCE}"
-                yield NoIdea(subject=subject, reason="too-few-counted", detail=detail)
+                yield NoCandidate(subject=subject, reason="too-few-counted", detail=detail)
                 continue
-            if count.n_unclear > max(1, self._rules.unclear * low):
+            if count.n_unclear > max(1, self._settings.unclear * low):
                 detail = f"{count.n_unclear} unclear beside {low}"
-                yield NoIdea(subject=subject, reason="count-not-clear", detail=detail)
+                yield NoCandidate(subject=subject, reason="count-not-clear", detail=detail)
                 continue
             right, wrong = ranges_around(low, low + count.n_unclear, rng=rng)
-            yield Idea(
+            yield Candidate(
                 structure=structure,
                 subject=count.subject,
                 question=f"{count.question} {_AGAIN}",
                 right=right.text,
                 wrong=tuple(one.text for one in wrong),
-                evidence=tuple(
-                    sorted((e for _, e in count.people), key=lambda e: (e.start_s or 0.0, e.end_s or 0.0))
-                ),
+                evidence=by_time(e for _, e in count.people),
                 facts={
                     "counted": str(low),
                     "unclear": str(count.n_unclear),
@@ -148,38 +152,27 @@ class Rlpc:
 class _Crowd:
     """All people of a video, with the edges that they come and go through."""
 
-    def __init__(self, tracked: TrackedVideo, rules: Rules) -> None:
+    def __init__(self, tracked: TrackedVideo, settings: Settings) -> None:
         self._tracked = tracked
-        self._timeline = _people.timeline_of(tracked)
-        others = [track for track in tracked.others if _lasts_s(track, tracked) >= rules.others_s]
+        self._timeline = timeline_of(tracked)
+        others = [track for track in tracked.others if lasts_s(track, tracked) >= settings.others_s]
         self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
         self._doubtful = {track.track_id for track in others}
-        self._reach, self._unclear_s = rules.reach, rules.unclear_s
-        self._comes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
-        self._goes: dict[str, tuple[tuple[Edge, ...], bool]] = {}
-        for track in self._people:
-            since_s = _people.from_cut(track, tracked, at=0).away_s
-            until_s = _people.from_cut(track, tracked, at=-1).away_s
-            comes, comes_near = self._edges(track, at=0, reach=rules.reach)
-            goes, goes_near = self._edges(track, at=-1, reach=rules.reach)
-            self._comes[track.track_id] = (
-                comes if since_s > 0 else (),
-                since_s >= rules.unclear_s and comes_near,
-            )
-            self._goes[track.track_id] = (
-                goes if until_s > 0 else (),
-                until_s >= rules.unclear_s and goes_near,
-            )
+        self._reach, self._unclear_s = settings.reach, settings.unclear_s
+        self._comes = {track.track_id: self._passes(track, at=0) for track in self._people}
+        self._goes = {track.track_id: self._passes(track, at=-1) for track in self._people}
 
-    def _edges(self, track: Track, *, at: Literal[0, -1], reach: float) -> tuple[tuple[Edge, ...], bool]:
-        """The edge bands that a track begins or ends in, and whether its box comes near to all of them."""
+    def _passes(self, track: Track, *, at: Literal[0, -1]) -> tuple[tuple[Edge, ...], bool]:
+        """The edge bands that a track begins or ends in, and whether it is clear that it passes them."""
+        away_s = from_cut(track, self._tracked, at=at).away_s
         size = (self._tracked.width_px, self._tracked.height_px)
         edges = edges_at(track.centroids_px[at], width_px=size[0], height_px=size[1])
-        return edges, all(_people.reaches(track.boxes_px[at], edge, size, reach=reach) for edge in edges)
+        is_near = all(reaches(track.boxes_px[at], edge, size, reach=self._reach) for edge in edges)
+        return edges if away_s > 0 else (), away_s >= self._unclear_s and is_near
 
     def entered(self, rng: np.random.Generator) -> Iterator[_Count]:
         """How many come in through each edge."""
-        for edge in _drawn(EDGES, rng):
+        for edge in all_drawn(EDGES, rng):
             yield self._passed(
                 f"{edge} edge",
                 f"How many people come into view through {EDGE_WORDS[edge]} of the frame?",
@@ -188,7 +181,7 @@ class _Crowd:
 
     def left(self, rng: np.random.Generator) -> Iterator[_Count]:
         """How many go out through each edge."""
-        for edge in _drawn(EDGES, rng):
+        for edge in all_drawn(EDGES, rng):
             yield self._passed(
                 f"{edge} edge",
                 f"How many people go out of view through {EDGE_WORDS[edge]} of the frame?",
@@ -197,7 +190,7 @@ class _Crowd:
 
     def crossed(self, rng: np.random.Generator) -> Iterator[_Count]:
         """How many come in through one edge and go out through another."""
-        for comes, goes in _drawn(tuple(permutations(EDGES, 2)), rng):
+        for comes, goes in all_drawn(tuple(permutations(EDGES, 2)), rng):
             yield self._passed(
                 f"{comes} to {goes} edge",
                 f"How many people come into view through {EDGE_WORDS[comes]} of the frame and later go "
@@ -238,12 +231,12 @@ class _Crowd:
     def visited(self, rng: np.random.Generator) -> Iterator[_Count]:
         """How many are in each region at some time."""
         regions = named_regions(self._tracked.width_px, self._tracked.height_px)
-        for name in _drawn(tuple(name for name in regions if name in _REGION_WORDS), rng):
+        for name in all_drawn(tuple(name for name in regions if name in _REGION_WORDS), rng):
             people: list[tuple[str, Evidence]] = []
             n_unclear = 0
             for track in self._people:
                 share, frame = _deepest(track, regions[name])
-                is_piece = track.track_id in self._doubtful or _people.is_inside(
+                is_piece = track.track_id in self._doubtful or is_inside(
                     track, self._tracked, at=0, reach=self._reach, unclear_s=self._unclear_s
                 )
                 if share >= _INSIDE + _INSIDE_GUARD and not is_piece:
@@ -262,11 +255,6 @@ class _Crowd:
             )
 
 
-def _lasts_s(track: Track, tracked: TrackedVideo) -> float:
-    start_s, end_s = tracked.span_s(track)
-    return end_s - start_s
-
-
 def _deepest(track: Track, region: Region) -> tuple[float, int]:
     """The largest share of a track's box inside a region, and the middle one of the frames that have it."""
     inside = share_inside(track.boxes_px, region.box_px)
@@ -275,26 +263,6 @@ def _deepest(track: Track, region: Region) -> tuple[float, int]:
     return most, int(frames[len(frames) // 2])
 
 
-def _drawn(things: Sequence[_T], rng: np.random.Generator) -> Iterator[_T]:
-    return (things[i] for i in rng.permutation(len(things)))
-
-
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``unclear`` (largest share of unclear cases among those counted, 0.2), ``unclear_s`` (how near to
-    the ends of the video it is not said whether somebody came or went, 0.5), ``reach`` (how near to an edge
-    a box must come, 0.05), ``others_s`` (how long a track that refining left out must last to be an unclear
-    case, 0.5).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    seconds = option_readers.number_from_zero
-    known = {
-        "unclear": option_readers.share,
-        "unclear_s": seconds,
-        "others_s": seconds,
-        "reach": option_readers.share,
-    }
-    return Rlpc(msgspec.convert(take_options("rlpc", options, known), Rules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Rlpc(settings)

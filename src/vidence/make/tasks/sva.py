@@ -1,28 +1,34 @@
-"""``sva``: scene verification and arrangement: which descriptions fit, and in which order."""
+"""Scene verification and arrangement: which descriptions fit, and in which order."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
 
-import msgspec
 import numpy as np
 
-from vidence.catalog import take_options
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks import _scenes
-from vidence.make.tasks._drafting import (
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
     N_CHOICES,
-    Deck,
-    Idea,
-    Ideas,
-    Ledger,
-    NoIdea,
-    computed,
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
     one_of_each,
 )
-from vidence.make.tasks._orders import wrong_orders
-from vidence.make.tasks._scenes import N_LISTED, Scene, SceneRules, Scenes
-from vidence.make.tasks._wording import joined, number_word, numbered, order_of
+from vidence.make.tasks.orders import other_orders
+from vidence.make.tasks.scenes import (
+    N_LISTED,
+    Scene,
+    Scenes,
+    SceneSettings,
+    about,
+    facts,
+    in_order,
+    new_draws,
+    scenes_of,
+)
+from vidence.make.tasks.wording import joined, number_word, numbered, order_of
 
 NONE_FIRST = "None of the shots happened as it is described here"
 FEWER_THAN_TWO = "Fewer than two of the descriptions fit the video"
@@ -39,7 +45,10 @@ _WORDS = {
 }
 
 
-class Sva:
+Settings = SceneSettings
+
+
+class Sva(ComputedTask):
     """Four descriptions, some of them false: the first or last true one, their order, how many, which.
 
     How many are false is drawn so that every kind of answer is right about as often.
@@ -51,40 +60,35 @@ class Sva:
 
     code = "SVA"
     title = "Scene Verification Arrangement"
-    stem = "scene_verification_arrangement"
     family = "GC&V"
     version = 1
     needs: tuple[str, ...] = ("shots", "scene_cards")
     structures: tuple[str, ...] = ("first", "last", "order", "how-many", "which")
 
-    def __init__(self, rules: SceneRules) -> None:
-        self._rules = rules
+    def __init__(self, settings: SceneSettings) -> None:
+        self._settings = settings
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about true and false descriptions of shots; nobody is asked."""
-
-        def sources(ledger: Ledger) -> list[Ideas]:
-            scenes = _scenes.scenes_of(material, self._rules, ledger)
-            if not scenes.false:
-                ledger.drop("", reason="no-false-scene-cards", detail="the task mixes them in")
-                return []
-            return [_ideas(scenes, name, rng=rng) for name in self.structures]
-
-        return computed(self, material, sources, most=most, rng=rng)
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        scenes = scenes_of(material, self._settings, log)
+        if not scenes.false:
+            log.drop("", reason="no-false-scene-cards", detail="the task mixes them in")
+            return []
+        return [_candidates(scenes, name, rng=rng) for name in self.structures]
 
 
-def _ideas(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Ideas:
-    deck = Deck(N_CHOICES, rng=rng)
+def _candidates(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Candidates:
+    balanced = BalancedDraw(N_CHOICES, rng=rng)
 
     def draw() -> tuple[Scene, ...] | None:
-        n_true = _n_true(structure, card=deck.draw(), rng=rng)
+        n_true = _n_true(structure, card=balanced.next(), rng=rng)
         return scenes.drawn(N_LISTED, n_false=N_LISTED - n_true, rng=rng)
 
     needed = f"{N_LISTED} shots, some with a false description"
-    for drawn in _scenes.new_draws(draw, structure=structure, needed=needed):
-        yield drawn if isinstance(drawn, NoIdea) else _idea(drawn, structure, rng=rng)
+    for drawn in new_draws(draw, structure=structure, needed=needed):
+        yield drawn if isinstance(drawn, NoCandidate) else _candidate(drawn, structure, rng=rng)
 
 
 def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
@@ -99,7 +103,7 @@ def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
     return int(rng.binomial(N_LISTED, 0.5))  # every set of descriptions is as likely as any other
 
 
-def _idea(scenes: tuple[Scene, ...], structure: str, *, rng: np.random.Generator) -> Idea:
+def _candidate(scenes: tuple[Scene, ...], structure: str, *, rng: np.random.Generator) -> Candidate:
     right, wrong = _MAKERS[structure](scenes, rng)
     question = _WORDS[structure]
     if structure not in ("first", "last"):
@@ -107,21 +111,20 @@ def _idea(scenes: tuple[Scene, ...], structure: str, *, rng: np.random.Generator
         head = f"Here are descriptions of {number_word(len(scenes))} shots:\n{listed}\n{_WARNING}"
         question = f"{head}\n{question}"
     by_time = sorted(scenes, key=lambda scene: scene.shot.first_frame)
-    return Idea(
+    return Candidate(
         structure=structure,
-        subject=_scenes.about(scenes),
+        subject=about(scenes),
         question=question,
         right=right,
         wrong=wrong,
         evidence=tuple(scene.evidence for scene in by_time),
-        facts=_scenes.facts(scenes)
-        | {"true descriptions by time": order_of(_true_in_order(scenes)) or "none"},
+        facts=facts(scenes) | {"true descriptions by time": order_of(_true_in_order(scenes)) or "none"},
     )
 
 
 def _true_in_order(scenes: Sequence[Scene]) -> tuple[int, ...]:
     """The numbers of the true descriptions in the order of their shots."""
-    return tuple(i for i in _scenes.in_order(scenes) if scenes[i - 1].card.is_faithful)
+    return tuple(i for i in in_order(scenes) if scenes[i - 1].card.is_faithful)
 
 
 _Made = tuple[str, tuple[str, ...]]
@@ -142,7 +145,7 @@ def _end(scenes: Sequence[Scene], place: int) -> _Made:
 
 
 def _order(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    by_time, true = _scenes.in_order(scenes), _true_in_order(scenes)
+    by_time, true = in_order(scenes), _true_in_order(scenes)
     if len(true) >= 2:
         return order_of(true), (*_near(by_time, true, n=N_CHOICES - 2, rng=rng), FEWER_THAN_TWO)
     size = int(rng.integers(2, N_LISTED + 1))
@@ -162,7 +165,7 @@ def _near(
     sets += [set(right) - {i} for i in right]
     sets += [{*right, i} - {j} for i in left_out for j in right]
     chronological = [order_of([i for i in by_time if i in one]) for one in sets if len(one) >= 2]
-    orders = wrong_orders(right, n=N_LISTED, rng=rng)
+    orders = other_orders(right, n=N_LISTED, rng=rng)
     return one_of_each(order_of(right), [*chronological, *orders], n=n, rng=rng)
 
 
@@ -193,14 +196,6 @@ _MAKERS: Mapping[str, Callable[[Sequence[Scene], np.random.Generator], _Made]] =
 }
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``alike`` (word likeness above which descriptions do not tell shots apart, 0.6), ``shortest_s``
-    (shortest shot, 0.5).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    known = {name: read for name, read in _scenes.OPTIONS.items() if name != "mixed"}
-    return Sva(msgspec.convert(take_options("sva", options, known), SceneRules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Sva(settings)

@@ -1,18 +1,33 @@
-"""``tso``: temporal shot ordering: in which order described shots come."""
+"""Temporal shot ordering: in which order described shots come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from typing import Annotated
 
-import msgspec
 import numpy as np
+from msgspec import Meta
 
-from vidence.catalog import take_options
-from vidence.contracts import Flow
-from vidence.make.pipeline.material import Corpus, Made, Material, Task
-from vidence.make.tasks import _scenes
-from vidence.make.tasks._drafting import Deck, Idea, Ideas, Ledger, NoIdea, computed
-from vidence.make.tasks._orders import wrong_orders
-from vidence.make.tasks._scenes import N_LISTED, Scene, SceneRules, Scenes
-from vidence.make.tasks._wording import joined, number_word, numbered, order_of
+from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.tasks.candidates import (
+    BalancedDraw,
+    Candidate,
+    Candidates,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+)
+from vidence.make.tasks.orders import other_orders
+from vidence.make.tasks.scenes import (
+    N_LISTED,
+    Scene,
+    Scenes,
+    SceneSettings,
+    about,
+    facts,
+    in_order,
+    new_draws,
+    scenes_of,
+)
+from vidence.make.tasks.wording import joined, number_word, numbered, order_of
 
 ABSTAIN = "At least two of the descriptions fit no shot of the video"
 _FEWEST_FALSE = 2
@@ -25,7 +40,15 @@ _WORDS = {
 }
 
 
-class Tso:
+class Settings(SceneSettings, kw_only=True):
+    """Which descriptions are used."""
+
+    mixed: Annotated[
+        bool, Meta(description="whether false descriptions are mixed in, where there are some")
+    ] = True
+
+
+class Tso(ComputedTask):
     """Four described shots: their order, the first, the last, which come between two of them.
 
     Where there are false descriptions, an option says that at least two descriptions fit no shot; it is right
@@ -39,46 +62,45 @@ class Tso:
 
     code = "TSO"
     title = "Temporal Shot Ordering"
-    stem = "temporal_shot_ordering"
     family = "TR&C"
     version = 1
     needs: tuple[str, ...] = ("shots", "scene_cards")
     structures: tuple[str, ...] = ("order", "first", "last", "between")
 
-    def __init__(self, rules: SceneRules) -> None:
-        self._rules = rules
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
 
-    def draft(
-        self, material: Material, corpus: Corpus, *, most: int, rng: np.random.Generator
-    ) -> Flow[Sequence[Made]]:
-        """Up to `most` questions about the order of a video's shots; nobody is asked."""
-
-        def sources(ledger: Ledger) -> list[Ideas]:
-            scenes = _scenes.scenes_of(material, self._rules, ledger)
-            return [_ideas(scenes, name, rng=rng) for name in self.structures]
-
-        return computed(self, material, sources, most=most, rng=rng)
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        scenes = scenes_of(material, self._settings, log, mixed=self._settings.mixed)
+        return [_candidates(scenes, name, rng=rng) for name in self.structures]
 
 
-def _ideas(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Ideas:
+def _candidates(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Candidates:
     can_abstain = len(scenes.false) >= _FEWEST_FALSE
     n_listed = N_LISTED if can_abstain or structure == "order" else N_LISTED + 1
-    deck = Deck(_ABSTAIN_IN, rng=rng)
+    balanced = BalancedDraw(_ABSTAIN_IN, rng=rng)
 
     def draw() -> tuple[Scene, ...] | None:
-        is_false = can_abstain and deck.draw() == 0
+        is_false = can_abstain and balanced.next() == 0
         n_most = min(n_listed, len(scenes.false))
         n_false = int(rng.integers(_FEWEST_FALSE, n_most + 1)) if is_false else 0
         return scenes.drawn(n_listed, n_false=n_false, rng=rng)
 
     needed = f"{n_listed} shots with true descriptions that tell them apart"
-    for drawn in _scenes.new_draws(draw, structure=structure, needed=needed):
+    for drawn in new_draws(draw, structure=structure, needed=needed):
         yield (
-            drawn if isinstance(drawn, NoIdea) else _idea(drawn, structure, can_abstain=can_abstain, rng=rng)
+            drawn
+            if isinstance(drawn, NoCandidate)
+            else _candidate(drawn, structure, can_abstain=can_abstain, rng=rng)
         )
 
 
-def _idea(scenes: tuple[Scene, ...], structure: str, *, can_abstain: bool, rng: np.random.Generator) -> Idea:
+def _candidate(
+    scenes: tuple[Scene, ...], structure: str, *, can_abstain: bool, rng: np.random.Generator
+) -> Candidate:
     is_abstain = any(not scene.card.is_faithful for scene in scenes)
     make = _between if structure == "between" else _ends if structure in ("first", "last") else _order
     words, right, wrong = make(scenes, structure, rng)
@@ -86,14 +108,14 @@ def _idea(scenes: tuple[Scene, ...], structure: str, *, can_abstain: bool, rng: 
         tempting = (right, *wrong)[: _ABSTAIN_IN - 1]
         right, wrong = (ABSTAIN, tempting) if is_abstain else (right, (*wrong[: _ABSTAIN_IN - 2], ABSTAIN))
     listed = numbered([scene.text for scene in scenes])
-    return Idea(
+    return Candidate(
         structure=structure,
-        subject=_scenes.about(scenes),
+        subject=about(scenes),
         question=f"Here are descriptions of {number_word(len(scenes))} shots:\n{listed}\n{words}",
         right=right,
         wrong=wrong,
         evidence=tuple(scene.evidence for scene in sorted(scenes, key=lambda s: s.shot.first_frame)),
-        facts=_scenes.facts(scenes) | {"order of their shots": order_of(_scenes.in_order(scenes))},
+        facts=facts(scenes) | {"order of their shots": order_of(in_order(scenes))},
     )
 
 
@@ -101,12 +123,12 @@ _Made = tuple[str, str, tuple[str, ...]]
 
 
 def _order(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
-    right = _scenes.in_order(scenes)
-    return _WORDS[structure], order_of(right), wrong_orders(right, n=_ABSTAIN_IN - 1, rng=rng)
+    right = in_order(scenes)
+    return _WORDS[structure], order_of(right), other_orders(right, n=_ABSTAIN_IN - 1, rng=rng)
 
 
 def _ends(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
-    numbers = _scenes.in_order(scenes)
+    numbers = in_order(scenes)
     right = numbers[0] if structure == "first" else numbers[-1]
     wrong = tuple(f"Shot {i}" for i in sorted(numbers) if i != right)
     return _WORDS[structure], f"Shot {right}", wrong
@@ -114,7 +136,7 @@ def _ends(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> 
 
 def _between(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
     """Which shots come between two drawn ones; which option is to be right is drawn first, all alike."""
-    numbers = _scenes.in_order(scenes)
+    numbers = in_order(scenes)
     n_others = len(numbers) - 2
     drawn = int(rng.integers(n_others + 2))
     n_between = 1 if drawn < n_others else 0 if drawn == n_others else int(rng.integers(2, n_others + 1))
@@ -137,13 +159,6 @@ def _between(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) 
     return words, right, tuple(text for text in options if text != right)
 
 
-def create(options: Mapping[str, str]) -> Task:
-    """The task.
-
-    Options: ``alike`` (word likeness above which descriptions do not tell shots apart, 0.6), ``shortest_s``
-    (shortest shot, 0.5), ``mixed`` (yes: mix in false descriptions where there are some).
-
-    Raises:
-        UsageError: an option that is not known or cannot be read.
-    """
-    return Tso(msgspec.convert(take_options("tso", options, _scenes.OPTIONS), SceneRules))
+def create(settings: Settings) -> Task:
+    """The task."""
+    return Tso(settings)

@@ -9,7 +9,7 @@ from subjects import drawn_street as street
 from vidence.errors import DataError, UsageError
 from vidence.make.herbench.config import read_herbench
 from vidence.make.makers import herbench
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 
 # One description for each ground, of the six shots that begin at 0, 3, ... 15 s.
 SENTENCES = (
@@ -46,12 +46,12 @@ def videos(tmp_path_factory):
     return folder
 
 
-def make(folder, *, ending: str, more: str = "", **wishes: object):
+def make(folder, *, ending: str, more: str = "", **overrides: object):
     config = folder / "config.toml"
     config.write_text(CONFIG.replace("{ending}", ending) + more)
-    workshop = Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
     out = folder / "out"
-    herbench.create().make(config, out=out, wishes=MakeWishes(**wishes), workshop=workshop)
+    herbench.create().make(config, out=out, overrides=MakeOverrides(**overrides), context=context)
     drafts = [json.loads(line) for line in (out / "drafts.jsonl").read_text().splitlines()]
     return drafts, json.loads((out / "account.json").read_text())
 
@@ -186,8 +186,8 @@ def test_a_track_that_people_call_different_people_is_asked_about_by_nobody(vide
     (videos / "people.csv").write_text("track_id,kind,text\n" + "\n".join(rows) + "\n")
     config = videos / "people.toml"
     config.write_text(PEOPLE)
-    workshop = Workshop(cache_root=videos / "cache", memory=videos / "replies.sqlite")
-    herbench.create().make(config, out=videos / "people", wishes=MakeWishes(), workshop=workshop)
+    context = BuildContext(cache_root=videos / "cache", memory=videos / "replies.sqlite")
+    herbench.create().make(config, out=videos / "people", overrides=MakeOverrides(), context=context)
     gone = [json.loads(line) for line in (videos / "people" / "dropped.jsonl").read_text().splitlines()]
     said = {one["what"]: one["reason"] for one in gone if one["stage"] == "cards"}
     assert said == {"street: 3/A": "not-one-person"}

@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pytest
 
-from vidence.make.cards.changing import check_changes
+from vidence.make.cards.falsifying import check_changes
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.pipeline.material import Dropped, SceneCard
 

@@ -11,12 +11,12 @@ from subjects.log_tasks import ask, drafts, reasons, right
 from vidence import catalog
 from vidence.errors import UsageError
 from vidence.make.pipeline.material import Corpus, Event
-from vidence.make.tasks.count_options import counts_around, shared_options
+from vidence.make.tasks.counts import counts_around, shared_options
 
 
 def test_counts_of_pairs_and_verbs_are_those_of_the_log() -> None:
     made = ask(
-        "ac", events([("wash", "carrot")] * 5 + [("wash", "lemon")] * 2 + [("cut", "carrot")]), alone="yes"
+        "ac", events([("wash", "carrot")] * 5 + [("wash", "lemon")] * 2 + [("cut", "carrot")]), alone="true"
     )
     (pair,) = drafts(made, "pair")
     assert pair.question == "How many times does the action 'wash carrot' occur in this video?"
@@ -31,7 +31,7 @@ def test_the_words_that_count_as_well_are_named() -> None:
         msgspec.structs.replace(event(50 + i, "wash", "carrot"), verb="rinse", narration="rinse carrot")
         for i in range(2)
     ]
-    (pair,) = drafts(ask("ac", [*events([("wash", "carrot")] * 3), *rinsed], alone="yes"), "pair")
+    (pair,) = drafts(ask("ac", [*events([("wash", "carrot")] * 3), *rinsed], alone="true"), "pair")
     assert pair.question.endswith("Count what may also be called 'rinse carrot' as well.")
     assert right(pair) == "5"
 
@@ -46,7 +46,7 @@ def test_the_words_that_count_as_well_are_named() -> None:
 )
 def test_a_count_that_the_log_leaves_open_is_not_asked(extra: Event, reason: str) -> None:
     here = [e for e in events([("wash", "carrot")] * 6) if e.event_id != extra.event_id]
-    made = ask("ac", [*here, extra], alone="yes")
+    made = ask("ac", [*here, extra], alone="true")
     assert (drafts(made, "pair") == []) == bool(reason)
     assert not reason or reason in reasons(made)
 
@@ -54,7 +54,7 @@ def test_a_count_that_the_log_leaves_open_is_not_asked(extra: Event, reason: str
 def test_something_that_goes_on_is_not_counted_again() -> None:
     here = list(events([("wash", "carrot")] * 5))
     here[2] = msgspec.structs.replace(here[2], narration="continue washing carrot")
-    made = ask("ac", here, alone="yes")
+    made = ask("ac", here, alone="true")
     assert drafts(made) == []
     assert reasons(made)["goes-on"] == 2
 
@@ -64,7 +64,7 @@ def test_put_glass_may_mean_put_down_glass() -> None:
     here = [event(i, "put into", "basil") for i in range(5)] + [
         event(50 + i, "put down", "basil") for i in range(4)
     ]
-    made = ask("ac", here, alone="yes")
+    made = ask("ac", here, alone="true")
     assert {draft.question.split("'")[1] for draft in drafts(made, "pair")} == {"put down basil"}
     assert reasons(made)["words-of-two-classes"] >= 1
 
@@ -100,9 +100,9 @@ def test_the_most_common_action_elsewhere_is_no_leader_without_more_common_ones(
 
 def test_too_small_a_smallest_count_is_refused() -> None:
     with pytest.raises(UsageError, match="expected 3 at least"):
-        catalog.find("task", "ac").create({"least": "2"})
+        catalog.create("task", catalog.Spec(name="ac", options={"least": "2"}))
     with pytest.raises(UsageError, match="largest not below"):
-        catalog.find("task", "ac").create({"least": "9", "most": "8"})
+        catalog.create("task", catalog.Spec(name="ac", options={"least": "9", "most": "8"}))
 
 
 def test_counts_around_by_hand(rng: np.random.Generator) -> None:
@@ -129,7 +129,7 @@ def test_five_questions_share_five_counts() -> None:
 def test_each_option_of_five_shared_ones_is_right_once() -> None:
     """Over all videos no place among the options and no count is right more often than any other."""
     corpus = kitchens(40)
-    task = catalog.find("task", "ac").create({})
+    task = catalog.create("task", "ac")
     right_of: dict[tuple[str, tuple[int, ...]], Counter[int]] = {}
     left_over = 0
     for number, (video_id, found) in enumerate(corpus.events.items()):
@@ -155,7 +155,7 @@ def test_a_video_that_the_corpus_knows_otherwise_is_dealt_as_it_is() -> None:
     """Five deeds of five counts in one video share their options, whatever other videos hold."""
     deeds = [("wash", "carrot"), ("cut", "lemon"), ("stir", "rice"), ("fold", "apron"), ("open", "kettle")]
     here = events([pair for n, pair in enumerate(deeds, 3) for _ in range(n)])
-    task = catalog.find("task", "ac").create({})
+    task = catalog.create("task", "ac")
     beside = {"w": tuple(msgspec.structs.replace(one, video_id="w") for one in here)}
     for known in ({}, {"v": tuple(here)}, {"v": tuple(here[:9])}):
         corpus = Corpus(events=beside | known)

@@ -21,7 +21,7 @@ NOUNS = "ID,Key,Instances,Category\n2,plate,\"['plate', 'plate:soup']\",crockery
 
 
 def reader(name: str, **options: str) -> EventLogReader:
-    made: EventLogReader = catalog.find("event-log", name).create(options)
+    made: EventLogReader = catalog.create("event-log", catalog.Spec(name=name, options=options))
     return made
 
 
@@ -167,7 +167,7 @@ def test_packed_files_are_read_and_broken_ones_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("table", "said"),
     [
-        ("id,key\n0,take\n", r"verbs\.csv:1: no column instances"),
+        ("id,key\n0,take\n", r"verbs\.csv:1: instances: no such column"),
         ("id,key,instances\nx,take,['take']\n", r"verbs\.csv:2: id: 'x' found"),
         ("id,key,instances\n0,take,print(1)\n", r"verbs\.csv:2: instances: expected a list"),
         ("id,key,instances\n0,take,\"['take'\n", r"verbs\.csv:2: "),

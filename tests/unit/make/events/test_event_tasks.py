@@ -12,7 +12,7 @@ from subjects.log_tasks import ask, drafts, reasons, right
 from vidence.errors import UsageError
 from vidence.make.events.index import EventIndex, VideoEvents
 from vidence.make.pipeline.material import Event
-from vidence.make.tasks.order_foils import (
+from vidence.make.tasks.orders import (
     exists,
     perturbed,
     rotate,
@@ -102,7 +102,7 @@ def test_an_action_must_be_common_elsewhere_to_be_asked() -> None:
 def test_what_logs_are_silent_about_is_asked_only_on_demand() -> None:
     elsewhere = events([*HERE, ("take", "carrot")] * 3, video_id="w")
     assert reasons(ask("fam", events(HERE), elsewhere)) == {"too-few-actions": 3}
-    made = drafts(ask("fam", events(HERE), elsewhere, implied="yes"), "absent")
+    made = drafts(ask("fam", events(HERE), elsewhere, implied="true"), "absent")
     assert {right(draft) for draft in made} == {"take carrot"}
 
 

@@ -10,35 +10,34 @@ from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.planted import SimulatedModel, demand, expected
 from vidence.ask.phantom.world import World, render
 from vidence.ask.prompting.templates import Templates
-from vidence.engine.jobs import Jobs, NamedModel
-from vidence.engine.limits import AskLimits
 from vidence.errors import AccessError, UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates import asking
-from vidence.make.gates.asking import TEXT_ONLY, ask_blind, ask_with_frames
-from vidence.make.gates.frames import Cutting, cut_frames, tried_frames
+from vidence.make.gates.asking import TEXT_ONLY, ask_blind, ask_with_frames, open_ones, remarks
+from vidence.make.gates.frames import FrameSource, cut_frames, tried_frames
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
-from vidence.make.gates.verdicts import open_ones, remarks
+from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.make.pipeline.stages import Shelf
+from vidence.make.pipeline.models import AskingRules, Models
+from vidence.make.pipeline.session import BuildContext
 from vidence.records import Item
 
 LONGEST = "baseline:longest"
 
 
-def jobs(tmp_path: Path, pictures=None, **models: str) -> Jobs:
+def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
     more = {} if pictures is None else {"pictures": pictures}
-    return Jobs(
-        {name: NamedModel(spec=spec) for name, spec in models.items()},
+    return Models(
+        models,
         memory=tmp_path / "replies.sqlite",
-        limits=AskLimits(attempts=1),
+        rules=AskingRules(attempts=1),
         **more,
     )
 
 
 def blind(tmp_path: Path, drafts, models: dict[str, str], **rules: object):
-    with jobs(tmp_path, **models) as sent:
-        return ask_blind(drafts, TextOnlyRules(models=tuple(models), **rules), jobs=sent, seed=1)
+    with models_of(tmp_path, **models) as sent:
+        return ask_blind(drafts, TextOnlyRules(models=tuple(models), **rules), models=sent, seed=1)
 
 
 # --------------------------------------------------------------------------- a planted world
@@ -69,7 +68,7 @@ class Planted:
             k=len(item.evidence),
         )
 
-    def cutting(self, tmp_path: Path, *, with_files: bool = True) -> Cutting:
+    def cutting(self, tmp_path: Path, *, with_files: bool = True) -> FrameSource:
         root = self.folder / "world"
         videos = {
             v.path: VideoSource(
@@ -84,13 +83,14 @@ class Planted:
             )
             for v in self.world.videos
         }
-        return Cutting(
+        return FrameSource(
             files={name: root / name for name in videos} if with_files else {},
             videos=videos,
             pictures=PictureFolder(tmp_path / "pictures"),
-            shelf=Shelf(folder=tmp_path / "stages"),
-            cache_root=self.folder / "cache",
-            cache_max_bytes=2**30,
+            cache=ArtifactCache(folder=tmp_path / "stages"),
+            context=BuildContext(
+                cache_root=self.folder / "cache", memory=tmp_path / "replies.sqlite", cache_max_bytes=2**30
+            ),
         )
 
 
@@ -118,8 +118,8 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     rules = OneFrameRules(model="eye", evidence=3)
     cutting = planted.cutting(tmp_path)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with jobs(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
-        verdicts = ask_with_frames(planted.drafts, tried, rules, jobs=sent, seed=1)
+    with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+        verdicts = ask_with_frames(planted.drafts, tried, rules, models=sent, seed=1)
     dropped = {one.draft_id for one in verdicts if one.decision == "dropped"}
     model = SimulatedModel(name="fuser")
     solvable = {
@@ -135,8 +135,8 @@ def test_the_frame_gate_removes_exactly_what_one_tried_frame_gives_away(planted,
     leaked = {n for n, item in planted.items.items() if item.tags["leak"] == "yes"}
     assert dropped == single | leaked  # the middle of its span shows the only card
     with_two = OneFrameRules(model="eye", evidence=3, suffice=2)
-    with jobs(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
-        again = ask_with_frames(planted.drafts, tried, with_two, jobs=sent, seed=1)
+    with models_of(tmp_path, cutting.pictures.get, eye="phantom:fuser") as sent:
+        again = ask_with_frames(planted.drafts, tried, with_two, models=sent, seed=1)
         assert sent.spent.n_asked == 0  # the same questions: all out of the memory
     assert {one.draft_id for one in again if one.decision == "dropped"} == leaked
 
@@ -147,15 +147,15 @@ def test_frames_are_cut_once(planted, tmp_path):
     assert {frame.width_px for one in first.values() for frame in one.frames} == {160}
     without = planted.cutting(tmp_path)
     gone = {name: tmp_path / "gone.mp4" for name in without.files}
-    kept = Cutting(**{**vars(without), "files": gone})
+    kept = FrameSource(**{**vars(without), "files": gone})
     assert cut_frames(planted.drafts, rules, kept) == first
 
 
 def test_a_video_that_is_not_here_leaves_its_drafts_untried(planted, tmp_path):
     rules, cutting = OneFrameRules(model="eye"), planted.cutting(tmp_path, with_files=False)
     tried = cut_frames(planted.drafts, rules, cutting)
-    with jobs(tmp_path, eye="phantom:fuser") as sent:
-        verdicts = ask_with_frames(planted.drafts, tried, rules, jobs=sent, seed=1)
+    with models_of(tmp_path, eye="phantom:fuser") as sent:
+        verdicts = ask_with_frames(planted.drafts, tried, rules, models=sent, seed=1)
     assert {one.decision for one in verdicts} == {"untried"}
     assert remarks("one-frame", verdicts) == ["one-frame: 20 not tried: the video is not here."]
     assert open_ones(verdicts) == {}
@@ -232,10 +232,10 @@ def test_words_of_the_user_replace_those_of_gates(tmp_path, monkeypatch):
     monkeypatch.setattr(asking.DraftSubject, "prompt", heard)
     asked = draft("a")
     rules = TextOnlyRules(models=("a",), at_least=1)
-    with jobs(tmp_path, a="scripted:A") as sent:
-        ask_blind([asked], rules, jobs=sent, seed=1, own_words=own)
+    with models_of(tmp_path, a="scripted:A") as sent:
+        ask_blind([asked], rules, models=sent, seed=1, own_words=own)
         (own / "forced.txt").write_text("Choose!")
-        ask_blind([asked], rules, jobs=sent, seed=1, own_words=own)
+        ask_blind([asked], rules, models=sent, seed=1, own_words=own)
     ours = Templates.load("plain").say("forced", {})
     assert said == [f"Mine: {asked.question}\n{ours}", f"Mine: {asked.question}\nChoose!"]
 
@@ -249,11 +249,11 @@ def test_a_model_without_access_stops_the_gate(tmp_path):
 def test_a_second_session_asks_nothing(tmp_path):
     drafts, models = [leaky("leak")], {"a": LONGEST, "b": "scripted:Answer: B"}
     rules = TextOnlyRules(models=tuple(models), at_least=2, permutations=2)
-    with jobs(tmp_path, **models) as sent:
-        first = ask_blind(drafts, rules, jobs=sent, seed=1)
+    with models_of(tmp_path, **models) as sent:
+        first = ask_blind(drafts, rules, models=sent, seed=1)
         assert sent.spent.n_asked == 6
-    with jobs(tmp_path, **models) as sent:
-        assert ask_blind(drafts, rules, jobs=sent, seed=1) == first
+    with models_of(tmp_path, **models) as sent:
+        assert ask_blind(drafts, rules, models=sent, seed=1) == first
         assert sent.spent.n_asked == 0
 
 
@@ -262,12 +262,15 @@ def test_a_second_session_asks_nothing(tmp_path):
     [
         (lambda: TextOnlyRules(models=("a", "b")), "at_least is 3 of 2 models"),
         (lambda: TextOnlyRules(models=("a", "a", "b")), "each once"),
-        (lambda: TextOnlyRules(models=("a", "b", "c"), permutations=-1), "permutations is -1"),
+        (
+            lambda: msgspec.convert({"models": ["a", "b", "c"], "permutations": -1}, TextOnlyRules),
+            r"\$\.permutations",
+        ),
         (lambda: OneFrameRules(model="a", evidence=1, suffice=3), "at most 2 frames are tried"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(make, said):
-    with pytest.raises(UsageError, match=said):
+    with pytest.raises((UsageError, msgspec.ValidationError), match=said):
         make()
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from vidence.make.herbench.tracking import TRACKS
 from vidence.make.makers import herbench
-from vidence.make.pipeline.array_forms import FollowedForm
-from vidence.make.pipeline.making import MakeWishes, Workshop
-from vidence.make.tasks._people import ways
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.tasks.people import ways
 from videos import edited
 
 CONFIG = """
@@ -50,11 +50,11 @@ def folder(tmp_path):
 
 
 def test_tracks_are_kept_with_the_shots_and_nobody_leaves_into_black(folder):
-    workshop = Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
     out = folder / "out"
-    herbench.create().make(folder / "config.toml", out=out, wishes=MakeWishes(), workshop=workshop)
+    herbench.create().make(folder / "config.toml", out=out, overrides=MakeOverrides(), context=context)
     (kept,) = (out / "stages" / "tracks").iterdir()
-    video = FollowedForm().decode(kept.read_bytes()).video
+    video = TRACKS.decode(kept.read_bytes()).video
     assert [(shot.first_frame, shot.clear_frame, shot.last_frame) for shot in video.shots] == [
         (first, first, last) for first, last in PICTURES
     ]

@@ -5,14 +5,17 @@ import re
 import numpy as np
 import pytest
 
+from vidence.catalog import create
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.cards.report_pictures import PALETTE, ways
-from vidence.make.herbench.report_page import Filmed, PageFacts, build_page, sample
+from vidence.make.herbench.config import SourceRule
+from vidence.make.herbench.report import PageFacts, absences, build_page, sample
 from vidence.make.herbench.report_tables import letter_table, stage_table, task_table
-from vidence.make.pipeline.accounts import Account, StageAccount
+from vidence.make.herbench.session import VideoState
+from vidence.make.herbench.sources import Source
+from vidence.make.pipeline.ledger import Account, StageAccount
 from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
-from vidence.make.tasks.tso import create
 from vidence.records import Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
 
@@ -27,7 +30,8 @@ VIDEO = VideoSource(
     collection="OWN",
     licence="CC0",
 )
-TASK = create({})
+TASK = create("task", "tso")
+SOURCE = Source(video=VIDEO, file=None, rule=SourceRule(path="a/v.mp4"))
 
 
 def question(n: int, *, answer: int = 0, structure: str = "order", task: str = "TSO") -> Question:
@@ -54,7 +58,7 @@ def page(questions: list[Question], tmp_path) -> str:
     stage = StageAccount(stage="gates", unit="drafts", n_in=5, n_out=3, dropped={"blind <3>": 2})
     return build_page(
         Account(stages=(stage,), notes=("a <note>",)),
-        [Filmed(material=Material(source=VIDEO), video=None, pictures={}, absent={})],
+        [(VideoState(source=SOURCE, material=Material(source=VIDEO)), None)],
         questions,
         pictures=PictureFolder(tmp_path),
         facts=PageFacts(
@@ -155,7 +159,5 @@ def test_an_item_says_where_it_is_from():
 
 
 def test_what_is_absent_is_said_once_for_each_reason():
-    from vidence.make.herbench.report_page import _absent
-
-    said = list(_absent({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
+    said = list(absences({"a_cards": "no [cards]", "events": "no [[logs]]", "b_cards": "no [cards]"}))
     assert said == ["no a cards, b cards: no [cards]", "no events: no [[logs]]"]

@@ -13,9 +13,9 @@ from vidence.ask.benchmarks.herbench import create as herbench
 from vidence.ask.benchmarks.table import create as table
 from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.make.makers.herbench import create
-from vidence.make.pipeline.making import Built, MakeWishes, Workshop
+from vidence.make.pipeline.ledger import MakeEvent, UnitDone
 from vidence.make.pipeline.material import Draft
-from vidence.make.pipeline.progress import MakeEvent, UnitDone
+from vidence.make.pipeline.session import BuildContext, Built, MakeOverrides
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "makers" / "herbench"
 TASKS = ("ac", "asii", "fam", "fom")
@@ -32,12 +32,12 @@ class Session:
         self.events: list[MakeEvent] = []
         self.stop_after = -1
 
-    def make(self, **wishes: object) -> Built:
+    def make(self, **overrides: object) -> Built:
         self.events = []
-        workshop = Workshop(
+        context = BuildContext(
             cache_root=self.folder / "cache", memory=self.folder / "replies.sqlite", on_event=self._hear
         )
-        return create().make(self.config, out=self.out, wishes=MakeWishes(**wishes), workshop=workshop)
+        return create().make(self.config, out=self.out, overrides=MakeOverrides(**overrides), context=context)
 
     def _hear(self, event: MakeEvent) -> None:
         self.events.append(event)
@@ -48,7 +48,7 @@ class Session:
         return [
             f"{e.stage} {e.unit}"
             for e in self.events
-            if isinstance(e, UnitDone) and not (made and e.was_kept)
+            if isinstance(e, UnitDone) and not (made and e.was_cached)
         ]
 
     def edit(self, old: str, new: str) -> None:
@@ -228,7 +228,7 @@ def test_accounts_that_are_published_name_no_folder_of_this_machine(session):
         assert str(session.folder).encode() not in contents[name]
 
 
-def test_wishes_narrow_a_session(session):
+def test_overrides_narrow_a_session(session):
     session.make(only=("fam",), limit=2)
     assert session.account()["pairs"]["n_in"] == 2
     assert {draft.task for draft in drafts(session)} == {"FAM"}
@@ -257,7 +257,7 @@ def test_what_a_task_lacks_is_said(session):
         ("[tasks.ac]", "[tasks.acc]", UsageError, "Did you mean 'ac'"),
         ('format = "plain"', 'format = "plein"', UsageError, "Did you mean 'plain'"),
         ('path = "log.csv"', 'path = "log.cvs"', DataError, "log.cvs"),
-        ("per_video = 3", "per_video = 0", UsageError, "per_video is 0"),
+        ("per_video = 3", "per_video = 0", UsageError, "per_video: Expected `int` >= 1; found 0"),
         ("per_video = 3", 'structures = ["nothing"]', UsageError, "no structure 'nothing'"),
         ('name = "kitchens"', 'name = "a/b"', UsageError, "letters, digits"),
         ("seed = 3", "sead = 3", UsageError, "config.toml:3: there is no setting 'sead'"),
@@ -276,7 +276,7 @@ def test_a_wrong_configuration_is_refused(session, old, new, error, said):
     assert said in str(caught.value)
 
 
-def test_wrong_wishes_are_refused(session):
+def test_wrong_overrides_are_refused(session):
     with pytest.raises(UnknownNameError, match="events"):
         session.make(until="event")
     with pytest.raises(UnknownNameError, match="Did you mean 'fam'"):

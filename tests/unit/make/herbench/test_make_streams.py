@@ -13,11 +13,10 @@ from PIL import Image
 from subjects import drawn_street as street
 from vidence.engine import engine
 from vidence.make.makers import herbench
-from vidence.make.pipeline.accounts import Account
-from vidence.make.pipeline.making import MakeWishes, Workshop
+from vidence.make.pipeline.cache import ArtifactCache
+from vidence.make.pipeline.ledger import Account, MakeEvent, UnitDone
 from vidence.make.pipeline.material import Draft
-from vidence.make.pipeline.progress import MakeEvent, UnitDone
-from vidence.make.pipeline.stages import Shelf
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.video import Video
 from vidence.records import ImagePart, Reply
 
@@ -113,28 +112,28 @@ class Making:
 
         monkeypatch.setattr(Video, "read", read)
         self.versions: dict[str, int] = {}
-        look_up = Shelf.find
+        look_up = ArtifactCache.find
 
-        def find(shelf, stage, *rest):
+        def find(cache, stage, *rest):
             self.versions[stage.name] = stage.version
-            return look_up(shelf, stage, *rest)
+            return look_up(cache, stage, *rest)
 
-        monkeypatch.setattr(Shelf, "find", find)
+        monkeypatch.setattr(ArtifactCache, "find", find)
 
-    def make(self, **wishes: object):
+    def make(self, **overrides: object):
         self.events, self.reads, self.writer.asked = [], [], []
-        workshop = Workshop(
+        context = BuildContext(
             cache_root=self.folder / "cache",
             memory=self.folder / "replies.sqlite",
             on_event=self.events.append,
         )
         maker = herbench.create()
         config = self.folder / "config.toml"
-        return maker.make(config, out=self.out, wishes=MakeWishes(**wishes), workshop=workshop)
+        return maker.make(config, out=self.out, overrides=MakeOverrides(**overrides), context=context)
 
     @property
     def made(self) -> list[str]:
-        return [f"{e.stage} {e.unit}" for e in self.events if isinstance(e, UnitDone) and not e.was_kept]
+        return [f"{e.stage} {e.unit}" for e in self.events if isinstance(e, UnitDone) and not e.was_cached]
 
     def stage(self, name: str):
         account = msgspec.json.decode((self.out / "account.json").read_bytes(), type=Account)
@@ -182,7 +181,7 @@ def test_the_video_is_read_once_for_boxes_looks_shots_and_crops(making):
 
 def test_what_earlier_versions_made_otherwise_is_not_taken(making):
     """Whoever changes what a stage makes of the same raises its version, and writes it here."""
-    expected = {"boxes": 2, "tracks": 4, "shots": 1, "crops": 3, "cards": 2}
+    expected = {"boxes": 3, "tracks": 5, "shots": 1, "crops": 3, "cards": 2}
     people = dict.fromkeys(("aglt", "megl", "mpdr", "rlpc", "agbi", "agar"), 3)
     expected |= {f"draft-{name}": version for name, version in people.items()}
     assert {name: making.versions[name] for name in expected} == expected

@@ -11,8 +11,8 @@ from vidence.errors import DataError, UnknownNameError, UsageError
 from vidence.make.lights.tables import labels_table
 from vidence.make.lights.trials import NoFile, Trial, files_of, motion_files, read_map
 from vidence.make.makers.actpld import create
-from vidence.make.pipeline.making import MakeWishes, Workshop
-from vidence.make.pipeline.progress import StageEnded, UnitDone
+from vidence.make.pipeline.ledger import StageEnded, UnitDone
+from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.media.video import open_video
 
 WALK, RUN, JUMP = (f"walker:{action}?duration_s=2" for action in ("walk", "run", "jump"))
@@ -42,8 +42,8 @@ def configured(folder: Path, name: str, more: str = "") -> Path:
     return path
 
 
-def workshop(folder: Path, heard: list[object]) -> Workshop:
-    return Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=heard.append)
+def context(folder: Path, heard: list[object]) -> BuildContext:
+    return BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite", on_event=heard.append)
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def made(studio: Path) -> Path:
         "[study]\nn_forms = 2\nn_clips = 3\n"
         "[clips.stimulus]\nwidth_px = 64\nheight_px = 64\ndot_radius_px = 1.5\n",
     )
-    return create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, [])).folder
+    return create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, [])).folder
 
 
 def test_everything_is_accounted_for(made: Path):
@@ -123,30 +123,30 @@ def test_a_second_session_makes_nothing_again(studio: Path, made: Path):
     before = (made / "clips.csv").read_bytes()
     heard: list[object] = []
     config = studio / "one.toml"
-    create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, heard))
-    assert [e.was_kept for e in heard if isinstance(e, UnitDone)] == [True] * 4
+    create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, heard))
+    assert [e.was_cached for e in heard if isinstance(e, UnitDone)] == [True] * 4
     assert (made / "clips.csv").read_bytes() == before
     (made / "clips" / "walk-walker-walk-duration_s-2.mp4").unlink()
-    create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+    create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
     assert open_video(made / "clips" / "walk-walker-walk-duration_s-2.mp4").n_frames == 60
 
 
-def test_wishes_narrow_a_session(studio: Path):
+def test_overrides_narrow_a_session(studio: Path):
     config = configured(studio, "two", 'confidence = []\nsets = ["single"]\n')
     heard: list[object] = []
-    wishes = MakeWishes(only=("walk", "wave", "jump"), limit=2, until="files")
-    built = create().make(config, out=studio / "out-two", wishes=wishes, workshop=workshop(studio, heard))
+    overrides = MakeOverrides(only=("walk", "wave", "jump"), limit=2, until="files")
+    built = create().make(config, out=studio / "out-two", overrides=overrides, context=context(studio, heard))
     stages = [e.account for e in heard if isinstance(e, StageEnded)]
     assert [(s.stage, s.n_out) for s in stages] == [("rows", 2), ("files", 2)]
     assert not (built.folder / "clips").exists()
     with pytest.raises(UnknownNameError):
-        create().make(config, out=None, wishes=MakeWishes(until="fils"), workshop=workshop(studio, []))
+        create().make(config, out=None, overrides=MakeOverrides(until="fils"), context=context(studio, []))
 
 
 def test_a_map_that_wants_nothing_is_told(studio: Path):
     config = configured(studio, "three", 'confidence = ["certain"]\n')
     with pytest.raises(DataError, match="no row is wanted"):
-        create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+        create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
 
 
 def test_unusable_motions_are_dropped_and_the_rest_goes_on(studio: Path):
@@ -157,7 +157,7 @@ def test_unusable_motions_are_dropped_and_the_rest_goes_on(studio: Path):
     (studio / "more.csv").write_text("\n".join(rows) + "\n")
     config = configured(studio, "four")
     config.write_text(config.read_text().replace("map.csv", "more.csv"))
-    built = create().make(config, out=None, wishes=MakeWishes(), workshop=workshop(studio, []))
+    built = create().make(config, out=None, overrides=MakeOverrides(), context=context(studio, []))
     clips = next(s for s in built.account.stages if s.stage == "clips")
     assert (clips.n_in, clips.n_out) == (6, 3)
     assert clips.dropped == {"too-few-frames": 1, "unusable-motion": 2}

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import DataError
-from vidence.make.pipeline.making import Workshop
+from vidence.make.pipeline.session import BuildContext
 from vidence.make.planted.planted_making import PlantedMaking, hold, leaking, make_planted
 from vidence.make.planted.planted_page import made_section
 from vidence.tables.cells import DASH
@@ -27,14 +27,14 @@ class Blocked:
             raise ImportError(f"{name} is not there in this test")
 
 sys.meta_path.insert(0, Blocked())
-from vidence.make.pipeline.making import Workshop
+from vidence.make.pipeline.session import BuildContext
 from vidence.make.planted.planted_lights import make_lights
 from vidence.make.planted.planted_making import make_planted
 
 out = Path(sys.argv[1])
-workshop = Workshop(cache_root=out / "cache", memory=out / "replies.sqlite")
-made = make_planted(out / "made", seed=7, workshop=workshop)
-lights = make_lights(out / "lights", workshop=workshop)
+context = BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
+made = make_planted(out / "made", seed=7, context=context)
+lights = make_lights(out / "lights", context=context)
 print(json.dumps({"n": len(made.held), "lights": {k: str(v) for k, v in lights.items()}}))
 """
 
@@ -53,8 +53,8 @@ def without(tmp_path_factory) -> tuple[Path, dict]:
 def made(without) -> PlantedMaking:
     """The same again, which draws and makes nothing."""
     folder = without[0]
-    workshop = Workshop(cache_root=folder / "cache", memory=folder / "replies.sqlite")
-    return make_planted(folder / "made", seed=7, workshop=workshop)
+    context = BuildContext(cache_root=folder / "cache", memory=folder / "replies.sqlite")
+    return make_planted(folder / "made", seed=7, context=context)
 
 
 def test_what_was_made_says_what_was_planted(without, made):

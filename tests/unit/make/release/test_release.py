@@ -12,10 +12,15 @@ from vidence.ask.benchmarks.herbench import create as herbench
 from vidence.ask.benchmarks.table import create as table
 from vidence.errors import StoreError, UsageError
 from vidence.make.gates.rules import ReleaseRules
-from vidence.make.pipeline.accounts import Account
-from vidence.make.pipeline.splitting import split_by_video
+from vidence.make.pipeline.ledger import Account
 from vidence.make.release.words import Facts
-from vidence.make.release.writing import check_sums, release_files, without_licence, write_release
+from vidence.make.release.writing import (
+    check_sums,
+    release_files,
+    split_by_video,
+    without_licence,
+    write_release,
+)
 
 FACTS = Facts(name="set", maker="a maker", account=Account(stages=()), gates=("no gate",))
 

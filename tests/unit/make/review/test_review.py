@@ -4,13 +4,14 @@ import csv
 import io
 from collections import Counter
 
+import msgspec
 import pytest
 
 from subjects.gated import draft, questions
-from vidence.errors import DataError, UsageError
+from vidence.errors import DataError
 from vidence.make.gates.rules import ReviewRules
 from vidence.make.review.decision import decide_review
-from vidence.make.review.sample import Drawn, draw
+from vidence.make.review.sample import ReviewSample, draw_sample
 from vidence.make.review.sheet import Reviewed, as_csv, as_page, read_csv
 
 
@@ -23,8 +24,8 @@ def asked(**sizes: int):
     return questions(drafts)
 
 
-def drawn_of(some, seed: int = 1, open_gates=None, **rules: object) -> Drawn:
-    return draw(some, ReviewRules(**rules), seed=seed, open_gates=open_gates or {})
+def drawn_of(some, seed: int = 1, open_gates=None, **rules: object) -> ReviewSample:
+    return draw_sample(some, ReviewRules(**rules), seed=seed, open_gates=open_gates or {})
 
 
 # --------------------------------------------------------------------------- who is drawn
@@ -79,11 +80,11 @@ def test_everything_and_nothing_can_be_drawn():
 
 
 @pytest.fixture
-def drawn() -> Drawn:
+def drawn() -> ReviewSample:
     return drawn_of(asked(AC__v1=20))
 
 
-def filled(drawn: Drawn, path, edit=lambda cells: None, verdict: str = "accept"):
+def filled(drawn: ReviewSample, path, edit=lambda cells: None, verdict: str = "accept"):
     rows = list(csv.DictReader(io.StringIO(as_csv(drawn.rows).decode("utf-8-sig"))))
     for row in rows:
         row["verdict"] = verdict
@@ -203,7 +204,7 @@ def test_the_page_shows_what_is_asked_and_loads_nothing(drawn):
 # --------------------------------------------------------------------------- what follows
 
 
-def say(drawn: Drawn, rejected: int, **per_why: int) -> list[Reviewed]:
+def say(drawn: ReviewSample, rejected: int, **per_why: int) -> list[Reviewed]:
     """Reject the first so many of the sample."""
     said = []
     for row in drawn.rows:
@@ -215,7 +216,7 @@ def say(drawn: Drawn, rejected: int, **per_why: int) -> list[Reviewed]:
 
 def decide(some, rejected: int, **rules: object):
     settings = ReviewRules(**rules)
-    drawn = draw(some, settings, seed=1, open_gates={})
+    drawn = draw_sample(some, settings, seed=1, open_gates={})
     return decide_review(some, drawn, said=say(drawn, rejected), rules=settings)
 
 
@@ -269,7 +270,7 @@ def test_strata_are_weighted_by_their_size():
 def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
     drafts = [draft(f"d{i}") for i in range(200)] + [draft(f"m{i}", truth="model") for i in range(50)]
     some, rules = questions(drafts), ReviewRules()
-    drawn = draw(some, rules, seed=1, open_gates={})
+    drawn = draw_sample(some, rules, seed=1, open_gates={})
     said = [Reviewed(item_id=row.question.question_id, is_accepted=row.why == "sample") for row in drawn.rows]
     result, kept, dropped = decide_review(some, drawn, said=said, rules=rules)
     line = result.tasks[0]
@@ -281,11 +282,11 @@ def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
 @pytest.mark.parametrize(
     ("rules", "said"),
     [
-        ({"share": 0.0}, "share is 0.0"),
-        ({"level": 1.0}, "level is 1.0"),
-        ({"most_rejected": 2}, "most_rejected is 2"),
+        ({"share": 0.0}, r"\$\.share"),
+        ({"level": 1.0}, r"\$\.level"),
+        ({"most_rejected": 2}, r"\$\.most_rejected"),
     ],
 )
 def test_rules_that_make_no_sense_are_refused(rules, said):
-    with pytest.raises(UsageError, match=said):
-        ReviewRules(**rules)
+    with pytest.raises(msgspec.ValidationError, match=said):
+        msgspec.convert(rules, ReviewRules)

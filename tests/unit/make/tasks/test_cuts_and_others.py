@@ -4,14 +4,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from vidence.seeing.filtering import FilterSettings
 
 from subjects.tracks import shots, track, video, walk
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.errors import DataError
-from vidence.make.pipeline.array_forms import Followed, FollowedForm
+from vidence.make.herbench.tracking import TRACKS, Tracks
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
-from vidence.make.tasks._people import is_inside, ways
-from vidence.seeing.cleaning import FilterSettings
+from vidence.make.tasks.people import is_inside, ways
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo
 
@@ -27,7 +27,9 @@ def across(name: str, *, first: int, last: int, start: float = 20, end: float = 
 
 
 def rlpc(what: Material, **options: str) -> list[Draft]:
-    flow = find("task", "rlpc").create(options).draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
+    flow = create("task", Spec(name="rlpc", options=options)).draft(
+        what, Corpus(), most=40, rng=np.random.default_rng(0)
+    )
     with pytest.raises(StopIteration) as stopped:
         next(flow)
     return [one for one in stopped.value.value if isinstance(one, Draft)]
@@ -219,7 +221,7 @@ class TestOthers:
         what = Material(
             source=SOURCE, tracked=tracked, chosen=tuple(t.track_id for t in self.WALKERS), a_cards=cards
         )
-        flow = find("task", "aglt").create({}).draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
+        flow = create("task", "aglt").draft(what, Corpus(), most=40, rng=np.random.default_rng(0))
         with pytest.raises(StopIteration) as stopped:
             next(flow)
         made = stopped.value.value
@@ -233,12 +235,12 @@ class TestOthers:
 def test_tracks_are_kept_with_cuts_and_others():
     quick = across("quick", first=30, last=45)
     tracked = replace(video(TestOthers.WALKERS), others=(quick,), shots=shots(99, 200))
-    value = Followed(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
-    again = FollowedForm().decode(FollowedForm().encode(value)).video
+    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
+    again = TRACKS.decode(TRACKS.encode(value)).video
     assert [t.track_id for t in again.tracks] == ["w0", "w1", "w2", "w3", "w4"]
     assert again.cuts == (99, 200)
     black = replace(value, video=replace(tracked, shots=BLACK))
-    assert FollowedForm().decode(FollowedForm().encode(black)).video.shots == BLACK
+    assert TRACKS.decode(TRACKS.encode(black)).video.shots == BLACK
     (other,) = again.others
     assert other.track_id == "quick"
     assert np.array_equal(other.boxes_px, quick.boxes_px)

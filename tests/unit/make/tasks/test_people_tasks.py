@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from subjects.tracks import track, video, walk
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.material import Card, Corpus, Draft, Dropped, Material, VideoSource
-from vidence.make.tasks._paths import SHAPES, moves, region_of, shape_of
-from vidence.make.tasks._people import ways
+from vidence.make.tasks.paths import SHAPES, moves, region_of, shape_of
+from vidence.make.tasks.people import ways
 from vidence.seeing.tracks import Track, TrackedVideo
 
 SOURCE = VideoSource(
@@ -46,10 +46,8 @@ def material(tracks: Sequence[Track], texts: dict[str, str] | None = None, **mor
 def made(
     name: str, what: Material, *, most: int = 20, corpus: Corpus | None = None, **options: str
 ) -> list[Draft | Dropped]:
-    flow = (
-        find("task", name)
-        .create(options)
-        .draft(what, corpus or Corpus(), most=most, rng=np.random.default_rng(0))
+    flow = create("task", Spec(name=name, options=options)).draft(
+        what, corpus or Corpus(), most=most, rng=np.random.default_rng(0)
     )
     with pytest.raises(StopIteration) as stopped:
         next(flow)
@@ -136,7 +134,7 @@ class TestMpdr:
 
     def test_a_margin_above_the_band_is_refused(self) -> None:
         with pytest.raises(UsageError, match="margin_s=4 is above tie_s=3"):
-            find("task", "mpdr").create({"margin_s": "4"})
+            create("task", Spec(name="mpdr", options={"margin_s": "4"}))
 
 
 class TestAglt:
@@ -309,8 +307,8 @@ class TestWhoIsUsed:
             made("aglt", material([ACROSS, DOWN, LATE]), most=-1)
 
     def test_an_option_that_is_not_known(self) -> None:
-        with pytest.raises(UsageError, match="rlpc has no option 'alike'"):
-            find("task", "rlpc").create({"alike": "0.5"})
+        with pytest.raises(UsageError, match="the task 'rlpc' has no option 'alike'"):
+            create("task", Spec(name="rlpc", options={"alike": "0.5"}))
 
 
 class TestPaths:

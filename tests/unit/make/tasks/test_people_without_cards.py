@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subjects.planted_people import strangers, street
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.make.pipeline.material import Card, Corpus, Draft, Dropped, Material
 from vidence.seeing.tracks import TrackedVideo
 
@@ -32,7 +32,7 @@ def seen(*, n_others: int = 3, twins: dict[str, str] | None = None, hidden: tupl
 
 
 def made(name: str, what: Material, corpus: Corpus | None = None, **options: str) -> list[Draft | Dropped]:
-    task = find("task", name).create(options)
+    task = create("task", Spec(name=name, options=options))
     flow = task.draft(what, corpus or strangers(1), most=200, rng=np.random.default_rng(0))
     with pytest.raises(StopIteration) as stopped:
         next(flow)

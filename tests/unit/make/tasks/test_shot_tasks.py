@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from subjects.planted_people import trailer
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.errors import UsageError
 from vidence.make.pipeline.material import Change, Corpus, Draft, Dropped, Material, SceneCard, VideoSource
 from vidence.seeing.shooting import Shot
@@ -39,7 +39,9 @@ def false(i: int, text: str, changes: tuple[Change, ...] = TWO) -> SceneCard:
 
 
 def made(name: str, what: Material, *, most: int = 20, **options: str) -> list[Draft | Dropped]:
-    flow = find("task", name).create(options).draft(what, Corpus(), most=most, rng=np.random.default_rng(0))
+    flow = create("task", Spec(name=name, options=options)).draft(
+        what, Corpus(), most=most, rng=np.random.default_rng(0)
+    )
     with pytest.raises(StopIteration) as stopped:
         next(flow)
     return list(stopped.value.value)
@@ -141,7 +143,7 @@ def test_sva_needs_false_descriptions() -> None:
 
 
 def test_false_descriptions_can_be_left_out_of_tso() -> None:
-    found = drafts(made("tso", trailer(1), mixed="no"))
+    found = drafts(made("tso", trailer(1), mixed="false"))
     assert found
     assert not any("false" in fact for d in found for fact in d.facts.values())
 
@@ -163,4 +165,4 @@ def test_nothing_is_asked_for_when_nothing_is_wanted() -> None:
 
 def test_an_option_that_cannot_be_read() -> None:
     with pytest.raises(UsageError, match="alike='much' cannot be read"):
-        find("task", "sva").create({"alike": "much"})
+        create("task", Spec(name="sva", options={"alike": "much"}))

@@ -8,33 +8,42 @@ import pytest
 
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Draft, Dropped
-from vidence.make.tasks._alike import closest, content_words, jaccard
-from vidence.make.tasks._drafting import Deck, Idea, Ledger, NoIdea, n_apart
-from vidence.make.tasks._moments import Timeline
-from vidence.make.tasks._ranges import ranges_around
-from vidence.make.tasks._wording import joined, named, number_word, numbered, order_of, sentence
+from vidence.make.tasks.candidates import BalancedDraw, Candidate, DraftLog, NoCandidate, n_apart
+from vidence.make.tasks.counts import ranges_around
+from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.wording import (
+    closest,
+    content_words,
+    jaccard,
+    joined,
+    named,
+    number_word,
+    numbered,
+    order_of,
+    sentence,
+)
 from vidence.records import Evidence
 
 SPANS = tuple(Evidence(start_s=float(i), end_s=i + 1.0) for i in range(3))
 
 
-def idea(**other: object) -> Idea:
+def candidate(**other: object) -> Candidate:
     values: dict[str, object] = {
         "structure": "s", "subject": "x", "question": "Which?", "right": "a", "wrong": tuple("bcde"),
         "evidence": SPANS,
     }  # fmt: skip
-    return Idea(**{**values, **other})
+    return Candidate(**{**values, **other})
 
 
-def ledger() -> Ledger:
-    return Ledger(code="TSO", video_id="v", rng=np.random.default_rng(0))
+def ledger() -> DraftLog:
+    return DraftLog(code="TSO", video_id="v", rng=np.random.default_rng(0))
 
 
-class TestLedger:
+class TestDraftLog:
     def test_a_draft(self) -> None:
-        book = ledger()
-        assert book.take(idea())
-        (draft,) = book.made
+        log = ledger()
+        assert log.take(candidate())
+        (draft,) = log.made
         assert isinstance(draft, Draft)
         assert draft.choices[draft.answer_index] == "a"
         assert sorted(draft.choices) == list("abcde")
@@ -51,27 +60,27 @@ class TestLedger:
         ],
     )
     def test_what_is_no_draft(self, other: dict[str, object], reason: str) -> None:
-        book = ledger()
-        assert not book.take(idea(**other))
-        (dropped,) = book.made
+        log = ledger()
+        assert not log.take(candidate(**other))
+        (dropped,) = log.made
         assert isinstance(dropped, Dropped)
         assert (dropped.what, dropped.stage, dropped.reason) == ("v: s, x", "draft:TSO", reason)
 
     def test_the_same_question_twice(self) -> None:
-        book = ledger()
-        assert [book.take(idea()), book.take(idea()), book.n_drafts] == [True, False, 1]
+        log = ledger()
+        assert [log.take(candidate()), log.take(candidate()), log.n_drafts] == [True, False, 1]
 
     def test_the_same_loss_is_written_down_once(self) -> None:
-        book = ledger()
+        log = ledger()
         for _ in range(3):
-            book.take(NoIdea(subject="x", reason="why"))
-        assert len(book.made) == 1
+            log.take(NoCandidate(subject="x", reason="why"))
+        assert len(log.made) == 1
 
     def test_sources_in_turn(self) -> None:
-        book = ledger()
-        sources = [iter([idea(structure=s, question=f"{s}{i}?") for i in range(5)]) for s in "pqr"]
-        book.fill(sources, most=7)
-        counts = Counter(d.structure for d in book.made if isinstance(d, Draft))
+        log = ledger()
+        sources = [iter([candidate(structure=s, question=f"{s}{i}?") for i in range(5)]) for s in "pqr"]
+        log.fill(sources, most=7)
+        counts = Counter(d.structure for d in log.made if isinstance(d, Draft))
         assert sorted(counts.values()) == [2, 2, 3]
 
 
@@ -89,8 +98,8 @@ def test_spans_apart_is_the_most_that_fit() -> None:
 
 
 def test_a_deck_has_every_number_before_any_again() -> None:
-    deck = Deck(5, rng=np.random.default_rng(0))
-    drawn = [deck.draw() for _ in range(20)]
+    deck = BalancedDraw(5, rng=np.random.default_rng(0))
+    drawn = [deck.next() for _ in range(20)]
     assert all(sorted(drawn[i : i + 5]) == [0, 1, 2, 3, 4] for i in range(0, 20, 5))
 
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from subjects.planted_people import street
-from vidence.catalog import find
+from vidence.catalog import Spec, create
 from vidence.contracts import Ask
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.make.pipeline.material import Card, Corpus, Crop, Draft, Dropped, Material
-from vidence.make.tasks._written import Unwritten, Wish, Written, leak_in, read_question
+from vidence.make.tasks.written import NotWritten, Request, Written, leak_in, read_question
 from vidence.records import ImagePart, Prompt, Reply
 
 GOOD = {
@@ -37,10 +37,8 @@ def run(
     options: dict[str, str] | None = None,
 ) -> tuple[list[Draft | Dropped], list[list[Prompt]]]:
     """Drive a task by a function in the model's place; also what it asked for, round by round."""
-    flow = (
-        find("task", name)
-        .create(options or {})
-        .draft(what, Corpus(), most=most, rng=np.random.default_rng(0))
+    flow = create("task", Spec(name=name, options=options or {})).draft(
+        what, Corpus(), most=most, rng=np.random.default_rng(0)
     )
     rounds: list[list[Prompt]] = []
     replies: Sequence[Reply] | None = None
@@ -121,14 +119,14 @@ def test_pictures_are_shown_where_wanted() -> None:
         for p in crowd.people
     )
     what = replace(crowd.material, b_cards=cards, crops=crops)
-    _, rounds = run("agar", what, lambda _: said(), most=1, options={"crops": "yes"})
+    _, rounds = run("agar", what, lambda _: said(), most=1, options={"crops": "true"})
     prompt = rounds[0][0]
     shown = [part.digest for part in prompt.parts if isinstance(part, ImagePart)]
     name = shown[0].split("-")[0]
     first = next(p.first for p in crowd.people if p.track_id == name)
     assert shown == [f"{name}-{first + 10}", f"{name}-{first + 12}"]
     assert "The 2 pictures before this text" in prompt.text
-    assert find("task", "agar").create({"crops": "yes"}).needs[-1] == "crops"
+    assert create("task", Spec(name="agar", options={"crops": "true"})).needs[-1] == "crops"
 
 
 def test_a_bad_reply_is_repaired_once() -> None:
@@ -160,11 +158,7 @@ def test_nothing_to_ask_and_refusals_are_not_repaired() -> None:
 
 
 def test_one_rejected_request_does_not_take_the_others_along() -> None:
-    flow = (
-        find("task", "agbi")
-        .create({})
-        .draft(street(1).material, Corpus(), most=3, rng=np.random.default_rng(0))
-    )
+    flow = create("task", "agbi").draft(street(1).material, Corpus(), most=3, rng=np.random.default_rng(0))
     assert len(next(flow)) == 3
     alone = flow.throw(RejectedRequestError("too many images"))
     assert len(alone) == 1
@@ -198,7 +192,7 @@ def test_one_rejected_request_does_not_take_the_others_along() -> None:
 )
 def test_replies_that_cannot_be_used(text: str, problem: str) -> None:
     read = read_question(text)
-    assert isinstance(read, Unwritten)
+    assert isinstance(read, NotWritten)
     assert read.reason == "unreadable"
     assert problem in read.detail
 
@@ -221,13 +215,13 @@ def test_the_last_object_behind_the_thinking_counts() -> None:
     ],
 )
 def test_leaks(question: str, answer: str, leaks: bool) -> None:
-    wish = Wish(
+    request = Request(
         topic="",
         b_card=Card(track_id="a", kind="B", text=""),
         a_text="The person wears a red coat and holds an umbrella.",
     )
     written = Written(question=question, answer=answer, distractors=())
-    assert bool(leak_in(written, wish, leak=0.15)) == leaks
+    assert bool(leak_in(written, request, leak=0.15)) == leaks
 
 
 def test_a_leak_is_dropped_after_one_repair() -> None:
@@ -269,4 +263,4 @@ class TestOwnPrompts:
     def test_bad_files_are_refused(self, tmp_path: Path, name: str, text: str, problem: str) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(UsageError, match=problem):
-            find("task", "agbi").create({"prompts": str(tmp_path)})
+            create("task", Spec(name="agbi", options={"prompts": str(tmp_path)}))

@@ -1,0 +1,92 @@
+"""One session of making HERBench questions: its configuration, and what is known of each video by now."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from vidence.make.cards.cards import Flag
+from vidence.make.cards.crops import TrackPictures
+from vidence.make.cards.pictures import PictureFolder
+from vidence.make.herbench.config import HerbenchConfig
+from vidence.make.herbench.sources import Source
+from vidence.make.pipeline.cache import digest_of
+from vidence.make.pipeline.kept_video import KeptVideo
+from vidence.make.pipeline.material import Dropped, Material
+from vidence.make.pipeline.models import Models
+from vidence.make.pipeline.session import Session
+
+STAGES = (
+    "sources",
+    "events",
+    "watching",
+    "cards",
+    "scenes",
+    "drafts",
+    "gates",
+    "questions",
+    "review",
+    "release",
+    "report",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class HerbenchSession(Session):
+    """What the steps share."""
+
+    config: HerbenchConfig
+    models: Models
+    stages: tuple[str, ...] = STAGES
+
+    @property
+    def pictures(self) -> PictureFolder:
+        """The pictures that models are shown."""
+        return PictureFolder(self.out / "pictures")
+
+    @property
+    def prompts(self) -> Path | None:
+        """The user's folder of templates; None for the packaged ones."""
+        return self.root / self.config.prompts if self.config.prompts else None
+
+
+@dataclass(kw_only=True)
+class VideoState:
+    """What is known of one video by now: its material, the digests of its parts, why others are not there.
+
+    `pictures` are those of its chosen tracks; `flags` say which cards a person should look at.
+    """
+
+    source: Source
+    material: Material
+    digests: dict[str, str] = field(default_factory=dict)
+    absent: dict[str, str] = field(default_factory=dict)
+    pictures: dict[str, TrackPictures] = field(default_factory=dict)
+    flags: tuple[Flag, ...] = ()
+
+    @property
+    def video_id(self) -> str:
+        """The name of the video."""
+        return self.source.video.video_id
+
+    def named(self, what: str) -> str:
+        """The name of a part of it in accounts."""
+        return f"{self.video_id}: {what}"
+
+    def dropped(self, gone: Dropped, *, stage: str) -> Dropped:
+        """Something of it that was dropped, for the account of a stage."""
+        return Dropped(what=self.named(gone.what), stage=stage, reason=gone.reason, detail=gone.detail)
+
+    def settle(self, *parts: str, otherwise: str) -> None:
+        """Note the digests of parts of the material, or why they are absent where they are empty."""
+        for part in parts:
+            if value := getattr(self.material, part):
+                self.digests[part] = digest_of(value)
+            else:
+                self.absent.setdefault(part, otherwise)
+
+    def open(self, session: Session) -> KeptVideo | None:
+        """The video itself; None where its file is not here.
+
+        Raises:
+            MediaError: it cannot be read.
+        """
+        return None if self.source.file is None else session.context.video(self.source.file)

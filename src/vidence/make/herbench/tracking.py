@@ -1,0 +1,378 @@
+"""Tracking step: each video is read once for boxes and shots; then tracks are cleaned, ranked, picked."""
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.catalog import create
+from vidence.errors import MediaError
+from vidence.make.cards.visits import part_visits
+from vidence.make.herbench.config import TrackingRules, option_spec
+from vidence.make.herbench.session import HerbenchSession, VideoState
+from vidence.make.pipeline.cache import Artifact, Codec, Stage
+from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
+from vidence.make.pipeline.material import Dropped
+from vidence.media.video import Video
+from vidence.seeing.appearance import read_appearances
+from vidence.seeing.association import Tracker
+from vidence.seeing.describers.describing import Describer, Portraits
+from vidence.seeing.following import Footage, open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.limbs import without_parts
+from vidence.seeing.refine import refine
+from vidence.seeing.same_person import Looks, looks_of, without_changed
+from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
+from vidence.seeing.trackrank import pick_diverse, rank
+from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.watching import Observer, watch
+
+STAGE: Final = "tracks"
+NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
+NEED_SHOTS: Final = ("shots", "scene_cards")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Boxes:
+    """What was found in a video; `vectors` of the boxes where a tracker wants them, shape (n, n_dims).
+
+    `finds_parts` says that the detector takes limbs for people now and then.
+    """
+
+    detections: Detections
+    vectors: NDArray[np.float32] | None = None
+    problems: tuple[str, ...] = ()
+    finds_parts: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tracks:
+    """The tracks of one video after refining, those chosen (best first), and what became of the rest.
+
+    `raw_ids` are the tracks before refining, `scores` the rank of each refined track.
+    """
+
+    video: TrackedVideo
+    chosen: tuple[str, ...]
+    raw_ids: tuple[str, ...]
+    dropped: tuple[Dropped, ...] = ()
+    scores: Mapping[str, float]
+
+
+BOXES, SHOTS, TRACKS = Codec(Boxes), Codec(tuple[Shot, ...]), Codec(Tracks)
+
+
+def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
+    """Give every video its tracks and its shots, as far as they are needed and switched on."""
+    tracking = work.config.tracking
+    wants_tracks = tracking is not None and bool(set(NEED_TRACKS) & set(needs))
+    wants_shots = bool(set(NEED_SHOTS) & set(needs))
+    if tracking is not None and wants_tracks and tracking.end_at_cuts:
+        wants_shots = True
+    for one in videos:
+        reason = "" if one.source.file is not None else "the video is not here"
+        if reason or tracking is None:
+            one.absent |= dict.fromkeys(NEED_TRACKS, reason or "the configuration has no [tracking]")
+        if reason or work.config.shots is None:
+            one.absent |= dict.fromkeys(NEED_SHOTS, reason or "the configuration has no [shots]")
+    watcher = _Watcher(
+        work=work,
+        rules=tracking if wants_tracks else None,
+        shots=_open_shots(work) if wants_shots else None,
+    )
+    if watcher.rules is None and watcher.shots is None:
+        return
+    work.began("watching", len(videos))
+    dropped = [gone for one in videos if (gone := watcher.watch(one)) is not None]
+    gone_names = {one.what for one in dropped}
+    names = [one.video_id for one in videos]
+    work.close(
+        "watching",
+        unit="videos",
+        taken=names,
+        kept=[name for name in names if name not in gone_names],
+        dropped=dropped,
+        n_cached=watcher.n_cached,
+    )
+    if watcher.rules is not None:
+        work.close(STAGE, unit="tracks", taken=watcher.taken, kept=watcher.chosen, dropped=watcher.dropped)
+
+
+def _open_shots(work: HerbenchSession) -> ShotDetector | None:
+    rules = work.config.shots
+    if rules is None:
+        return None
+    detector: ShotDetector = create("shot-detector", option_spec(rules.detector, rules.options))
+    return detector
+
+
+@dataclass(kw_only=True)
+class _Watcher:
+    """Watches one video after the other, and remembers what became of their tracks."""
+
+    work: HerbenchSession
+    rules: TrackingRules | None
+    shots: ShotDetector | None
+    taken: list[str] = field(default_factory=list)
+    chosen: list[str] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    n_cached: int = 0
+
+    def __post_init__(self) -> None:
+        self._tracker: Tracker | None = None
+        self._describer: Describer | None = None
+        self._detectors: dict[str, Detector] = {}
+        if self.rules is not None:
+            self._tracker = tracker = open_tracker(self.rules.tracker)
+            self._describer = open_describer(tracker.describer or "colour")
+
+    def watch(self, one: VideoState) -> Dropped | None:
+        """Give a video what is seen in it; what is wrong with it where nothing can be."""
+        try:
+            video = one.open(self.work)
+            if video is None:
+                detail = str(one.source.video.path)
+                return Dropped(what=one.video_id, stage="watching", reason="no-video", detail=detail)
+            self._watch(one, video)
+        except MediaError as error:
+            one.absent |= dict.fromkeys((*NEED_TRACKS, *NEED_SHOTS), str(error))
+            self.work.trouble(str(error))
+            reason = "unreadable-frames"
+            return Dropped(what=one.video_id, stage="watching", reason=reason, detail=str(error))
+        return None
+
+    def _watch(self, one: VideoState, video: KeptVideo) -> None:
+        cache, inputs = self.work.cache, {"video": one.source.video.sha256}
+        detector = self._detector(one)
+        every = 1 if self.rules is None else self.rules.every
+        describer = "" if self._describer is None else self._describer.identity
+        settings = ["" if detector is None else detector.identity, describer, every]
+        box_stage = Stage(name="boxes", codec=BOXES, version=3, settings=settings)
+        shot_stage = Stage(name="shots", codec=SHOTS, settings=self.shots and self.shots.identity)
+        boxes = None if detector is None else cache.find(box_stage, inputs)
+        shots = None if self.shots is None else cache.find(shot_stage, inputs)
+        wants_boxes = detector is not None and boxes is None
+        wants_shots = self.shots is not None and shots is None
+        if wants_boxes or wants_shots:
+            found, cut = read_once(
+                video,
+                detector=detector if wants_boxes else None,
+                describer=self._describer,
+                shots=self.shots if wants_shots else None,
+                every=every,
+            )
+            boxes = boxes if found is None else cache.put(box_stage, inputs, found)
+            shots = shots if cut is None else cache.put(shot_stage, inputs, cut)
+        was_cached = not (wants_boxes or wants_shots)
+        self.n_cached += was_cached
+        if shots is not None:
+            one.material = replace(one.material, shots=shots.value)
+            one.digests["shots"] = shots.digest
+        if boxes is not None:
+            self._track(one, video, boxes, shots=shots)
+        self.work.done("watching", one.video_id, was_cached=was_cached)
+
+    def _detector(self, one: VideoState) -> Detector | None:
+        """The detector for a video: the file of boxes beside it, or the one of the configuration."""
+        if self.rules is None:
+            return None
+        path, query, options = one.source.rule.detections.partition("?")
+        spec = self.rules.detector
+        if path:
+            spec = f"boxes:{self.work.root / path.format(video_id=one.video_id)}{query}{options}"
+        if spec not in self._detectors:
+            self._detectors[spec] = open_detector(spec)
+        return self._detectors[spec]
+
+    def _track(
+        self,
+        one: VideoState,
+        video: KeptVideo,
+        boxes: Artifact[Boxes],
+        *,
+        shots: Artifact[tuple[Shot, ...]] | None,
+    ) -> None:
+        if self.rules is None or self._tracker is None:
+            return
+        tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
+        stage = Stage(name=STAGE, codec=TRACKS, version=5, settings=[tracker.identity, rules, seed])
+        inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
+        frames: list[ShotFrames] = []
+        if rules.end_at_cuts and shots is not None:
+            inputs["shots"] = shots.digest
+            frames = [shot.frames for shot in shots.value]
+        found = self.work.cache.find(stage, inputs)
+        if found is None:
+            rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{one.video_id}".encode()).digest()))
+            tracks = find_tracks(video, boxes.value, shots=frames, tracker=tracker, rules=rules, rng=rng)
+            found = self.work.cache.put(stage, inputs, tracks)
+        made = found.value
+        self.taken += map(one.named, made.raw_ids)
+        self.chosen += map(one.named, made.chosen)
+        self.dropped += [one.dropped(gone, stage=STAGE) for gone in made.dropped]
+        if made.chosen:
+            one.material = replace(one.material, tracked=made.video, chosen=made.chosen)
+            one.digests |= dict.fromkeys(("tracked", "chosen"), found.digest)
+        else:
+            n_boxes, n_raw = len(boxes.value.detections.frame_indices), len(made.raw_ids)
+            why = f"no track is left: {n_boxes} boxes, {n_raw} tracks before refining"
+            one.absent |= dict.fromkeys(NEED_TRACKS, why)
+
+
+# --------------------------------------------------------------------------- one pass over a video
+
+
+def read_once(
+    video: KeptVideo,
+    *,
+    detector: Detector | None,
+    describer: Describer | None,
+    shots: ShotDetector | None,
+    every: int,
+) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
+    """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
+
+    A detector that takes each n-th frame only, or that reads the video by itself, cannot share the pass of
+    a shot detector, which wants every frame; then there are two.
+
+    Raises:
+        MediaError: the video cannot be read.
+        DataError: a file of boxes cannot be used.
+    """
+    if detector is None:
+        return None, None if shots is None else find_shots(Video(video.scan), shots)
+    observers: list[Observer] = []
+    portraits = cutter = None
+    if describer is not None:
+        portraits = Portraits(describer, class_names=(PERSON,))
+        observers.append(portraits)
+    if shots is not None and every == 1:
+        size_px = (video.probe.width_px, video.probe.height_px)
+        cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
+        observers.append(cutter)
+    if detector.looks or observers:
+        observers.append(FrameKeeper(video))
+    frames = range(0, video.n_frames, every)
+    watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
+    boxes = Boxes(
+        detections=watched.detections,
+        vectors=None if portraits is None else portraits.of(watched.detections),
+        problems=tuple(problem.message for problem in watched.problems),
+        finds_parts=getattr(detector, "finds_parts", False),
+    )
+    if shots is None:
+        return boxes, None
+    return boxes, find_shots(Video(video.scan), shots) if cutter is None else cutter.shots(video.times_s)
+
+
+# --------------------------------------------------------------------------- tracks of its boxes
+
+
+def find_tracks(
+    video: KeptVideo,
+    seen: Boxes,
+    *,
+    shots: Sequence[ShotFrames] = (),
+    tracker: Tracker,
+    rules: TrackingRules,
+    rng: np.random.Generator,
+) -> Tracks:
+    """Tracks of the boxes that were seen: associated, refined, ranked, and some picked.
+
+    Args:
+        video: for the looks of the tracks that are left.
+        seen: the boxes.
+        shots: the shots that tracks end with; what is between the beginnings of two is tracked by itself.
+        tracker: what makes tracks of them.
+        rules: how they are refined, ranked and picked.
+        rng: for the picking.
+
+    Raises:
+        MediaError: the video cannot be opened any more.
+
+    Source: HERBench, sections 7.1 and 7.3.
+    Departs: the paper does not say what becomes of tracks at cuts; ours end there.
+    """
+    whole = TrackedVideo(
+        width_px=video.probe.width_px,
+        height_px=video.probe.height_px,
+        times_s=video.times_s,
+        tracks=(),
+        detections=seen.detections,
+        shots=tuple(shots),
+    )
+    found = track_shots(
+        seen.detections,
+        tracker,
+        Footage(
+            n_frames=video.n_frames,
+            height_px=video.probe.height_px,
+            fps=video.probe.counted.fps,
+            stride=rules.every,
+            cuts=whole.cuts,
+        ),
+        vectors=seen.vectors,
+        finds_parts=seen.finds_parts,
+    )
+    limbs = list(found.parts)
+    cleaned = refine(replace(whole, tracks=found.tracks), rules.refine)
+    refined_tracks = cleaned.video.tracks
+    if seen.finds_parts:  # once more: fragments of a person are whole only now
+        refined_tracks, parts = without_parts(refined_tracks)
+        limbs += parts
+    stays, visits, away = part_visits(refined_tracks, whole, every=rules.every, stage=STAGE)
+    others = (*cleaned.video.others, *visits)
+    known = _looks(seen, replace(whole, tracks=(*stays, *others)), rules=rules)
+    people, changed, mixed = without_changed(stays, known, rules.same_person, others=others)
+    means = {
+        name: mean for name, one in known.items() if (mean := one.mean(slice(None), least=1)) is not None
+    }
+    refined = replace(whole, tracks=people, others=(*others, *changed), looks=means)
+    looks = read_appearances(video, people, settings=rules.looks) if people else {}
+    ranking = rank(refined, appearances=looks, settings=rules.rank)
+    picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
+    dropped = [
+        *_gone((*limbs, *mixed, *cleaned.account.dropped)),
+        *_merged(cleaned.account.merges),
+        *away,
+    ]
+    chosen = tuple(pick.track_id for pick in picks)
+    return Tracks(
+        video=replace(refined, detections=None),
+        chosen=chosen,
+        raw_ids=found.raw_ids,
+        dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
+        scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
+    )
+
+
+def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[str, Looks]:
+    """What tracks look like; nothing where no boxes were described."""
+    if seen.vectors is None:
+        return {}
+    return looks_of(
+        video.tracks,
+        seen.detections,
+        seen.vectors,
+        size_px=(video.width_px, video.height_px),
+        most_covered=rules.same_person.most_covered,
+    )
+
+
+def _gone(tracks: Sequence[DroppedTrack]) -> list[Dropped]:
+    return [Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in tracks]
+
+
+def _merged(merges: Sequence[Merge]) -> list[Dropped]:
+    dropped = []
+    for merge in merges:
+        gone = {merge.before, merge.after} - {merge.into}
+        words = f"joined with {merge.into}, cost {merge.cost:.2f}"
+        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
+    return dropped
+
+
+def _not_picked(*, people_ids: Sequence[str], chosen: Sequence[str]) -> list[Dropped]:
+    return [Dropped(what=name, stage=STAGE, reason="not-picked") for name in people_ids if name not in chosen]

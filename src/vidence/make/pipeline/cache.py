@@ -1,0 +1,179 @@
+"""Artifact cache: results of stages on disk, found again by what they were made from.
+
+A stage works in units, such as one video. The result of a unit lies in ``stages/NAME/KEY.json``, where the
+key is the SHA-256 of the stage's name, version and settings and of the digests of all that went in. So a
+build that was killed goes on with the unit it was at, and a changed setting redoes what depends on it and
+nothing else. Nothing is ever marked as stale: a key that is not asked for is not found.
+"""
+
+import base64
+import hashlib
+import io
+import logging
+import zlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Generic, TypeVar
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.contracts import Flow
+from vidence.errors import StoreError
+from vidence.media.cache import write_whole
+
+T = TypeVar("T")
+_FORMAT = "vidence-stage/2"
+_log = logging.getLogger(__name__)
+
+
+class Codec(Generic[T]):
+    """JSON of a record, dataclass or plain value; arrays in it are compressed ``.npy`` files in base64.
+
+    The same value always gives the same bytes.
+    """
+
+    def __init__(self, kind: type[T]) -> None:
+        self._decoder = msgspec.json.Decoder(kind, dec_hook=_array)
+
+    def encode(self, value: T) -> bytes:
+        """One JSON text and the end of its line."""
+        return msgspec.json.encode(value, enc_hook=_array_bytes) + b"\n"
+
+    def decode(self, data: bytes) -> T:
+        """The value.
+
+        Raises:
+            ValueError: these bytes hold none.
+        """
+        return self._decoder.decode(data)
+
+
+def _array_bytes(value: object) -> bytes:
+    if not isinstance(value, np.ndarray):
+        raise NotImplementedError(f"{type(value).__name__} has no form in the artifact cache")
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, value, allow_pickle=False)
+    return zlib.compress(buffer.getvalue())
+
+
+def _array(kind: type, value: object) -> NDArray[np.generic]:
+    try:
+        buffer = io.BytesIO(zlib.decompress(base64.b64decode(str(value))))
+    except zlib.error as error:
+        raise ValueError(f"no array: {error}") from error
+    array: NDArray[np.generic] = np.lib.format.read_array(buffer, allow_pickle=False)
+    return array
+
+
+@dataclass(frozen=True, kw_only=True)
+class Stage(Generic[T]):
+    """A step whose results are kept: what decides them beside the inputs, and how they are written.
+
+    `settings` are anything that msgspec can write. Whoever changes what a stage makes of the same settings
+    raises its `version`.
+    """
+
+    name: str
+    codec: Codec[T]
+    version: int = 1
+    settings: object = None
+
+    def key(self, inputs: Mapping[str, str]) -> str:
+        """The name of the result from these inputs; `inputs` are their digests by what they are."""
+        return digest_of([_FORMAT, self.name, self.version, self.settings, dict(inputs)])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Artifact(Generic[T]):
+    """A result with the SHA-256 of its bytes, by which later stages know it."""
+
+    value: T
+    digest: str
+    was_cached: bool
+
+
+def _any(value: object) -> bool:
+    return True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unit(Generic[T]):
+    """One piece of work of a stage: its name for people, what goes in, and how its result is made.
+
+    `is_usable` says whether a cached result can be used still, such as when its pictures are there.
+    """
+
+    stage: Stage[T]
+    name: str
+    inputs: Mapping[str, str]
+    make: Callable[[], T]
+    is_usable: Callable[[T], bool] = _any
+
+
+@dataclass(frozen=True, kw_only=True)
+class FlowUnit(Generic[T]):
+    """Like `Unit` for work that asks models: `start` gives a flow."""
+
+    stage: Stage[T]
+    name: str
+    inputs: Mapping[str, str]
+    start: Callable[[], Flow[T]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ArtifactCache:
+    """The folder of results. What cannot be read there is made anew."""
+
+    folder: Path
+
+    def find(self, stage: Stage[T], inputs: Mapping[str, str]) -> Artifact[T] | None:
+        """The result of a unit, if it was made before."""
+        path = self._path(stage, inputs)
+        try:
+            data = path.read_bytes()
+            return Artifact(value=stage.codec.decode(data), digest=_digest(data), was_cached=True)
+        except FileNotFoundError:
+            return None
+        except (OSError, ValueError) as error:
+            _log.warning("%s cannot be used (%s) and is made anew", path, error)
+            return None
+
+    def put(self, stage: Stage[T], inputs: Mapping[str, str], value: T) -> Artifact[T]:
+        """Keep a result, whole or not at all.
+
+        Raises:
+            StoreError: it cannot be written.
+        """
+        data = stage.codec.encode(value)
+        path = self._path(stage, inputs)
+        try:
+            write_whole(path, data)
+        except OSError as error:
+            raise StoreError(
+                f"cannot write {path}: {error.strerror or error}; make room or choose another --out, "
+                "and the same command goes on"
+            ) from error
+        # What is read back, not what was made: this session sees what every later one will see.
+        return Artifact(value=stage.codec.decode(data), digest=_digest(data), was_cached=False)
+
+    def result(self, unit: Unit[T]) -> Artifact[T]:
+        """The result of a unit, made where it is not cached or not usable; errors as `make` raises them."""
+        found = self.find(unit.stage, unit.inputs)
+        if found is None or not unit.is_usable(found.value):
+            found = self.put(unit.stage, unit.inputs, unit.make())
+        return found
+
+    def _path(self, stage: Stage[T], inputs: Mapping[str, str]) -> Path:
+        return self.folder / stage.name / f"{stage.key(inputs)}.json"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(value: object) -> str:
+    """The SHA-256 of anything that msgspec can write, for use as an input of a stage."""
+    return _digest(msgspec.json.encode(value, order="sorted"))

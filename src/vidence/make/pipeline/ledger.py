@@ -1,0 +1,190 @@
+"""Ledger of a build: what came into each stage, what came out, why the rest did not; events for progress."""
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+
+from vidence.errors import AccountError, StoreError
+from vidence.make.pipeline.material import Dropped
+from vidence.media.cache import write_whole
+from vidence.records import Record
+
+ACCOUNT_FILE, DROPPED_FILE = "account.json", "dropped.jsonl"
+_MOST_NAMED = 3
+
+
+class StageAccount(Record, kw_only=True, omit_defaults=True):
+    """One stage: ``n_in = n_out + sum(dropped.values())``. `unit` says what is counted.
+
+    `dropped` counts by reason; each single thing that was dropped is in ``dropped.jsonl``.
+    """
+
+    stage: str
+    unit: str
+    n_in: int
+    n_out: int
+    dropped: dict[str, int] = msgspec.field(default_factory=dict)
+
+    @property
+    def n_dropped(self) -> int:
+        """How many were dropped, for whatever reason."""
+        return sum(self.dropped.values())
+
+
+class Account(Record, kw_only=True):
+    """All stages in their order, and how many questions there are in the end, by task."""
+
+    format: str = "vidence-make-account/1"
+    stages: tuple[StageAccount, ...]
+    questions: dict[str, int] = msgspec.field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def balanced(
+    stage: str, *, unit: str, taken: Collection[str], kept: Collection[str], dropped: Sequence[Dropped]
+) -> StageAccount:
+    """The account of a stage, if every thing that came in was either kept or dropped, once.
+
+    Args:
+        stage: its name.
+        unit: what is counted, such as ``drafts``.
+        taken: the ids of what came in.
+        kept: the ids of what came out.
+        dropped: what did not, with the ids in `what`.
+
+    Raises:
+        AccountError: something is lost, there twice, both kept and dropped, or came from nowhere.
+    """
+    gone = [one.what for one in dropped]
+    into = set(taken)
+    faults = {
+        "came in twice": _doubled(taken),
+        "came out or were dropped twice": _doubled([*kept, *gone]),
+        "came out without having come in": [name for name in (*kept, *gone) if name not in into],
+        "are lost": sorted(into - {*kept, *gone}),
+    }
+    for what, names in faults.items():
+        if names:
+            listed = ", ".join(map(repr, names[:_MOST_NAMED]))
+            raise AccountError(
+                f"the account of the stage {stage!r} does not hold: {len(names)} {unit} {what} ({listed}); "
+                f"{len(taken)} came in, {len(kept)} came out, {len(gone)} were dropped. This is a fault of "
+                "the stage, not of the data"
+            )
+    return StageAccount(
+        stage=stage,
+        unit=unit,
+        n_in=len(taken),
+        n_out=len(kept),
+        dropped=dict(sorted(Counter(one.reason for one in dropped).items())),
+    )
+
+
+def write_file(path: Path, content: bytes) -> None:
+    """Write a file of a set, whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written.
+    """
+    try:
+        write_whole(path, content)
+    except OSError as error:
+        raise StoreError(f"cannot write {path}: {error.strerror or error}") from error
+
+
+def _doubled(names: Iterable[str]) -> list[str]:
+    return [name for name, n in Counter(names).items() if n > 1]
+
+
+# --------------------------------------------------------------------------- progress
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageBegan:
+    """A stage begins; `n_units` is how many pieces of work it has."""
+
+    stage: str
+    n_units: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class UnitDone:
+    """A piece of work is done; `was_cached` where an earlier session had done it."""
+
+    stage: str
+    unit: str
+    was_cached: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class StageEnded:
+    """A stage is done, and its account holds; `n_cached` results were there from an earlier session."""
+
+    account: StageAccount
+    n_cached: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trouble:
+    """Something is wrong with one source; the others go on."""
+
+    message: str
+
+
+MakeEvent: TypeAlias = StageBegan | UnitDone | StageEnded | Trouble
+MakeListener: TypeAlias = Callable[[MakeEvent], None]
+
+
+def ignore(event: MakeEvent) -> None:
+    """The default listener of stages; ignores events."""
+
+
+# --------------------------------------------------------------------------- the whole
+
+
+@dataclass(kw_only=True)
+class Ledger:
+    """The accounts of one session, stage by stage, with everything that was dropped."""
+
+    stages: list[StageAccount] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def close(
+        self,
+        stage: str,
+        *,
+        unit: str,
+        taken: Collection[str],
+        kept: Collection[str],
+        dropped: Sequence[Dropped],
+    ) -> StageAccount:
+        """Write down one stage; errors as for `balanced`."""
+        account = balanced(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
+        self.stages.append(account)
+        self.dropped.extend(dropped)
+        return account
+
+    def account(self, questions: Iterable[str]) -> Account:
+        """The whole account; `questions` are the tasks of those that are left, one each."""
+        return Account(
+            stages=tuple(self.stages),
+            questions=dict(sorted(Counter(questions).items())),
+            notes=tuple(self.notes),
+        )
+
+    def write(self, folder: Path, questions: Iterable[str]) -> Account:
+        """Write ``account.json`` and ``dropped.jsonl``.
+
+        Raises:
+            StoreError: they cannot be written.
+        """
+        account = self.account(questions)
+        lines = b"".join(msgspec.json.encode(one) + b"\n" for one in self.dropped)
+        write_file(folder / ACCOUNT_FILE, msgspec.json.format(msgspec.json.encode(account)) + b"\n")
+        write_file(folder / DROPPED_FILE, lines)
+        return account

@@ -1,0 +1,260 @@
+"""What a maker takes and gives, and what its stages share: cache, ledger, models, progress."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Generic, Protocol, TypeAlias, TypeVar
+
+from vidence.contracts import Flow
+from vidence.errors import MediaError, UnknownNameError
+from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
+from vidence.make.pipeline.kept_video import KeptVideo, kept_video
+from vidence.make.pipeline.ledger import (
+    Account,
+    Ledger,
+    MakeListener,
+    StageBegan,
+    StageEnded,
+    Trouble,
+    UnitDone,
+    ignore,
+)
+from vidence.make.pipeline.material import Draft, Dropped
+from vidence.make.pipeline.models import Listener, Models, ignore_event
+from vidence.records import Failed, Record
+
+T = TypeVar("T")
+# Which drafts stay, and why the others do not: quality gates, filters, balance.
+Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dropped]]]
+
+
+class MakeOverrides(Record, kw_only=True, omit_defaults=True):
+    """What a user wants of one session beside the configuration; nothing of it changes a question.
+
+    `only` are the tasks (or other parts of the maker) to make, `until` the last stage to do, `limit` how
+    many sources to use.
+    """
+
+    only: tuple[str, ...] = ()
+    until: str = ""
+    limit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildContext:
+    """What a maker takes from outside: folders, cores, listeners. Nothing of it changes a question.
+
+    `memory` is the file of remembered replies, shared with runs. `on_event` hears of stages, `on_asking`
+    of the models that are asked.
+    """
+
+    cache_root: Path
+    memory: Path
+    cache_max_bytes: int = 20 * 2**30
+    n_workers: int = 1
+    on_event: MakeListener = field(default=ignore)
+    on_asking: Listener = field(default=ignore_event)
+
+    def video(self, path: Path) -> KeptVideo:
+        """A video file whose frames are cached.
+
+        Raises:
+            MediaError: it cannot be read.
+        """
+        return kept_video(path, cache_root=self.cache_root, max_bytes=self.cache_max_bytes)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """What a session made: the folder, the account of everything, the files, and words for the user."""
+
+    folder: Path
+    account: Account
+    files: tuple[Path, ...]
+    sentences: tuple[str, ...]
+
+
+class Maker(Protocol):
+    """Turns material into a set of questions.
+
+    A maker works in a `Session`: its results are cached, so that the same call goes on where a killed one
+    was, and every thing is accounted for. `stages` are the names of its stages, in order.
+    """
+
+    name: str
+    version: int
+    stages: tuple[str, ...]
+
+    def check(self, config: Path) -> None:
+        """Read the configuration and see that what it names exists; nothing is made.
+
+        Raises:
+            VidenceError: what is wrong with it.
+        """
+
+    def make(
+        self, config: Path, *, out: Path | None, overrides: MakeOverrides, context: BuildContext
+    ) -> Built:
+        """Make the questions, or go on with making them.
+
+        Args:
+            config: the configuration.
+            out: the folder to work in (None: as the configuration says).
+            overrides: what is wanted of this session.
+            context: what is taken from outside.
+
+        Raises:
+            VidenceError: it cannot go on; everything made so far is kept.
+        """
+
+
+@dataclass(frozen=True, kw_only=True)
+class Results(Generic[T]):
+    """What came of units, by their names in order: their results, or why there is none."""
+
+    made: Mapping[str, Artifact[T]]
+    failed: Mapping[str, Failed]
+
+    @property
+    def n_cached(self) -> int:
+        """How many results were there from an earlier session."""
+        return sum(one.was_cached for one in self.made.values())
+
+    def dropped(self, name: str, *, stage: str, what: str = "") -> Dropped:
+        """A failed unit for the account of a stage, as `what` or else under its own name."""
+        failed = self.failed[name]
+        reason = f"{failed.stage}-failed"
+        return Dropped(what=what or name, stage=stage, reason=reason, detail=failed.message)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Session:
+    """One call of a maker. `root` is the folder of the configuration, `out` the folder of the set."""
+
+    root: Path
+    out: Path
+    context: BuildContext
+    overrides: MakeOverrides
+    stages: tuple[str, ...]
+    ledger: Ledger = field(default_factory=Ledger)
+
+    @property
+    def cache(self) -> ArtifactCache:
+        """Where results are kept."""
+        return ArtifactCache(folder=self.out / "stages")
+
+    def reaches(self, stage: str) -> bool:
+        """Whether this session does a stage, or ends before it."""
+        until = self.overrides.until
+        return not until or self.stages.index(stage) <= self.stages.index(until)
+
+    def began(self, stage: str, n_units: int) -> None:
+        """Report that a stage begins."""
+        self.context.on_event(StageBegan(stage=stage, n_units=n_units))
+
+    def trouble(self, message: str) -> None:
+        """Report that something is wrong with one source; the others go on."""
+        self.context.on_event(Trouble(message=message))
+
+    def done(self, stage: str, unit: str, *, was_cached: bool) -> None:
+        """Report that a piece of work is done."""
+        self.context.on_event(UnitDone(stage=stage, unit=unit, was_cached=was_cached))
+
+    def close(
+        self,
+        stage: str,
+        *,
+        unit: str,
+        taken: Collection[str],
+        kept: Collection[str],
+        dropped: Sequence[Dropped] = (),
+        n_cached: int = 0,
+    ) -> None:
+        """Close the account of a stage and report it; `n_cached` results are of an earlier session.
+
+        Raises:
+            AccountError: the account does not hold.
+        """
+        account = self.ledger.close(stage, unit=unit, taken=taken, kept=kept, dropped=dropped)
+        self.context.on_event(StageEnded(account=account, n_cached=n_cached))
+
+    def filter(self, stage: str, drafts: Sequence[Draft], gate: Gate) -> tuple[Draft, ...]:
+        """Put drafts through a gate and close its account.
+
+        Args:
+            stage: the name of the gate.
+            drafts: what comes in.
+            gate: keeps some of them; each of the others is among its `Dropped` under its ``draft_id``.
+
+        Raises:
+            AccountError: the gate lost, doubled or invented a draft.
+        """
+        self.began(stage, len(drafts))
+        kept, dropped = gate(drafts)
+        ids = [draft.draft_id for draft in drafts]
+        self.close(stage, unit="drafts", taken=ids, kept=[one.draft_id for one in kept], dropped=dropped)
+        return tuple(kept)
+
+    def compute(self, stage: str, units: Sequence[Unit[T]]) -> Results[T]:
+        """The results of units of a stage, made one after the other where they are not cached.
+
+        A unit whose video cannot be read has failed and is tried again next time; the others go on.
+        """
+        self.began(stage, len(units))
+        made: dict[str, Artifact[T]] = {}
+        failed: dict[str, Failed] = {}
+        for unit in units:
+            try:
+                made[unit.name] = found = self.cache.result(unit)
+            except MediaError as error:
+                self.trouble(str(error))
+                failed[unit.name] = Failed(stage="media", error=type(error).__name__, message=str(error))
+                continue
+            self.done(stage, unit.name, was_cached=found.was_cached)
+        return Results(made=made, failed=failed)
+
+    def ask(self, stage: str, units: Sequence[FlowUnit[T]], *, models: Models, model: str = "") -> Results[T]:
+        """The results of units that ask models, all at once; each is kept as soon as its flow ends.
+
+        Args:
+            stage: whose beginning is reported; the units may be of several stages of their own.
+            units: what is wanted.
+            models: who is asked.
+            model: the name of the model that flows ask which name none.
+
+        Raises:
+            VidenceError: a model answers nobody any more; every result so far is kept.
+        """
+        self.began(stage, len(units))
+        found = {unit.name: self.cache.find(unit.stage, unit.inputs) for unit in units}
+        for unit in units:
+            if found[unit.name] is not None:
+                self.done(unit.stage.name, unit.name, was_cached=True)
+        flows = {unit.name: self._keeping(unit) for unit in units if found[unit.name] is None}
+        asked = models.ask(flows, model=model)
+        made: dict[str, Artifact[T]] = {}
+        failed: dict[str, Failed] = {}
+        for name, artifact in found.items():
+            result = asked.get(name, artifact)
+            if isinstance(result, Failed):
+                failed[name] = result
+            elif result is not None:
+                made[name] = result
+        return Results(made=made, failed=failed)
+
+    def _keeping(self, unit: FlowUnit[T]) -> Flow[Artifact[T]]:
+        """The flow of a unit that keeps its result when it ends: nothing is lost when the next one fails."""
+        value = yield from unit.start()
+        artifact = self.cache.put(unit.stage, unit.inputs, value)
+        self.done(unit.stage.name, unit.name, was_cached=False)
+        return artifact
+
+
+def check_until(overrides: MakeOverrides, maker: Maker) -> None:
+    """See that the last stage that is wanted is one of the maker's.
+
+    Raises:
+        UnknownNameError: it is not.
+    """
+    if overrides.until and overrides.until not in maker.stages:
+        raise UnknownNameError(f"stage of {maker.name}", overrides.until, maker.stages)

@@ -1,0 +1,150 @@
+"""Counts as options: five that questions share, five around the right one, five ranges of counts."""
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.errors import UsageError
+
+N_OTHERS = 4
+# Three occurrences are the fewest that are three pieces of evidence.
+LEAST_COUNT = 3
+# The largest of five options is at most so many times the smallest: counts far apart take no counting.
+MOST_TIMES = 4
+N_RANGES = 5
+_NARROWEST = 2
+# The right range reaches beyond what was counted by this share, one at least: a count may be off.
+_SLACK = 0.1
+_WIDTH = 0.5
+_GROWTH = (1.25, 1.75)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Range:
+    """The whole numbers from `low` to `high`, both included."""
+
+    low: int
+    high: int
+
+    @property
+    def width(self) -> int:
+        """How many numbers it holds."""
+        return self.high - self.low + 1
+
+    @property
+    def text(self) -> str:
+        """As an option."""
+        return f"{self.low} to {self.high}"
+
+
+def ranges_around(low: int, high: int, *, rng: np.random.Generator) -> tuple[Range, tuple[Range, ...]]:
+    """The range that holds a count, and four others that do not.
+
+    How many of the four lie below is drawn from what fits, so that the place of the right one among them
+    tells little. Sorted, each range is wider than the one before; between two there may be a gap.
+
+    Args:
+        low: the least that the count can be.
+        high: the most that it can be; both lie in the first range, with room around them.
+        rng: draws widths, gaps and places.
+
+    Source: HERBench, figure 21.
+    Departs: the paper does not say how it makes its ranges.
+    """
+    right = _right(low, high, rng)
+    below: list[Range] = []
+    while len(below) < N_RANGES - 1 and (one := _below((right, *below)[-1], rng)) is not None:
+        below.append(one)
+    below = below[: int(rng.integers(len(below) + 1))]
+    above: list[Range] = []
+    while len(below) + len(above) < N_RANGES - 1:
+        above.append(_above((right, *above)[-1], rng))
+    return right, (*reversed(below), *above)
+
+
+def _right(low: int, high: int, rng: np.random.Generator) -> Range:
+    slack = max(1, round(_SLACK * high))
+    first, last = max(0, low - slack), high + slack
+    extra = max(0, math.ceil(_WIDTH * high) + _NARROWEST - (last - first + 1))
+    before = int(rng.integers(extra + 1))
+    return Range(low=max(0, first - before), high=last + extra - before)
+
+
+def _below(one: Range, rng: np.random.Generator) -> Range | None:
+    """The next range towards 0, narrower; None where there is no room."""
+    width = min(one.width - 1, round(one.width / rng.uniform(*_GROWTH)))
+    high = one.low - 1 - int(rng.integers(max(1, width // 2)))
+    low = max(0, high - width + 1)
+    return Range(low=low, high=high) if high - low + 1 >= _NARROWEST else None
+
+
+def _above(one: Range, rng: np.random.Generator) -> Range:
+    width = max(one.width + 1, round(one.width * rng.uniform(*_GROWTH)))
+    low = one.high + 1 + int(rng.integers(max(1, one.width // 2)))
+    return Range(low=low, high=low + width - 1)
+
+
+def shared_options(counts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """For each right count of many questions its five options, ascending; none where it is left over.
+
+    Five questions with five different counts share these counts as their options. So each option is right
+    in one of the five, and nothing that can be said of an option by itself (the smallest, the middle one, one
+    that is common as a count) is right in more. As small counts are many and large ones few, the largest that
+    is left comes first and is joined by those that the most questions are left with; some small ones are left
+    over in the end. Of equal counts the first come first.
+
+    Args:
+        counts: what is right, one for each question.
+
+    Source: HERBench, section 7.5 (the rank of the right count varies uniformly over the options).
+    Departs: the paper does not say how; wrong counts that are nobody's right one would be told by their size.
+
+    >>> shared_options([4, 3, 3, 5, 6, 7])
+    ((3, 4, 5, 6, 7), (3, 4, 5, 6, 7), (), (3, 4, 5, 6, 7), (3, 4, 5, 6, 7), (3, 4, 5, 6, 7))
+    """
+    left = Counter(counts)
+    dealt: dict[int, list[tuple[int, ...]]] = {}
+    for largest in sorted(left, reverse=True):
+        while left[largest]:
+            near = [one for one in left if left[one] and one < largest <= MOST_TIMES * one]
+            if len(near) < N_OTHERS:
+                break
+            others = sorted(near, key=lambda one: (-left[one], -one))[:N_OTHERS]
+            options = tuple(sorted((*others, largest)))
+            for one in options:
+                left[one] -= 1
+                dealt.setdefault(one, []).append(options)
+    queues = {one: iter(options) for one, options in dealt.items()}
+    return tuple(next(queues.get(one, iter(())), ()) for one in counts)
+
+
+def counts_around(right: int, *, rank: int, rng: np.random.Generator) -> tuple[int, ...]:
+    """Five counts of which the right one has `rank` others below it, ascending, none below 0.
+
+    Neighbouring counts are apart by 1 to a quarter of what the right one is above `LEAST_COUNT`, so that
+    large counts are not asked to the unit.
+
+    Args:
+        right: the right count.
+        rank: how many of the others are smaller, 0 to 4.
+        rng: draws the distances.
+
+    Raises:
+        UsageError: a rank outside 0 to 4, or a count below the rank.
+
+    Source: HERBench, section 7.5 (the rank of the right count varies uniformly over the options).
+    Departs: the paper does not say how far apart the counts are.
+    """
+    if not 0 <= rank <= N_OTHERS or right < rank:
+        raise UsageError(
+            f"count {right} with {rank} smaller ones; expected 0 to 4 smaller ones, none below 0"
+        )
+    widest = max(1, (right - LEAST_COUNT) // N_OTHERS)
+    steps: NDArray[np.int64] = rng.integers(1, widest + 1, size=N_OTHERS)
+    below = right - np.cumsum(steps[:rank])
+    above = right + np.cumsum(steps[rank:])
+    return tuple(int(count) for count in (*below[::-1], right, *above))

@@ -1,0 +1,110 @@
+"""The English of questions: lists, numbers and descriptions; how alike two descriptions are."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+ARROW = " -> "
+# Above this two descriptions do not tell their people, or shots, apart.
+MOST_ALIKE = 0.6
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_SPACE = re.compile(r"\s+")
+_LEADING = re.compile(r"^(?:[-*\u2022]\s+|\(?\d+[.)]\s+)")
+_ENDS = (".", "!", "?", '."', '!"', '?"', ".'", "\u201d")
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def sentence(text: str) -> str:
+    """A description on one line: no list mark before it, a capital letter first, a full stop behind it.
+
+    >>> sentence(" - a man in a red  coat waits ")
+    'A man in a red coat waits.'
+    """
+    said = _LEADING.sub("", _SPACE.sub(" ", text).strip())
+    if not said:
+        return ""
+    said = said[0].upper() + said[1:]
+    return said if said.endswith(_ENDS) else said.rstrip(" ,;:") + "."
+
+
+def numbered(texts: Sequence[str]) -> str:
+    """Descriptions as a list, one a line, numbered from 1."""
+    return "\n".join(f"{i}. {sentence(text)}" for i, text in enumerate(texts, 1))
+
+
+def joined(words: Iterable[object], *, last: str = "and") -> str:
+    """Words as an enumeration.
+
+    >>> joined([1, 2, 4])
+    '1, 2 and 4'
+    """
+    said = [str(word) for word in words]
+    return said[0] if len(said) == 1 else f"{', '.join(said[:-1])} {last} {said[-1]}"
+
+
+def number_word(n: int) -> str:
+    """A number up to ten in letters, a larger one in digits.
+
+    >>> number_word(4)
+    'four'
+    """
+    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+
+
+def order_of(numbers: Sequence[int]) -> str:
+    """An order of numbered things, from first to last.
+
+    >>> order_of([2, 1, 3])
+    '2 -> 1 -> 3'
+    """
+    return ARROW.join(str(number) for number in numbers)
+
+
+def named(noun: str, numbers: Sequence[int], *, plural: str = "") -> str:
+    """Numbered things by their noun.
+
+    >>> named("person", [2]), named("person", [1, 3], plural="people")
+    ('person 2', 'people 1 and 3')
+    """
+    return f"{noun if len(numbers) == 1 else plural or noun + 's'} {joined(numbers)}"
+
+
+def capital(text: str) -> str:
+    """The text with a capital first letter; the rest stays as it is."""
+    return text[:1].upper() + text[1:]
+
+
+# --------------------------------------------------------------------------- likeness
+
+# Words that every description has; they tell nobody apart.
+_EMPTY_WORDS = (
+    "a an the this that these those and or but with without of in on at by for from to into over under "
+    "is are was were be been being has have had do does did it its he she they them his her hers their "
+    "who which while as also some any there no not very appears appear seems seem appearing individual "
+    "person people wearing wears wear dressed carrying carries one"
+)
+_EMPTY = frozenset(_EMPTY_WORDS.split())
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The words of a text that tell something, in small letters.
+
+    >>> sorted(content_words("The person wears a red coat and a Red scarf."))
+    ['coat', 'red', 'scarf']
+    """
+    return frozenset(_WORD.findall(text.casefold())) - _EMPTY
+
+
+def jaccard(first: frozenset[str], second: frozenset[str]) -> float:
+    """The share of all words that both have, from 0 to 1; 1 where neither has any.
+
+    Source: HERBench, sections 3.2 and 7.2 (token-level Jaccard similarity).
+    Departs: the paper does not say how it cuts tokens; here words without those that every description has.
+    """
+    union = first | second
+    return len(first & second) / len(union) if union else 1.0
+
+
+def closest(text: str, others: Sequence[str]) -> float:
+    """The likeness of a text to the one of the others that it is most like; 0 where there are none."""
+    words = content_words(text)
+    return max((jaccard(words, content_words(other)) for other in others), default=0.0)

@@ -1,0 +1,313 @@
+"""Questions that a model writes: asked for, read strictly, repaired once, and searched for leaks."""
+
+import hashlib
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final, Self
+
+from vidence.ask.judging.fence import fence
+from vidence.ask.judging.objects import Object, find_objects
+from vidence.contracts import Flow
+from vidence.errors import RejectedRequestError, UsageError
+from vidence.make.pipeline.material import Card, Crop
+from vidence.make.pipeline.wording import Template
+from vidence.make.tasks.candidates import N_CHOICES
+from vidence.make.tasks.wording import content_words, jaccard
+from vidence.make.writing.writer import image
+from vidence.records import Prompt, Reply, TextPart
+from vidence.text import normal_form, refusal_in, without_thinking
+
+_MOST_WORDS = 20
+_MOST_QUESTION_WORDS = 60
+_MOST_NOTES, _MOST_EARLIER = 6_000, 4_000
+_N_WRONG = N_CHOICES - 1
+_FIELDS = ("possible", "question", "answer", "distractors")
+SCHEMA: dict[str, object] = {
+    "type": "object",
+    "properties": {
+        "possible": {"type": "boolean", "description": "whether such a question can be asked"},
+        "question": {"type": "string", "description": "ends with a question mark"},
+        "answer": {"type": "string", "description": "the right answer"},
+        "distractors": {
+            "type": "array",
+            "items": {"type": "string"},
+            "minItems": 0,
+            "maxItems": _N_WRONG,
+            "description": "four wrong answers; none where the question is not possible",
+        },
+    },
+    "required": list(_FIELDS),
+    "additionalProperties": False,
+}
+
+
+# What each template can use, and what it means.
+VARIABLES: Final[Mapping[str, Mapping[str, str]]] = {
+    "ask": {
+        "notes": "what is known of the person's behaviour, as a block",
+        "topic": "what to ask about",
+        "n_pictures": "how many pictures are shown, 0 for none",
+    },
+    "system": {"n_pictures": "how many pictures are shown, 0 for none"},
+    "repair": {
+        "earlier": "the reply that cannot be used, as a block",
+        "problem": "what is wrong with it",
+    },
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TaskPrompts:
+    """The templates of one task: ``ask``, ``system`` and ``repair``.
+
+    `label` says which question template it is, with the SHA-256 over all that are in effect.
+    """
+
+    label: str
+    templates: Mapping[str, Template]
+
+    @classmethod
+    def load(cls, task: str, *, folder: str = "") -> Self:
+        """Read ``task_TASK.txt``, ``task_system.txt`` and ``task_repair.txt``.
+
+        Args:
+            task: the name of the task.
+            folder: a folder with files that replace those; empty for none.
+
+        Raises:
+            UsageError: the folder has none of the files, or a template has an error or lacks its block.
+        """
+        names = {"ask": f"task_{task}", "system": "task_system", "repair": "task_repair"}
+        own = Path(folder) if folder else None
+        if own is not None and not any((own / f"{name}.txt").is_file() for name in names.values()):
+            listed = ", ".join(f"{name}.txt" for name in names.values())
+            raise UsageError(f"{folder} has none of {listed}; a folder of prompts has one at least")
+        digest = hashlib.sha256()
+        templates = {p: Template.load(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
+        for part, one in templates.items():
+            digest.update(f"{part} {len(one.text.encode())}\n{one.text}".encode())
+        label = f"{templates['ask'].origin}/{templates['ask'].file} sha256:{digest.hexdigest()}"
+        return cls(label=label, templates=MappingProxyType(templates))
+
+    def fill(self, part: str, **values: object) -> str:
+        """The words of a template with its variables filled in."""
+        return self.templates[part].fill(values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """A question that is wanted: about what, from which notes, for whom."""
+
+    topic: str
+    b_card: Card
+    a_text: str
+    crops: tuple[Crop, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Written:
+    """A question as the model wrote it."""
+
+    question: str
+    answer: str
+    distractors: tuple[str, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotWritten:
+    """Why there is none; `reason` is a short name, `detail` what was seen."""
+
+    reason: str
+    detail: str
+
+
+def write(
+    requests: Sequence[Request], prompts: TaskPrompts, *, leak: float
+) -> Flow[list[Written | NotWritten]]:
+    """Ask for every question at once; then once more for those whose reply cannot be used.
+
+    Args:
+        requests: what is wanted.
+        prompts: how it is asked for.
+        leak: the Jaccard similarity to the description of the person from which words leak.
+
+    Source: HERBench, sections 3.2 and 7.2.
+    Departs: the paper's prompts for questions are not printed.
+    """
+    asked = [_prompt(request, prompts) for request in requests]
+    replies = yield from _replies(asked)
+    results = [_result(reply, request, leak=leak) for reply, request in zip(replies, requests, strict=True)]
+    again = [i for i, one in enumerate(results) if isinstance(one, NotWritten) and _can_repair(one)]
+    repairs = []
+    for i in again:
+        result, reply = results[i], replies[i]
+        if isinstance(result, NotWritten) and isinstance(reply, Reply):
+            repairs.append(_repaired(asked[i], reply.text, why=result, prompts=prompts))
+    for i, reply in zip(again, (yield from _replies(repairs)), strict=True):
+        results[i] = _result(reply, requests[i], leak=leak)
+    return results
+
+
+def _replies(
+    asked: Sequence[Prompt],
+) -> Generator[Sequence[Prompt], Sequence[Reply], list[Reply | NotWritten]]:
+    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
+    if not asked:
+        return []
+    try:
+        return list((yield tuple(asked)))
+    except RejectedRequestError as error:
+        if len(asked) == 1:
+            return [NotWritten(reason="request-rejected", detail=str(error))]
+    found: list[Reply | NotWritten] = []
+    for one in asked:
+        found += yield from _replies([one])
+    return found
+
+
+def _marker(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _prompt(request: Request, prompts: TaskPrompts) -> Prompt:
+    notes = fence(
+        request.b_card.text, name="notes", marked=_marker(request.b_card.text), most_chars=_MOST_NOTES
+    )
+    pictures = tuple(map(image, request.crops))
+    words = prompts.fill("ask", notes=notes, topic=request.topic, n_pictures=len(pictures))
+    return Prompt(
+        parts=(*pictures, TextPart(text=words)),
+        system=prompts.fill("system", n_pictures=len(pictures)),
+        template=prompts.label,
+        reply_schema=SCHEMA,
+    )
+
+
+def _repaired(prompt: Prompt, said: str, *, why: NotWritten, prompts: TaskPrompts) -> Prompt:
+    earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
+    more = TextPart(text=prompts.fill("repair", earlier=earlier, problem=why.detail))
+    return Prompt(
+        parts=(*prompt.parts, more),
+        system=prompt.system,
+        template=prompt.template,
+        reply_schema=prompt.reply_schema,
+    )
+
+
+def _can_repair(why: NotWritten) -> bool:
+    return why.reason not in ("request-rejected", "model-declined", "nothing-to-ask")
+
+
+# --------------------------------------------------------------------------- reading
+
+
+def _result(reply: Reply | NotWritten, request: Request, *, leak: float) -> Written | NotWritten:
+    if isinstance(reply, NotWritten):
+        return reply
+    refused = refusal_in(reply)
+    if refused:
+        return NotWritten(reason="model-declined", detail=refused.reason)
+    read = read_question(reply.text)
+    if isinstance(read, NotWritten):
+        return read
+    leaking = leak_in(read, request, leak=leak)
+    return NotWritten(reason="leak", detail=leaking) if leaking else read
+
+
+def read_question(text: str) -> Written | NotWritten:
+    """The question in a model's reply: the last object with the four fields, each as it has to be.
+
+    >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
+    'nothing-to-ask'
+    """
+    try:
+        objects = [found.value for found in find_objects(without_thinking(text))]
+    except ValueError as error:
+        return NotWritten(reason="unreadable", detail=f"the reply cannot be read: {error}")
+    if not objects:
+        return NotWritten(reason="unreadable", detail="there is no JSON object in the reply")
+    values = _fields(objects[-1])
+    if isinstance(values, NotWritten):
+        return values
+    if values["possible"] is False:
+        return NotWritten(reason="nothing-to-ask", detail="the model says that the notes hold nothing to ask")
+    problem = _problem(values)
+    if problem:
+        return NotWritten(reason="unreadable", detail=problem)
+    distractors = values["distractors"]
+    return Written(
+        question=_tidy(str(values["question"])),
+        answer=_phrase(str(values["answer"])),
+        distractors=tuple(_phrase(str(d)) for d in distractors) if isinstance(distractors, list) else (),
+    )
+
+
+def _fields(found: Object) -> dict[str, object] | NotWritten:
+    keys = [key for key, _ in found.pairs]
+    if sorted(keys) != sorted(_FIELDS):
+        detail = f"the object has the fields {', '.join(keys) or 'none'}; expected {', '.join(_FIELDS)}"
+        return NotWritten(reason="unreadable", detail=detail)
+    return dict(found.pairs)
+
+
+def _problem(values: dict[str, object]) -> str:
+    """What is wrong with the fields, or nothing."""
+    question, answer, distractors = (values[name] for name in _FIELDS[1:])
+    if values["possible"] is not True:
+        return f'"possible" is {values["possible"]!r}; expected true or false'
+    if not isinstance(question, str) or not question.strip().endswith("?"):
+        return f'"question" is {question!r}; expected a text that ends with a question mark'
+    if len(question.split()) > _MOST_QUESTION_WORDS:
+        return f"the question has {len(question.split())} words; expected at most {_MOST_QUESTION_WORDS}"
+    if not isinstance(distractors, list) or len(distractors) != _N_WRONG:
+        return f'"distractors" is no list of {_N_WRONG}'
+    return _options_problem(question, [answer, *distractors])
+
+
+def _options_problem(question: str, options: list[object]) -> str:
+    """What is wrong with the options, the right one first, or nothing."""
+    for option in options:
+        if not isinstance(option, str) or not normal_form(option):
+            return f"the option {option!r} is no text"
+        if len(option.split()) > _MOST_WORDS:
+            return f"the option {option!r} has {len(option.split())} words; expected at most {_MOST_WORDS}"
+    if len({normal_form(str(option)) for option in options}) < len(options):
+        return "two options say the same"
+    if f" {normal_form(str(options[0]))} " in f" {normal_form(question)} ":
+        return "the question holds the right answer"
+    return ""
+
+
+def _tidy(text: str) -> str:
+    said = " ".join(text.split())
+    return said[:1].upper() + said[1:]
+
+
+def _phrase(text: str) -> str:
+    return _tidy(text).rstrip(" .;,")
+
+
+# --------------------------------------------------------------------------- leaks
+
+
+def leak_in(written: Written, request: Request, *, leak: float) -> str:
+    """What of the person's description the question or its right answer gives away, or nothing.
+
+    Source: HERBench, section 7.2 (token-level Jaccard similarity of at most 0.15).
+    Departs: the paper compares cards; here the question and its answer are compared with the A-card too, and
+        an answer most of whose words stand in the A-card leaks whatever its length.
+    """
+    shown = content_words(request.a_text)
+    answer = content_words(written.answer)
+    if answer and len(answer & shown) * 2 > len(answer):
+        return (
+            f"most of the answer stands in the description of the person: {', '.join(sorted(answer & shown))}"
+        )
+    for name, words in (("answer", answer), ("question", content_words(written.question))):
+        like = jaccard(words, shown) if words else 0.0
+        if like > leak:
+            shared = ", ".join(sorted(words & shown))
+            return f"the {name} repeats the description of the person ({like:.2f}): {shared}"
+    return ""

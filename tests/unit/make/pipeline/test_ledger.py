@@ -1,0 +1,76 @@
+"""Accounts: what comes in is what goes out and what is dropped, or somebody hears of it."""
+
+import json
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import given
+
+from vidence.errors import AccountError, StoreError
+from vidence.make.pipeline.ledger import Ledger, balanced
+from vidence.make.pipeline.material import Dropped
+
+
+def drop(what: str, reason: str = "too-short") -> Dropped:
+    return Dropped(what=what, stage="rank", reason=reason)
+
+
+def test_the_reasons_are_counted():
+    account = balanced(
+        "rank",
+        unit="tracks",
+        taken=["a", "b", "c", "d"],
+        kept=["b"],
+        dropped=[drop("a"), drop("c", "too-small"), drop("d")],
+    )
+    assert (account.n_in, account.n_out, account.n_dropped) == (4, 1, 3)
+    assert account.dropped == {"too-short": 2, "too-small": 1}
+
+
+@pytest.mark.parametrize(
+    ("taken", "kept", "gone", "fault"),
+    [
+        (["a", "b"], ["a"], [], "1 tracks are lost ('b')"),
+        (["a"], ["a"], ["a"], "came out or were dropped twice"),
+        (["a"], ["a", "a"], [], "came out or were dropped twice"),
+        (["a"], ["a", "x"], [], "came out without having come in ('x')"),
+        (["a", "a"], ["a"], [], "came in twice"),
+    ],
+)
+def test_an_account_that_does_not_hold_is_refused(taken, kept, gone, fault):
+    with pytest.raises(AccountError) as caught:
+        balanced("rank", unit="tracks", taken=taken, kept=kept, dropped=[drop(one) for one in gone])
+    assert fault in str(caught.value)
+    assert "'rank'" in str(caught.value)
+
+
+@given(st.sets(st.integers(0, 50)), st.data())
+def test_any_parting_of_what_came_in_holds(names, data):
+    taken = sorted(map(str, names))
+    kept = [name for name in taken if data.draw(st.booleans())]
+    gone = [drop(name) for name in taken if name not in kept]
+    account = balanced("rank", unit="tracks", taken=taken, kept=kept, dropped=gone)
+    assert account.n_in == account.n_out + account.n_dropped == len(taken)
+
+
+def test_the_accounts_are_two_files(tmp_path):
+    ledger = Ledger()
+    ledger.close("rank", unit="tracks", taken=["a", "b"], kept=["b"], dropped=[drop("a")])
+    ledger.notes.append("no cards")
+    ledger.write(tmp_path, ["FAM", "AC", "FAM"])
+    found = json.loads((tmp_path / "account.json").read_text())
+    assert found["questions"] == {"AC": 1, "FAM": 2}
+    assert found["stages"] == [
+        {"stage": "rank", "unit": "tracks", "n_in": 2, "n_out": 1, "dropped": {"too-short": 1}}
+    ]
+    assert json.loads((tmp_path / "dropped.jsonl").read_text()) == {
+        "what": "a",
+        "stage": "rank",
+        "reason": "too-short",
+    }
+
+
+def test_accounts_that_cannot_be_written_are_said(tmp_path):
+    (tmp_path / "out").write_text("a file")
+    with pytest.raises(StoreError, match=r"cannot write .*account\.json"):
+        Ledger().write(tmp_path / "out", [])
