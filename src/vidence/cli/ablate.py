@@ -71,8 +71,8 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
         notes=(*notes, *guess_notes(found), *remarks),
     )
     from vidence.make.lights.ablation_results import statements
-    from vidence.tables.grids import print_table
-    from vidence.tables.statements import table_of
+    from vidence.tables.findings import table_of
+    from vidence.tables.terminal import print_table
 
     for path in write_files(ablated, folder):
         click.echo(f"wrote {path}", err=True)

@@ -161,7 +161,7 @@ def _card(name: str, checked: "ItemAudit", asked: "Asked | None", *, level: floa
 
 def _draw(card: "Card") -> None:
     from vidence.report.item_card import card_sheet
-    from vidence.tables.grids import plain
+    from vidence.tables.terminal import plain
 
     console = Console()
     console.print(plain(card.name, style="bold"))

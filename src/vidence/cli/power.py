@@ -94,8 +94,8 @@ class _Known:
 
 
 def _of_run(folder: Path) -> _Known:
-    from vidence.report.marked import Marked
     from vidence.report.results import load_run
+    from vidence.report.scores import Marked
     from vidence.statistics.power import intraclass_correlation
 
     marked = Marked.of(load_run(folder).rows)

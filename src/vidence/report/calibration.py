@@ -10,11 +10,11 @@ from vidence.ask.phantom.planted import READER_NAMES, Reader, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
 from vidence.records import Estimate
-from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean
-from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, share, words
+from vidence.tables.figures import Bar, BarFigure, Mark
+from vidence.tables.table import Column, Row, Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -116,25 +116,34 @@ def _recovered(compared: Compared, *, rng: np.random.Generator) -> Estimate:
 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
-    columns = (
-        Column(key="run", title="reader and frames", is_text=True),
-        Column(key="n", title="questions"),
-        Column(key="planted", title="planted, %"),
-        Column(key="recovered", title="recovered, %"),
-        Column(key="different", title="differ", note="questions on which planted and recovered differ"),
-    )
-    lines = []
-    for one in compared:
-        cells: tuple[Cell, ...] = (
-            words(one.label),
-            count(len(one.planted)),
-            share(sum(one.planted) / len(one.planted)),
-            estimated(_recovered(one, rng=rng)),
-            count(one.n_different),
-        )
-        lines.append(Line(key=one.label, cells=cells))
     return Table(
-        name="calibration", title="Scores by reader", columns=columns, lines=tuple(lines), kind="plain"
+        name="calibration",
+        title="Scores by reader",
+        label=Column(key="run", title="reader and frames"),
+        columns=(
+            Column(key="n", title="questions", kind="count"),
+            Column(key="planted", title="planted", kind="share"),
+            Column(key="recovered", title="recovered", kind="share"),
+            Column(
+                key="different",
+                title="differ",
+                kind="count",
+                note="questions on which planted and recovered differ",
+            ),
+        ),
+        rows=tuple(
+            Row(
+                key=one.label,
+                label=one.label,
+                values=(
+                    len(one.planted),
+                    sum(one.planted) / len(one.planted),
+                    _recovered(one, rng=rng),
+                    one.n_different,
+                ),
+            )
+            for one in compared
+        ),
     )
 
 

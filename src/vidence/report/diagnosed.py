@@ -7,7 +7,6 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from markupsafe import Markup
 
 from vidence.contracts import Diagnostic, Examined
 from vidence.engine.findings import Header, findings_path, read_findings
@@ -16,11 +15,12 @@ from vidence.engine.store import TrialStore
 from vidence.errors import UsageError
 from vidence.records import Failed, Record
 from vidence.report.export import write_whole
-from vidence.tables.cells import Table
-from vidence.tables.curves import draw_statement
-from vidence.tables.findings import Sheet, Statement
-from vidence.tables.rendering import render
-from vidence.tables.statements import table_of
+from vidence.tables.charts import Chart, Scatter, Violins
+from vidence.tables.export import statement_as_json
+from vidence.tables.findings import Statement, table_of
+from vidence.tables.plots import draw_plot
+from vidence.tables.rendering import Drawn, drawn, render
+from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-diagnosis/1"
 
@@ -99,9 +99,7 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "header": diagnosed.header,
         "plan": diagnosed.plan,
         "sentences": diagnosed.sentences,
-        "statements": [
-            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in diagnosed.statements
-        ],
+        "statements": [statement_as_json(one) for one in diagnosed.statements],
         "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
     }
     write_whole(path, msgspec.json.encode(whole) + b"\n")
@@ -125,14 +123,6 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A drawing whose SVG the template may insert as it is."""
-
-    svg: Markup
-    legend: tuple[tuple[Markup, str], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Said:
     """One statement: its numbers, and its figure if it has one."""
 
@@ -142,16 +132,9 @@ class Said:
 
 def said_of(statement: Statement) -> Said:
     """A statement as a page shows it."""
-    return Said(table=table_of(statement), drawing=_drawing(statement))
-
-
-def _drawing(statement: Statement) -> Drawn | None:
-    if isinstance(statement, Sheet):
-        return None
-    drawing = draw_statement(statement)
-    # The figures escape every text that they write (see svg.py and its tests).
-    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+    if isinstance(statement, Chart | Violins | Scatter):
+        return Said(table=table_of(statement), drawing=drawn(draw_plot(statement)))
+    return Said(table=table_of(statement), drawing=None)
 
 
 def settings(record: Record) -> tuple[tuple[str, str], ...]:

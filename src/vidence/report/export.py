@@ -1,9 +1,8 @@
-"""Trials as CSV, everything as JSON, for other programs."""
+"""Trials as CSV, tables as CSV, everything as JSON, for other programs."""
 
 import contextlib
-import csv
-import io
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -11,12 +10,11 @@ import msgspec
 
 from vidence.errors import StoreError
 from vidence.report.results import Row, Run
-from vidence.tables.cells import Table
+from vidence.tables.export import csv_text, table_as_csv, table_as_json
+from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-report/1"
 FIXED = ("item_id", "model", "parser", "outcome", "read", "gold", "correct", "repeat")
-# A spreadsheet runs cells that start with one of these.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def columns(run: Run) -> tuple[str, ...]:
@@ -67,32 +65,12 @@ def write_csv(run: Run, path: Path) -> None:
         StoreError: the file cannot be written.
     """
     tags = _tag_columns(run)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     named = columns(run)
-    writer.writerow([csv_cell(name) for name in named])
+    rows = []
     for row in run.rows:
         *first, repeat = record(run, row)
-        cells = [*first, *(row.item.tags.get(tag, "") for tag in tags), repeat]
-        writer.writerow([csv_cell(cell) for cell in cells[: len(named)]])
-    write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
-
-
-def csv_cell(value: str | int | float | None) -> str:
-    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return f"{value:g}"
-    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        rows.append([*first, *(row.item.tags.get(tag, "") for tag in tags), repeat][: len(named)])
+    write_text(path, csv_text([named, *rows]))
 
 
 def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
@@ -117,18 +95,36 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
     write_whole(path, msgspec.json.encode(whole) + b"\n")
 
 
-def table_as_json(table: Table) -> dict[str, object]:
-    """A table for JSON: each line by the keys of its columns."""
-    keys = [column.key for column in table.columns]
-    lines = [{"key": line.key, **dict(zip(keys, line.cells, strict=True))} for line in table.lines]
-    return {
-        "name": table.name,
-        "title": table.title,
-        "note": table.note,
-        "footnotes": table.footnotes,
-        "columns": table.columns,
-        "lines": lines,
-    }
+def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
+    """Write one CSV file for each table into a folder, which is made where it is not there.
+
+    Raises:
+        StoreError: the folder cannot be made, or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    written: list[Path] = []
+    for table in tables:
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", table.name).strip("-.") or "table"
+        path = folder / f"{name}.csv"
+        n = 2
+        while path in written:
+            path = folder / f"{name}-{n}.csv"
+            n += 1
+        write_text(path, table_as_csv(table))
+        written.append(path)
+    return tuple(written)
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a text as UTF-8, whole or not at all; what is no character is written as its number.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
 
 
 def write_whole(path: Path, content: bytes) -> None:

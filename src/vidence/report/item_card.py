@@ -14,8 +14,8 @@ from vidence.explain.audit.rules import FEW, Rule
 from vidence.explain.audit.sheets import Key, read_key
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
-from vidence.tables.cells import has_interval, p_text, percent
 from vidence.tables.findings import Entry, Heading, Sheet, Statement, Value
+from vidence.tables.format import has_interval, p_text, percent
 
 Verdict = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.

@@ -11,24 +11,22 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from markupsafe import Markup
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.browser import browse
 from vidence.report.export import write_whole
-from vidence.report.figures import draw_figure, figure_of
 from vidence.report.headline import asked, headline
 from vidence.report.judged import JUDGE_TABLES
-from vidence.report.repeated import REPEATS
+from vidence.report.questions import browse
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, side_by_side
-from vidence.report.tables import all_tables
+from vidence.report.tables import REPEATS, all_tables
 from vidence.report.thumbnails import ContactSheets
-from vidence.tables.cells import DASH, Table, has_interval, interval_text
-from vidence.tables.rendering import render
-from vidence.tables.svg import Drawing
+from vidence.tables.figures import draw_figure, figure_of
+from vidence.tables.format import DASH, has_interval, interval_text, shown
+from vidence.tables.rendering import Drawn, drawn, render
+from vidence.tables.table import Table
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
@@ -36,19 +34,6 @@ THUMB_PX = 160
 SMALL_THUMB_PX = 120
 MOST_LARGE = 150
 MOST_PROBLEMS = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Drawn:
-    """A drawing whose SVG the template may insert as it is."""
-
-    svg: Markup
-    legend: tuple[tuple[Markup, str], ...]
-    title: str = ""
-
-    @property
-    def drawing(self) -> "_Drawn":
-        return self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +46,7 @@ class _View:
     score: str
     has_score: bool
     interval: str
-    strip: _Drawn
+    strip: Drawn | None
     scores: tuple[Table, ...]
     outcomes: Table
     reasons: Table
@@ -70,7 +55,7 @@ class _View:
     parsers: Table
     changed: Table
     positions: Table
-    letters: _Drawn | None
+    letters: Drawn | None
     usage: Table
     plan: tuple[tuple[str, str], ...]
     facts: tuple[tuple[str, str], ...]
@@ -116,7 +101,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         _view(f"run-{i}", run, _by_name(some), title=_title(run) if len(runs) == 1 else name)
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
-    scores = [[t for t in some if t.kind == "scores"] for some in tables]
+    scores = [[t for t in some if t.figure == "scores"] for some in tables]
     n_shown = min(n_items, sum(len(run.rows) for run in runs))
     thumb_px = THUMB_PX if n_shown <= MOST_LARGE else SMALL_THUMB_PX
     sheets = ContactSheets(
@@ -165,33 +150,26 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
     return [*links, ("questions", "Questions")]
 
 
-def _drawn(drawing: Drawing, title: str = "") -> _Drawn:
-    # The figures escape every text that they write (see figures.py and its tests).
-    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return _Drawn(svg=Markup(drawing.svg), legend=legend, title=title)  # noqa: S704
-
-
-def _drawing_of(table: Table) -> _Drawn | None:
+def _drawing_of(table: Table) -> Drawn | None:
     figure = figure_of(table)
-    return None if figure is None else _drawn(draw_figure(figure))
+    return None if figure is None else drawn(draw_figure(figure))
 
 
 def _section(section: Section) -> dict[str, object]:
     return {
         "title": section.title,
         "paragraphs": section.paragraphs,
-        "drawings": [_drawn(draw_figure(figure), figure.title) for figure in section.figures],
+        "drawings": [(figure.title, drawn(draw_figure(figure))) for figure in section.figures],
         "tables": section.tables,
         "pictures": section.pictures,
     }
 
 
 def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _View:
-    score = tables["score"].cell("headline", "accuracy")
+    score = shown(tables["score"], "headline", "accuracy")
     interval = ""
     if score.estimate is not None and has_interval(score.estimate):
         interval = f"{100 * score.estimate.level:g} % interval {interval_text(score.estimate)}"
-    strip = _drawing_of(tables["outcomes"])
     facts = run.facts
     remarks = (("Notes", facts.notes), ("Left out of the data", facts.problems[:MOST_PROBLEMS]))
     return _View(
@@ -201,8 +179,8 @@ def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _Vi
         score=score.text,
         has_score=score.value is not None,
         interval=interval,
-        strip=strip or _Drawn(svg=Markup(), legend=()),
-        scores=tuple(t for t in tables.values() if t.kind == "scores"),
+        strip=_drawing_of(tables["outcomes"]),
+        scores=tuple(t for t in tables.values() if t.figure == "scores"),
         outcomes=tables["outcomes"],
         reasons=tables["reasons"],
         judges=tuple(tables[name] for name in JUDGE_TABLES if name in tables),

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Item
-from vidence.report.marked import Marked
 from vidence.report.results import Row, Run
+from vidence.report.scores import Marked
 from vidence.report.side_by_side import run_names
 
 MOST_NAMED = 5  # of the questions that differ

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, assert_never, cast
+from typing import Literal, TypeAlias, assert_never
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
@@ -117,16 +117,6 @@ class Run:
         return max(0, self.facts.n_planned - len(self.rows))
 
 
-def create_parser(name: str) -> Scorer:
-    """The parser of that name.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
-    # A module found by name is not typed; that its create() gives a Scorer is checked in tests/conformance.
-    return cast("Scorer", create("parser", name))
-
-
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
     """The score of a stored trial under another parser; nobody is asked.
 
@@ -159,7 +149,7 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
         UnknownNameError: no parser has that name.
     """
     plan, facts = read_plan(folder)
-    scorer = None if parser is None else create_parser(parser)
+    scorer: Scorer | None = None if parser is None else create("parser", parser)
     with TrialStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())

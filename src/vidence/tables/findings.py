@@ -1,17 +1,31 @@
-"""What a diagnostic has to say, as plain records: terminal, page, CSV and JSON are drawn from these."""
+"""The former names of a table, its columns and its rows; the next change renames what still uses them."""
 
 from typing import TypeAlias
 
-from vidence.records import Estimate, Record
+from vidence.records import Record
+from vidence.tables import charts
+from vidence.tables.charts import Chart, Dot, Group, Point, Scatter, Series, Violins
+from vidence.tables.table import Column, Row, Table, Value
 
-Value: TypeAlias = Estimate | float | int | str | None
+__all__ = [
+    "Chart",
+    "Dot",
+    "Entry",
+    "Group",
+    "Heading",
+    "Point",
+    "Scatter",
+    "Series",
+    "Sheet",
+    "Statement",
+    "Value",
+    "Violins",
+    "table_of",
+]
 
 
 class Heading(Record, kw_only=True, omit_defaults=True):
-    """One column of a sheet.
-
-    With `is_share` its numbers run from 0 to 1 and are shown in per cent; with `is_p` they are p-values.
-    """
+    """A `Column`."""
 
     key: str
     title: str
@@ -21,7 +35,7 @@ class Heading(Record, kw_only=True, omit_defaults=True):
 
 
 class Entry(Record, kw_only=True, omit_defaults=True):
-    """One line of a sheet: as many values as there are headings. None is "does not apply"."""
+    """A `Row`."""
 
     key: str
     label: str
@@ -30,10 +44,7 @@ class Entry(Record, kw_only=True, omit_defaults=True):
 
 
 class Sheet(Record, kw_only=True, omit_defaults=True):
-    """A table: a heading over the labels, headings over the values, and the lines.
-
-    `name` is unique within a diagnostic; `note` says what must be known to read it.
-    """
+    """A `Table`."""
 
     name: str
     title: str
@@ -43,95 +54,37 @@ class Sheet(Record, kw_only=True, omit_defaults=True):
     note: str = ""
 
     def value(self, entry: str, heading: str) -> Value:
-        """The value at these keys.
-
-        Raises:
-            KeyError: there is no such line or column.
-        """
-        column = [h.key for h in self.headings].index(heading) if heading in self.keys else None
-        for line in self.entries:
-            if line.key == entry and column is not None:
-                return line.values[column]
-        raise KeyError(f"sheet {self.name!r} has no value at line {entry!r}, column {heading!r}")
+        """The value at these keys; KeyError where there is none."""
+        return self.as_table().value(entry, heading)
 
     @property
     def keys(self) -> tuple[str, ...]:
         """The keys of the columns."""
         return tuple(h.key for h in self.headings)
 
-
-class Point(Record, kw_only=True):
-    """One point of a curve: `x` (such as a number of frames) and an estimate."""
-
-    x: float
-    y: Estimate
-
-
-class Series(Record, kw_only=True):
-    """One curve of a chart, its points in the order of x."""
-
-    label: str
-    points: tuple[Point, ...]
-
-
-class Chart(Record, kw_only=True, omit_defaults=True):
-    """Curves with intervals. `marks` are vertical lines with their words, such as a saturation point.
-
-    `y_marks` are horizontal ones, such as chance; `x_labels` are words in place of numbers along x, such as
-    the names of levels.
-    """
-
-    name: str
-    title: str
-    x_title: str
-    y_title: str
-    series: tuple[Series, ...]
-    is_share: bool = True
-    is_log: bool = False
-    marks: tuple[tuple[float, str], ...] = ()
-    y_marks: tuple[tuple[float, str], ...] = ()
-    x_labels: tuple[tuple[float, str], ...] = ()
-    note: str = ""
+    def as_table(self) -> Table:
+        """The table."""
+        return Table(
+            name=self.name,
+            title=self.title,
+            label=self.label,
+            columns=tuple(
+                Column(
+                    key=h.key,
+                    title=h.title,
+                    note=h.note,
+                    kind="share" if h.is_share else "p" if h.is_p else "number",
+                )
+                for h in self.headings
+            ),
+            rows=tuple(Row(key=e.key, label=e.label, values=e.values, detail=e.detail) for e in self.entries),
+            note=self.note,
+        )
 
 
-class Group(Record, kw_only=True):
-    """The values of one group, such as those of the correct answers."""
-
-    label: str
-    values: tuple[float, ...]
+Statement: TypeAlias = Sheet | Table | Chart | Violins | Scatter
 
 
-class Violins(Record, kw_only=True, omit_defaults=True):
-    """Distributions side by side, each on the range ``[low, high]``."""
-
-    name: str
-    title: str
-    y_title: str
-    groups: tuple[Group, ...]
-    low: float = 0.0
-    high: float = 1.0
-    note: str = ""
-
-
-class Dot(Record, kw_only=True):
-    """One named point of a scatter."""
-
-    label: str
-    x: Estimate
-    y: Estimate
-
-
-class Scatter(Record, kw_only=True, omit_defaults=True):
-    """Named points with intervals in both directions, such as tasks or benchmarks."""
-
-    name: str
-    title: str
-    x_title: str
-    y_title: str
-    dots: tuple[Dot, ...]
-    x_is_share: bool = False
-    y_is_share: bool = True
-    note: str = ""
-
-
-Statement: TypeAlias = Sheet | Chart | Violins | Scatter
+def table_of(statement: Statement) -> Table:
+    """A statement as a table."""
+    return statement.as_table() if isinstance(statement, Sheet) else charts.table_of(statement)

@@ -1,10 +1,11 @@
 import msgspec
 import pytest
 
+from vidence.catalog import create
 from vidence.errors import StoreError, UnknownNameError
 from vidence.records import Answered, Failed
 from vidence.report import results
-from vidence.report.results import create_parser, load_run
+from vidence.report.results import load_run
 
 
 def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
@@ -53,7 +54,7 @@ def test_a_reply_whose_judge_broke_is_read_by_another_parser(runs):
 
 
 def test_a_parser_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
-    robust = create_parser("robust")
+    robust = create("parser", "robust")
 
     class Fragile:
         name, version, mark = "fragile", 1, robust.mark
@@ -63,7 +64,7 @@ def test_a_parser_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
                 raise ValueError("too much")
             return robust.read(item, reply)
 
-    monkeypatch.setattr(results, "create_parser", lambda name: Fragile())
+    monkeypatch.setattr(results, "create", lambda kind, name: Fragile())
     rows = load_run(runs.write(), parser="fragile").rows
     assert [row.outcome for row in rows[:3]] == ["answered", "failed", "unreadable"]
     assert "the parser 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message

@@ -5,17 +5,17 @@ from collections.abc import Sequence
 
 from vidence.make.pipeline.accounts import Account
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.tables.cells import Cell, Column, Line, Table, count, share, words
+from vidence.tables.table import Cell, Column, Row, Table, Value
 
 _LETTERS = "ABCDE"
 
 
 def _text(key: str, title: str, note: str = "") -> Column:
-    return Column(key=key, title=title, note=note, is_text=True)
+    return Column(key=key, title=title, note=note, kind="text")
 
 
 def _number(key: str, title: str, note: str = "") -> Column:
-    return Column(key=key, title=title, note=note)
+    return Column(key=key, title=title, note=note, kind="count")
 
 
 def stage_table(account: Account) -> Table:
@@ -24,24 +24,24 @@ def stage_table(account: Account) -> Table:
         name="stages",
         title="Stages",
         note="What came into a stage came out or was dropped; the program checks the sums.",
+        label=_text("stage", "stage"),
         columns=(
-            _text("stage", "stage"),
             _text("unit", "counts"),
             _number("in", "in"),
             _number("out", "out"),
             _number("dropped", "dropped"),
             _text("reasons", "for these reasons"),
         ),
-        lines=tuple(
-            Line(
+        rows=tuple(
+            Row(
                 key=stage.stage,
-                cells=(
-                    words(stage.stage),
-                    words(stage.unit),
-                    count(stage.n_in),
-                    count(stage.n_out),
-                    count(stage.n_dropped),
-                    words(", ".join(f"{n:,} {reason}" for reason, n in stage.dropped.items())),
+                label=stage.stage,
+                values=(
+                    stage.unit,
+                    stage.n_in,
+                    stage.n_out,
+                    stage.n_dropped,
+                    ", ".join(f"{n:,} {reason}" for reason, n in stage.dropped.items()),
                 ),
             )
             for stage in account.stages
@@ -57,8 +57,8 @@ def task_table(drafts: Sequence[Draft]) -> Table:
     return Table(
         name="tasks",
         title="Questions by task",
+        label=_text("task", "task"),
         columns=(
-            _text("task", "task"),
             _number("n", "questions"),
             _number("videos", "videos"),
             _number("k", "least k", "The fewest separate spans of evidence that an answer needs"),
@@ -66,11 +66,13 @@ def task_table(drafts: Sequence[Draft]) -> Table:
             _number("seconds", "seconds", "From the first span to the end of the last, mean"),
             _number("model", "by a model", "What a model wrote waits for a person"),
         ),
-        lines=tuple(Line(key=task, cells=_task_cells(task, mine)) for task, mine in sorted(by_task.items())),
+        rows=tuple(
+            Row(key=task, label=task, values=_task_values(mine)) for task, mine in sorted(by_task.items())
+        ),
     )
 
 
-def _task_cells(task: str, mine: Sequence[Draft]) -> tuple[Cell, ...]:
+def _task_values(mine: Sequence[Draft]) -> tuple[Value, ...]:
     spans = [len(draft.evidence) for draft in mine]
     reach = []
     for draft in mine:
@@ -79,13 +81,12 @@ def _task_cells(task: str, mine: Sequence[Draft]) -> tuple[Cell, ...]:
         if starts and ends:
             reach.append(max(ends) - min(starts))
     return (
-        words(task),
-        count(len(mine)),
-        count(len({draft.video_id for draft in mine})),
-        count(min(draft.k for draft in mine)),
-        words(f"{sum(spans) / len(spans):.1f}"),
-        words(f"{sum(reach) / len(reach):.1f}" if reach else "\N{EN DASH}"),
-        count(sum(draft.truth == "model" for draft in mine)),
+        len(mine),
+        len({draft.video_id for draft in mine}),
+        min(draft.k for draft in mine),
+        f"{sum(spans) / len(spans):.1f}",
+        f"{sum(reach) / len(reach):.1f}" if reach else None,
+        sum(draft.truth == "model" for draft in mine),
     )
 
 
@@ -95,9 +96,10 @@ def structure_table(drafts: Sequence[Draft]) -> Table:
     return Table(
         name="structures",
         title="Forms of question",
-        columns=(_text("task", "task"), _text("structure", "form"), _number("n", "questions")),
-        lines=tuple(
-            Line(key=f"{task} {structure}", cells=(words(task), words(structure), count(n)))
+        label=_text("task", "task"),
+        columns=(_text("structure", "form"), _number("n", "questions")),
+        rows=tuple(
+            Row(key=f"{task} {structure}", label=task, values=(structure, n))
             for (task, structure), n in sorted(counts.items())
         ),
     )
@@ -114,13 +116,15 @@ def letter_table(drafts: Sequence[Draft]) -> Table:
         name="letters",
         title="Letters of the right answers",
         note="Shares are in per cent; 20 each would be even.",
-        columns=(_text("task", "task"), *(_number(letter, letter) for letter in _LETTERS)),
-        lines=tuple(
-            Line(
+        label=_text("task", "task"),
+        columns=tuple(_number(letter, letter) for letter in _LETTERS),
+        rows=tuple(
+            Row(
                 key=name,
-                cells=(
-                    words(name),
-                    *(share(by_task[name][i] / by_task[name].total()) for i in range(len(_LETTERS))),
+                label=name,
+                values=tuple(
+                    Cell(value=by_task[name][i] / by_task[name].total(), kind="share")
+                    for i in range(len(_LETTERS))
                 ),
             )
             for name in order
@@ -136,24 +140,24 @@ def source_table(videos: Sequence[VideoSource], drafts: Sequence[Draft], *, most
         name="sources",
         title="Sources",
         note=more,
+        label=_text("video", "video"),
         columns=(
-            _text("video", "video"),
             _text("collection", "collection"),
             _text("licence", "licence"),
             _number("seconds", "seconds"),
             _text("size", "size"),
             _number("n", "questions"),
         ),
-        lines=tuple(
-            Line(
+        rows=tuple(
+            Row(
                 key=video.video_id,
-                cells=(
-                    words(video.video_id),
-                    words(video.collection),
-                    words(video.licence),
-                    words(f"{video.duration_s:,.1f}"),
-                    words(f"{video.width_px} x {video.height_px}" if video.width_px else ""),
-                    count(counts[video.video_id]),
+                label=video.video_id,
+                values=(
+                    video.collection,
+                    video.licence,
+                    f"{video.duration_s:,.1f}",
+                    f"{video.width_px} x {video.height_px}" if video.width_px else "",
+                    counts[video.video_id],
                 ),
             )
             for video in videos[:most]

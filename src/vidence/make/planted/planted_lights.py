@@ -20,7 +20,7 @@ from vidence.pointlight.viewing import View
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
 from vidence.statistics.intervals import mean
-from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, words
+from vidence.tables.table import Column, Row, Table, Value
 
 # What the figure does: label, what for, semantic group, and the setting that its variants differ in.
 _ACTS: Final = (
@@ -134,24 +134,23 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
     versions = tuple(dict.fromkeys(version for _, version in runs))
     lines = []
     for model in models:
-        cells: list[Cell] = [words(model)]
+        values: list[Value] = []
         for version in versions:
             rows = runs[model, version].rows
             right = [float(row.correct == 1.0) for row in rows]
-            cells.append(estimated(mean(right, clusters=[row.item.video_id for row in rows], rng=rng)))
-        lines.append(Line(key=model, cells=(*cells, count(len(runs[model, versions[0]].rows)))))
-    columns = (
-        Column(key="model", title="who answers", is_text=True),
-        *(Column(key=version, title=f"{version}, %") for version in versions),
-        Column(key="n", title="questions"),
-    )
+            values.append(mean(right, clusters=[row.item.video_id for row in rows], rng=rng))
+        lines.append(Row(key=model, label=model, values=(*values, len(runs[model, versions[0]].rows))))
     return Table(
         name="lights",
         title="Naming the action",
         note="Right answers in per cent with 95 % intervals; a guess is right in a third. Whoever draws lots "
         "draws the same for a question in all versions.",
-        columns=columns,
-        lines=tuple(lines),
+        label=Column(key="model", title="who answers"),
+        columns=(
+            *(Column(key=version, title=version, kind="share") for version in versions),
+            Column(key="n", title="questions", kind="count"),
+        ),
+        rows=tuple(lines),
     )
 
 

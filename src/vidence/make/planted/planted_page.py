@@ -14,7 +14,8 @@ from vidence.make.pipeline.material import Draft
 from vidence.make.planted.planted_making import LEAK_EVERY, Held, Planted, PlantedMaking
 from vidence.media.video import Video, open_video
 from vidence.report.sections import Picture, Section
-from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, words
+from vidence.tables.format import DASH
+from vidence.tables.table import Column, Row, Table
 
 # Forms of question that are shown with the frames of their evidence.
 _SHOWN: Final = (("RLPC", "entered"), ("MPDR", "order-in"), ("MPDR", "overlap"), ("MEGL", "exits"))
@@ -67,7 +68,7 @@ def _leak_words(made: PlantedMaking) -> str:
 
 
 def _text(key: str, title: str) -> Column:
-    return Column(key=key, title=title, is_text=True)
+    return Column(key=key, title=title, kind="text")
 
 
 def _by_form(held: Sequence[Held]) -> Table:
@@ -76,11 +77,11 @@ def _by_form(held: Sequence[Held]) -> Table:
     for task, structure in forms:
         some = [one for one in held if (one.draft.task, one.draft.structure) == (task, structure)]
         n_right = sum(one.is_right for one in some)
-        cells = (words(task), words(structure), count(len(some)), words(f"{n_right} of {len(some)}"))
-        lines.append(Line(key=f"{task} {structure}", cells=cells))
+        values = (structure, len(some), f"{n_right} of {len(some)}")
+        lines.append(Row(key=f"{task} {structure}", label=task, values=values))
     columns = (
-        *(_text("task", "task"), _text("form", "form")),
-        Column(key="n", title="questions"),
+        _text("form", "form"),
+        Column(key="n", title="questions", kind="count"),
         _text("right", "say what was planted"),
     )
     return Table(
@@ -88,8 +89,9 @@ def _by_form(held: Sequence[Held]) -> Table:
         title="Questions beside the plan",
         note="RLPC counts people, MPDR compares times, MEGL tells who is there and which edges they pass; "
         "AC counts what is done, ASII orders it, FAM names what was not done.",
+        label=_text("task", "task"),
         columns=columns,
-        lines=tuple(lines),
+        rows=tuple(lines),
     )
 
 
@@ -100,15 +102,20 @@ def _counts(held: Sequence[Held], planted: Planted) -> Table:
         number = planted_number(one.draft, planted)
         if number is not None:
             asked = one.draft.question.split("?")[0] + "?"
-            right = words(one.draft.choices[one.draft.answer_index])
-            cells = (words(one.draft.video_id), words(asked), count(number), right)
-            lines.append(Line(key=one.draft.draft_id, cells=cells))
+            values = (asked, number, one.draft.choices[one.draft.answer_index])
+            lines.append(Row(key=one.draft.draft_id, label=one.draft.video_id, values=values))
     columns = (
-        *(_text("video", "video"), _text("asked", "asked")),
-        Column(key="planted", title="planted"),
+        _text("asked", "asked"),
+        Column(key="planted", title="planted", kind="count"),
         _text("said", "the made question says"),
     )
-    return Table(name="made counts", title="Counts", columns=columns, lines=tuple(lines))
+    return Table(
+        name="made counts",
+        title="Counts",
+        label=_text("video", "video"),
+        columns=columns,
+        rows=tuple(lines),
+    )
 
 
 def planted_number(draft: Draft, planted: Planted) -> int | None:
@@ -138,31 +145,32 @@ def _people(held: Sequence[Held], planted: Planted) -> Table:
         for passer in street.passers:
             text = LOOKS[passer.look].words
             said = found.get((street.name, text.rstrip(".")))
-            told: tuple[Cell, ...] = (words(DASH), words(DASH))
+            told = (DASH, DASH)
             if said is not None:
-                told = (words(f"{said[0]} to {said[1]} s"), words(f"{said[2]}, {said[3]}"))
-            cells = (words(street.name), words(text.split(".")[0]), *_plan_cells(street, passer), *told)
-            lines.append(Line(key=f"{street.name} {passer.look}", cells=cells))
+                told = (f"{said[0]} to {said[1]} s", f"{said[2]}, {said[3]}")
+            values = (text.split(".")[0], *_plan_values(street, passer), *told)
+            lines.append(Row(key=f"{street.name} {passer.look}", label=street.name, values=values))
     columns = (
-        *(_text("video", "video"), _text("who", "who")),
-        Column(key="when", title="in view", group="planted", is_text=True),
-        Column(key="ways", title="comes, goes", group="planted", is_text=True),
-        Column(key="found when", title="in view", group="as questions have it", is_text=True),
-        Column(key="found ways", title="comes, goes", group="as questions have it", is_text=True),
+        _text("who", "who"),
+        Column(key="when", title="in view", group="planted", kind="text"),
+        Column(key="ways", title="comes, goes", group="planted", kind="text"),
+        Column(key="found when", title="in view", group="as questions have it", kind="text"),
+        Column(key="found ways", title="comes, goes", group="as questions have it", kind="text"),
     )
     return Table(
         name="made people",
         title="People",
         note="Times of the first and the last frame. Who is there at the beginning or until the end has "
         "stayed. A dash: in no question.",
+        label=_text("video", "video"),
         columns=columns,
-        lines=tuple(lines),
+        rows=tuple(lines),
     )
 
 
-def _plan_cells(street: Street, passer: Passer) -> tuple[Cell, Cell]:
+def _plan_values(street: Street, passer: Passer) -> tuple[str, str]:
     when = f"{street.start_s(passer):.2f} to {street.end_s(passer):.2f} s"
-    return words(when), words(f"{passer.enters or 'stayed'}, {passer.leaves or 'stayed'}")
+    return when, f"{passer.enters or 'stayed'}, {passer.leaves or 'stayed'}"
 
 
 def _facts(held: Sequence[Held]) -> Mapping[tuple[str, str], tuple[str, ...]]:
@@ -180,19 +188,19 @@ def _leaks(leaks: Sequence[tuple[bool, bool]]) -> Table:
     lines = []
     for is_leak, name in ((True, "made to give the answer away"), (False, "as they were")):
         gone = [is_gone for leak, is_gone in leaks if leak == is_leak]
-        lines.append(Line(key=name, cells=(words(name), count(len(gone)), count(sum(gone)))))
+        lines.append(Row(key=name, label=name, values=(len(gone), sum(gone))))
     columns = (
-        _text("what", "questions"),
-        Column(key="n", title="tried"),
-        Column(key="gone", title="removed"),
+        Column(key="n", title="tried", kind="count"),
+        Column(key="gone", title="removed", kind="count"),
     )
     return Table(
         name="made leaks",
         title="Planted leaks and the gate that asks without the video",
         note="The gate asks whoever always takes the longest choice, in two orders of the choices; where a "
         "question is removed that was not made to leak, its right choice is the longest anyhow.",
+        label=_text("what", "questions"),
         columns=columns,
-        lines=tuple(lines),
+        rows=tuple(lines),
     )
 
 

@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from vidence.records import Answered, Prompt, TextPart, Trial, Unreadable, VideoPart
-from vidence.report.entries import choices_of, error_of, how_read, pick, prompt_text, shown_words
+from vidence.report.questions import choices_of, error_of, how_read, pick, prompt_text, shown_words
 from vidence.report.results import Row
 
 

@@ -1,13 +1,15 @@
-"""Trials added up by question: values, videos, outcomes, and what simple rules get on the same questions."""
+"""Scores of a run: trials added up by question, averages with their intervals, and what simple rules get."""
 
+import copy
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Item
+from vidence.errors import UsageError
+from vidence.records import Estimate, Item
 from vidence.report.results import OutcomeName, Row
 from vidence.statistics.chance import (
     constant_letter,
@@ -16,6 +18,42 @@ from vidence.statistics.chance import (
     longest_choice,
     numeric_median,
 )
+from vidence.statistics.intervals import macro, mean
+
+NO_VALUE = "(none)"  # of a tag that a question lacks
+ANSWERED = "answered"  # the average over readable replies alone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Draws:
+    """Where the draws of intervals and tests come from, and the level of intervals."""
+
+    rng: np.random.Generator
+    level: float = 0.95
+
+    def fresh(self) -> np.random.Generator:
+        """A generator in one and the same state, so that no figure depends on those before it."""
+        return copy.deepcopy(self.rng)
+
+    def average(
+        self,
+        values: NDArray[np.float64],
+        *,
+        clusters: Sequence[str],
+        groups: Sequence[str] | None = None,
+    ) -> Estimate | None:
+        """The mean with its interval, as every table and figure of a report has it; None without values.
+
+        Args:
+            values: one for each question, shape (n_items,).
+            clusters: the video of each question.
+            groups: where given, the mean is that over these groups, each alike.
+        """
+        if not len(values):
+            return None
+        if groups is None:
+            return mean(values, clusters=clusters, rng=self.fresh(), level=self.level)
+        return macro(values, groups=groups, clusters=clusters, rng=self.fresh(), level=self.level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +75,10 @@ class Marked:
     def n_videos(self) -> int:
         """How many videos (or other media) the marked questions are about."""
         return len(set(self.clusters))
+
+    def groups(self, tag: str | None) -> list[str] | None:
+        """The value of a tag for each question; None without a tag."""
+        return None if tag is None else [item.tags.get(tag, NO_VALUE) for item in self.items]
 
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "Marked":
@@ -134,3 +176,56 @@ def _hits(item: Item) -> _Hits:
 
 def _with_choices(items: Sequence[Item]) -> list[Item]:
     return [item for item in items if item.answer_kind == "choice" and item.choices]
+
+
+# --------------------------------------------------------------------------- averages
+
+
+def macro_tag(average: str) -> str | None:
+    """The tag of ``macro:TAG``, None for ``micro`` and ``answered``.
+
+    Raises:
+        UsageError: it is none of the three.
+    """
+    kind, _, tag = average.partition(":")
+    if average in ("micro", ANSWERED):
+        return None
+    if kind == "macro" and tag:
+        return tag
+    raise UsageError(f"the average {average!r} is not known; expected 'micro', 'answered' or 'macro:TAG'")
+
+
+def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]:
+    """The trials whose question has for each tag one of the values."""
+    return [row for row in rows if all(row.item.tags.get(tag) in values for tag, values in where.items())]
+
+
+def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | None:
+    """The accuracy over some trials; None where none of their questions is marked.
+
+    Args:
+        rows: the trials, of one run.
+        average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``;
+            questions without the tag are a group of their own.
+        draws: where the draws of the interval come from, and its level.
+
+    Raises:
+        UsageError: no such average.
+    """
+    tag = macro_tag(average)
+    if average == ANSWERED:
+        rows = [row for row in rows if row.outcome == ANSWERED]
+    marked = Marked.of(rows)
+    return draws.average(marked.values, clusters=marked.clusters, groups=marked.groups(tag))
+
+
+def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
+    """The mean of the points that a judge gave, each question alike; None where it gave none."""
+    given: dict[str, list[float]] = {}
+    videos: dict[str, str] = {}
+    for row in rows:
+        if row.score.points is not None:
+            given.setdefault(row.item.item_id, []).append(row.score.points)
+            videos[row.item.item_id] = row.item.video_id
+    means = np.array([sum(found) / len(found) for found in given.values()], np.float64)
+    return draws.average(means, clusters=tuple(videos.values()))
