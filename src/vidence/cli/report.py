@@ -66,7 +66,7 @@ def report(
     tables_dir: Path | None,
 ) -> None:
     """Tables from one or several run FOLDERS."""
-    from vidence.report.export import write_csv, write_json, write_tables, write_text
+    from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
     from vidence.report.scores import Draws
     from vidence.report.tables import all_tables
@@ -86,7 +86,7 @@ def report(
         write_json(runs[0], [*all_tables(runs[0], rng=draws.fresh(), level=level), *added], json_path)
         click.echo(f"wrote {json_path}", err=True)
     if latex is not None:
-        write_text(latex, latex_of(for_print(runs, sections, draws=draws), intervals=interval))
+        write_file(latex, latex_of(for_print(runs, sections, draws=draws), intervals=interval))
         click.echo(f"wrote {latex}", err=True)
     if tables_dir is not None:
         written = write_tables(_tables(runs, sections, draws=draws), tables_dir)

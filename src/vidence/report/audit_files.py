@@ -8,7 +8,7 @@ from vidence.errors import StoreError
 from vidence.explain.audit.reasons import Suspect
 from vidence.report.datasheet import datasheet
 from vidence.report.diagnosed import said_of, settings
-from vidence.report.export import write_whole
+from vidence.report.export import write_file
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
@@ -37,7 +37,7 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     if with_page:
         contents[PAGE] = audit_page(card).encode("utf-8")
     for name, content in contents.items():
-        write_whole(folder / name, content)
+        write_file(folder / name, content)
     return tuple(folder / name for name in contents)
 
 

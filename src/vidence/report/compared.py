@@ -7,7 +7,7 @@ import msgspec
 
 from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
 from vidence.report.comparing import Compared, Ranked, Setting
-from vidence.report.export import write_text, write_whole
+from vidence.report.export import write_file
 from vidence.report.pairing import Paired
 from vidence.report.sections import Section
 from vidence.statistics.paired import Comparison, Pair
@@ -42,7 +42,7 @@ def write_comparison_csv(paired: Paired, path: Path) -> None:
         (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *marks)
         for item, marks in zip(paired.items, paired.values.tolist(), strict=True)
     )
-    write_text(path, csv_text([names, *rows]))
+    write_file(path, csv_text([names, *rows]))
 
 
 def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Path) -> None:
@@ -62,7 +62,7 @@ def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Pat
         "compared": compared,
         "tables": [table_as_json(table) for table in shown.tables],
     }
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
 def _said(is_clear: bool, words: str = "not clear") -> Cell:

@@ -14,7 +14,7 @@ from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import TrialStore
 from vidence.errors import UsageError
 from vidence.records import Failed, Record
-from vidence.report.export import write_whole
+from vidence.report.export import write_file
 from vidence.tables.charts import Chart, Scatter, Violins
 from vidence.tables.export import statement_as_json
 from vidence.tables.findings import Statement, table_of
@@ -102,7 +102,7 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "statements": [statement_as_json(one) for one in diagnosed.statements],
         "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
     }
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
 def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
@@ -119,7 +119,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
         facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
         drawing_of=lambda table: None,  # the figures here are those of the statements
     )
-    write_whole(path, page.encode("utf-8"))
+    write_file(path, page.encode("utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,5 @@
 """Trials as CSV, tables as CSV, everything as JSON, for other programs."""
 
-import contextlib
-import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,6 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import StoreError
+from vidence.media.cache import write_whole
 from vidence.report.results import Row, Run
 from vidence.tables.export import csv_text, table_as_csv, table_as_json
 from vidence.tables.table import Table
@@ -70,7 +69,7 @@ def write_csv(run: Run, path: Path) -> None:
     for row in run.rows:
         *first, repeat = record(run, row)
         rows.append([*first, *(row.item.tags.get(tag, "") for tag in tags), repeat][: len(named)])
-    write_text(path, csv_text([named, *rows]))
+    write_file(path, csv_text([named, *rows]))
 
 
 def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
@@ -92,7 +91,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
             {**dict(zip(FIXED, record(run, row), strict=True)), "tags": row.item.tags} for row in run.rows
         ],
     }
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
 def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
@@ -113,35 +112,26 @@ def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
         while path in written:
             path = folder / f"{name}-{n}.csv"
             n += 1
-        write_text(path, table_as_csv(table))
+        write_file(path, table_as_csv(table))
         written.append(path)
     return tuple(written)
 
 
-def write_text(path: Path, text: str) -> None:
-    """Write a text as UTF-8, whole or not at all; what is no character is written as its number.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    write_whole(path, text.encode("utf-8", errors="backslashreplace"))
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8, and what is no character as its number.
 
     Raises:
         StoreError: the file cannot be written.
     """
     if path.is_dir():
         raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {path.parent}; make it or choose another")
+    if isinstance(content, str):
+        content = content.encode("utf-8", errors="backslashreplace")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; make room or choose another file"
         ) from error

@@ -1,7 +1,7 @@
 """The questions that a page shows one by one: which ones, what is said about each, and their filters."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from vidence.records import (
     Answered,
@@ -46,37 +46,15 @@ class Choice:
         }[self.is_gold, self.is_read]
 
 
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """What one judge said of a reply: its model, its verdict in a sentence, why, and its replies."""
-
-    judge: str
-    summary: str
-    reason: str
-    replies: tuple[str, ...]
-
-
-def verdicts_of(row: Row) -> tuple[Said, ...]:
-    """The verdicts on a trial, one of each judge."""
-    return tuple(
-        Said(
-            judge=verdict.judge_model or "a judge that is not named",
-            summary=_summary(verdict),
-            reason=verdict.reason,
-            replies=verdict.said,
-        )
-        for verdict in row.score.verdicts
-    )
-
-
-def _summary(verdict: Verdict) -> str:
-    drawn = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
+def verdict_words(verdict: Verdict) -> str:
+    """What one judge found, in a sentence."""
+    sampled = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
     if verdict.value is None:
-        return f"No verdict{drawn}: {verdict.error or 'nothing could be read'}."
+        return f"No verdict{sampled}: {verdict.error or 'nothing could be read'}."
     found = {1.0: "Right", 0.0: "Wrong"}.get(verdict.value, f"Partly right ({verdict.value:g})")
     points = "" if verdict.points is None else f", {verdict.points:g} points"
     answer = f"; it took the answer to be {verdict.extracted!r}" if verdict.extracted else ""
-    return f"{found}{points}{drawn}{answer}."
+    return f"{found}{points}{sampled}{answer}."
 
 
 def pick(rows: Sequence[Row], n: int) -> list[Row]:
@@ -171,118 +149,61 @@ def shown_words(trial: Trial) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One trial as the page shows it."""
+    """One trial as the page shows it: `run_name` stands beside it where there are several runs."""
 
     id: str
     run_id: str
     run_name: str
-    item_id: str
-    repeat: int
-    video: str
-    question: str
-    choices: tuple[Choice, ...]
-    gold: str
-    read: str
-    fate: str
-    fate_words: str
-    tags: tuple[tuple[str, str], ...]
+    row: Row
     tag_ids: str
     sheet_id: str
-    sheet: Sheet | None
     shown: str
-    prompt: str
-    reply: str | None
-    reasoning: str
-    error: str
-    how_read: str
-    verdicts: tuple[Said, ...]
+
+    @property
+    def choices(self) -> tuple[Choice, ...]:
+        """The choices, none for free answers."""
+        return choices_of(self.row)
+
+    @property
+    def fate_words(self) -> str:
+        """What became of the trial."""
+        return FATES[self.row.fate]
+
+    @property
+    def how_read(self) -> str:
+        """How the answer was found, and what it scored."""
+        return how_read(self.row)
+
+    @property
+    def error(self) -> str:
+        """The error of a trial that failed."""
+        return error_of(self.row)
+
+    @property
+    def prompt(self) -> str:
+        """What was sent."""
+        return prompt_text(self.row.trial.prompt)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(kw_only=True)
 class Browser:
-    """All entries, and what they can be filtered by: (value, words) pairs."""
+    """All entries, what they can be filtered by as (value, words) pairs, and how much text was shown."""
 
     note: str
     entries: tuple[Entry, ...]
     fates: tuple[tuple[str, str], ...]
     tags: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
-
-
-@dataclass(kw_only=True)
-class _Texts:
-    """Cuts long texts, and cuts more once a lot has been said."""
-
-    n_used: int = 0
+    sheets: Mapping[str, Sheet]
+    n_characters: int = 0
 
     def cut(self, text: str) -> str:
-        most = LONG_TEXT if self.n_used < TEXT_BUDGET else SHORT_TEXT
-        self.n_used += min(len(text), most)
+        """A text that is not too long for the page; more is cut once a lot has been said."""
+        most = LONG_TEXT if self.n_characters < TEXT_BUDGET else SHORT_TEXT
+        self.n_characters += min(len(text), most)
         if len(text) <= most:
             return text
         half = most // 2
         return f"{text[:half]}\n[… {len(text) - most:,} characters are left out here …]\n{text[-half:]}"
-
-
-@dataclass(kw_only=True)
-class _TagIds:
-    """Short ids for tag values, which may be any text."""
-
-    ids: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def of(self, name: str, value: str) -> str:
-        return self.ids.setdefault((name, value), f"t{len(self.ids)}")
-
-    def by_name(self) -> tuple[tuple[str, tuple[tuple[str, str], ...]], ...]:
-        found: dict[str, list[tuple[str, str]]] = {}
-        for (name, value), tag_id in self.ids.items():
-            found.setdefault(name, []).append((tag_id, value))
-        return tuple(
-            (name, tuple(sorted(values, key=lambda pair: pair[1])))
-            for name, values in found.items()
-            if 1 < len(values) <= MOST_TAG_VALUES
-        )
-
-
-@dataclass(kw_only=True)
-class _Maker:
-    """Makes entries; what they share is kept here."""
-
-    sheets: ContactSheets
-    texts: _Texts = field(default_factory=_Texts)
-    tag_ids: _TagIds = field(default_factory=_TagIds)
-
-    def entry(self, run: Run, row: Row, *, entry_id: str, run_id: str, run_name: str) -> Entry:
-        item, trial, cut = row.item, row.trial, self.texts.cut
-        pictured = self.sheets.of(run, row)
-        shown = f"{shown_words(trial)} {pictured.note}".strip()
-        return Entry(
-            id=entry_id,
-            run_id=run_id,
-            run_name=run_name,
-            item_id=item.item_id,
-            repeat=trial.repeat,
-            video=item.video_id,
-            question=cut(item.question),
-            choices=choices_of(row),
-            gold=item.answer,
-            read=row.read,
-            fate=row.fate,
-            fate_words=FATES[row.fate],
-            tags=tuple(item.tags.items()),
-            tag_ids=" ".join(self.tag_ids.of(name, value) for name, value in item.tags.items()),
-            sheet_id=pictured.sheet_id,
-            sheet=self.sheets.sheets.get(pictured.sheet_id),
-            shown=shown,
-            prompt=cut(prompt_text(trial.prompt)),
-            reply=None if trial.reply is None else cut(trial.reply.text),
-            reasoning="" if trial.reply is None else cut(trial.reply.reasoning),
-            error=error_of(row),
-            how_read=how_read(row),
-            verdicts=tuple(
-                replace(said, reason=cut(said.reason), replies=tuple(cut(reply) for reply in said.replies))
-                for said in verdicts_of(row)
-            ),
-        )
 
 
 def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_items: int) -> Browser:
@@ -293,14 +214,24 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
         sheets: makes the pictures.
         n_items: how many trials to show in all.
     """
-    maker = _Maker(sheets=sheets)
+    tag_ids: dict[tuple[str, str], str] = {}  # short ids for tag values, which may be any text
     entries: list[Entry] = []
     for run_id, name, run in runs:
         for row in pick(run.rows, n_items // len(runs)):
-            entry_id = f"{run_id}-q{len(entries) + 1}"
-            shown_name = name if len(runs) > 1 else ""
-            entries.append(maker.entry(run, row, entry_id=entry_id, run_id=run_id, run_name=shown_name))
-    found = {entry.fate for entry in entries}
+            pictured = sheets.of(run, row)
+            tags = row.item.tags.items()
+            entries.append(
+                Entry(
+                    id=f"{run_id}-q{len(entries) + 1}",
+                    run_id=run_id,
+                    run_name=name if len(runs) > 1 else "",
+                    row=row,
+                    tag_ids=" ".join(tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in tags),
+                    sheet_id=pictured.sheet_id,
+                    shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
+                )
+            )
+    found = {entry.row.fate for entry in entries}
     fates = [(str(fate), words) for fate, words in FATES.items() if fate in found]
     missed = " ".join(fate for fate, _ in fates if fate not in {"right", "unmarked"})
     if "right" in found and missed:
@@ -309,8 +240,17 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
         note=_note(len(entries), sum(len(run.rows) for _, _, run in runs)),
         entries=tuple(entries),
         fates=tuple(fates),
-        tags=maker.tag_ids.by_name(),
+        tags=tuple(_tags(tag_ids)),
+        sheets=sheets.sheets,
     )
+
+
+def _tags(ids: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    """Each tag that can be chosen by, with the ids and the words of its values."""
+    for name in dict.fromkeys(name for name, _ in ids):
+        values = sorted((value, tag_id) for (of, value), tag_id in ids.items() if of == name)
+        if 1 < len(values) <= MOST_TAG_VALUES:
+            yield name, tuple((tag_id, value) for value, tag_id in values)
 
 
 def _note(n: int, n_all: int) -> str:

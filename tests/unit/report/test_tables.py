@@ -48,6 +48,13 @@ def test_the_headline_is_the_mean_over_marked_questions(tables):
     assert cell.detail == "0.0 to 50.0"
 
 
+def test_the_headline_says_the_level_that_was_asked_for(runs, rng):
+    run = runs.load()
+    score = score_tables(run, rng=rng, level=0.9)[0]
+    assert score.estimate("headline", "accuracy").level == 0.9
+    assert headline_of(run, score)[0].startswith("Accuracy 33.3 % (90 % interval ")
+
+
 def test_baselines_and_counts_stand_beside_the_score(tables):
     assert texts(tables["score"], "headline") == {
         "name": "mean over questions",

@@ -11,7 +11,7 @@ import msgspec
 from vidence.make.lights.ablation_results import Ablated, Measured, statements
 from vidence.records import Estimate
 from vidence.report.diagnosed import said_of, settings
-from vidence.report.export import write_whole
+from vidence.report.export import write_file
 from vidence.tables.rendering import render
 
 JSON_FORMAT = "vidence-ablation/1"
@@ -58,7 +58,7 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
     paths = tuple(out / f"ablation.{kind}" for kind in ("csv", "json", "html"))
     contents = (text.getvalue().encode(), msgspec.json.encode(whole) + b"\n", page.encode())
     for path, content in zip(paths, contents, strict=True):
-        write_whole(path, content)
+        write_file(path, content)
     return paths
 
 
