@@ -15,7 +15,7 @@ from vidence.records import (
     Verdict,
     VideoPart,
 )
-from vidence.report.results import FATES, Fate, Row, Run
+from vidence.report.results import STATUSES, Row, Run, Status
 from vidence.report.thumbnails import ContactSheets, Sheet
 
 MOST_TIMES = 64
@@ -58,13 +58,13 @@ def verdict_words(verdict: Verdict) -> str:
 
 
 def pick(rows: Sequence[Row], n: int) -> list[Row]:
-    """About `n` trials, alike many of each fate and evenly spread over the run, in its order.
+    """About `n` trials, alike many of each status and evenly spread over the run, in its order.
 
     Fates that are rare are shown whole, and what they leave over goes to the others.
     """
-    positions: dict[Fate, list[int]] = {}
+    positions: dict[Status, list[int]] = {}
     for i, row in enumerate(rows):
-        positions.setdefault(row.fate, []).append(i)
+        positions.setdefault(row.status, []).append(i)
     chosen: list[int] = []
     groups = sorted(positions.values(), key=len)
     for n_done, group in enumerate(groups):
@@ -165,9 +165,9 @@ class Entry:
         return choices_of(self.row)
 
     @property
-    def fate_words(self) -> str:
+    def status_words(self) -> str:
         """What became of the trial."""
-        return FATES[self.row.fate]
+        return STATUSES[self.row.status]
 
     @property
     def how_read(self) -> str:
@@ -191,7 +191,7 @@ class Browser:
 
     note: str
     entries: tuple[Entry, ...]
-    fates: tuple[tuple[str, str], ...]
+    statuses: tuple[tuple[str, str], ...]
     tags: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     sheets: Mapping[str, Sheet]
     n_characters: int = 0
@@ -231,15 +231,15 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
                     shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
                 )
             )
-    found = {entry.row.fate for entry in entries}
-    fates = [(str(fate), words) for fate, words in FATES.items() if fate in found]
-    missed = " ".join(fate for fate, _ in fates if fate not in {"right", "unmarked"})
+    found = {entry.row.status for entry in entries}
+    statuses = [(str(status), words) for status, words in STATUSES.items() if status in found]
+    missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
     if "right" in found and missed:
-        fates.insert(1, (missed, "not right"))
+        statuses.insert(1, (missed, "not right"))
     return Browser(
         note=_note(len(entries), sum(len(run.rows) for _, _, run in runs)),
         entries=tuple(entries),
-        fates=tuple(fates),
+        statuses=tuple(statuses),
         tags=tuple(_tags(tag_ids)),
         sheets=sheets.sheets,
     )

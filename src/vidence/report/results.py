@@ -15,11 +15,11 @@ OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 # The scorer that leaves free answers to a judge.
 WAITING = "needs-judge"
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
-Fate: TypeAlias = Literal[
+Status: TypeAlias = Literal[
     "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "unmarked"
 ]
 # What becomes of a trial, and how to say it.
-FATES: dict[Fate, str] = {
+STATUSES: dict[Status, str] = {
     "right": "right",
     "partly": "partly right",
     "wrong": "wrong",
@@ -83,7 +83,7 @@ class Row:
         return bool(self.score.verdicts) and isinstance(self.score.outcome, Failed)
 
     @property
-    def fate(self) -> Fate:
+    def status(self) -> Status:
         """The outcome, judge errors apart from other failures, and for answers the mark."""
         if self.is_judge_error:
             return "unjudged"

@@ -9,7 +9,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.report.results import OUTCOMES, Row, Run
-from vidence.report.scores import ANSWERED, NO_VALUE, Draws, Marked, SimpleRules, macro_tag
+from vidence.report.scores import ANSWERED, NO_VALUE, Draws, Scored, SimpleRules, macro_tag
 from vidence.statistics.intervals import mean_analytic
 from vidence.tables.table import Cell, Column, Table
 from vidence.tables.table import Row as TableRow
@@ -38,14 +38,14 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         )
     names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
     tags = {tag: sorted({_value(row, tag) for row in run.rows}, key=natural_order) for tag in names}
-    marked = Marked.of(run.rows)
+    scored = Scored.of(run.rows)
     make = _Rows(
-        rules=SimpleRules.of(marked.items),
-        has_unmarked=marked.n_unmarked > 0,
+        rules=SimpleRules.of(scored.items),
+        has_unscored=scored.n_unscored > 0,
         draws=Draws(rng=rng, level=level),
     )
     by_tag = [_tag_table(run, tag, values, make=make) for tag, values in tags.items() if is_moderate(values)]
-    return (_headline_table(run, tags, marked, make=make), *by_tag)
+    return (_headline_table(run, tags, scored, make=make), *by_tag)
 
 
 def is_moderate(values: Sequence[str]) -> bool:
@@ -68,7 +68,7 @@ class _Rows:
     """Makes columns and rows of the score tables of one run."""
 
     rules: SimpleRules
-    has_unmarked: bool
+    has_unscored: bool
     draws: Draws
 
     def columns(self) -> tuple[Column, ...]:
@@ -92,42 +92,42 @@ class _Rows:
             ),
             *(Column(key=name, title=name, kind="count", group="trials") for name in OUTCOMES),
         ]
-        if self.has_unmarked:
+        if self.has_unscored:
             note = "wait for a judge; in no mean"
             columns.append(Column(key="unmarked", title="not marked", kind="count", note=note))
         return tuple(columns)
 
     def row(
-        self, key: str, label: str, marked: Marked, *, score: Estimate | None, detail: str = ""
+        self, key: str, label: str, scored: Scored, *, score: Estimate | None, detail: str = ""
     ) -> TableRow:
-        rules = self.rules.on(marked.items)
+        rules = self.rules.on(scored.items)
         median = Cell(value=rules.median, detail=f"on {rules.n_numeric:,}" if rules.n_numeric else "")
         values = [
-            *(len(marked.items), marked.n_videos, score),
+            *(len(scored.items), scored.n_videos, score),
             *(rules.chance, rules.constant, rules.longest, median),
-            *(marked.n_outcomes.get(name, 0) for name in OUTCOMES),
-            *([marked.n_unmarked] if self.has_unmarked else []),
+            *(scored.n_outcomes.get(name, 0) for name in OUTCOMES),
+            *([scored.n_unscored] if self.has_unscored else []),
         ]
         return TableRow(key=key, label=label, detail=detail, values=tuple(values))
 
     def mean_row(self, key: str, label: str, rows: Sequence[Row], *, detail: str = "") -> TableRow:
         """The mean over the questions of some trials."""
-        marked = Marked.of(rows)
-        score = self.draws.average(marked.values, clusters=marked.clusters)
-        return self.row(key, label, marked, score=score, detail=detail)
+        scored = Scored.of(rows)
+        score = self.draws.average(scored.values, clusters=scored.clusters)
+        return self.row(key, label, scored, score=score, detail=detail)
 
 
-def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, make: _Rows) -> Table:
+def _headline_table(run: Run, tags: dict[str, list[str]], scored: Scored, *, make: _Rows) -> Table:
     """One row for each way to average; the row ``headline`` is the one that the plan asks for."""
     headline_tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
     micro_key = "headline" if headline_tag is None and not is_answered else "micro"
     rows = [make.mean_row(micro_key, "mean over questions", run.rows, detail="bootstrap by video")]
-    if len(marked.values):
-        analytic = mean_analytic(marked.values, clusters=marked.clusters, level=make.draws.level)
+    if len(scored.values):
+        analytic = mean_analytic(scored.values, clusters=scored.clusters, level=make.draws.level)
         label = "mean over questions"
-        rows.append(make.row("analytic", label, marked, score=analytic, detail="clustered error"))
-    rows += _macro_rows(tags, marked, headline_tag=headline_tag, make=make)
+        rows.append(make.row("analytic", label, scored, score=analytic, detail="clustered error"))
+    rows += _macro_rows(tags, scored, headline_tag=headline_tag, make=make)
     rows.append(
         make.mean_row(
             "headline" if is_answered else ANSWERED,
@@ -137,7 +137,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, mak
         )
     )
     numeric = [row for row in run.rows if make.rules.is_numeric(row.item)]
-    if 0 < len(Marked.of(numeric).items) < len(marked.items):
+    if 0 < len(Scored.of(numeric).items) < len(scored.items):
         rows.append(make.mean_row("numeric", "numbers as choices", numeric))
     return Table(
         name="score",
@@ -152,7 +152,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, mak
 
 
 def _macro_rows(
-    tags: dict[str, list[str]], marked: Marked, *, headline_tag: str | None, make: _Rows
+    tags: dict[str, list[str]], scored: Scored, *, headline_tag: str | None, make: _Rows
 ) -> list[TableRow]:
     """The mean over the values of each tag that every question has, and of the headline's tag."""
     rows: list[TableRow] = []
@@ -160,11 +160,11 @@ def _macro_rows(
     if headline_tag is not None and headline_tag not in chosen:
         chosen.append(headline_tag)
     for tag in chosen:
-        groups = marked.groups(tag) or []
-        score = make.draws.average(marked.values, clusters=marked.clusters, groups=groups)
+        groups = scored.groups(tag) or []
+        score = make.draws.average(scored.values, clusters=scored.clusters, groups=groups)
         key = "headline" if tag == headline_tag else f"macro:{tag}"
         detail = f"{len(set(groups))} values, each alike"
-        rows.append(make.row(key, f"mean over {tag}", marked, score=score, detail=detail))
+        rows.append(make.row(key, f"mean over {tag}", scored, score=score, detail=detail))
     return rows
 
 

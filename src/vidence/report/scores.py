@@ -57,23 +57,23 @@ class Draws:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Marked:
-    """The marked questions among some trials.
+class Scored:
+    """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the marks of a question over its repeats, 0 to 1.
     `clusters` names the video of each question. `n_outcomes` counts the trials of these
-    questions. `n_unmarked` counts the questions beside them that wait for a judge.
+    questions. `n_unscored` counts the questions beside them that wait for a judge.
     """
 
     items: tuple[Item, ...]
     values: NDArray[np.float64]
     clusters: tuple[str, ...]
     n_outcomes: dict[OutcomeName, int]
-    n_unmarked: int
+    n_unscored: int
 
     @property
     def n_videos(self) -> int:
-        """How many videos (or other media) the marked questions are about."""
+        """How many videos (or other media) the scored questions are about."""
         return len(set(self.clusters))
 
     def groups(self, tag: str | None) -> list[str] | None:
@@ -81,7 +81,7 @@ class Marked:
         return None if tag is None else [item.tags.get(tag, NO_VALUE) for item in self.items]
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Marked":
+    def of(cls, rows: Sequence[Row]) -> "Scored":
         """Add up trials by question; the order of the questions is kept."""
         marks: dict[str, list[float]] = {}
         items: dict[str, Item] = {}
@@ -96,7 +96,7 @@ class Marked:
             values=np.array([sum(marks[i.item_id]) / len(marks[i.item_id]) for i in kept], np.float64),
             clusters=tuple(item.video_id for item in kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if marks[row.item.item_id])),
-            n_unmarked=len(items) - len(kept),
+            n_unscored=len(items) - len(kept),
         )
 
 
@@ -201,7 +201,7 @@ def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]
 
 
 def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | None:
-    """The accuracy over some trials; None where none of their questions is marked.
+    """The accuracy over some trials; None where none of their questions is scored.
 
     Args:
         rows: the trials, of one run.
@@ -215,8 +215,8 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
     tag = macro_tag(average)
     if average == ANSWERED:
         rows = [row for row in rows if row.outcome == ANSWERED]
-    marked = Marked.of(rows)
-    return draws.average(marked.values, clusters=marked.clusters, groups=marked.groups(tag))
+    scored = Scored.of(rows)
+    return draws.average(scored.values, clusters=scored.clusters, groups=scored.groups(tag))
 
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:

@@ -9,7 +9,7 @@ import numpy as np
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.report.judged import judge_tables
 from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
-from vidence.report.results import FATES, OUTCOMES, Row, Run
+from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.score_tables import score_tables
 from vidence.statistics.position import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
@@ -53,9 +53,9 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
 
 def outcome_table(run: Run) -> Table:
     """What became of the planned trials: right, wrong, unreadable, refused, failed, and the rest."""
-    found = Counter(row.fate for row in run.rows)
+    found = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
-    counts = [(str(fate), title, found[fate]) for fate, title in FATES.items()]
+    counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
     counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))

@@ -4,9 +4,11 @@ Every mark has its own shape beside its colour, and every number drawn is also w
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeAlias
 from xml.sax.saxutils import quoteattr
+
+import msgspec
 
 from vidence.records import Record
 from vidence.tables import svg
@@ -34,14 +36,19 @@ class Mark(Record, kw_only=True):
     value: float
 
 
-class Bar(Record, kw_only=True, omit_defaults=True):
-    """One bar from 0 to `value`; `low` and `high` are its interval, `text` is written at its end."""
+class _Drawn(Record, kw_only=True, omit_defaults=True):
+    """A number with its interval, where there is one; `text` is written at the end of its row."""
 
     label: str
     value: float
     low: float | None = None
     high: float | None = None
     text: str = ""
+
+
+class Bar(_Drawn, kw_only=True, omit_defaults=True):
+    """One bar from 0 to `value`, with marks to compare it with."""
+
     marks: tuple[Mark, ...] = ()
 
 
@@ -54,17 +61,9 @@ class BarFigure(Record, kw_only=True, omit_defaults=True):
     is_share: bool = True
 
 
-class Difference(Record, kw_only=True, omit_defaults=True):
-    """One row: a difference of shares, from -1 to 1, with its interval where there is one.
+class Difference(_Drawn, kw_only=True, omit_defaults=True):
+    """A difference of shares, from -1 to 1; one that `is_clear` gets a full square, others an open circle."""
 
-    `text` is written at the end of the row. A row that `is_clear` gets a full square, others an open circle.
-    """
-
-    label: str
-    value: float
-    low: float | None = None
-    high: float | None = None
-    text: str = ""
     is_clear: bool = False
     is_main: bool = False
 
@@ -140,49 +139,35 @@ def _count(table: Table, row: Row, column: str) -> int:
     return int(shown(table, row.key, column).value or 0)
 
 
-def _name(row: Row) -> str:
-    return ", ".join(filter(None, (row.label, row.detail)))
+def _estimates(table: Table, column: str) -> Iterator[tuple[Row, _Drawn]]:
+    """The rows that have a number in a column, with what is drawn of it."""
+    for row in table.rows:
+        if (estimate := table.estimate(row.key, column)) is not None:
+            ends = (estimate.low, estimate.high) if has_interval(estimate) else (None, None)
+            yield (
+                row,
+                _Drawn(
+                    label=", ".join(filter(None, (row.label, row.detail))),
+                    value=estimate.value,
+                    low=ends[0],
+                    high=ends[1],
+                    text=shown(table, row.key, column).text,
+                ),
+            )
 
 
-def _bars(table: Table) -> list[Bar]:
+def _bars(table: Table) -> Iterator[Bar]:
     titles = {c.key: c.title for c in shown_columns(table) if c.key in BASELINES}
-    bars = []
-    for row in table.rows:
-        if (estimate := table.estimate(row.key, "accuracy")) is None:
-            continue
+    for row, drawn in _estimates(table, "accuracy"):
         marks = [(titles[key], shown(table, row.key, key).value) for key in BASELINES if key in titles]
-        is_drawn = has_interval(estimate)
-        bars.append(
-            Bar(
-                label=_name(row),
-                value=estimate.value,
-                low=estimate.low if is_drawn else None,
-                high=estimate.high if is_drawn else None,
-                text=shown(table, row.key, "accuracy").text,
-                marks=tuple(Mark(kind=kind, value=value) for kind, value in marks if value is not None),
-            )
-        )
-    return bars
+        known = tuple(Mark(kind=kind, value=value) for kind, value in marks if value is not None)
+        yield Bar(**msgspec.structs.asdict(drawn), marks=known)
 
 
-def _differences(table: Table) -> list[Difference]:
-    rows = []
-    for row in table.rows:
-        if (estimate := table.estimate(row.key, "difference")) is None:
-            continue
-        is_drawn = has_interval(estimate)
-        rows.append(
-            Difference(
-                label=_name(row),
-                value=estimate.value,
-                low=estimate.low if is_drawn else None,
-                high=estimate.high if is_drawn else None,
-                text=shown(table, row.key, "difference").text,
-                is_clear=table.value(row.key, "clear") == 1,
-                is_main=row.key == "headline",
-            )
-        )
-    return rows
+def _differences(table: Table) -> Iterator[Difference]:
+    for row, drawn in _estimates(table, "difference"):
+        is_clear = table.value(row.key, "clear") == 1
+        yield Difference(**msgspec.structs.asdict(drawn), is_clear=is_clear, is_main=row.key == "headline")
 
 
 # --------------------------------------------------------------------------- drawn

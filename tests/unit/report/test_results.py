@@ -22,7 +22,7 @@ def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
         "failed",
         "answered",
     ]
-    assert [row.fate for row in run.rows] == [
+    assert [row.status for row in run.rows] == [
         "right",
         "wrong",
         "unreadable",
@@ -97,7 +97,7 @@ def test_free_questions_without_an_answer_wait_with_the_others(runs):
     run = runs.load(items=[item], trials=[trial])
     assert trial.score.value == 0.0
     assert run.rows[0].correct is None
-    assert run.rows[0].fate == "failed"
+    assert run.rows[0].status == "failed"
 
 
 def test_a_partial_mark_is_neither_right_nor_wrong(runs):
@@ -105,7 +105,7 @@ def test_a_partial_mark_is_neither_right_nor_wrong(runs):
     trial = runs.marked(item, Answered(answer="A"))
     score = type(trial.score)(outcome=trial.score.outcome, value=0.5, scorer="judge", scorer_version=1)
     run = runs.load(items=[item], trials=[type(trial)(item_id="q1", score=score)])
-    assert run.rows[0].fate == "partly"
+    assert run.rows[0].status == "partly"
 
 
 def test_missing_trials_are_counted(runs):
