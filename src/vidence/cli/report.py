@@ -13,9 +13,7 @@ from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
-    from vidence.report.scores import Draws
     from vidence.report.sections import Section
-    from vidence.tables.table import Table
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -69,33 +67,40 @@ def report(
     from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
     from vidence.report.scores import Draws
+    from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
-    from vidence.report.terminal import draw_section
+    from vidence.report.terminal import draw, draw_section
     from vidence.tables.latex import latex as latex_of
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
     runs = _loaded(folders, parser=parser)
     draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     sections = paper_sections(runs, draws=draws, with_published=published)
+    added = [table for section in sections for table in section.tables]
     if csv_path is not None:
         write_csv(runs[0], csv_path)
         click.echo(f"wrote {csv_path}", err=True)
     if json_path is not None:
-        added = [table for section in sections for table in section.tables]
-        write_json(runs[0], [*all_tables(runs[0], rng=draws.fresh(), level=level), *added], json_path)
+        write_json(runs[0], [*tables[0], *added], json_path)
         click.echo(f"wrote {json_path}", err=True)
     if latex is not None:
-        write_file(latex, latex_of(for_print(runs, sections, draws=draws), intervals=interval))
+        printed = for_print(runs, sections, draws=draws)
+        write_file(latex, latex_of(printed, intervals=interval))
         click.echo(f"wrote {latex}", err=True)
     if tables_dir is not None:
-        written = write_tables(_tables(runs, sections, draws=draws), tables_dir)
+        scores = [[table for table in some if table.figure == "scores"] for some in tables]
+        found = tables[0] if len(runs) == 1 else side_by_side(runs, scores)
+        written = write_tables([*added, *found], tables_dir)
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
         _write_page(runs, html, sections=sections, level=level, n_items=items)
-    _draw(runs, level=level)  # last: whoever reads may close the pipe
+    console = Console()
+    for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
+        draw(run, some, console)
     for section in sections:
-        draw_section(section, Console())
+        draw_section(section, console)
 
 
 def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
@@ -110,32 +115,15 @@ def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
     return runs
 
 
-def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, draws: "Draws") -> "list[Table]":
-    """Those of the sections, then those of the run, or of the runs side by side."""
-    from vidence.report.side_by_side import side_by_side
-    from vidence.report.tables import all_tables
-
-    added = [table for section in sections for table in section.tables]
-    found = [all_tables(run, rng=draws.fresh(), level=draws.level) for run in runs]
-    if len(runs) == 1:
-        return [*added, *found[0]]
-    scores = [[table for table in some if table.figure == "scores"] for some in found]
-    return [*added, *side_by_side(runs, scores)]
-
-
 def draw_runs(folders: Sequence[Path], *, parser: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
     from vidence.report.results import load_run
-
-    _draw([load_run(folder, parser=parser) for folder in folders], level=level)
-
-
-def _draw(runs: "Sequence[Run]", *, level: float) -> None:
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
     console = Console()
-    for run in runs:
+    for folder in folders:
+        run = load_run(folder, parser=parser)
         draw(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), console)
 
 
