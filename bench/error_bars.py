@@ -31,7 +31,7 @@ from vidence.records import (
     Score,
     TextPart,
 )
-from vidence.tables.findings import Sheet
+from vidence.tables.table import Table
 
 SIZES = (50, 200, 1000)
 LONG_RUN = 20_000
@@ -174,7 +174,7 @@ class Figure:
         """What the diagnostic states of these findings."""
         sheet, line, column = self.at
         for statement in self.make().summarise(found, rng=rng, level=0.95):
-            if isinstance(statement, Sheet) and statement.name == sheet:
+            if isinstance(statement, Table) and statement.name == sheet:
                 value = statement.value(line, column)
                 if isinstance(value, Estimate):
                     return value

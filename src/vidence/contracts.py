@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from vidence.media.clip import Clip
 from vidence.records import Failed, Item, Outcome, Prompt, Record, Reply, Sampling, Score
-from vidence.tables.findings import Statement
+from vidence.tables.charts import Statement
 
 MadeT = TypeVar("MadeT")
 
@@ -245,10 +245,15 @@ class Model(Protocol):
 
 
 class Scorer(Protocol):
-    """What a reply is worth, by rules alone."""
+    """What a reply is worth, by rules alone.
+
+    `reads_letters` says whether it reads the letter that a reply gives, so that reports can set it beside
+    the other parsers that do.
+    """
 
     name: str
     version: int
+    reads_letters: bool
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The answer that the reply gives, or why none can be read."""

@@ -14,7 +14,8 @@ from vidence.engine.prepare import open_selector
 from vidence.errors import UsageError
 from vidence.media.sizes import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 NAMES = catalog.names("diagnostic")
 DOCUMENTED = ("mrfs", "frame-shares", "selector-gap", "modality", "blind-panel", "budgets")
@@ -123,7 +124,7 @@ class TestDiagnostic:
             statements = said(name, found)
             assert isinstance(statements, tuple)
             assert all(isinstance(one, Statement) for one in statements)
-            assert not statements or isinstance(statements[0], Sheet)
+            assert not statements or isinstance(statements[0], Table)
 
     def test_it_sums_up_what_it_found_and_always_alike(self, name: str) -> None:
         failed = Failed(stage="media", error="MediaError", message="gone")
@@ -133,11 +134,11 @@ class TestDiagnostic:
         ]
         statements = said(name, found)
         first, *_ = statements
-        assert isinstance(first, Sheet)
-        assert first.entries
+        assert isinstance(first, Table)
+        assert first.rows
         assert all(isinstance(one, Statement) for one in statements)
         assert len({one.name for one in statements}) == len(statements)
         for one in statements:
-            if isinstance(one, Sheet):
-                assert all(len(entry.values) == len(one.headings) for entry in one.entries), one.name
+            if isinstance(one, Table):
+                assert all(len(entry.values) == len(one.columns) for entry in one.rows), one.name
         assert msgspec.json.encode(statements) == msgspec.json.encode(said(name, found))

@@ -40,6 +40,7 @@ def test_it_knows_its_name_and_version(name: str) -> None:
     scorer = make(name)
     assert scorer.name == name
     assert scorer.version >= 1
+    assert isinstance(scorer.reads_letters, bool)
 
 
 @pytest.mark.parametrize("text", REPLIES)

@@ -26,7 +26,7 @@ from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 from vidence.records import Item, Record
 from vidence.report.diagnosed import Diagnosed, load_diagnosed
-from vidence.tables.findings import Sheet
+from vidence.tables.table import Table
 
 SEED = 3
 SPEC = WorldSpec(n_videos=3, n_variable=1, min_s=24, max_s=24, sizes=((320, 180),), rates=(10,))
@@ -50,7 +50,7 @@ class Found:
         return [(one.item, one.finding) for one in self.diagnosed.examined]
 
     def value(self, sheet: str, line: str, column: str) -> float:
-        found = next(s for s in self.diagnosed.statements if isinstance(s, Sheet) and s.name == sheet)
+        found = next(s for s in self.diagnosed.statements if isinstance(s, Table) and s.name == sheet)
         value = found.value(line, column)
         return value.value if hasattr(value, "value") else value
 

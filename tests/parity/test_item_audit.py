@@ -13,7 +13,7 @@ from conftest import need
 from vidence.ask.benchmarks import mmvu, perceptioncomp, table
 from vidence.explain.audit.audit import audit_items
 from vidence.report.item_card import Card, make_card
-from vidence.tables.findings import Sheet
+from vidence.tables.table import Table
 
 pytestmark = pytest.mark.parity
 
@@ -23,8 +23,8 @@ def card_of(loaded: Any) -> Card:
     return make_card("set", audit, asked=None, seed=0, level=0.95)
 
 
-def sheet(card: Card, name: str) -> Sheet:
-    return next(s for s in card.statements() if isinstance(s, Sheet) and s.name == name)
+def sheet(card: Card, name: str) -> Table:
+    return next(s for s in card.statements() if isinstance(s, Table) and s.name == name)
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,8 @@ from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.records import Estimate, Evidence, Item, Media, Reply
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 # Three spans of evidence; a frame in each of them, and frames beside them.
 SPANS = tuple(Evidence(kind="oracle", start_s=10.0 * i, end_s=10.0 * i + 2) for i in (1, 2, 3))
@@ -77,9 +78,9 @@ def said_by(one: Diagnostic, found: list[Examined]) -> dict[str, Statement]:
     return {s.name: s for s in one.summarise(found, rng=np.random.default_rng(0), level=0.95)}
 
 
-def sheet(statements: Mapping[str, Statement], name: str) -> Sheet:
+def sheet(statements: Mapping[str, Statement], name: str) -> Table:
     found = statements[name]
-    assert isinstance(found, Sheet)
+    assert isinstance(found, Table)
     return found
 
 

@@ -44,8 +44,8 @@ def ablate(*, config: Path | None, out: Path | None, models: tuple[str, ...], ch
     )
     from vidence.make.lights.ablation_clips import StimulusSet
     from vidence.make.lights.ablation_config import AblationConfig, conditions, read_ablation, unique
-    from vidence.tables.grids import print_table
-    from vidence.tables.statements import table_of
+    from vidence.tables.charts import table_of
+    from vidence.tables.terminal import print_table
 
     settings = AblationConfig() if config is None else read_ablation(config)
     if models:

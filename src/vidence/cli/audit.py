@@ -156,7 +156,7 @@ def _ask(
 
 def _draw(card: "Card") -> None:
     from vidence.report.item_card import card_sheet
-    from vidence.tables.grids import plain
+    from vidence.tables.terminal import plain
 
     console = Console()
     console.print(plain(card.name, style="bold"))
@@ -164,7 +164,7 @@ def _draw(card: "Card") -> None:
         console.print(plain(sentence))
     console.print()
     styles = {"bad": "red", "look": "yellow", "good": "green"}
-    for entry in card_sheet(card).entries:
+    for entry in card_sheet(card).rows:
         verdict, finding = map(str, entry.values)
         line = plain(f"{verdict:>9}  ", style=styles.get(verdict, "dim"))
         console.print(line.append_text(plain(f"{entry.label} ")).append_text(plain(finding, style="dim")))

@@ -116,10 +116,10 @@ def _parts(text: str, between: str, flag: str) -> tuple[str, tuple[str, ...]]:
 def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
     import msgspec
 
-    from vidence.report.export import write_whole
+    from vidence.report.export import write_file
 
     whole = {"format": "vidence-audit/2", "table": table, "coverage": covered}
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
     click.echo(f"wrote {path}", err=True)
 
 

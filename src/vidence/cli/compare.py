@@ -47,7 +47,7 @@ def compare(
     items: int,
 ) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
-    from vidence.report.compared_files import section, write_comparison_csv, write_comparison_json
+    from vidence.report.compared import section, write_comparison_csv, write_comparison_json
     from vidence.report.comparing import compare_two, rank_runs
     from vidence.report.page import write_page
     from vidence.report.pairing import pair

@@ -133,8 +133,8 @@ def _say(
     with_page: bool,
 ) -> None:
     from vidence.report.diagnosed import load_diagnosed, write_diagnosed_json, write_diagnosed_page
-    from vidence.tables.grids import plain, print_table
-    from vidence.tables.statements import table_of
+    from vidence.tables.charts import table_of
+    from vidence.tables.terminal import plain, print_table
 
     diagnosed = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
     if json_path is not None:

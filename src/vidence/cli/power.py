@@ -94,20 +94,20 @@ class _Known:
 
 
 def _of_run(folder: Path) -> _Known:
-    from vidence.report.marked import Marked
     from vidence.report.results import load_run
+    from vidence.report.scores import Scored
     from vidence.statistics.power import intraclass_correlation
 
-    marked = Marked.of(load_run(folder).rows)
-    if not len(marked.values):
+    scored = Scored.of(load_run(folder).rows)
+    if not len(scored.values):
         raise UsageError(f"{folder} has no marked question yet")
     icc = 0.0
-    if 2 <= marked.n_videos < len(marked.values):
-        icc = intraclass_correlation(marked.values, clusters=marked.clusters)
+    if 2 <= scored.n_videos < len(scored.values):
+        icc = intraclass_correlation(scored.values, clusters=scored.clusters)
     return _Known(
-        n_items=len(marked.values),
-        n_videos=marked.n_videos,
-        accuracy=float(marked.values.mean()),
+        n_items=len(scored.values),
+        n_videos=scored.n_videos,
+        accuracy=float(scored.values.mean()),
         icc=0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0),
     )
 
@@ -129,6 +129,15 @@ class _Plan:
             f"{design.icc:.2f}: they count as {design.n_effective:,.0f} independent questions."
         )
 
+    def _wanted(self) -> dict[str, float]:
+        """What the sizes of other runs are worked out with."""
+        return {
+            "items_per_cluster": self.design.n_items / self.design.n_clusters,
+            "icc": self.design.icc,
+            "power": self.power,
+            "level": self.level,
+        }
+
     def paired(self, difference: float | None) -> list[str]:
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
@@ -140,41 +149,24 @@ class _Plan:
             f"differ on {100 * apart:.1f} % of the questions.",
             self._detectable(least, "on the same questions"),
         ]
-        if difference is not None:
-            second = self.accuracy + difference
-            apart = discordance(self.accuracy, second, correlation=self.correlation)
-            chance = paired_power(difference, discordance=apart, design=self.design, level=self.level)
-            needed = paired_needed(
-                difference,
-                discordance=apart,
-                items_per_cluster=self.design.n_items / self.design.n_clusters,
-                icc=self.design.icc,
-                power=self.power,
-                level=self.level,
-            )
-            said += self._asked(difference, chance, needed)
-        return said
+        if difference is None:
+            return said
+        apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
+        chance = paired_power(difference, discordance=apart, design=self.design, level=self.level)
+        needed = paired_needed(difference, discordance=apart, **self._wanted())
+        return [*said, *self._asked(difference, chance, needed)]
 
     def unpaired(self, difference: float | None) -> list[str]:
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
         least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
         said = [self._size(), self._detectable(least, "on different questions, as many each")]
-        if difference is not None:
-            second = self.accuracy + difference
-            chance = unpaired_power(
-                self.accuracy, second, designs=(self.design, self.design), level=self.level
-            )
-            needed = unpaired_needed(
-                self.accuracy,
-                second,
-                items_per_cluster=self.design.n_items / self.design.n_clusters,
-                icc=self.design.icc,
-                power=self.power,
-                level=self.level,
-            )
-            said += self._asked(difference, chance, needed)
-        return said
+        if difference is None:
+            return said
+        both = (self.accuracy, self.accuracy + difference)
+        chance = unpaired_power(*both, designs=(self.design, self.design), level=self.level)
+        needed = unpaired_needed(*both, **self._wanted())
+        return [*said, *self._asked(difference, chance, needed)]
 
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):

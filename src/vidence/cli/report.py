@@ -12,10 +12,8 @@ from vidence.cli.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
-    from vidence.report.paper_shaped import Drawn
     from vidence.report.results import Run
     from vidence.report.sections import Section
-    from vidence.tables.cells import Table
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -66,37 +64,43 @@ def report(
     tables_dir: Path | None,
 ) -> None:
     """Tables from one or several run FOLDERS."""
-    from vidence.report.export import write_csv, write_json
-    from vidence.report.latex import write_latex
-    from vidence.report.paper_sections import for_print, paper_sections
-    from vidence.report.paper_shaped import Drawn
-    from vidence.report.table_files import write_tables
+    from vidence.report.export import write_csv, write_file, write_json, write_tables
+    from vidence.report.papers import for_print, paper_sections
+    from vidence.report.scores import Draws
+    from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
-    from vidence.report.terminal import draw_section
+    from vidence.report.terminal import draw, draw_section
+    from vidence.tables.latex import latex as latex_of
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
     runs = _loaded(folders, parser=parser)
-    drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
-    sections = paper_sections(runs, drawn=drawn, with_published=published)
+    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
+    sections = paper_sections(runs, draws=draws, with_published=published)
+    added = [table for section in sections for table in section.tables]
     if csv_path is not None:
         write_csv(runs[0], csv_path)
         click.echo(f"wrote {csv_path}", err=True)
     if json_path is not None:
-        added = [table for section in sections for table in section.tables]
-        write_json(runs[0], [*all_tables(runs[0], rng=drawn.fresh(), level=level), *added], json_path)
+        write_json(runs[0], [*tables[0], *added], json_path)
         click.echo(f"wrote {json_path}", err=True)
     if latex is not None:
-        write_latex(for_print(runs, sections, drawn=drawn), latex, intervals=interval)
+        printed = for_print(runs, sections, draws=draws)
+        write_file(latex, latex_of(printed, intervals=interval))
         click.echo(f"wrote {latex}", err=True)
     if tables_dir is not None:
-        written = write_tables(_tables(runs, sections, drawn=drawn), tables_dir)
+        scores = [[table for table in some if table.figure == "scores"] for some in tables]
+        found = tables[0] if len(runs) == 1 else side_by_side(runs, scores)
+        written = write_tables([*added, *found], tables_dir)
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
         _write_page(runs, html, sections=sections, level=level, n_items=items)
-    _draw(runs, level=level)  # last: whoever reads may close the pipe
+    console = Console()
+    for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
+        draw(run, some, console)
     for section in sections:
-        draw_section(section, Console())
+        draw_section(section, console)
 
 
 def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
@@ -111,32 +115,15 @@ def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
     return runs
 
 
-def _tables(runs: "Sequence[Run]", sections: "Sequence[Section]", *, drawn: "Drawn") -> "list[Table]":
-    """Those of the sections, then those of the run, or of the runs side by side."""
-    from vidence.report.side_by_side import side_by_side
-    from vidence.report.tables import all_tables
-
-    added = [table for section in sections for table in section.tables]
-    found = [all_tables(run, rng=drawn.fresh(), level=drawn.level) for run in runs]
-    if len(runs) == 1:
-        return [*added, *found[0]]
-    scores = [[table for table in some if table.kind == "scores"] for some in found]
-    return [*added, *side_by_side(runs, scores)]
-
-
 def draw_runs(folders: Sequence[Path], *, parser: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
     from vidence.report.results import load_run
-
-    _draw([load_run(folder, parser=parser) for folder in folders], level=level)
-
-
-def _draw(runs: "Sequence[Run]", *, level: float) -> None:
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
     console = Console()
-    for run in runs:
+    for folder in folders:
+        run = load_run(folder, parser=parser)
         draw(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), console)
 
 
@@ -149,12 +136,12 @@ def write_report(
     n_items: int = 300,
 ) -> None:
     """Write the page of some runs."""
-    from vidence.report.paper_sections import paper_sections
-    from vidence.report.paper_shaped import Drawn
+    from vidence.report.papers import paper_sections
+    from vidence.report.scores import Draws
 
     runs = _loaded(folders, parser=parser)
-    drawn = Drawn(rng=np.random.default_rng(_SEED), level=level)
-    sections = paper_sections(runs, drawn=drawn, with_published=False)
+    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    sections = paper_sections(runs, draws=draws, with_published=False)
     _write_page(runs, page, sections=sections, level=level, n_items=n_items)
 
 

@@ -1,7 +1,5 @@
 """The files of an audit: page, JSON, datasheet, and the list of suspicious questions."""
 
-import csv
-import io
 from pathlib import Path
 
 import msgspec
@@ -10,8 +8,9 @@ from vidence.errors import StoreError
 from vidence.explain.audit.reasons import Suspect
 from vidence.report.datasheet import datasheet
 from vidence.report.diagnosed import said_of, settings
-from vidence.report.export import csv_cell, write_whole
+from vidence.report.export import write_file
 from vidence.report.item_card import Card
+from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
 
 JSON_FORMAT = "vidence-item-audit/1"
@@ -38,7 +37,7 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     if with_page:
         contents[PAGE] = audit_page(card).encode("utf-8")
     for name, content in contents.items():
-        write_whole(folder / name, content)
+        write_file(folder / name, content)
     return tuple(folder / name for name in contents)
 
 
@@ -53,9 +52,7 @@ def audit_json(card: Card) -> bytes:
         "sentences": card.sentences(),
         "problems": card.audit.problems,
         "notes": card.audit.notes,
-        "statements": [
-            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in card.statements()
-        ],
+        "statements": [statement_as_json(one) for one in card.statements()],
         "groups": card.audit.twins.groups,
         "suspects": card.suspects,
     }
@@ -82,12 +79,9 @@ def audit_page(card: Card) -> str:
 
 def suspects_csv(suspects: tuple[Suspect, ...]) -> str:
     """One line for each reason."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["item_id", "video_id", "severity", "kind", "reason", "others"])
-    for one in suspects:
-        for reason in one.reasons:
-            said = (reason.kind, reason.says, " ".join(reason.others))
-            row = (one.item_id, one.video_id, reason.severity, *said)
-            writer.writerow([csv_cell(text) for text in row])
-    return out.getvalue()
+    rows = [
+        (one.item_id, one.video_id, reason.severity, reason.kind, reason.says, " ".join(reason.others))
+        for one in suspects
+        for reason in one.reasons
+    ]
+    return csv_text([("item_id", "video_id", "severity", "kind", "reason", "others"), *rows])

@@ -11,12 +11,11 @@ from vidence.catalog import parse_spec
 from vidence.errors import DataError
 from vidence.explain.diagnostics.tables import lines, number, share, tabulate
 from vidence.records import Estimate
-from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.cells import Table
-from vidence.tables.statements import table_of
+from vidence.tables.figures import Bar, BarFigure, Mark
+from vidence.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +121,7 @@ def _recovered(one: Compared, *, rng: np.random.Generator, where: Sequence[int] 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
     different = "questions on which planted and recovered differ"
-    sheet = tabulate(
+    return tabulate(
         "calibration",
         "Scores by simulated model",
         label="simulated model and frames",
@@ -134,7 +133,6 @@ def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
             number("different", lambda one: one.n_different, "differ", note=different),
         ),
     )
-    return table_of(sheet)
 
 
 def _by_demand(compared: Compared, *, rng: np.random.Generator) -> BarFigure:

@@ -1,17 +1,17 @@
 """Two runs, or more, on the same questions: what can be said of their difference."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.measured import NO_VALUE
 from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import Run
-from vidence.report.tables import is_moderate, natural_order
+from vidence.report.score_tables import is_moderate, natural_order
+from vidence.report.scores import NO_VALUE
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank
 from vidence.statistics.paired import compare as compare_values
@@ -109,24 +109,22 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
     if len(paired.runs) != 2:
         raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
     tag, tag_notes = _macro_tag(paired)
-    over_items = _compare(paired, rng=rng, settings=settings)
-    headline = over_items
-    if tag:
-        headline = _compare(paired, groups=paired.groups(tag), rng=rng, settings=settings)
+    two = _Two(paired=paired, rng=rng, settings=settings)
+    over_items = two.compare(paired)
     first, second = paired.runs
     return Compared(
         first=paired.names[0],
         second=paired.names[1],
-        headline=headline,
+        headline=two.compare(paired, groups=paired.groups(tag)) if tag else over_items,
         over_items=over_items,
         macro_tag=tag,
         n_videos=paired.n_videos,
         n_first_failed=_n_failed(first),
         n_second_failed=_n_failed(second),
-        right=_right(paired, rng=rng, settings=settings),
-        answers=_answers(paired, rng=rng, settings=settings),
+        right=two.right(),
+        answers=two.answers(),
         detectable=_detectable(paired, level=settings.level),
-        tags=tuple(_by_tag(paired, rng=rng, settings=settings)),
+        tags=tuple(two.by_tag()),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -154,23 +152,6 @@ def rank_runs(paired: Paired, *, rng: np.random.Generator, settings: Resampling)
         n_videos=paired.n_videos,
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
-    )
-
-
-def _compare(
-    paired: Paired,
-    *,
-    rng: np.random.Generator,
-    settings: Resampling,
-    groups: Sequence[str] | None = None,
-) -> Comparison:
-    return compare_values(
-        paired.values[:, 1],
-        paired.values[:, 0],
-        clusters=paired.clusters,
-        groups=groups,
-        rng=rng,
-        settings=settings,
     )
 
 
@@ -205,37 +186,75 @@ def _repeat_notes(paired: Paired) -> list[str]:
     return [f"Repeats of a question count as one value, their mean ({listed})."]
 
 
-# --------------------------------------------------------------------------- agreement and power
+@dataclass(frozen=True, kw_only=True)
+class _Two:
+    """Two runs, where draws come from, and how many."""
 
+    paired: Paired
+    rng: np.random.Generator
+    settings: Resampling
 
-def _is_binary(values: NDArray[np.float64]) -> bool:
-    return bool(np.isin(values, (0, 1)).all())
+    def compare(self, part: Paired, *, groups: Sequence[str] | None = None) -> Comparison:
+        """The second run less the first on some of the questions."""
+        return compare_values(
+            part.values[:, 1],
+            part.values[:, 0],
+            clusters=part.clusters,
+            groups=groups,
+            rng=self.rng,
+            settings=self.settings,
+        )
 
+    def right(self) -> ItemAgreement | None:
+        """Agreement on right and wrong; None for other scores."""
+        values, clusters = self.paired.values, self.paired.clusters
+        if not np.isin(values, (0, 1)).all():
+            return None
+        return item_agreement(
+            values[:, 1], values[:, 0], clusters=clusters, rng=self.rng, settings=self.settings
+        )
 
-def _right(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> ItemAgreement | None:
-    if not _is_binary(paired.values):
-        return None
-    return item_agreement(
-        paired.values[:, 1], paired.values[:, 0], clusters=paired.clusters, rng=rng, settings=settings
-    )
+    def answers(self) -> AnswerAgreement | None:
+        """Agreement on the letters of the first repeat; None where no question has choices."""
+        items = [item for item in self.paired.items if item.answer_kind == "choice"]
+        if not items:
+            return None
+        first, second = (
+            {row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in self.paired.runs
+        )
+        return answer_agreement(
+            [second[item.item_id] for item in items],
+            [first[item.item_id] for item in items],
+            right=[item.answer for item in items],
+            clusters=[item.video_id for item in items],
+            rng=self.rng,
+            settings=self.settings,
+        )
 
-
-def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> AnswerAgreement | None:
-    """Agreement on the letters of the first repeat; None where no question has choices."""
-    items = [item for item in paired.items if item.answer_kind == "choice"]
-    if not items:
-        return None
-    said = [
-        {row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in reversed(paired.runs)
-    ]
-    return answer_agreement(
-        [said[0][item.item_id] for item in items],
-        [said[1][item.item_id] for item in items],
-        right=[item.answer for item in items],
-        clusters=[item.video_id for item in items],
-        rng=rng,
-        settings=settings,
-    )
+    def by_tag(self) -> list[TagDifference]:
+        """The differences on the questions with each value of each tag, adjusted together."""
+        items, level = self.paired.items, self.settings.level
+        found: list[tuple[str, str, Paired, Comparison]] = []
+        for tag in dict.fromkeys(tag for item in items for tag in item.tags):
+            places: dict[str, list[int]] = {}
+            for i, item in enumerate(items):
+                places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+            if is_moderate(tuple(places)):
+                for value in sorted(places, key=natural_order):
+                    part = self.paired.part(places[value])
+                    found.append((tag, value, part, self.compare(part)))
+        adjusted = holm([comparison.p_value for *_, comparison in found]) if found else ()
+        return [
+            TagDifference(
+                tag=tag,
+                value=value,
+                comparison=comparison,
+                n_videos=part.n_videos,
+                p_holm=p_holm,
+                is_clear=p_holm <= 1 - level,
+            )
+            for (tag, value, part, comparison), p_holm in zip(found, adjusted, strict=True)
+        ]
 
 
 def _detectable(paired: Paired, *, level: float) -> float | None:
@@ -253,34 +272,6 @@ def _detectable(paired: Paired, *, level: float) -> float | None:
         icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
     design = Design(n_items=n, n_clusters=n_videos, icc=icc)
     return paired_detectable(discordance=apart, design=design, power=POWER, level=level)
-
-
-# --------------------------------------------------------------------------- by tag
-
-
-def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> list[TagDifference]:
-    found: list[tuple[str, str, Paired, Comparison]] = []
-    for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
-        places: dict[str, list[int]] = {}
-        for i, item in enumerate(paired.items):
-            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-        if not is_moderate(tuple(places)):
-            continue
-        for value in sorted(places, key=natural_order):
-            part = paired.part(places[value])
-            found.append((tag, value, part, _compare(part, rng=rng, settings=settings)))
-    adjusted = holm([comparison.p_value for *_, comparison in found]) if found else ()
-    return [
-        TagDifference(
-            tag=tag,
-            value=value,
-            comparison=comparison,
-            n_videos=part.n_videos,
-            p_holm=p_holm,
-            is_clear=p_holm <= 1 - settings.level,
-        )
-        for (tag, value, part, comparison), p_holm in zip(found, adjusted, strict=True)
-    ]
 
 
 # --------------------------------------------------------------------------- what else differs

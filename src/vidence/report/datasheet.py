@@ -9,7 +9,7 @@ from vidence.explain.audit.reasons import KINDS, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL
 from vidence.report.item_card import Card, number_words, p_words, share_words
-from vidence.tables.cells import percent
+from vidence.tables.format import percent
 from vidence.tables.visible import visible
 
 

@@ -7,19 +7,18 @@ from pathlib import Path
 
 import msgspec
 import numpy as np
-from markupsafe import Markup
 
 from vidence.contracts import Diagnostic, Examined
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
 from vidence.records import Failed, Record
-from vidence.report.export import write_whole
-from vidence.tables.cells import Table
-from vidence.tables.curves import draw_statement
-from vidence.tables.findings import Sheet, Statement
-from vidence.tables.rendering import render
-from vidence.tables.statements import table_of
+from vidence.report.export import write_file
+from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
+from vidence.tables.export import statement_as_json
+from vidence.tables.plots import draw_plot
+from vidence.tables.rendering import Drawn, drawn, render
+from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-diagnosis/1"
 
@@ -98,12 +97,10 @@ def write_diagnosed_json(diagnosed: Diagnosed, path: Path) -> None:
         "header": diagnosed.header,
         "plan": diagnosed.plan,
         "sentences": diagnosed.sentences,
-        "statements": [
-            {"kind": type(one).__name__.lower(), **msgspec.to_builtins(one)} for one in diagnosed.statements
-        ],
+        "statements": [statement_as_json(one) for one in diagnosed.statements],
         "findings": [{"item_id": one.item.item_id, "finding": one.finding} for one in diagnosed.examined],
     }
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
 def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
@@ -120,15 +117,7 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
         facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
         drawing_of=lambda table: None,  # the figures here are those of the statements
     )
-    write_whole(path, page.encode("utf-8"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A drawing whose SVG the template may insert as it is."""
-
-    svg: Markup
-    legend: tuple[tuple[Markup, str], ...]
+    write_file(path, page.encode("utf-8"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -141,16 +130,9 @@ class Said:
 
 def said_of(statement: Statement) -> Said:
     """A statement as a page shows it."""
-    return Said(table=table_of(statement), drawing=_drawing(statement))
-
-
-def _drawing(statement: Statement) -> Drawn | None:
-    if isinstance(statement, Sheet):
-        return None
-    drawing = draw_statement(statement)
-    # The figures escape every text that they write (see svg.py and its tests).
-    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+    if isinstance(statement, Chart | Violins | Scatter):
+        return Said(table=table_of(statement), drawing=drawn(draw_plot(statement)))
+    return Said(table=table_of(statement), drawing=None)
 
 
 def settings(record: Record) -> tuple[tuple[str, str], ...]:

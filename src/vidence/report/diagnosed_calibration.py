@@ -25,9 +25,8 @@ from vidence.report.calibration import model_of
 from vidence.report.diagnosed import Diagnosed
 from vidence.report.results import Run
 from vidence.report.sections import Section
-from vidence.tables.cells import Column, Line, Table, count, words
-from vidence.tables.findings import Heading, Sheet
-from vidence.tables.statements import cell_of
+from vidence.tables.charts import table_of
+from vidence.tables.table import Cell, Column, Kind, Row, Table
 
 FindingT = TypeVar("FindingT", bound=Record)
 _ROUNDING = 1e-9
@@ -93,8 +92,8 @@ class _Case:
     def stated(self, sheet: str, line: str, column: str) -> Estimate | None:
         """What the diagnostic states there."""
         for statement in self.diagnosed.statements:
-            if isinstance(statement, Sheet) and statement.name == sheet:
-                value = statement.value(line, column)
+            if statement.name == sheet:
+                value = table_of(statement).value(line, column)
                 return value if isinstance(value, Estimate) else None
         raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
 
@@ -329,27 +328,35 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
 
 
 def _table(recovered: Sequence[Recovered]) -> Table:
-    """Its numbers are of several kinds in one column, so that its cells are made one by one."""
-
-    def line(number: int, one: Recovered) -> Line:
-        heading = Heading(key="figure", title=one.what, is_share=one.is_share)
-        values = (cell_of(one.planted, heading), cell_of(one.found, heading), count(one.n_different))
-        named = (words(one.what, detail=one.diagnostic), words(one.label), count(one.n))
-        return Line(key=str(number), cells=(*named, *values))
-
     return Table(
         name="diagnosed-calibration",
         title="What the diagnostics recover",
+        label=Column(key="what", title="figure"),
         columns=(
-            Column(key="what", title="figure", is_text=True),
-            Column(key="run", title="simulated model and frames", is_text=True),
-            Column(key="n", title="questions"),
+            Column(key="run", title="reader and frames", kind="text"),
+            Column(key="n", title="questions", kind="count"),
             Column(key="planted", title="planted"),
             Column(key="recovered", title="recovered", note="No interval where all questions are alike."),
-            Column(key="different", title="differ", note="questions whose finding is not the planted one"),
+            Column(
+                key="different",
+                title="differ",
+                kind="count",
+                note="questions whose finding is not the planted one",
+            ),
         ),
-        lines=tuple(line(number, one) for number, one in enumerate(recovered)),
+        rows=tuple(_row(number, one) for number, one in enumerate(recovered)),
         note="Shares and gaps in per cent, MRFS in frames.",
+    )
+
+
+def _row(number: int, one: Recovered) -> Row:
+    kind: Kind = "share" if one.is_share else "number"
+    planted, found = Cell(value=one.planted, kind=kind), Cell(value=one.found, kind=kind)
+    return Row(
+        key=str(number),
+        label=one.what,
+        detail=one.diagnostic,
+        values=(one.label, one.n, planted, found, one.n_different),
     )
 
 

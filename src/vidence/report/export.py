@@ -1,22 +1,19 @@
-"""Trials as CSV, everything as JSON, for other programs."""
+"""Trials as CSV, tables as CSV, everything as JSON, for other programs."""
 
-import contextlib
-import csv
-import io
-import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from vidence.errors import StoreError
+from vidence.media.cache import write_whole
 from vidence.report.results import Row, Run
-from vidence.tables.cells import Table
+from vidence.tables.export import csv_text, table_as_csv, table_as_json
+from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-report/1"
 FIXED = ("item_id", "model", "parser", "outcome", "read", "gold", "correct", "repeat")
-# A spreadsheet runs cells that start with one of these.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 
 
 def columns(run: Run) -> tuple[str, ...]:
@@ -67,32 +64,12 @@ def write_csv(run: Run, path: Path) -> None:
         StoreError: the file cannot be written.
     """
     tags = _tag_columns(run)
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
     named = columns(run)
-    writer.writerow([csv_cell(name) for name in named])
+    rows = []
     for row in run.rows:
         *first, repeat = record(run, row)
-        cells = [*first, *(row.item.tags.get(tag, "") for tag in tags), repeat]
-        writer.writerow([csv_cell(cell) for cell in cells[: len(named)]])
-    write_whole(path, text.getvalue().encode("utf-8", errors="backslashreplace"))
-
-
-def csv_cell(value: str | int | float | None) -> str:
-    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
-    if value is None:
-        return ""
-    if not isinstance(value, str):
-        return f"{value:g}"
-    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+        rows.append([*first, *(row.item.tags.get(tag, "") for tag in tags), repeat][: len(named)])
+    write_file(path, csv_text([named, *rows]))
 
 
 def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
@@ -114,38 +91,47 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
             {**dict(zip(FIXED, record(run, row), strict=True)), "tags": row.item.tags} for row in run.rows
         ],
     }
-    write_whole(path, msgspec.json.encode(whole) + b"\n")
+    write_file(path, msgspec.json.encode(whole) + b"\n")
 
 
-def table_as_json(table: Table) -> dict[str, object]:
-    """A table for JSON: each line by the keys of its columns."""
-    keys = [column.key for column in table.columns]
-    lines = [{"key": line.key, **dict(zip(keys, line.cells, strict=True))} for line in table.lines]
-    return {
-        "name": table.name,
-        "title": table.title,
-        "note": table.note,
-        "footnotes": table.footnotes,
-        "columns": table.columns,
-        "lines": lines,
-    }
+def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
+    """Write one CSV file for each table into a folder, which is made where it is not there.
+
+    Raises:
+        StoreError: the folder cannot be made, or a file cannot be written.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    written: list[Path] = []
+    for table in tables:
+        name = re.sub(r"[^A-Za-z0-9.-]+", "-", table.name).strip("-.") or "table"
+        path = folder / f"{name}.csv"
+        n = 2
+        while path in written:
+            path = folder / f"{name}-{n}.csv"
+            n += 1
+        write_file(path, table_as_csv(table))
+        written.append(path)
+    return tuple(written)
 
 
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all.
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file whole or not at all; text as UTF-8, and what is no character as its number.
 
     Raises:
         StoreError: the file cannot be written.
     """
     if path.is_dir():
         raise StoreError(f"cannot write {path}: it is a folder; give the name of a file in it")
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.new")
+    if not path.parent.is_dir():
+        raise StoreError(f"cannot write {path}: there is no folder {path.parent}; make it or choose another")
+    if isinstance(content, str):
+        content = content.encode("utf-8", errors="backslashreplace")
     try:
-        temporary.write_bytes(content)
-        temporary.replace(path)
+        write_whole(path, content)
     except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink(missing_ok=True)
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; make room or choose another file"
         ) from error

@@ -1,9 +1,10 @@
 """A run in plain words. Every number is taken from its tables, so that all outputs say the same."""
 
-from vidence.records import VideoPart
+from vidence.records import Estimate, VideoPart
 from vidence.report.judged import judge_sentence
 from vidence.report.results import Run
-from vidence.tables.cells import Cell, Table, has_interval, interval_text
+from vidence.tables.format import has_interval, interval_text, shown
+from vidence.tables.table import Table
 
 
 def asked(run: Run) -> str:
@@ -38,9 +39,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     ]
     if judged := judge_sentence(run):
         sentences.append(judged)
-    unmarked = _cell(score, "unmarked")
-    if unmarked is not None and unmarked.value:
-        more = _several(unmarked.text, "more question")
+    if "unmarked" in score.keys and score.value("headline", "unmarked"):
+        more = _several(_text(score, "unmarked"), "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if unlike := _without_logps(run):
         sentences.append(unlike)
@@ -76,27 +76,25 @@ def guesses_of(run: Run) -> tuple[bool, ...]:
     return told if any(told) else ()
 
 
-def _cell(score: Table, column: str) -> Cell | None:
-    return score.cell("headline", column) if score.has(column) else None
+def _text(score: Table, column: str, *, row: str = "headline") -> str:
+    return shown(score, row, column).text
 
 
 def _accuracy(score: Table) -> str:
-    cell = score.cell("headline", "accuracy")
-    if cell.estimate is None:
+    estimate = score.value("headline", "accuracy")
+    if not isinstance(estimate, Estimate):
         return "No question is marked yet."
-    name = score.cell("headline", "name").text
-    items = _several(score.cell("headline", "items").text, "question")
-    videos = _several(score.cell("headline", "videos").text, "video")
+    name = score.row("headline").label
+    items = _several(_text(score, "items"), "question")
+    videos = _several(_text(score, "videos"), "video")
     average = "" if name == "mean over questions" else f", {name}"
-    if not has_interval(cell.estimate):
-        alike = (
-            "all questions are on one video" if cell.estimate.n_clusters == 1 else "all videos score alike"
-        )
-        interval = f"no interval, since {alike}"
+    if has_interval(estimate):
+        level = f"{100 * estimate.level:g} % interval"
+        interval = f"{level} {interval_text(estimate)}, clustered by video"
     else:
-        level = f"{100 * cell.estimate.level:g} % interval"
-        interval = f"{level} {interval_text(cell.estimate)}, clustered by video"
-    return f"Accuracy {cell.text} %{average} ({interval}; {items} on {videos})."
+        alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
+        interval = f"no interval, since {alike}"
+    return f"Accuracy {_text(score, 'accuracy')} %{average} ({interval}; {items} on {videos})."
 
 
 def _several(n: str, what: str) -> str:
@@ -104,30 +102,26 @@ def _several(n: str, what: str) -> str:
 
 
 def _baselines(score: Table) -> list[str]:
-    names = {c.key: c.title for c in score.columns}
-    known = [
-        (names[key], score.cell("headline", key))
-        for key in ("chance", "constant", "longest", "median")
-        if score.has(key)
-    ]
-    said = [
-        f"{name} {cell.text} %{f' ({cell.detail} with numbers)' if cell.detail else ''}"
-        for name, cell in known
-        if cell.value is not None
-    ]
+    said = []
+    for column in score.columns:
+        cell = shown(score, "headline", column.key)
+        if column.key in {"chance", "constant", "longest", "median"} and cell.value is not None:
+            numeric = f" ({cell.detail} with numbers)" if cell.detail else ""
+            said.append(f"{column.title} {cell.text} %{numeric}")
     return [f"Without looking: {', '.join(said)}."] if said else []
 
 
 def _outcomes(score: Table, *, n_judge_errors: int) -> str:
-    lines = {line.key for line in score.lines}
-    everything = "headline" if "answered" in lines else "micro"
-    n = {key: score.cell(everything, key).text for key in ("unreadable", "refused", "failed")}
-    errors = f" ({n_judge_errors:,} by a judge error)" if n_judge_errors else ""
-    counts = f"{n['unreadable']} unreadable, {n['refused']} refused, {n['failed']} failed{errors}"
-    if "answered" not in lines:
+    has_answered = any(row.key == "answered" for row in score.rows)
+    everything = "headline" if has_answered else "micro"
+    names = ("unreadable", "refused", "failed")
+    counts = ", ".join(f"{_text(score, name, row=everything)} {name}" for name in names)
+    if n_judge_errors:
+        counts += f" ({n_judge_errors:,} by a judge error)"
+    if not has_answered:
         return f"{counts}: these are left out of the score, as the protocol says."
-    if not any(score.cell("headline", key).value for key in n):
+    if not any(score.value("headline", name) for name in names):
         return f"{counts}."
-    without = score.cell("answered", "accuracy")
+    without = shown(score, "answered", "accuracy")
     ending = f"; without them {without.text} %" if without.estimate is not None else ""
     return f"{counts}: these count as wrong{ending}."

@@ -12,7 +12,8 @@ from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.explain.diagnostics.tables import guess
 from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed
-from vidence.tables.findings import Sheet, Statement, Value
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table, Value
 
 FindingT = TypeVar("FindingT")
 PANEL, MODALITY, MRFS = "blind-panel", "modality", "mrfs"
@@ -45,8 +46,8 @@ class Asked:
         if diagnostic not in self.found:
             return None
         for statement in self.found[diagnostic].statements:
-            if isinstance(statement, Sheet) and statement.name == sheet:
-                has_line = any(entry.key == at[0] for entry in statement.entries)
+            if isinstance(statement, Table) and statement.name == sheet:
+                has_line = any(entry.key == at[0] for entry in statement.rows)
                 return statement.value(*at) if has_line else None
         return None
 

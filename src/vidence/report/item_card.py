@@ -13,8 +13,9 @@ from vidence.explain.audit.key import FEW, Key, read_key
 from vidence.explain.audit.reasons import Suspect, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
-from vidence.tables.cells import has_interval, p_text, percent
-from vidence.tables.findings import Entry, Heading, Sheet, Statement, Value
+from vidence.tables.charts import Statement
+from vidence.tables.format import has_interval, p_text, percent
+from vidence.tables.table import Column, Row, Table, Value
 
 Verdict = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.
@@ -128,22 +129,22 @@ def make_card(name: str, audit: ItemAudit, *, asked: Asked | None, seed: int, le
 # --------------------------------------------------------------------------- the card
 
 
-def card_sheet(card: Card) -> Sheet:
+def card_sheet(card: Card) -> Table:
     """One line for each question that a user of the set would ask."""
-    return Sheet(
+    return Table(
         name="card",
         title="Evidence-demand report card",
         label="",
-        headings=(Heading(key="verdict", title="verdict"), Heading(key="finding", title="finding")),
-        entries=(*_asked_lines(card.asked or Asked(found={})), *_key_lines(card.key), *_text_lines(card)),
+        columns=(Column(key="verdict", title="verdict"), Column(key="finding", title="finding")),
+        rows=(*_asked_lines(card.asked or Asked(found={})), *_key_lines(card.key), *_text_lines(card)),
         note=f"Verdicts are conventions: of rules and blind answers 'bad' from {100 * MUCH:.0f} points above "
         f"guessing (over {FEW} questions or more), of faulty questions from {100 * LITTLE:.0f} % of all; "
         f"'look' where there is anything. Intervals are at {100 * card.level:g} %.",
     )
 
 
-def _line(key: str, title: str, values: tuple[Verdict, str]) -> Entry:
-    return Entry(key=key, label=title, values=values)
+def _line(key: str, title: str, values: tuple[Verdict, str]) -> Row:
+    return Row(key=key, label=title, values=values)
 
 
 def share_words(value: Value) -> str:
@@ -182,7 +183,7 @@ def _above(margin: Value) -> Verdict:
     return "look" if margin.low > 0 or margin.value >= MUCH else "good"
 
 
-def _asked_lines(asked: Asked) -> Iterator[Entry]:
+def _asked_lines(asked: Asked) -> Iterator[Row]:
     blind, chance, above = (
         asked.value(PANEL, "blind-panel", at=("flagged", key)) for key in ("share", "chance", "above")
     )
@@ -224,7 +225,7 @@ def _solved(full: Value) -> Verdict:
     return "look" if full.value >= 0.95 or full.value <= 0.05 else "good"
 
 
-def _key_lines(key: Key | None) -> Iterator[Entry]:
+def _key_lines(key: Key | None) -> Iterator[Row]:
     if key is None:
         return
     balance = key.balance
@@ -247,7 +248,7 @@ def _key_lines(key: Key | None) -> Iterator[Entry]:
         yield _line(name, title, (_above(rule.margin), f"{finding}{percent(rule.guessing)} %"))
 
 
-def _text_lines(card: Card) -> Iterator[Entry]:
+def _text_lines(card: Card) -> Iterator[Row]:
     has_evidence = any(item.evidence for item in card.audit.items)
     n = len(card.audit.items)
     for key, (title, kinds) in _FAULTS.items():

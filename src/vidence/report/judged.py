@@ -8,11 +8,15 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.catalog import create
+from vidence.contracts import Scorer
 from vidence.records import Answered, Score, Verdict
-from vidence.report.results import WAITING, Row, Run, create_parser
+from vidence.report.results import WAITING, Row, Run
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
-from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, share, words
+from vidence.tables.format import has_interval
+from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import Row as TableRow
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
 _DRAWS = Resampling(n_boot=500)
@@ -34,7 +38,7 @@ def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
     if len(_models(judged)) > 1:
         tables.append(_pairs(judged, rng=rng))
     against = _against_rules(run, judged)
-    return (*tables, against) if against.lines else tuple(tables)
+    return (*tables, against) if against.rows else tuple(tables)
 
 
 def marked_by(run: Run) -> str:
@@ -73,26 +77,19 @@ def _models(judged: Sequence[Row]) -> list[str]:
 # --------------------------------------------------------------------------- who marked what
 
 
-def _mark_line(key: str, title: str, rows: Sequence[Row], *, n_all: int) -> Line:
+def _mark_row(key: str, title: str, rows: Sequence[Row], *, n_all: int) -> TableRow:
     values = [row.correct for row in rows if row.correct is not None and not row.is_judge_error]
     given = [row.score.points for row in rows if row.score.points is not None]
-    return Line(
-        key=key,
-        cells=(
-            words(title),
-            count(len(rows)),
-            share(len(rows) / n_all if n_all else None),
-            share(sum(values) / len(values) if values else None),
-            _points(given),
-        ),
-    )
+    share = len(rows) / n_all if n_all else None
+    return TableRow(key=key, label=title, values=(len(rows), share, _mean(values), _points(given)))
+
+
+def _mean(values: Sequence[float]) -> float | None:
+    return sum(values) / len(values) if values else None
 
 
 def _points(given: Sequence[float]) -> Cell:
-    if not given:
-        return Cell(text=DASH)
-    mean = sum(given) / len(given)
-    return Cell(text=f"{mean:.2f}", value=mean, detail=f"on {len(given):,}")
+    return Cell(value=_mean(given), detail=f"on {len(given):,}" if given else "")
 
 
 def _marks(run: Run) -> Table:
@@ -100,22 +97,27 @@ def _marks(run: Run) -> Table:
     for row in run.rows:
         groups.setdefault(_kind(row), []).append(row)
     order = ("rule", "judge", "error", "waiting")
-    lines = [
-        _mark_line(f"{kind}:{name}", _title(kind, name), rows, n_all=len(run.rows))
+    rows = [
+        _mark_row(f"{kind}:{name}", _title(kind, name), rows, n_all=len(run.rows))
         for (kind, name), rows in sorted(groups.items(), key=lambda pair: order.index(pair[0][0]))
     ]
     return Table(
         name="judges",
         title="Who marked the replies",
         note="A judge error counts as wrong in the score; nothing is guessed.",
+        label=Column(key="by", title="marked by"),
         columns=(
-            Column(key="by", title="marked by", is_text=True),
-            Column(key="n", title="trials"),
-            Column(key="share", title="share, %"),
-            Column(key="right", title="right, %", note="of the trials in this line, judge errors left out"),
-            Column(key="points", title="mean points", note="on the scale of the judge"),
+            Column(key="n", title="trials", kind="count"),
+            Column(key="share", title="share", kind="share"),
+            Column(
+                key="right",
+                title="right",
+                kind="share",
+                note="of the trials in this line, judge errors left out",
+            ),
+            Column(key="points", title="mean points", kind="points", note="on the scale of the judge"),
         ),
-        lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 
@@ -138,30 +140,33 @@ def _title(kind: str, name: str) -> str:
 
 
 def _members(judged: Sequence[Row]) -> Table:
-    lines = []
+    rows = []
     for model in _models(judged):
         verdicts = [v for row in judged for v in row.score.verdicts if v.judge_model == model]
         values = [v.value for v in verdicts if v.value is not None]
         temperatures = dict.fromkeys(_temperature(v.temperature) for v in verdicts)
-        cells = (
-            words(model or "not named", detail=", ".join(temperatures)),
-            count(len(verdicts)),
-            count(len(verdicts) - len(values)),
-            share(sum(values) / len(values) if values else None),
-            _points([v.points for v in verdicts if v.points is not None]),
+        given = _points([v.points for v in verdicts if v.points is not None])
+        rows.append(
+            TableRow(
+                key=model,
+                label=model or "not named",
+                detail=", ".join(temperatures),
+                values=(len(verdicts), len(verdicts) - len(values), _mean(values), given),
+            )
         )
-        lines.append(Line(key=model, cells=cells))
     return Table(
         name="judges-members",
         title="Judges",
+        label=Column(key="judge", title="model"),
         columns=(
-            Column(key="judge", title="model", is_text=True),
-            Column(key="n", title="asked"),
-            Column(key="errors", title="no verdict", note="no reply, or none that could be read"),
-            Column(key="right", title="found right, %", note="of its verdicts"),
-            Column(key="points", title="mean points"),
+            Column(key="n", title="asked", kind="count"),
+            Column(
+                key="errors", title="no verdict", kind="count", note="no reply, or none that could be read"
+            ),
+            Column(key="right", title="found right", kind="share", note="of its verdicts"),
+            Column(key="points", title="mean points", kind="points"),
         ),
-        lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 
@@ -174,40 +179,32 @@ def _by_model(judged: Sequence[Row]) -> list[dict[str, Verdict]]:
 
 def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
     said, clusters = _by_model(judged), [row.item.video_id for row in judged]
-    lines = []
+    rows = []
     for one, other in combinations(_models(judged), 2):
         both = [
             (str(of[one].value), str(of[other].value), cluster)
             for of, cluster in zip(said, clusters, strict=True)
             if one in of and other in of and of[one].value is not None and of[other].value is not None
         ]
-        kappa = Cell(text=DASH)
+        kappa = Cell()
         if both:
             first, second, owners = ([row[k] for row in both] for k in range(3))
             found = cohen_kappa(first, second, clusters=owners, rng=rng, settings=_DRAWS)
             if not math.isnan(found.value):
-                kappa = Cell(
-                    text=f"{found.value:.2f}",
-                    detail=f"{found.low:.2f} to {found.high:.2f}" if found.high > found.low else "",
-                    value=found.value,
-                    estimate=found,
-                )
-        n_same = sum(a == b for a, b, _ in both)
-        same = share(n_same / len(both) if both else None)
-        lines.append(
-            Line(key=f"{one}|{other}", cells=(words(one, detail=other), count(len(both)), same, kappa))
-        )
+                kappa = Cell(value=found, detail=None if has_interval(found) else "")
+        same = _mean([float(a == b) for a, b, _ in both])
+        rows.append(TableRow(key=f"{one}|{other}", label=one, detail=other, values=(len(both), same, kappa)))
     return Table(
         name="judges-pairs",
         title="Agreement of the judges",
         note=" ".join(_alphas(judged, said, rng=rng)),
+        label=Column(key="pair", title="judges"),
         columns=(
-            Column(key="pair", title="judges", is_text=True),
-            Column(key="n", title="both gave a verdict"),
-            Column(key="same", title="same verdict, %"),
-            Column(key="kappa", title="Cohen's kappa"),
+            Column(key="n", title="both gave a verdict", kind="count"),
+            Column(key="same", title="same verdict", kind="share"),
+            Column(key="kappa", title="Cohen's kappa", kind="points"),
         ),
-        lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 
@@ -248,19 +245,20 @@ def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
     """What the rules alone make of the replies that a judge marked, where they say anything."""
     counts: Counter[tuple[str, str]] = Counter()
     parsers = {"choice": run.plan.parser, "text": run.plan.text_parser}
-    scorers = {kind: create_parser(name) for kind, name in parsers.items() if name != WAITING}
+    scorers: dict[str, Scorer] = {
+        kind: create("parser", name) for kind, name in parsers.items() if name != WAITING
+    }
     for row in judged:
         scorer = scorers.get(row.item.answer_kind)
         if scorer is None or row.trial.reply is None or row.is_judge_error:
             continue
         ruled = scorer.mark(row.item, scorer.read(row.item, row.trial.reply))
         counts[_said_by_rules(ruled), _RIGHT if row.correct == 1 else _WRONG] += 1
-    lines = []
+    rows = []
     for says in (_RIGHT, _WRONG, _NONE):
         n_right, n_wrong = counts[says, _RIGHT], counts[says, _WRONG]
         if n_right + n_wrong:
-            cells = (words(says), count(n_right), count(n_wrong))
-            lines.append(Line(key=says, cells=cells))
+            rows.append(TableRow(key=says, label=says, values=(n_right, n_wrong)))
     n, n_apart = counts.total(), counts[_RIGHT, _WRONG] + counts[_WRONG, _RIGHT]
     used = ", ".join(dict.fromkeys(name for kind, name in parsers.items() if kind in scorers))
     return Table(
@@ -268,12 +266,12 @@ def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
         title="Rules against judges",
         note=f"The rules ({used}) on the {n:,} replies that a judge marked: they contradict the judge on "
         f"{n_apart:,}, and say nothing of {counts[_NONE, _RIGHT] + counts[_NONE, _WRONG]:,}.",
+        label=Column(key="rule", title="the rules say"),
         columns=(
-            Column(key="rule", title="the rules say", is_text=True),
-            Column(key="right", title="right", group="the judge says"),
-            Column(key="wrong", title="wrong", group="the judge says"),
+            Column(key="right", title="right", kind="count", group="the judge says"),
+            Column(key="wrong", title="wrong", kind="count", group="the judge says"),
         ),
-        lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 

@@ -5,30 +5,28 @@ security policy of the page allows its own style and script by their hashes, and
 """
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 import numpy as np
-from markupsafe import Markup
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.report.browser import browse
-from vidence.report.export import write_whole
-from vidence.report.figures import draw_figure, figure_of
+from vidence.report.export import write_file
 from vidence.report.headline import asked, headline
 from vidence.report.judged import JUDGE_TABLES
-from vidence.report.repeated import REPEATS
+from vidence.report.questions import browse, verdict_words
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, side_by_side
 from vidence.report.tables import all_tables
 from vidence.report.thumbnails import ContactSheets
-from vidence.tables.cells import DASH, Table, has_interval, interval_text
-from vidence.tables.rendering import render
-from vidence.tables.svg import Drawing
+from vidence.tables.figures import draw_figure, figure_of
+from vidence.tables.format import DASH, Shown, has_interval, interval_text, shown
+from vidence.tables.rendering import Drawn, drawn, render
+from vidence.tables.table import Table
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
@@ -39,39 +37,17 @@ MOST_PROBLEMS = 50
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Drawn:
-    """A drawing whose SVG the template may insert as it is."""
-
-    svg: Markup
-    legend: tuple[tuple[Markup, str], ...]
-    title: str = ""
-
-    @property
-    def drawing(self) -> "_Drawn":
-        return self
-
-
-@dataclass(frozen=True, kw_only=True)
 class _View:
     """One run as its template sees it."""
 
     id: str
     title: str
     sentences: tuple[str, ...]
-    score: str
-    has_score: bool
+    score: Shown
     interval: str
-    strip: _Drawn
+    tables: Mapping[str, Table]
     scores: tuple[Table, ...]
-    outcomes: Table
-    reasons: Table
     judges: tuple[Table, ...]
-    repeats: Table | None
-    parsers: Table
-    changed: Table
-    positions: Table
-    letters: _Drawn | None
-    usage: Table
     plan: tuple[tuple[str, str], ...]
     facts: tuple[tuple[str, str], ...]
     remarks: tuple[tuple[str, tuple[str, ...]], ...]
@@ -113,10 +89,9 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     tables = [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
     names = run_names(runs)
     views = [
-        _view(f"run-{i}", run, _by_name(some), title=_title(run) if len(runs) == 1 else name)
+        _view(f"run-{i}", run, some, title=_title(run) if len(runs) == 1 else name)
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
-    scores = [[t for t in some if t.kind == "scores"] for some in tables]
     n_shown = min(n_items, sum(len(run.rows) for run in runs))
     thumb_px = THUMB_PX if n_shown <= MOST_LARGE else SMALL_THUMB_PX
     sheets = ContactSheets(
@@ -130,17 +105,13 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         title=title or (views[0].title if len(runs) == 1 else f"{len(runs)} runs of {_benchmarks(runs)}"),
         subtitle=asked(runs[0]) if len(runs) == 1 else "",
         views=views,
-        comparison=side_by_side(runs, scores) if len(runs) > 1 else (),
+        comparison=side_by_side(runs, [view.scores for view in views]) if len(runs) > 1 else (),
         sections=[_section(section) for section in extra_sections],
         links=_links(views, extra_sections),
         browser=browser,
-        sheets=list(sheets.sheets.items()),
+        verdict_words=verdict_words,
     )
-    write_whole(path, page.encode("utf-8"))
-
-
-def _by_name(tables: Sequence[Table]) -> dict[str, Table]:
-    return {table.name: table for table in tables}
+    write_file(path, page)
 
 
 def _title(run: Run) -> str:
@@ -165,55 +136,39 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
     return [*links, ("questions", "Questions")]
 
 
-def _drawn(drawing: Drawing, title: str = "") -> _Drawn:
-    # The figures escape every text that they write (see figures.py and its tests).
-    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return _Drawn(svg=Markup(drawing.svg), legend=legend, title=title)  # noqa: S704
-
-
-def _drawing_of(table: Table) -> _Drawn | None:
+def _drawing_of(table: Table) -> Drawn | None:
     figure = figure_of(table)
-    return None if figure is None else _drawn(draw_figure(figure))
+    return None if figure is None else drawn(draw_figure(figure))
 
 
 def _section(section: Section) -> dict[str, object]:
     return {
         "title": section.title,
         "paragraphs": section.paragraphs,
-        "drawings": [_drawn(draw_figure(figure), figure.title) for figure in section.figures],
+        "drawings": [(figure.title, drawn(draw_figure(figure))) for figure in section.figures],
         "tables": section.tables,
         "pictures": section.pictures,
     }
 
 
-def _view(run_id: str, run: Run, tables: dict[str, Table], *, title: str) -> _View:
-    score = tables["score"].cell("headline", "accuracy")
+def _view(run_id: str, run: Run, tables: Sequence[Table], *, title: str) -> _View:
+    by_name = {table.name: table for table in tables}
+    estimate = by_name["score"].estimate("headline", "accuracy")
     interval = ""
-    if score.estimate is not None and has_interval(score.estimate):
-        interval = f"{100 * score.estimate.level:g} % interval {interval_text(score.estimate)}"
-    strip = _drawing_of(tables["outcomes"])
-    facts = run.facts
-    remarks = (("Notes", facts.notes), ("Left out of the data", facts.problems[:MOST_PROBLEMS]))
+    if estimate is not None and has_interval(estimate):
+        interval = f"{100 * estimate.level:g} % interval {interval_text(estimate)}"
+    remarks = (("Notes", run.facts.notes), ("Left out of the data", run.facts.problems[:MOST_PROBLEMS]))
     return _View(
         id=run_id,
         title=title,
-        sentences=headline(run, tables["score"]),
-        score=score.text,
-        has_score=score.value is not None,
+        sentences=headline(run, by_name["score"]),
+        score=shown(by_name["score"], "headline", "accuracy"),
         interval=interval,
-        strip=strip or _Drawn(svg=Markup(), legend=()),
-        scores=tuple(t for t in tables.values() if t.kind == "scores"),
-        outcomes=tables["outcomes"],
-        reasons=tables["reasons"],
-        judges=tuple(tables[name] for name in JUDGE_TABLES if name in tables),
-        repeats=tables.get(REPEATS),
-        parsers=tables["parsers"],
-        changed=tables["parsers-changed"],
-        positions=tables["positions"],
-        letters=_drawing_of(tables["positions"]),
-        usage=tables["usage"],
+        tables=by_name,
+        scores=tuple(table for table in tables if table.figure == "scores"),
+        judges=tuple(by_name[name] for name in JUDGE_TABLES if name in by_name),
         plan=_settings(run.plan),
-        facts=_settings(facts, leave_out=("notes", "problems")),
+        facts=_settings(run.facts, leave_out=("notes", "problems")),
         remarks=tuple((name, lines) for name, lines in remarks if lines),
     )
 

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Item
-from vidence.report.marked import Marked
 from vidence.report.results import Row, Run
+from vidence.report.scores import Scored
 from vidence.report.side_by_side import run_names
 
 MOST_NAMED = 5  # of the questions that differ
@@ -89,12 +89,12 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     """
     _check_folders(runs)
     names = run_names(runs)
-    marked = [Marked.of(run.rows) for run in runs]
+    scored = [Scored.of(run.rows) for run in runs]
     own = [{row.item.item_id: own_item(row) for row in run.rows} for run in runs]
     _check_data(runs, names, own, shared=shared)
     if not shared:
-        _check_questions(runs, names, marked=marked, own=own)
-    values = [dict(zip((i.item_id for i in m.items), m.values.tolist(), strict=True)) for m in marked]
+        _check_questions(runs, names, scored=scored, own=own)
+    values = [dict(zip((i.item_id for i in m.items), m.values.tolist(), strict=True)) for m in scored]
     kept = [item_id for item_id in own[0] if all(item_id in found for found in values)]
     if not kept:
         raise UsageError(f"{_all(names)} share no question that is marked; there is nothing to compare")
@@ -191,12 +191,12 @@ def _check_questions(
     runs: Sequence[Run],
     names: Sequence[str],
     *,
-    marked: Sequence[Marked],
+    scored: Sequence[Scored],
     own: Sequence[Mapping[str, Item]],
 ) -> None:
     """Refuse runs of which one was asked, or has marks for, other questions."""
     lines = _missing(names, own)
-    waiting = [set(found) - {i.item_id for i in m.items} for found, m in zip(own, marked, strict=True)]
+    waiting = [set(found) - {i.item_id for i in m.items} for found, m in zip(own, scored, strict=True)]
     if len({frozenset(ids) for ids in waiting}) > 1:
         lines += [
             f"{name}: {len(ids):,} wait for a judge ({_named(sorted(ids))})"

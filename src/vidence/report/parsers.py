@@ -5,14 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from vidence import catalog
+from vidence.catalog import create, names
+from vidence.contracts import Scorer
 from vidence.records import Answered
-from vidence.report.results import WAITING, Row, Run, create_parser, read_again
-from vidence.tables.cells import DASH, Column, Line, Table, count, share, words
+from vidence.report.results import Row, Run, read_again
+from vidence.tables.format import DASH
+from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
-# It looks at what a reply describes and not at the letter that it gives.
-DESCRIPTIONS = "description-match"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,8 +32,13 @@ class Readings:
 
 def letter_parsers(run: Run) -> tuple[str, ...]:
     """The run's own parser, then all others of the catalog that read letters."""
-    others = [name for name in catalog.names("parser") if name not in {WAITING, DESCRIPTIONS, run.parser}]
+    others = [name for name in names("parser") if name != run.parser and _create(name).reads_letters]
     return (run.parser, *others)
+
+
+def _create(name: str) -> Scorer:
+    scorer: Scorer = create("parser", name)
+    return scorer
 
 
 def read_all(run: Run, parsers: Sequence[str]) -> Readings:
@@ -45,12 +51,11 @@ def read_all(run: Run, parsers: Sequence[str]) -> Readings:
     letters = {run.parser: tuple(row.read for row in rows)}
     marks = {run.parser: tuple(row.correct or 0.0 for row in rows)}
     for name in parsers:
-        if name == run.parser:
-            continue
-        scorer = create_parser(name)
-        scores = [read_again(row.item, row.trial, scorer) for row in rows]
-        letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
-        marks[name] = tuple(s.value or 0.0 for s in scores)
+        if name != run.parser:
+            scorer = _create(name)
+            scores = [read_again(row.item, row.trial, scorer) for row in rows]
+            letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
+            marks[name] = tuple(s.value or 0.0 for s in scores)
     return Readings(base=run.parser, rows=rows, letters=letters, marks=marks)
 
 
@@ -68,36 +73,42 @@ def table_of_readings(readings: Readings) -> Table:
     names = tuple(readings.letters)
     n = len(readings.rows)
     base = _accuracy(readings, readings.base)
-    lines: list[Line] = []
+    lines: list[TableRow] = []
     for name in names:
         accuracy = _accuracy(readings, name)
         gain = "" if name == readings.base or not n else f"{100 * (accuracy - base):+.1f}"
-        cells = [
-            words(name, detail="this report" if name == readings.base else ""),
-            count(sum(map(bool, readings.letters[name]))),
-            count(_n_different(readings, name, readings.base)),
-            share(accuracy if n else None, detail=gain),
-        ]
-        cells += [
-            words("·") if other == name else count(_n_different(readings, name, other)) for other in names
-        ]
-        lines.append(Line(key=name, cells=tuple(cells)))
+        lines.append(
+            TableRow(
+                key=name,
+                label=name,
+                detail="this report" if name == readings.base else "",
+                values=(
+                    sum(map(bool, readings.letters[name])),
+                    _n_different(readings, name, readings.base),
+                    Cell(value=accuracy, detail=gain),
+                    *("·" if other == name else _n_different(readings, name, other) for other in names),
+                ),
+            )
+        )
+    group = "replies read differently from"
     return Table(
         name="parsers",
         title="Parsers",
         note=f"{n:,} replies to questions with choices, each read again by every parser; nobody was asked. "
         "Accuracy is over these replies.",
+        label=Column(key="parser", title="parser"),
         columns=(
-            Column(key="parser", title="parser", is_text=True),
-            Column(key="read", title="letters read"),
-            Column(key="changed", title="changed", note="replies read differently than in this report"),
-            Column(key="accuracy", title="accuracy, %", note="and its change in points"),
-            *(
-                Column(key=f"against:{name}", title=name, group="replies read differently from")
-                for name in names
+            Column(key="read", title="letters read", kind="count"),
+            Column(
+                key="changed",
+                title="changed",
+                kind="count",
+                note="replies read differently than in this report",
             ),
+            Column(key="accuracy", title="accuracy", kind="share", note="and its change in points"),
+            *(Column(key=f"against:{name}", title=name, kind="count", group=group) for name in names),
         ),
-        lines=tuple(lines),
+        rows=tuple(lines),
     )
 
 
@@ -119,22 +130,27 @@ def changed_table(readings: Readings, *, most: int = MOST_CHANGED) -> Table:
     """
     names = tuple(readings.letters)
     changed = [i for i in range(len(readings.rows)) if len({readings.letters[name][i] for name in names}) > 1]
-    lines: list[Line] = []
+    lines: list[TableRow] = []
     for i in changed[:most]:
         row = readings.rows[i]
-        read = [words(readings.letters[name][i] or DASH) for name in names]
-        item_id = words(row.item.item_id, detail=f"repeat {row.trial.repeat}" if row.trial.repeat else "")
-        key = f"{row.item.item_id}#{row.trial.repeat}"
-        lines.append(Line(key=key, cells=(item_id, words(row.item.answer), *read)))
+        lines.append(
+            TableRow(
+                key=f"{row.item.item_id}#{row.trial.repeat}",
+                label=row.item.item_id,
+                detail=f"repeat {row.trial.repeat}" if row.trial.repeat else "",
+                values=(row.item.answer, *(readings.letters[name][i] or DASH for name in names)),
+            )
+        )
     listed = f", {most:,} of them listed" if len(changed) > most else ""
     return Table(
         name="parsers-changed",
         title="Replies on which parsers disagree",
         note=f"{len(changed):,} of {len(readings.rows):,} replies{listed}. A dash: no letter was read.",
+        label=Column(key="item", title="question"),
+        # Letters stand to the right as the numbers of the other tables do.
         columns=(
-            Column(key="item", title="question", is_text=True),
-            Column(key="gold", title="right"),
-            *(Column(key=f"read:{name}", title=name, group="letter read by") for name in names),
+            Column(key="gold", title="right", kind="count"),
+            *(Column(key=f"read:{name}", title=name, kind="count", group="letter read by") for name in names),
         ),
-        lines=tuple(lines),
+        rows=tuple(lines),
     )

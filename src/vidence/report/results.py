@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, assert_never, cast
+from typing import Literal, TypeAlias, assert_never
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
@@ -15,11 +15,11 @@ OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 # The scorer that leaves free answers to a judge.
 WAITING = "needs-judge"
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
-Fate: TypeAlias = Literal[
+Status: TypeAlias = Literal[
     "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "unmarked"
 ]
 # What becomes of a trial, and how to say it.
-FATES: dict[Fate, str] = {
+STATUSES: dict[Status, str] = {
     "right": "right",
     "partly": "partly right",
     "wrong": "wrong",
@@ -83,7 +83,7 @@ class Row:
         return bool(self.score.verdicts) and isinstance(self.score.outcome, Failed)
 
     @property
-    def fate(self) -> Fate:
+    def status(self) -> Status:
         """The outcome, judge errors apart from other failures, and for answers the mark."""
         if self.is_judge_error:
             return "unjudged"
@@ -115,16 +115,6 @@ class Run:
     def n_missing(self) -> int:
         """How many planned trials are not there (the run was stopped, or is still going on)."""
         return max(0, self.facts.n_planned - len(self.rows))
-
-
-def create_parser(name: str) -> Scorer:
-    """The parser of that name.
-
-    Raises:
-        UnknownNameError: there is none.
-    """
-    # A module found by name is not typed; that its create() gives a Scorer is checked in tests/conformance.
-    return cast("Scorer", create("parser", name))
 
 
 def read_again(item: Item, trial: Trial, scorer: Scorer) -> Score:
@@ -159,7 +149,7 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
         UnknownNameError: no parser has that name.
     """
     plan, facts = read_plan(folder)
-    scorer = None if parser is None else create_parser(parser)
+    scorer: Scorer | None = None if parser is None else create("parser", parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
         rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())

@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from vidence.report.figures import Figure
 from vidence.report.thumbnails import Sheet
-from vidence.tables.cells import Table
+from vidence.tables.figures import Figure
+from vidence.tables.table import Table
 
 
 @dataclass(frozen=True, kw_only=True)

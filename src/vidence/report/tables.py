@@ -1,41 +1,26 @@
-"""The tables of a run: scores, outcomes, parsers, positions, what was spent."""
+"""The tables of a run beside its scores: outcomes, reasons, repeats, letters, what was used."""
 
-import copy
-import re
+import math
 from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
+from string import ascii_uppercase
 
 import numpy as np
 
-from vidence.errors import UsageError
-from vidence.records import Answered, Estimate, Failed, Refused, Unreadable
+from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.report.judged import judge_tables
-from vidence.report.marked import Marked, SimpleRules
-from vidence.report.measured import ANSWERED, NO_VALUE, macro_tag
-from vidence.report.parsers import changed_table, letter_parsers, parser_table, read_all, table_of_readings
-from vidence.report.positions import position_table
-from vidence.report.repeated import repeat_tables
-from vidence.report.results import FATES, OUTCOMES, Row, Run
-from vidence.report.spending import usage_table
-from vidence.statistics.intervals import mean_interval
-from vidence.tables.cells import Cell, Column, Line, Table, count, estimated, share, words
+from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
+from vidence.report.results import OUTCOMES, STATUSES, Row, Run
+from vidence.report.score_tables import score_tables
+from vidence.statistics.position import PositionBias, position_bias
+from vidence.statistics.repeats import components, summarise
+from vidence.tables.format import percent
+from vidence.tables.table import Cell, Column, Table, Value
+from vidence.tables.table import Row as TableRow
 
-__all__ = [
-    "Cell",
-    "Table",
-    "all_tables",
-    "changed_table",
-    "outcome_table",
-    "parser_table",
-    "position_table",
-    "reason_table",
-    "score_tables",
-    "usage_table",
-]
-
-MOST_VALUES = 40
 MOST_REASONS = 10
+REPEATS = "repeats"
+# Some parsers find in a text that it means none of the choices, and say so in words.
+LETTERS = frozenset(ascii_uppercase)
 
 
 def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -63,227 +48,32 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     )
 
 
-# --------------------------------------------------------------------------- scores
-
-
-def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
-    """The aggregates, the headline first, then one table for each tag with 2 to 40 values.
-
-    Unreadable, refused and failed trials count as wrong. Questions that wait for a judge enter no
-    mean and are counted apart. Several trials of one question enter as their mean.
-
-    Args:
-        run: the run.
-        rng: where the draws of the intervals come from; the same state gives the same tables.
-        level: coverage of the intervals.
-
-    Raises:
-        UsageError: the run has no trials, or its headline is none of ``micro``, ``answered``, ``macro:TAG``.
-    """
-    if not run.rows:
-        raise UsageError(
-            f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
-        )
-    tags = _tags(run.rows)
-    marked = Marked.of(run.rows)
-    make = _Lines(
-        rules=SimpleRules.of(marked.items), has_unmarked=marked.n_unmarked > 0, rng=rng, level=level
-    )
-    tables = [_headline_table(run, tags, marked, make=make)]
-    for tag, values in tags.items():
-        if is_moderate(values):
-            tables.append(_tag_table(run, tag, values, make=make))
-    return tuple(tables)
-
-
-def _tags(rows: Sequence[Row]) -> dict[str, list[str]]:
-    """Each tag with its values in natural order; questions without the tag have the value ``(none)``."""
-    names = dict.fromkeys(tag for row in rows for tag in row.item.tags)
-    return {tag: sorted({_value(row, tag) for row in rows}, key=natural_order) for tag in names}
-
-
-def is_moderate(values: Sequence[str]) -> bool:
-    """Whether a tag with these values gets a table."""
-    return 2 <= len(values) <= MOST_VALUES
-
-
-def _value(row: Row, tag: str) -> str:
-    return row.item.tags.get(tag, NO_VALUE)
-
-
-def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
-    """The key that sorts the values of a tag: numbers in order of size, ``(none)`` last."""
-    pieces = re.findall(r"[0-9]+|[^0-9]+", value)
-    return value == NO_VALUE, [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in pieces]
-
-
-def _columns(first: str, *, letter: str | None) -> tuple[Column, ...]:
-    constant = f"always {letter}" if letter else "always one letter"
-    return (
-        Column(key="name", title=first, is_text=True),
-        Column(key="items", title="questions"),
-        Column(key="videos", title="videos"),
-        Column(key="accuracy", title="accuracy, %", note="with its interval"),
-        Column(key="chance", title="chance", group="without looking, %", note="blind guessing"),
-        Column(
-            key="constant",
-            title=constant,
-            group="without looking, %",
-            note="always the letter that is right most often in this run",
-        ),
-        Column(key="longest", title="longest", group="without looking, %", note="always the longest choice"),
-        Column(
-            key="median",
-            title="median",
-            group="without looking, %",
-            note="always the median number, on questions whose choices are numbers",
-        ),
-        *(Column(key=name, title=name, group="trials") for name in OUTCOMES),
-    )
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Lines:
-    """Makes the lines of the score tables of one run."""
-
-    rules: SimpleRules
-    has_unmarked: bool
-    rng: np.random.Generator
-    level: float
-
-    def fresh(self) -> np.random.Generator:
-        """A generator in one and the same state, so that no line depends on the lines before it."""
-        return copy.deepcopy(self.rng)
-
-    def columns(self, first: str) -> tuple[Column, ...]:
-        columns = _columns(first, letter=self.rules.letter)
-        unmarked = Column(key="unmarked", title="not marked", note="wait for a judge; in no mean")
-        return (*columns, unmarked) if self.has_unmarked else columns
-
-    def mean(self, marked: Marked) -> Estimate | None:
-        if not len(marked.values):
-            return None
-        return mean_interval(marked.values, clusters=marked.clusters, rng=self.fresh(), level=self.level)
-
-    def macro(self, marked: Marked, groups: Sequence[str]) -> Estimate:
-        rng = self.fresh()
-        return mean_interval(
-            marked.values, groups=groups, clusters=marked.clusters, rng=rng, level=self.level
-        )
-
-    def line(self, key: str, label: Cell, marked: Marked, *, score: Estimate | None) -> Line:
-        rules = self.rules.on(marked.items)
-        cells = [
-            label,
-            count(len(marked.items)),
-            count(marked.n_videos),
-            share(None) if score is None else estimated(score),
-            share(rules.chance),
-            share(rules.constant),
-            share(rules.longest),
-            share(rules.median, detail=f"on {rules.n_numeric:,}" if rules.n_numeric else ""),
-            *(count(marked.n_outcomes.get(name, 0)) for name in OUTCOMES),
-        ]
-        if self.has_unmarked:
-            cells.append(count(marked.n_unmarked))
-        return Line(key=key, cells=tuple(cells))
-
-
-def _headline_table(run: Run, tags: dict[str, list[str]], marked: Marked, *, make: _Lines) -> Table:
-    """One line for each way to average; the line ``headline`` is the one that the plan asks for."""
-    headline_tag = macro_tag(run.plan.headline)
-    is_answered = run.plan.headline == ANSWERED
-    micro_key = "headline" if headline_tag is None and not is_answered else "micro"
-    by_video = words("mean over questions", detail="bootstrap by video")
-    lines = [make.line(micro_key, by_video, marked, score=make.mean(marked))]
-    if len(marked.values):
-        analytic = mean_interval(marked.values, clusters=marked.clusters, rule="student", level=make.level)
-        label = words("mean over questions", detail="clustered error")
-        lines.append(make.line("analytic", label, marked, score=analytic))
-    lines += _macro_lines(tags, marked, headline_tag=headline_tag, make=make)
-    answered = Marked.of([row for row in run.rows if row.outcome == "answered"])
-    label = words("answered only", detail="as the protocol says" if is_answered else "for comparison")
-    key = "headline" if is_answered else ANSWERED
-    lines.append(make.line(key, label, answered, score=make.mean(answered)))
-    numeric = Marked.of([row for row in run.rows if make.rules.is_numeric(row.item)])
-    if 0 < len(numeric.items) < len(marked.items):
-        lines.append(make.line("numeric", words("numbers as choices"), numeric, score=make.mean(numeric)))
-    return Table(
-        name="score",
-        title="Score",
-        note=_headline_note(tags),
-        kind="scores",
-        columns=make.columns("aggregate"),
-        # The headline stands first whatever it averages over.
-        lines=tuple(sorted(lines, key=lambda line: line.key != "headline")),
-    )
-
-
-def _macro_lines(
-    tags: dict[str, list[str]], marked: Marked, *, headline_tag: str | None, make: _Lines
-) -> list[Line]:
-    """The mean over the values of each tag that every question has, and of the headline's tag."""
-    lines: list[Line] = []
-    chosen = [tag for tag, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
-    if headline_tag is not None and headline_tag not in chosen:
-        chosen.append(headline_tag)
-    for tag in chosen:
-        groups = [item.tags.get(tag, NO_VALUE) for item in marked.items]
-        label = words(f"mean over {tag}", detail=f"{len(set(groups))} values, each alike")
-        score = make.macro(marked, groups) if groups else None
-        key = "headline" if tag == headline_tag else f"macro:{tag}"
-        lines.append(make.line(key, label, marked, score=score))
-    return lines
-
-
-def _headline_note(tags: dict[str, list[str]]) -> str:
-    note = "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'."
-    many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
-    return f"{note} Tags with too many values for a table: {', '.join(many)}." if many else note
-
-
-def _tag_table(run: Run, tag: str, values: Sequence[str], *, make: _Lines) -> Table:
-    groups: dict[str, list[Row]] = {value: [] for value in values}
-    for row in run.rows:
-        groups[_value(row, tag)].append(row)
-    marked = [(value, Marked.of(rows)) for value, rows in groups.items()]
-    return Table(
-        name=f"score:{tag}",
-        title=f"Score by {tag}",
-        kind="scores",
-        columns=make.columns(tag),
-        lines=tuple(make.line(value, words(value), some, score=make.mean(some)) for value, some in marked),
-    )
-
-
 # --------------------------------------------------------------------------- outcomes
 
 
 def outcome_table(run: Run) -> Table:
     """What became of the planned trials: right, wrong, unreadable, refused, failed, and the rest."""
-    found = Counter(row.fate for row in run.rows)
+    found = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
-    counts = [(fate, title, found[fate]) for fate, title in FATES.items()]
-    counted = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
-    lines = [
-        Line(key=key, cells=(words(title), count(n), share(n / total if total else None)))
-        for key, title, n in [
-            *counted,
-            *([("missing", "not asked yet", run.n_missing)] if run.n_missing else []),
-        ]
-    ]
+    counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
+    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
+    if run.n_missing:
+        counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
     return Table(
         name="outcomes",
         title="Outcomes",
         note=f"{n_cut:,} replies were cut off at the limit of tokens." if n_cut else "",
-        kind="outcomes",
+        figure="outcomes",
+        label=Column(key="name", title="outcome"),
         columns=(
-            Column(key="name", title="outcome", is_text=True),
-            Column(key="n", title="trials"),
-            Column(key="share", title="share, %"),
+            Column(key="n", title="trials", kind="count"),
+            Column(key="share", title="share", kind="share"),
         ),
-        lines=tuple(lines),
+        rows=tuple(
+            TableRow(key=key, label=title, values=(n, n / total if total else None))
+            for key, title, n in counts
+        ),
     )
 
 
@@ -293,23 +83,23 @@ def reason_table(run: Run) -> Table:
     examples = {_reason(row): _example(row) for row in reversed(run.rows)}
     ordered = sorted(found.items(), key=lambda pair: (OUTCOMES.index(pair[0][0]), -pair[1], pair[0][1]))
     shown: Counter[str] = Counter()
-    lines = []
+    rows = []
     for (outcome, reason), n in ordered:
         shown[outcome] += 1
         if shown[outcome] <= MOST_REASONS:  # of each: many ways to be unreadable must not hide a failure
-            cells = (words(outcome), words(reason, detail=examples[reason]), count(n))
-            lines.append(Line(key=f"{outcome}:{reason}", cells=cells))
-    n_more = len(ordered) - len(lines)
+            why = Cell(value=reason, detail=examples[reason])
+            rows.append(TableRow(key=f"{outcome}:{reason}", label=outcome, values=(why, n)))
+    n_more = len(ordered) - len(rows)
     return Table(
         name="reasons",
         title="How answers were read, and why some were not",
         note=f"{n_more:,} more reasons are not shown." if n_more else "",
+        label=Column(key="outcome", title="outcome"),
         columns=(
-            Column(key="outcome", title="outcome", is_text=True),
-            Column(key="reason", title="rule or reason", is_text=True),
-            Column(key="n", title="trials"),
+            Column(key="reason", title="rule or reason", kind="text"),
+            Column(key="n", title="trials", kind="count"),
         ),
-        lines=tuple(lines),
+        rows=tuple(rows),
     )
 
 
@@ -327,3 +117,209 @@ def _example(row: Row) -> str:
     """What happened to one failed trial: its message says what to do, but names one file or server."""
     outcome = row.score.outcome
     return f"for example: {outcome.message[:300]}" if isinstance(outcome, Failed) else ""
+
+
+# --------------------------------------------------------------------------- repeats
+
+
+def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
+    """The score of each repeat, their mean with its t interval, and what the uncertainty is made of.
+
+    Only questions with a mark in every repeat enter. Nothing for a run without repeats.
+
+    Args:
+        run: the run.
+        level: coverage of the intervals.
+    """
+    marks: dict[str, dict[int, float]] = {}
+    videos: dict[str, str] = {}
+    for row in run.rows:
+        if row.correct is not None:
+            marks.setdefault(row.item.item_id, {})[row.trial.repeat] = row.correct
+            videos[row.item.item_id] = row.item.video_id
+    repeats = sorted({repeat for found in marks.values() for repeat in found})
+    whole = [item_id for item_id, found in marks.items() if len(found) == len(repeats)]
+    if len(repeats) < 2 or not whole:
+        return ()
+    values = np.array([[marks[item_id][repeat] for repeat in repeats] for item_id in whole])
+    scores = values.mean(axis=0)
+    summary = summarise(scores, level=level)
+    parts = components(values, clusters=[videos[item_id] for item_id in whole], level=level)
+    rows: list[tuple[str, str, Value | Cell]] = [
+        (f"repeat:{repeat}", f"repeat {repeat + 1}", float(score))
+        for repeat, score in zip(repeats, scores, strict=True)
+    ]
+    errors = (
+        ("error-repeats", "standard error from repeats, points", parts.repeat_error),
+        ("error-questions", "standard error from the sample of questions, points", parts.sampling_error),
+    )
+    rows += [
+        ("mean", "mean, t interval over repeats", summary.mean),
+        ("variance", "sample variance, squared points", f"{1e4 * summary.variance:.2f}"),
+        ("total", "mean, other questions too", parts.mean),
+        *((key, label, percent(error)) for key, label, error in errors),
+        ("questions", "questions with a mark in every repeat", len(whole)),
+    ]
+    table = Table(
+        name=REPEATS,
+        title="Repeats",
+        note="The t interval says how far the score moves when the same questions are asked again, as in "
+        "table 11 of HumanPCR; the line below it also covers other questions and videos.",
+        label=Column(key="name", title=""),
+        columns=(Column(key="value", title="accuracy", kind="share"),),
+        rows=tuple(TableRow(key=key, label=label, values=(value,)) for key, label, value in rows),
+    )
+    return (table,)
+
+
+# --------------------------------------------------------------------------- letters
+
+
+def position_table(run: Run, *, rng: np.random.Generator) -> Table:
+    """How often each letter was read and was right, and whether wrong answers prefer a letter.
+
+    Only questions with choices count, and of several repeats the first one.
+
+    Args:
+        run: the run.
+        rng: where the simulations of the test come from.
+    """
+    rows = [
+        row
+        for row in run.rows
+        if row.item.answer_kind == "choice" and row.item.choices and row.trial.repeat == 0
+    ]
+    bias = None
+    if rows:
+        bias = position_bias(
+            [row.read if row.read in LETTERS else None for row in rows],
+            [row.item.answer for row in rows],
+            n_choices=[len(row.item.choices) for row in rows],
+            rng=rng,
+        )
+    return Table(
+        name="positions",
+        title="Letters",
+        figure="letters",
+        label=Column(key="letter", title="letter"),
+        columns=(
+            Column(key="gold", title="right answer", kind="count", group="questions"),
+            Column(key="read", title="read", kind="count", group="questions"),
+            Column(key="gold-share", title="right answer", kind="share", group="share, %"),
+            Column(key="read-share", title="read", kind="share", group="share, %"),
+            Column(
+                key="accuracy",
+                title="accuracy",
+                kind="share",
+                note="on questions whose right answer is this letter",
+            ),
+            Column(key="wrong", title="read", kind="count", group="among wrong answers"),
+            Column(
+                key="expected",
+                title="expected",
+                kind="count",
+                group="among wrong answers",
+                note="if no letter were preferred",
+            ),
+        ),
+        rows=tuple(_letter_rows(bias)) if bias else (),
+        note=bias_sentences(bias) if bias else "No choices.",
+    )
+
+
+def _letter_rows(bias: PositionBias) -> list[TableRow]:
+    return [
+        TableRow(
+            key=letter,
+            label=letter,
+            values=(
+                bias.right[i],
+                bias.read[i],
+                bias.right_shares[i],
+                bias.read_shares[i],
+                bias.accuracy[i],
+                bias.wrong_read[i],
+                f"{bias.wrong_expected[i]:.1f}",
+            ),
+        )
+        for i, letter in enumerate(bias.letters)
+    ]
+
+
+def bias_sentences(bias: PositionBias) -> str:
+    """Whether wrong answers prefer a letter, and what no letter was read of."""
+    parts: list[str] = []
+    if math.isnan(bias.p_value):
+        parts.append(f"Preference for a position: {bias.method}.")
+    else:
+        p = f"p = {bias.p_value:.4f}" if bias.p_value >= 0.001 else "p < 0.001"
+        verdict = "prefer some letters" if bias.p_value < 0.05 else "show no clear preference for a letter"
+        parts.append(
+            f"Wrong answers {verdict} ({p}; {bias.method}). "
+            "The cause can be the model, or tempting choices in one place."
+        )
+    if bias.n_unread:
+        n = "1 question has" if bias.n_unread == 1 else f"{bias.n_unread:,} questions have"
+        parts.append(f"{n} no letter read.")
+    if bias.n_outside:
+        parts.append(f"{bias.n_outside:,} letters read are not among the choices.")
+    return " ".join(parts)
+
+
+# --------------------------------------------------------------------------- what was used
+
+
+def usage_table(run: Run) -> Table:
+    """Tokens and cost of the new replies, and how many came out of the memory.
+
+    Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
+    """
+    replies = [(row.trial.reply, row.trial.is_remembered) for row in run.rows if row.trial.reply is not None]
+    new = [reply for reply, is_remembered in replies if not is_remembered]
+    n_in = _total([reply.usage.input_tokens for reply in new])
+    n_out = _total([reply.usage.output_tokens for reply in new])
+    n_silent = sum(reply.usage.input_tokens is None and reply.usage.output_tokens is None for reply in new)
+    remembered = (len(replies) - len(new)) / len(replies) if replies else None
+    rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
+        ("replies", "replies", "", len(replies)),
+        ("new", "asked anew", "", len(new)),
+        (
+            "remembered",
+            "remembered, %",
+            "replies taken from the memory, paid for earlier",
+            Cell(value=remembered, kind="share"),
+        ),
+        ("input", "input tokens", "of new replies, as reported", _known(n_in)),
+        ("output", "output tokens", "of new replies, as reported", _known(n_out)),
+        ("cost", "cost, US dollars", "", _cost(run, n_in or 0, n_out or 0)),
+    )
+    note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
+    return Table(
+        name="usage",
+        title="What was used",
+        note=note if n_silent else "",
+        label=Column(key="name", title="what"),
+        columns=(Column(key="n", title="amount", kind="count"),),
+        rows=tuple(
+            TableRow(key=key, label=label, detail=detail, values=(value,))
+            for key, label, detail, value in rows
+        ),
+    )
+
+
+def _total(found: list[int | None]) -> int | None:
+    """The sum of the known numbers; None where none is known."""
+    known = [n for n in found if n is not None]
+    return sum(known) if known else None
+
+
+def _known(n: int | None) -> str | int:
+    return "not reported" if n is None else n
+
+
+def _cost(run: Run, n_in: int, n_out: int) -> Cell:
+    plan = run.plan
+    if not (plan.price_in or plan.price_out):
+        return Cell(value="no prices given")
+    cost = (n_in * plan.price_in + n_out * plan.price_out) / 1e6
+    return Cell(value=cost, text=f"{cost:,.4f}")

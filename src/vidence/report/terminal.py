@@ -2,16 +2,17 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich.console import Console
+from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text
 
 from vidence.report.headline import asked, headline
-from vidence.report.repeated import REPEATS
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
-from vidence.tables.cells import Table
-from vidence.tables.grids import new_grid, plain, print_table, shortened
+from vidence.report.tables import REPEATS
+from vidence.tables.format import shown, shown_columns
+from vidence.tables.table import Table
+from vidence.tables.terminal import new_grid, plain, print_table, shortened
 
 # What fits into 80 columns beside a name of some length.
 _SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
@@ -40,10 +41,10 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         for sentence in headline(run, by_name["score"]):
             console.print(plain(sentence))
     for table in tables:
-        if table.kind == "scores":
+        if table.figure == "scores":
             console.print()
             console.print(_score_grid(table, is_first=table.name == "score"))
-    if any(table.kind == "scores" and table.name != "score" for table in tables):
+    if any(table.figure == "scores" and table.name != "score" for table in tables):
         console.print(plain("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
     if REPEATS in by_name:
         print_table(by_name[REPEATS], console)
@@ -76,49 +77,50 @@ def _reasons(table: Table) -> list[str]:
     """Why there are answers that do not count, most frequent first; the page lists more."""
     said = []
     for outcome in OUTCOMES[1:]:
-        lines = [line for line in table.lines if table.cell(line.key, "outcome").text == outcome]
-        for line in lines[:_MOST_REASONS]:
-            reason = table.cell(line.key, "reason")
+        keys = [row.key for row in table.rows if row.label == outcome]
+        for key in keys[:_MOST_REASONS]:
+            reason = shown(table, key, "reason")
             example = f"; {reason.detail}" if reason.detail else ""
-            said.append(f"{table.cell(line.key, 'n').text} {outcome}: {reason.text}{example}")
-        if len(lines) > _MOST_REASONS:
-            said.append(f"and {len(lines) - _MOST_REASONS} more reasons for {outcome}")
+            said.append(f"{shown(table, key, 'n').text} {outcome}: {reason.text}{example}")
+        if len(keys) > _MOST_REASONS:
+            said.append(f"and {len(keys) - _MOST_REASONS} more reasons for {outcome}")
     return said
 
 
 def _score_grid(table: Table, *, is_first: bool) -> Grid:
     grid = new_grid(table.title)
-    titles = {column.key: column.title for column in table.columns}
+    titles = {column.key: column.title for column in shown_columns(table)}
     columns = _AGGREGATE_COLUMNS if is_first else _SCORE_COLUMNS
-    grid.add_column(plain(table.columns[0].title, style="dim"))
+    grid.add_column(plain(table.labels.title, style="dim"))
     for key in columns:
         grid.add_column(plain(titles[key], style="dim"), justify="right")
         if key == "accuracy":
             grid.add_column(plain("interval", style="dim"), justify="right", no_wrap=True)
     if not is_first:
         grid.add_column(plain("a/u/r/f", style="dim"), justify="right")
-    for line in table.lines:
-        label = plain(shortened(line.cells[0]))
-        cells = [label.append(f" {line.cells[0].detail}", style="dim") if is_first else label]
+    for row in table.rows:
+        label = plain(shortened(row.label))
+        cells = [label.append(f" {row.detail}", style="dim") if is_first else label]
         for key in columns:
-            cell = table.cell(line.key, key)
+            cell = shown(table, row.key, key)
             cells.append(plain(cell.text))
             if key == "accuracy":
                 cells.append(plain(cell.detail, style="dim"))
         if not is_first:
-            cells.append(plain("/".join(table.cell(line.key, name).text for name in OUTCOMES)))
+            cells.append(plain("/".join(shown(table, row.key, name).text for name in OUTCOMES)))
         grid.add_row(*cells)
     return grid
 
 
 def _grid(table: Table, keys: Sequence[str]) -> Grid:
     grid = new_grid(table.title)
-    chosen = [column for column in table.columns if column.key in keys]
-    for column in chosen:
-        grid.add_column(plain(column.title, style="dim"), justify="left" if column.is_text else "right")
-    for line in table.lines:
-        cells = [table.cell(line.key, column.key) for column in chosen]
+    for column in shown_columns(table):
+        if column.key in keys:
+            justify: JustifyMethod = "left" if column.kind == "text" else "right"
+            grid.add_column(plain(column.title, style="dim"), justify=justify)
+    for row in table.rows:
+        cells = [shown(table, row.key, key) for key in keys]
         grid.add_row(
-            *(plain(f"{shortened(c)}  {c.detail}".rstrip() if c.detail else shortened(c)) for c in cells)
+            *(plain(f"{shortened(c.text)}  {c.detail}" if c.detail else shortened(c.text)) for c in cells)
         )
     return grid

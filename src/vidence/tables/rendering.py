@@ -2,13 +2,16 @@
 
 import base64
 import hashlib
+from dataclasses import dataclass
 from itertools import groupby
 
 import jinja2
 from markupsafe import Markup
 
 from vidence import __version__
-from vidence.tables.cells import Table
+from vidence.tables.format import shown_columns, shown_rows
+from vidence.tables.svg import Drawing
+from vidence.tables.table import Table
 from vidence.tables.visible import visible
 
 
@@ -32,7 +35,7 @@ def render(template: str, **values: object) -> str:
     )
     css = loader.get_source(environment, "page.css")[0]
     js = loader.get_source(environment, "page.js")[0]
-    environment.globals.update(header_groups=header_groups)
+    environment.globals.update(header_groups=header_groups, columns_of=shown_columns, rows_of=shown_rows)
     return environment.get_template(template).render(
         css=Markup(css),  # noqa: S704 - our own file
         js=Markup(js),  # noqa: S704 - our own file
@@ -41,6 +44,20 @@ def render(template: str, **values: object) -> str:
         version=__version__,
         **values,
     )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawn:
+    """A drawing whose SVG a template may insert as it is."""
+
+    svg: Markup
+    legend: tuple[tuple[Markup, str], ...]
+
+
+def drawn(drawing: Drawing) -> Drawn:
+    """A drawing for a template: the figures escape every text that they write (see `svg` and its tests)."""
+    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
+    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
 
 
 def _finalize(value: object) -> object:
@@ -55,6 +72,7 @@ def _hash(text: str) -> str:
 
 def header_groups(table: Table) -> list[tuple[str, int]]:
     """The headings over neighbouring columns with their widths; nothing where no column has one."""
-    if not any(column.group for column in table.columns):
+    columns = shown_columns(table)
+    if not any(column.group for column in columns):
         return []
-    return [(name, len(list(columns))) for name, columns in groupby(table.columns, key=lambda c: c.group)]
+    return [(name, len(list(some))) for name, some in groupby(columns, key=lambda c: c.group)]

@@ -1,22 +1,15 @@
-"""Pieces of SVG text that the figures are made of.
+"""The grammar of the figures as SVG text: words, boxes, lines, intervals, dots, axes, legends.
 
-Positions across are per cent of the width, so they fit any screen. Colours come from the style sheet of the
-page through class names. Every text is escaped here.
+Positions across are per cent of the width, so figures fit any screen. Colours come from the style sheet of
+the page through class names. Every text is escaped here.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from vidence.records import Record
 from vidence.tables.visible import visible
 
-# Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
-SHAPES = (
-    "M0-8V8",
-    "M0-5.5 5.5 0 0 5.5-5.5 0Z",
-    "M0-5 5.2 4-5.2 4Z",
-    "M-4-4H4V4H-4Z",
-)
 AXIS_PX = 22  # the height of the numbers below a figure
 
 
@@ -25,6 +18,24 @@ class Drawing(Record, kw_only=True):
 
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
+
+
+class Tick(Record, kw_only=True):
+    """A place on an axis across, in per cent of the width, with its words; `style` is that of its line."""
+
+    at: float
+    words: str
+    style: str = "grid"
+
+
+def scale(low: float, high: float, *, start: float, end: float) -> Callable[[float], float]:
+    """Where values from `low` to `high` are drawn between `start` and `end`; others are drawn at the ends."""
+    span = high - low or 1.0
+
+    def at(value: float) -> float:
+        return start + (end - start) * min(max((value - low) / span, 0.0), 1.0)
+
+    return at
 
 
 def text(words: str, *, x: str, y: float, anchor: str = "start", style: str = "") -> str:
@@ -45,11 +56,26 @@ def line(*, x1: float, x2: float, y1: float, y2: float, style: str) -> str:
     return f"<line {place} class={quoteattr(style)}/>"
 
 
-def shape(index: int, *, x: float, y: float) -> str:
-    """The n-th shape of `SHAPES` at a place."""
-    kind = index % len(SHAPES)
-    path = f'<path d="{SHAPES[kind]}" class="mark mark-{kind}"/>'
+def interval(low: float, high: float, *, y: float) -> list[str]:
+    """An interval across, with a small line at both of its ends."""
+    ends = [line(x1=end, x2=end, y1=y - 4, y2=y + 4, style="whisker") for end in (low, high)]
+    return [line(x1=low, x2=high, y1=y, y2=y, style="whisker"), *ends]
+
+
+def dot(path: str, *, x: float, y: float) -> str:
+    """A mark drawn around (0, 0), at a place."""
     return f'<svg x="{x:.3f}%" y="{y:g}" width="1" height="1" overflow="visible">{path}</svg>'
+
+
+def axis(ticks: Sequence[Tick], *, bottom: float, has_lines: bool = True) -> list[str]:
+    """An axis across below a figure, its numbers inside the figure at both ends."""
+    body = []
+    for i, tick in enumerate(ticks):
+        anchor = "start" if i == 0 else "end" if i == len(ticks) - 1 else "middle"
+        if has_lines:
+            body.append(line(x1=tick.at, x2=tick.at, y1=0, y2=bottom, style=tick.style))
+        body.append(text(tick.words, x=f"{tick.at:.3f}%", y=bottom + 15, anchor=anchor, style="axis"))
+    return body
 
 
 def whole(body: Sequence[str], *, height: float, title: str) -> str:
@@ -64,6 +90,11 @@ def whole(body: Sequence[str], *, height: float, title: str) -> str:
 def swatch(inside: str) -> str:
     """A small picture for a legend."""
     return f'<svg class="swatch" width="16" height="16" aria-hidden="true">{inside}</svg>'
+
+
+def dot_swatch(path: str) -> str:
+    """A mark drawn around (0, 0) for a legend."""
+    return swatch(f'<g transform="translate(8 8)">{path}</g>')
 
 
 def shorten(label: str, *, most: int = 44) -> str:

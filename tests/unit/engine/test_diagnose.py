@@ -21,7 +21,8 @@ from vidence.engine.store import RunStore, diagnosis_name
 from vidence.engine.subject import ShownSubject
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import Failed, Item, Prompt, Record, Reply, Sampling, Score, TextPart, Usage, Verdict
-from vidence.tables.findings import Entry, Heading, Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Column, Row, Table
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
@@ -78,9 +79,9 @@ class Probe:
 
     def summarise(self, examined: Sequence[Examined], *, rng, level) -> tuple[Statement, ...]:
         good = [one for one in examined if isinstance(one.finding, Found)]
-        entry = Entry(key="n", label="examined", values=(len(good),))
-        heading = Heading(key="n", title="n")
-        return (Sheet(name="s", title="S", label="", headings=(heading,), entries=(entry,)),)
+        entry = Row(key="n", label="examined", values=(len(good),))
+        heading = Column(key="n", title="n")
+        return (Table(name="s", title="S", label="", columns=(heading,), rows=(entry,)),)
 
 
 @pytest.fixture

@@ -10,16 +10,20 @@ from rich.console import Console
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Unreadable
-from vidence.report.compared_files import section, write_comparison_csv, write_comparison_json
-from vidence.report.compared_tables import tables_of_many, tables_of_two
+from vidence.report.compared import (
+    section,
+    tables_of_many,
+    tables_of_two,
+    write_comparison_csv,
+    write_comparison_json,
+)
 from vidence.report.compared_words import ranked_sentences, sentences, verdict
 from vidence.report.comparing import compare_two, rank_runs
-from vidence.report.figures import figure_of
 from vidence.report.pairing import pair
 from vidence.report.terminal import draw_section
 from vidence.statistics.resampling import Resampling
-from vidence.tables.cells import DASH, difference, p_cell
-from vidence.tables.forest import ForestFigure
+from vidence.tables.figures import ForestFigure, figure_of
+from vidence.tables.format import DASH, show, shown, shown_columns, shown_rows
 
 SETTINGS = Resampling(n_boot=400, n_flips=999)
 
@@ -157,8 +161,8 @@ def test_macro_means_come_first_where_the_plans_ask_for_them(makes):
     assert "(58.3 % against 33.3 %, means over task, each value alike; 95 % interval" in said[0]
     assert any(s.startswith("Over questions, each alike: scripted:b is 12.5 points above") for s in said)
     table = tables_of_two(found)[0]
-    assert [line.key for line in table.lines] == ["headline", "micro"]
-    assert [table.cell(key, "difference").text for key in ("headline", "micro")] == ["+25.0", "+12.5"]
+    assert [line.key for line in shown_rows(table)] == ["headline", "micro"]
+    assert [shown(table, key, "difference").text for key in ("headline", "micro")] == ["+25.0", "+12.5"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +196,7 @@ def test_differences_by_tag_are_adjusted_together(makes):
     assert (one.is_clear, two.is_clear) == (True, False)
     table = tables_of_two(found)[1]
     assert table.name == "difference:task"
-    assert [line.cells[-1].text for line in table.lines] == ["not clear", "not clear"]
+    assert [line.cells[-1].text for line in shown_rows(table)] == ["not clear", "not clear"]
     assert "for all 2 values of tags" in table.note
 
 
@@ -230,7 +234,7 @@ def test_what_else_differs_is_listed(makes):
     assert said.endswith("and 2 more.")
     table = tables_of_two(found)[-1]
     assert table.name == "settings"
-    assert table.cell("n_frames", "run:1").text == "16"
+    assert shown(table, "n_frames", "run:1").text == "16"
 
 
 def test_failed_trials_are_named(makes, runs):
@@ -271,12 +275,12 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
     assert said[1] == "The first place is open between scripted:best and scripted:like."
     assert "What differs besides the model: n_frames (4 / 8)." in said
     ranking, to_best, pairs, settings = tables_of_many(ranked)
-    assert [line.cells[1].text for line in ranking.lines] == ["1 to 2", "1 to 2", "3"]
-    assert [line.cells[3].text for line in ranking.lines] == ["a", "a", "b"]
-    assert [line.cells[0].text for line in to_best.lines] == ["scripted:like", "scripted:worst"]
-    assert len(pairs.lines) == 3
+    assert [line.cells[1].text for line in shown_rows(ranking)] == ["1 to 2", "1 to 2", "3"]
+    assert [line.cells[3].text for line in shown_rows(ranking)] == ["a", "a", "b"]
+    assert [line.cells[0].text for line in shown_rows(to_best)] == ["scripted:like", "scripted:worst"]
+    assert len(pairs.rows) == 3
     # The settings keep the order in which the runs were named.
-    assert [c.title for c in settings.columns] == [
+    assert [c.title for c in shown_columns(settings)] == [
         "setting",
         "scripted:worst",
         "scripted:best",
@@ -338,6 +342,7 @@ def test_cells_of_differences():
     from vidence.records import Estimate
 
     one = Estimate(value=-0.031, low=-0.06, high=0.004, level=0.95, n=9, n_clusters=3, method="")
-    assert (difference(one).text, difference(one).detail) == ("-3.1", "-6.0 to 0.4")
-    assert p_cell(float("nan")).value is None
-    assert p_cell(float("nan")).text == DASH
+    cell = show(one, "difference")
+    assert (cell.text, cell.detail) == ("-3.1", "-6.0 to 0.4")
+    assert show(float("nan"), "p").value is None
+    assert show(float("nan"), "p").text == DASH

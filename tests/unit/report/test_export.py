@@ -8,8 +8,10 @@ import pytest
 
 from vidence.errors import StoreError
 from vidence.records import Answered
-from vidence.report.export import write_csv, write_json
-from vidence.report.tables import score_tables
+from vidence.report.export import write_csv, write_json, write_tables
+from vidence.report.score_tables import score_tables
+from vidence.tables.export import table_as_csv
+from vidence.tables.table import Table
 
 EXPECTED = """\
 item_id,model,parser,outcome,read,gold,correct,task,level
@@ -131,3 +133,21 @@ def test_a_full_disk_is_a_clear_error(runs, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "write_bytes", no_room)
     with pytest.raises(StoreError, match="No space left on device; make room"):
         write_csv(run, tmp_path / "out.csv")
+
+
+def empty(name):
+    return Table(name=name, title="T", label="l", columns=(), rows=())
+
+
+def test_each_table_has_a_file_of_its_own(tmp_path):
+    tables = [empty("score:task"), empty("score/task"), empty("../..")]
+    paths = write_tables(tables, tmp_path / "new" / "folder")
+    assert [p.name for p in paths] == ["score-task.csv", "score-task-2.csv", "table.csv"]
+    assert {p.parent for p in paths} == {tmp_path / "new" / "folder"}
+    assert paths[0].read_text() == table_as_csv(tables[0])
+
+
+def test_a_folder_that_cannot_be_made_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot make the folder"):
+        write_tables([empty("t")], tmp_path / "file")

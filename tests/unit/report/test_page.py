@@ -11,12 +11,11 @@ import pytest
 from vidence.errors import StoreError, UsageError
 from vidence.records import Answered, Media, Unreadable
 from vidence.report.export import write_json
-from vidence.report.figures import Bar, BarFigure, Mark
 from vidence.report.page import write_page
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
-from vidence.tables.cells import Column, Line, Table, share, words
-from vidence.tables.rendering import header_groups
+from vidence.tables.figures import Bar, BarFigure, Mark
+from vidence.tables.table import Cell, Column, Row, Table
 
 HOSTILE = (
     "<script>alert(1)</script>",
@@ -121,17 +120,15 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
         benchmark=evil,
         where={evil: evil},
     )
-    cells = (words(evil, detail=evil), share(0.5, detail=evil))
     columns = (Column(key="a", title=evil, group=evil, note=evil), Column(key="b", title=evil))
+    row = Row(key=evil, label=evil, detail=evil, values=(Cell(value=0.5, detail=evil), evil))
     section = Section(
         title=evil,
         paragraphs=HOSTILE,
         figures=(
             BarFigure(title=evil, bars=(Bar(label=evil, value=0.1, marks=(Mark(kind=evil, value=0.2),)),)),
         ),
-        tables=(
-            Table(name="t", title=evil, note=evil, columns=columns, lines=(Line(key=evil, cells=cells),)),
-        ),
+        tables=(Table(name="t", title=evil, note=evil, label=evil, columns=columns, rows=(row,)),),
     )
     _, clean_page = page_of(runs.load("clean"))
     text, page = page_of(run, extra_sections=[section])
@@ -174,8 +171,8 @@ def test_filters_know_what_is_there(runs, page_of):
     _, page = page_of(runs.load())
     options = [attrs["value"] for attrs in page.all("option")]
     assert "wrong unreadable refused failed" in options
-    fates = {attrs["data-fate"] for attrs in page.all("details") if "data-fate" in attrs}
-    assert fates == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
+    statuses = {attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs}
+    assert statuses == {"right", "wrong", "unreadable", "refused", "failed", "unmarked"}
     tags = {tag for attrs in page.all("details") for tag in (attrs.get("data-tags") or "").split()}
     assert tags == {value for value in options if re.fullmatch(r"t\d+", value)}
     assert "hidden" in page.all("form")[0]
@@ -188,8 +185,8 @@ def test_few_of_many_questions_are_shown_and_it_says_so(runs, page_of):
         for n, item in enumerate(items)
     ]
     _, page = page_of(runs.load(items=items, trials=trials), n_items=10)
-    fates = [attrs["data-fate"] for attrs in page.all("details") if "data-fate" in attrs]
-    assert (fates.count("right"), fates.count("wrong")) == (6, 4)
+    statuses = [attrs["data-status"] for attrs in page.all("details") if "data-status" in attrs]
+    assert (statuses.count("right"), statuses.count("wrong")) == (6, 4)
     assert any(note.startswith("10 of 40 trials: alike many") for note in page.text_of("p", class_="note"))
     reply = page.text_of("pre", class_="find-me")[0]
     assert len(reply) < 21_000
@@ -209,11 +206,9 @@ def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
     table = Table(
         name="planted",
         title="All parsers",
-        columns=(
-            Column(key="parser", title="parser", is_text=True),
-            Column(key="score", title="recovered, %"),
-        ),
-        lines=(Line(key="fuser", cells=(words("fuser"), share(0.9))),),
+        label="parser",
+        columns=(Column(key="score", title="recovered", kind="share"),),
+        rows=(Row(key="fuser", label="fuser", values=(0.9,)),),
     )
     section = Section(
         title="Planted against recovered",
@@ -242,16 +237,3 @@ def test_pages_need_runs_with_trials(runs, tmp_path):
         write_page([runs.load(trials=[])], tmp_path / "x.html", cache_root=None, media_root=None, rng=rng)
     with pytest.raises(StoreError, match="cannot write"):
         write_page([runs.load("b")], tmp_path / "no" / "x.html", cache_root=None, media_root=None, rng=rng)
-
-
-def test_headings_over_columns_are_as_wide_as_their_columns():
-    columns = (
-        Column(key="a", title="a"),
-        Column(key="b", title="b", group="g"),
-        Column(key="c", title="c", group="g"),
-        Column(key="d", title="d"),
-    )
-    table = Table(name="t", title="t", columns=columns, lines=())
-    assert header_groups(table) == [("", 1), ("g", 2), ("", 1)]
-    plain = Table(name="t", title="t", columns=columns[:1], lines=())
-    assert header_groups(plain) == []

@@ -4,7 +4,8 @@ import msgspec
 import pytest
 
 from vidence.records import Answered
-from vidence.report.repeated import repeat_tables
+from vidence.report.tables import repeat_tables
+from vidence.tables.format import shown
 
 
 def trials(runs, marks):
@@ -22,20 +23,20 @@ def test_the_t_interval_is_that_of_table_11(runs):
     # Four questions, three repeats with 2, 3 and 1 right: scores .5, .75, .25, variance .0625.
     marks = [(1, 1, 1), (1, 1, 0), (0, 1, 0), (0, 0, 0)]
     (table,) = repeat_tables(runs.load(items=runs.items[:4], trials=trials(runs, marks), repeats=3))
-    assert [table.cell(f"repeat:{i}", "value").text for i in range(3)] == ["50.0", "75.0", "25.0"]
-    mean = table.cell("mean", "value").estimate
+    assert [shown(table, f"repeat:{i}", "value").text for i in range(3)] == ["50.0", "75.0", "25.0"]
+    mean = shown(table, "mean", "value").estimate
     assert mean.value == pytest.approx(0.5)
     assert mean.high - mean.value == pytest.approx(4.302653 * (0.0625 / 3) ** 0.5)
-    assert table.cell("variance", "value").text == "625.00"
+    assert shown(table, "variance", "value").text == "625.00"
     # Mean variance within a question: (0 + 1/3 + 1/3 + 0) / 4 = 1/6; its error over 12 asks 0.118.
-    assert table.cell("error-repeats", "value").text == "11.8"
-    assert table.cell("questions", "value").text == "4"
+    assert shown(table, "error-repeats", "value").text == "11.8"
+    assert shown(table, "questions", "value").text == "4"
 
 
 def test_questions_that_lack_a_repeat_do_not_enter(runs):
     made = trials(runs, [(1, 1), (0, 1)])[:-1]
     (table,) = repeat_tables(runs.load(items=runs.items[:2], trials=made, repeats=2))
-    assert table.cell("questions", "value").text == "1"
+    assert shown(table, "questions", "value").text == "1"
 
 
 def test_a_run_without_repeats_has_no_such_table(runs):

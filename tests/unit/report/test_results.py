@@ -1,10 +1,11 @@
 import msgspec
 import pytest
 
+from vidence.catalog import create
 from vidence.errors import StoreError, UnknownNameError
 from vidence.records import Answered, Failed
 from vidence.report import results
-from vidence.report.results import create_parser, load_run
+from vidence.report.results import load_run
 
 
 def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
@@ -21,7 +22,7 @@ def test_rows_carry_the_stored_scores_in_the_order_of_the_questions(runs):
         "failed",
         "answered",
     ]
-    assert [row.fate for row in run.rows] == [
+    assert [row.status for row in run.rows] == [
         "right",
         "wrong",
         "unreadable",
@@ -53,7 +54,7 @@ def test_a_reply_whose_judge_broke_is_read_by_another_parser(runs):
 
 
 def test_a_parser_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
-    robust = create_parser("robust")
+    robust = create("parser", "robust")
 
     class Fragile:
         name, version, mark = "fragile", 1, robust.mark
@@ -63,7 +64,7 @@ def test_a_parser_that_breaks_costs_a_report_one_reply(runs, monkeypatch):
                 raise ValueError("too much")
             return robust.read(item, reply)
 
-    monkeypatch.setattr(results, "create_parser", lambda name: Fragile())
+    monkeypatch.setattr(results, "create", lambda kind, name: Fragile())
     rows = load_run(runs.write(), parser="fragile").rows
     assert [row.outcome for row in rows[:3]] == ["answered", "failed", "unreadable"]
     assert "the parser 'fragile' broke on item 'q2': ValueError: too much" in rows[1].score.outcome.message
@@ -96,7 +97,7 @@ def test_free_questions_without_an_answer_wait_with_the_others(runs):
     run = runs.load(items=[item], trials=[trial])
     assert trial.score.value == 0.0
     assert run.rows[0].correct is None
-    assert run.rows[0].fate == "failed"
+    assert run.rows[0].status == "failed"
 
 
 def test_a_partial_mark_is_neither_right_nor_wrong(runs):
@@ -104,7 +105,7 @@ def test_a_partial_mark_is_neither_right_nor_wrong(runs):
     trial = runs.marked(item, Answered(answer="A"))
     score = type(trial.score)(outcome=trial.score.outcome, value=0.5, scorer="judge", scorer_version=1)
     run = runs.load(items=[item], trials=[type(trial)(item_id="q1", score=score)])
-    assert run.rows[0].fate == "partly"
+    assert run.rows[0].status == "partly"
 
 
 def test_missing_trials_are_counted(runs):

@@ -6,27 +6,31 @@ A B C C A A, so the best constant letter is A (3 of 6). q6 has five choices, the
 
 import math
 
+import msgspec
 import numpy as np
 import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Unreadable
 from vidence.report.headline import headline as headline_of
+from vidence.report.parsers import parser_table
+from vidence.report.score_tables import score_tables
 from vidence.report.tables import (
     MOST_REASONS,
     all_tables,
     outcome_table,
-    parser_table,
     position_table,
     reason_table,
-    score_tables,
     usage_table,
 )
+from vidence.tables.figures import BarFigure, Letter, LetterFigure, StripFigure, figure_of
+from vidence.tables.format import shown, shown_columns, shown_rows
+from vidence.tables.table import Column, Row, Table
 
 
-def shown(table, line):
+def texts(table, line):
     """The texts of one line by column."""
-    return {c.key: table.cell(line, c.key).text for c in table.columns}
+    return {c.key: shown(table, line, c.key).text for c in shown_columns(table)}
 
 
 @pytest.fixture
@@ -35,7 +39,7 @@ def tables(runs, rng):
 
 
 def test_the_headline_is_the_mean_over_marked_questions(tables):
-    cell = tables["score"].cell("headline", "accuracy")
+    cell = shown(tables["score"], "headline", "accuracy")
     assert cell.value == pytest.approx(2 / 6)
     assert cell.text == "33.3"
     assert (cell.estimate.n, cell.estimate.n_clusters, cell.estimate.level) == (6, 3, 0.95)
@@ -44,8 +48,15 @@ def test_the_headline_is_the_mean_over_marked_questions(tables):
     assert cell.detail == "0.0 to 50.0"
 
 
+def test_the_headline_says_the_level_that_was_asked_for(runs, rng):
+    run = runs.load()
+    score = score_tables(run, rng=rng, level=0.9)[0]
+    assert score.estimate("headline", "accuracy").level == 0.9
+    assert headline_of(run, score)[0].startswith("Accuracy 33.3 % (90 % interval ")
+
+
 def test_baselines_and_counts_stand_beside_the_score(tables):
-    assert shown(tables["score"], "headline") == {
+    assert texts(tables["score"], "headline") == {
         "name": "mean over questions",
         "items": "6",
         "videos": "3",
@@ -60,56 +71,56 @@ def test_baselines_and_counts_stand_beside_the_score(tables):
         "failed": "1",
         "unmarked": "1",
     }
-    assert tables["score"].cell("headline", "median").detail == "on 2"
-    assert [c.title for c in tables["score"].columns if c.key == "constant"] == ["always A"]
+    assert shown(tables["score"], "headline", "median").detail == "on 2"
+    assert [c.title for c in shown_columns(tables["score"]) if c.key == "constant"] == ["always A"]
 
 
 def test_the_analytic_interval_is_that_of_the_clustered_error(tables):
     # Deviations by video: 0, 1/3, -1/3; error sqrt(3/2 * 2/9) / 6 = 0.096225; t(2) = 4.302653.
-    estimate = tables["score"].cell("analytic", "accuracy").estimate
+    estimate = shown(tables["score"], "analytic", "accuracy").estimate
     assert estimate.low == pytest.approx(1 / 3 - 4.302653 * 0.0962250, abs=1e-5)
     assert estimate.high == pytest.approx(1 / 3 + 4.302653 * 0.0962250, abs=1e-5)
 
 
 def test_the_other_aggregates_stand_below(tables):
-    lines = {line.key for line in tables["score"].lines}
+    lines = {line.key for line in shown_rows(tables["score"])}
     # Not every question has a level, so there is no mean over levels.
     assert lines == {"headline", "analytic", "macro:task", "answered", "numeric"}
     # order: q1 q2 = 1/2; count: q3 q4 q5 q6 = 1/4.
-    assert tables["score"].cell("macro:task", "accuracy").value == pytest.approx(0.375)
-    assert tables["score"].cell("answered", "accuracy").value == pytest.approx(2 / 3)
-    assert tables["score"].cell("numeric", "accuracy").value == pytest.approx(1 / 2)
+    assert shown(tables["score"], "macro:task", "accuracy").value == pytest.approx(0.375)
+    assert shown(tables["score"], "answered", "accuracy").value == pytest.approx(2 / 3)
+    assert shown(tables["score"], "numeric", "accuracy").value == pytest.approx(1 / 2)
 
 
 def test_each_tag_has_a_table_in_natural_order_with_the_rest_last(tables):
     assert list(tables) == ["score", "score:task", "score:level"]
-    assert [line.key for line in tables["score:level"].lines] == ["1", "2", "10", "(none)"]
-    count = shown(tables["score:task"], "count")
+    assert [line.key for line in shown_rows(tables["score:level"])] == ["1", "2", "10", "(none)"]
+    count = texts(tables["score:task"], "count")
     assert (count["items"], count["videos"], count["accuracy"]) == ("4", "3", "25.0")
     assert (count["unreadable"], count["refused"], count["failed"], count["unmarked"]) == ("1", "1", "1", "0")
-    order = shown(tables["score:task"], "order")
+    order = texts(tables["score:task"], "order")
     assert (order["items"], order["answered"], order["unmarked"]) == ("2", "2", "1")
 
 
 def test_a_single_video_has_no_interval(tables):
-    cell = tables["score:level"].cell("10", "accuracy")
+    cell = shown(tables["score:level"], "10", "accuracy")
     assert math.isnan(cell.estimate.low)
     assert cell.detail == "no interval"
 
 
 def test_the_headline_follows_the_plan(runs, rng):
     score = score_tables(runs.load(headline="macro:task"), rng=rng)[0]
-    assert score.lines[0].key == "headline"
-    assert score.cell("headline", "accuracy").value == pytest.approx(0.375)
-    assert score.cell("headline", "name").text == "mean over task"
-    assert score.cell("micro", "accuracy").value == pytest.approx(2 / 6)
+    assert shown_rows(score)[0].key == "headline"
+    assert shown(score, "headline", "accuracy").value == pytest.approx(0.375)
+    assert shown(score, "headline", "name").text == "mean over task"
+    assert shown(score, "micro", "accuracy").value == pytest.approx(2 / 6)
 
 
 def test_the_headline_may_rest_on_a_tag_that_some_lack(runs, rng):
     # level 1: q1 q4 = 1; 2: q2 q5 = 0; 10: q3 = 0; none: q6 = 0.
     score = score_tables(runs.load(headline="macro:level"), rng=rng)[0]
-    assert score.cell("headline", "accuracy").value == pytest.approx(1 / 4)
-    assert score.cell("headline", "name").detail == "4 values, each alike"
+    assert shown(score, "headline", "accuracy").value == pytest.approx(1 / 4)
+    assert shown(score, "headline", "name").detail == "4 values, each alike"
 
 
 def test_the_headline_may_leave_out_what_could_not_be_read(runs, rng):
@@ -121,9 +132,9 @@ def test_the_headline_may_leave_out_what_could_not_be_read(runs, rng):
     for row in answered:
         by_item.setdefault(row.item.item_id, []).append(row.correct)
     means = [sum(marks) / len(marks) for marks in by_item.values()]
-    assert score.lines[0].key == "headline"
-    assert score.cell("headline", "accuracy").value == pytest.approx(sum(means) / len(means))
-    assert score.cell("micro", "items").value > score.cell("headline", "items").value
+    assert shown_rows(score)[0].key == "headline"
+    assert shown(score, "headline", "accuracy").value == pytest.approx(sum(means) / len(means))
+    assert shown(score, "micro", "items").value > shown(score, "headline", "items").value
     assert any("left out of the score" in sentence for sentence in headline_of(run, score))
 
 
@@ -158,21 +169,21 @@ def test_a_question_counts_with_the_mean_of_its_repeats(runs, rng):
         runs.marked(two, Answered(answer="C"), repeat=1),
     ]
     score = score_tables(runs.load(items=[one, two], trials=trials, repeats=2), rng=rng)[0]
-    assert score.cell("headline", "accuracy").value == pytest.approx(0.5)
-    assert score.cell("headline", "accuracy").estimate.n == 2
+    assert shown(score, "headline", "accuracy").value == pytest.approx(0.5)
+    assert shown(score, "headline", "accuracy").estimate.n == 2
     # Answered only: q1 has (1 + 0) / 2, q4 has 1.
-    assert score.cell("answered", "accuracy").value == pytest.approx(0.75)
-    assert score.cell("headline", "answered").text == "3"
-    assert score.cell("headline", "items").text == "2"
+    assert shown(score, "answered", "accuracy").value == pytest.approx(0.75)
+    assert shown(score, "headline", "answered").text == "3"
+    assert shown(score, "headline", "items").text == "2"
 
 
 def test_a_run_that_waits_for_its_judge_has_no_score(runs, rng):
     item = runs.items[6]
     run = runs.load(items=[item], trials=[runs.trials[6]])
     score = score_tables(run, rng=rng)[0]
-    assert shown(score, "headline")["accuracy"] == "\u2013"
-    assert shown(score, "headline")["unmarked"] == "1"
-    assert shown(score, "headline")["chance"] == "\u2013"
+    assert texts(score, "headline")["accuracy"] == "\u2013"
+    assert texts(score, "headline")["unmarked"] == "1"
+    assert texts(score, "headline")["chance"] == "\u2013"
 
 
 def test_tags_with_many_values_are_named_but_have_no_table(runs, rng):
@@ -191,15 +202,15 @@ def test_the_same_generator_gives_the_same_tables(runs):
 
 def test_outcomes_add_up_to_the_planned_trials(runs):
     table = outcome_table(runs.load(trials=runs.trials[:3], facts={"n_planned": 8}))
-    counts = {line.key: table.cell(line.key, "n").value for line in table.lines}
+    counts = {line.key: shown(table, line.key, "n").value for line in shown_rows(table)}
     assert counts == {"right": 1, "wrong": 1, "unreadable": 1, "refused": 0, "failed": 0, "missing": 5}
-    assert table.cell("missing", "share").text == "62.5"
+    assert shown(table, "missing", "share").text == "62.5"
     assert table.note == "1 replies were cut off at the limit of tokens."
 
 
 def test_reasons_are_counted_by_outcome(runs):
     table = reason_table(runs.load())
-    assert [tuple(c.text for c in line.cells) for line in table.lines] == [
+    assert [tuple(c.text for c in line.cells) for line in shown_rows(table)] == [
         ("answered", "answer-line", "3"),
         ("answered", "whole-reply", "1"),
         ("unreadable", "no letter", "1"),
@@ -207,7 +218,7 @@ def test_reasons_are_counted_by_outcome(runs):
         ("failed", "MediaError (media)", "1"),
     ]
     example = "for example: v3.mp4: cannot be read"
-    assert [line.cells[1].detail for line in table.lines] == ["", "", "", "", example]
+    assert [line.cells[1].detail for line in shown_rows(table)] == ["", "", "", "", example]
 
 
 def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
@@ -215,25 +226,25 @@ def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
     trials = [runs.marked(item, Unreadable(reason=f"way {n}")) for n, item in enumerate(items[:-1])]
     down = Failed(stage="model", error="ServerError", message="nobody answers")
     table = reason_table(runs.load(items=items, trials=[*trials, runs.marked(items[-1], down)]))
-    assert table.cell("failed:ServerError (model)", "reason").detail == "for example: nobody answers"
-    assert len(table.lines) == MOST_REASONS + 1
+    assert shown(table, "failed:ServerError (model)", "reason").detail == "for example: nobody answers"
+    assert len(table.rows) == MOST_REASONS + 1
     assert table.note == f"{39 - MOST_REASONS} more reasons are not shown."
 
 
 def test_parsers_are_compared_on_the_same_replies(runs):
     table = parser_table(runs.load(), ["robust", "herbench-official"])
-    robust, official = shown(table, "robust"), shown(table, "herbench-official")
+    robust, official = texts(table, "robust"), texts(table, "herbench-official")
     # Five questions with choices have a reply: q1..q5; the official rule reads A for q3, wrong as well.
     assert (robust["read"], robust["changed"], robust["accuracy"]) == ("3", "0", "40.0")
     assert (official["read"], official["changed"], official["accuracy"]) == ("4", "1", "40.0")
     assert official["against:robust"] == "1"
-    assert table.cell("herbench-official", "accuracy").detail == "+0.0"
+    assert shown(table, "herbench-official", "accuracy").detail == "+0.0"
 
 
 def test_replies_on_which_parsers_disagree_are_listed(runs, rng):
     tables = {t.name: t for t in all_tables(runs.load(), rng=rng)}
     changed = tables["parsers-changed"]
-    cells = shown(changed, "q3#0")
+    cells = texts(changed, "q3#0")
     assert (cells["item"], cells["gold"], cells["read:robust"]) == ("q3", "C", "\u2013")
     assert cells["read:herbench-official"] == "A"
     assert "1 of 5 replies." in changed.note
@@ -242,32 +253,33 @@ def test_replies_on_which_parsers_disagree_are_listed(runs, rng):
 def test_letters_read_stand_beside_the_right_ones(runs, rng):
     table = position_table(runs.load(), rng=rng)
     rows = {
-        line.key: (shown(table, line.key)["gold"], shown(table, line.key)["read"]) for line in table.lines
+        line.key: (texts(table, line.key)["gold"], texts(table, line.key)["read"])
+        for line in shown_rows(table)
     }
     # Right: A B C C A A. Read: A C - C - -. q6 has a fifth choice.
     assert rows == {"A": ("3", "1"), "B": ("1", "0"), "C": ("2", "2"), "D": ("0", "0"), "E": ("0", "0")}
-    assert shown(table, "A")["accuracy"] == "33.3"
-    assert shown(table, "D")["accuracy"] == "\u2013"
+    assert texts(table, "A")["accuracy"] == "33.3"
+    assert texts(table, "D")["accuracy"] == "\u2013"
     # The one wrong answer (q2, right B, read C) falls on A, C, D alike if no letter is preferred.
-    assert [shown(table, x)["expected"] for x in "ABCDE"] == ["0.3", "0.0", "0.3", "0.3", "0.0"]
+    assert [texts(table, x)["expected"] for x in "ABCDE"] == ["0.3", "0.0", "0.3", "0.3", "0.0"]
     assert "3 questions have no letter read." in table.note
 
 
 def test_letters_need_choices(runs, rng):
     table = position_table(runs.load(items=[runs.items[6]], trials=[runs.trials[6]]), rng=rng)
-    assert table.lines == ()
+    assert table.rows == ()
 
 
 def test_spending_counts_new_replies_only(runs):
     table = usage_table(runs.load())
     # Six replies, q2's remembered; the refusal does not say its tokens. 4 x 1000 in, 4 x 10 out.
-    assert [line.cells[1].text for line in table.lines] == ["6", "5", "16.7", "4,000", "40", "0.0084"]
+    assert [line.cells[1].text for line in shown_rows(table)] == ["6", "5", "16.7", "4,000", "40", "0.0084"]
     assert table.note == "1 of 5 new replies do not say how many tokens they used."
 
 
 def test_spending_without_prices_or_replies(runs):
     table = usage_table(runs.load(trials=[runs.trials[5]], price_in=0.0, price_out=0.0))
-    assert [line.cells[1].text for line in table.lines] == [
+    assert [line.cells[1].text for line in shown_rows(table)] == [
         "0",
         "0",
         "\u2013",
@@ -281,5 +293,41 @@ def test_choices_that_are_no_letters_do_not_break_the_tables(runs, rng):
     item = Item(item_id="x", question="?", choices=("yes", "no"), answer="A")
     run = runs.load(items=[item], trials=[runs.marked(item, Answered(answer="E"), reply=runs.said("E"))])
     tables = {t.name: t for t in all_tables(run, rng=rng)}
-    assert tables["score"].cell("headline", "accuracy").value == 0.0
+    assert shown(tables["score"], "headline", "accuracy").value == 0.0
     assert "1 letters read are not among the choices." in tables["positions"].note
+
+
+def test_tables_choose_their_figures(runs, rng):
+    run = runs.load()
+    bars = figure_of(score_tables(run, rng=rng)[1])
+    assert isinstance(bars, BarFigure)
+    # count: 25 % on four questions, of which A is right on two; chance (3/4 + 1/5) / 4 = 0.2375.
+    first = bars.bars[0]
+    assert (first.label, first.value) == ("count", 0.25)
+    assert [(m.kind, round(m.value, 4)) for m in first.marks] == [
+        ("chance", 0.2375),
+        ("always A", 0.5),
+        ("longest", 0.0),
+    ]
+    letters = figure_of(position_table(run, rng=rng))
+    assert isinstance(letters, LetterFigure)
+    assert letters.letters[2] == Letter(letter="C", n_gold=2, n_read=2)
+    strip = figure_of(outcome_table(run))
+    assert isinstance(strip, StripFigure)
+    assert sum(part.n for part in strip.parts) == 7
+
+
+def test_a_single_video_is_drawn_without_interval(runs, rng):
+    figure = figure_of(score_tables(runs.load(), rng=rng)[1])
+    assert [bar.low is None for bar in figure.bars] == [False, True]
+
+
+def test_other_tables_have_no_figure(runs, rng):
+    columns = (Column(key="n", title="n"),)
+    plain = Table(
+        name="p", title="p", label="name", columns=columns, rows=(Row(key="a", label="a", values=(1,)),)
+    )
+    assert figure_of(plain) is None
+    assert figure_of(msgspec.structs.replace(plain, rows=(), figure="scores")) is None
+    waiting = runs.load(items=[runs.items[6]], trials=[runs.trials[6]])
+    assert figure_of(score_tables(waiting, rng=rng)[0]) is None

@@ -69,6 +69,7 @@ class DescriptionMatch:
 
     name: str = NAME
     version: int = 1
+    reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The description; of a question with choices, the letter of the choice that the log supports.

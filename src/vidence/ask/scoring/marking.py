@@ -31,6 +31,7 @@ class LetterScorer:
 
     name: str
     version: int
+    reads_letters: bool = True
     read_text: ReadText
 
     def read(self, item: Item, reply: Reply) -> Outcome:

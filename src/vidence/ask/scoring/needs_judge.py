@@ -16,6 +16,7 @@ class NeedsJudge:
 
     name: str = "needs-judge"
     version: int = 1
+    reads_letters: bool = False
 
     def read(self, item: Item, reply: Reply) -> Outcome:
         """The words of the reply without its reasoning, or that there are none."""

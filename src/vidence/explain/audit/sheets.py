@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from vidence.explain.audit.audit import ItemAudit
 from vidence.explain.audit.key import Key, choice_items
 from vidence.explain.audit.reasons import KINDS, SEVERITIES, Suspect
-from vidence.tables.findings import Entry, Heading, Sheet, Value
+from vidence.tables.table import Column, Row, Table, Value
 from vidence.text import scripts
 
 MOST_SUSPECTS = 200
 _LISTED_GROUPS = 50
 
 
-def set_sheet(audit: ItemAudit) -> Sheet:
+def set_sheet(audit: ItemAudit) -> Table:
     """How many there are of everything."""
     items = audit.items
     videos = Counter(item.video_id for item in items)
@@ -35,12 +35,12 @@ def set_sheet(audit: ItemAudit) -> Sheet:
         ("repeats", "exact repeats of an earlier question", len(audit.twins.repeats)),
         ("groups", "groups of (nearly) equal questions, whatever the video", len(audit.twins.groups)),
     ]
-    return Sheet(
+    return Table(
         name="set",
         title="The set",
         label="",
-        headings=(Heading(key="value", title="value"),),
-        entries=tuple(Entry(key=key, label=label, values=(value,)) for key, label, value in lines),
+        columns=(Column(key="value", title="value"),),
+        rows=tuple(Row(key=key, label=label, values=(value,)) for key, label, value in lines),
         note=" ".join(f"{note[0].upper()}{note[1:]}." for note in audit.notes),
     )
 
@@ -54,108 +54,106 @@ def _main_script(text: str) -> str:
     return counts.most_common(1)[0][0].capitalize() if counts else "none"
 
 
-def letters_sheet(key: Key) -> Sheet:
+def letters_sheet(key: Key) -> Table:
     """How often each letter is right."""
     balance = key.balance
-    return Sheet(
+    return Table(
         name="letters",
         title="Where the right answers stand",
         label="letter",
-        headings=(
-            Heading(key="right", title="right"),
-            Heading(key="share", title="share", is_share=True),
-            Heading(key="expected", title="if balanced", is_share=True),
+        columns=(
+            Column(key="right", title="right"),
+            Column(key="share", title="share", kind="share"),
+            Column(key="expected", title="if balanced", kind="share"),
         ),
-        entries=tuple(
-            Entry(key=letter, label=letter, values=(right, right / key.n, expected / key.n))
+        rows=tuple(
+            Row(key=letter, label=letter, values=(right, right / key.n, expected / key.n))
             for letter, right, expected in zip(balance.letters, balance.right, balance.expected, strict=True)
         ),
         note=f"p = {balance.p_value:.2g} ({balance.method}). Shuffled choices undo an unbalanced key.",
     )
 
 
-def rules_sheet(key: Key) -> Sheet:
+def rules_sheet(key: Key) -> Table:
     """What rules get that look at no video."""
     entries = []
     for rule in key.rules:
         values = (rule.n, rule.accuracy, rule.guessing if rule.n else None, rule.margin)
-        entries.append(Entry(key=rule.key, label=rule.title, values=values, detail=rule.meaning))
-    return Sheet(
+        entries.append(Row(key=rule.key, label=rule.title, values=values, detail=rule.meaning))
+    return Table(
         name="rules",
         title="What rules get that look at no video",
         label="rule",
-        headings=(
-            Heading(key="n", title="questions", note="of which the rule says something"),
-            Heading(key="accuracy", title="accuracy", is_share=True),
-            Heading(key="guessing", title="guessing", is_share=True, note="on the same questions"),
-            Heading(key="margin", title="above guessing", is_share=True),
+        columns=(
+            Column(key="n", title="questions", note="of which the rule says something"),
+            Column(key="accuracy", title="accuracy", kind="share"),
+            Column(key="guessing", title="guessing", kind="share", note="on the same questions"),
+            Column(key="margin", title="above guessing", kind="share"),
         ),
-        entries=tuple(entries),
+        rows=tuple(entries),
         note="Intervals are by video and not adjusted for the number of rules. The best letter is chosen on "
         "these very questions, so that it is above guessing by its making.",
     )
 
 
-def reasons_sheet(suspects: Sequence[Suspect]) -> Sheet:
+def reasons_sheet(suspects: Sequence[Suspect]) -> Table:
     """How many questions each kind of reason speaks against, by severity."""
     found = {(reason.kind, reason.severity, one.item_id) for one in suspects for reason in one.reasons}
     counts = Counter((kind, severity) for kind, severity, _ in found)
     by_kind = {kind: tuple(counts[kind, severity] for severity in SEVERITIES) for kind in KINDS}
     severe = "no single right answer, one that is given away, or evidence not shown"
-    return Sheet(
+    return Table(
         name="reasons",
         title="What speaks against questions",
         label="reason",
-        headings=(
-            Heading(key="severe", title="severe", note=severe),
-            Heading(key="warning", title="warning", note="somebody should look"),
-            Heading(key="note", title="note", note="often harmless"),
+        columns=(
+            Column(key="severe", title="severe", note=severe),
+            Column(key="warning", title="warning", note="somebody should look"),
+            Column(key="note", title="note", note="often harmless"),
         ),
-        entries=tuple(
-            Entry(key=kind, label=KINDS[kind], values=values)
-            for kind, values in by_kind.items()
-            if any(values)
+        rows=tuple(
+            Row(key=kind, label=KINDS[kind], values=values) for kind, values in by_kind.items() if any(values)
         ),
         note="Questions by reason; one question may have several. These checks look at texts: they find "
         "candidates for a person to look at, and cannot see a wrong answer.",
     )
 
 
-def groups_sheet(audit: ItemAudit) -> Sheet:
+def groups_sheet(audit: ItemAudit) -> Table:
     """The largest groups of questions that are equal or nearly so."""
     by_id = {item.item_id: item for item in audit.items}
     entries = []
     for group in sorted(audit.twins.groups, key=lambda group: -len(group))[:_LISTED_GROUPS]:
         label = " ".join(by_id[group[0]].question.split())[:160]
         values = (len(group), len({by_id[i].video_id for i in group}), ", ".join(group[:8]))
-        entries.append(Entry(key=group[0], label=label, values=values))
-    return Sheet(
+        entries.append(Row(key=group[0], label=label, values=values))
+    return Table(
         name="groups",
         title="Questions that are asked again",
         label="the first of them",
-        headings=(
-            Heading(key="n", title="questions"),
-            Heading(key="videos", title="videos"),
-            Heading(key="ids", title="ids"),
+        columns=(
+            Column(key="n", title="questions"),
+            Column(key="videos", title="videos"),
+            Column(key="ids", title="ids"),
         ),
-        entries=tuple(entries),
+        rows=tuple(entries),
         note=f"{len(audit.twins.groups):,} groups; question and choices resemble each other by 0.8 or more.",
     )
 
 
-def suspects_sheet(suspects: Sequence[Suspect]) -> Sheet:
+def suspects_sheet(suspects: Sequence[Suspect]) -> Table:
     """The suspects but for those with nothing but notes, the worst first."""
     worth = [one for one in suspects if one.severity != "note"]
     entries = []
     for one in sorted(worth, key=lambda one: SEVERITIES.index(one.severity))[:MOST_SUSPECTS]:
         says = "; ".join(reason.says for reason in one.reasons if reason.severity != "note")
-        entries.append(Entry(key=one.item_id, label=one.item_id, values=(one.severity, says)))
+        entries.append(Row(key=one.item_id, label=one.item_id, values=(one.severity, says)))
     more = f"The first {len(entries):,} of {len(worth):,}. " if len(worth) > len(entries) else ""
-    return Sheet(
+    return Table(
         name="suspects",
         title="Suspicious questions",
         label="question",
-        headings=(Heading(key="severity", title="severity"), Heading(key="reasons", title="reasons")),
-        entries=tuple(entries),
+        columns=(Column(key="severity", title="severity"), Column(key="reasons", title="reasons")),
+        rows=tuple(entries),
         note=f"{more}All of them, with the notes, are in suspicious.jsonl and suspicious.csv.",
     )

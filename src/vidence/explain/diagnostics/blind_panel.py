@@ -41,7 +41,8 @@ from vidence.explain.diagnostics.tables import (
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.agreement import fleiss_kappa
 from vidence.statistics.resampling import Resampling
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 FORCED: Final = "forced"  # the template of the words that force a choice
 UNDER_TEST: Final = "the model under test"
@@ -258,7 +259,7 @@ def _reached(found: Found, n: int, settings: Settings) -> Flagged:
     return Flagged(is_so=is_so, chances=guesses(found.items, partial(chance_of, n, settings.n_votes)))
 
 
-def _headline(found: Found, settings: Settings) -> Sheet:
+def _headline(found: Found, settings: Settings) -> Table:
     """A line for each number of right answers, the one that flags first."""
     n_flag = settings.n_wanted
 
@@ -287,7 +288,7 @@ def _headline(found: Found, settings: Settings) -> Sheet:
     )
 
 
-def _members(found: Found) -> Sheet:
+def _members(found: Found) -> Table:
     votes: dict[str, list[list[ReplyScore]]] = {}
     for finding in found.findings:
         for member in dict.fromkeys(vote.member for vote in finding.votes):
@@ -311,7 +312,7 @@ def _members(found: Found) -> Sheet:
     )
 
 
-def _agreement(found: Found) -> Sheet:
+def _agreement(found: Found) -> Table:
     rated = {
         "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
         "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
@@ -338,7 +339,7 @@ def _agreement(found: Found) -> Sheet:
     )
 
 
-def _tags(found: Found, settings: Settings) -> list[Sheet]:
+def _tags(found: Found, settings: Settings) -> list[Table]:
     def about(positions: tuple[int, ...]) -> tuple[Found, Flagged]:
         some = found.of(positions)
         return some, _reached(some, settings.n_wanted, settings)
@@ -358,7 +359,7 @@ def _tags(found: Found, settings: Settings) -> list[Sheet]:
     )
 
 
-def _questions(found: Found) -> Sheet:
+def _questions(found: Found) -> Table:
     right = [(i.item_id, one) for i, one in zip(found.items, found.findings, strict=True) if one.is_flagged]
     return tabulate(
         "questions",

@@ -34,7 +34,8 @@ from vidence.media.sizes import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
 from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
-from vidence.tables.findings import Chart, Point, Series, Sheet, Statement, Value
+from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.table import Table, Value
 
 PLAN: Final = "plan"
 EVIDENCE: Final = "evidence"
@@ -337,7 +338,7 @@ def _marks_of(finding: BudgetsFinding, sweep: str) -> dict[str, tuple[ReplyScore
     return {one.label: one.marks for one in finding.sweeps.get(sweep, ())}
 
 
-def _nothing(examined: Sequence[Examined], figures: Figures) -> Sheet:
+def _nothing(examined: Sequence[Examined], figures: Figures) -> Table:
     found = side_by_side(examined, BudgetsFinding, lambda _: {}, conditions=(), figures=figures)
     return tabulate(
         "budgets",
@@ -411,7 +412,7 @@ class _Sweep:
 
     # ------------------------------------------------------------------ tables
 
-    def _table(self, *, is_parted: bool) -> Sheet:
+    def _table(self, *, is_parted: bool) -> Table:
         found, words = self.found, self.words
         steps = found.differences({second: (second, first) for first, second in pairwise(self.amounts)})
         return tabulate(
@@ -434,7 +435,7 @@ class _Sweep:
             ),
         )
 
-    def _groups(self, groups: Mapping[str, Found]) -> Sheet:
+    def _groups(self, groups: Mapping[str, Found]) -> Table:
         first, *_, last = self.amounts
 
         def accuracy(label: str) -> Measure[tuple[Found, Estimate]]:
@@ -516,7 +517,7 @@ class _Sweep:
             for group, some in groups.items()
         }
 
-    def _course_table(self, courses: Mapping[str, Plateau]) -> Sheet:
+    def _course_table(self, courses: Mapping[str, Plateau]) -> Table:
         has_zero = 0 in self.numbered.values()
         below = "the largest amount that still is"
         return tabulate(

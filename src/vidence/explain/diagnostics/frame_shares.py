@@ -28,7 +28,8 @@ from vidence.explain.diagnostics.tables import (
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
-from vidence.tables.findings import Entry, Group, Sheet, Statement, Violins
+from vidence.tables.charts import Group, Statement, Violins
+from vidence.tables.table import Row, Table
 
 VIEW: Final = "frames"
 ORACLE: Final = "evidence:only"
@@ -584,7 +585,7 @@ class _Summary:
     def _even(self, text: str = "") -> Measure[Some]:
         return share("even", self._mean(lambda one: one.even), "even share", note=text)
 
-    def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Sheet:
+    def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Table:
         notes = {
             "top": "the largest share of a frame",
             "beyond-even": "0: every frame adds the same; 100: one frame alone, however many there are",
@@ -612,8 +613,8 @@ class _Summary:
         if not compared:
             return sheet
         values = (*(compared[key].difference for key in _MEASURES), None, None, None)
-        last = Entry(key="difference", label="right less wrong", values=values)
-        return msgspec.structs.replace(sheet, entries=(*sheet.entries, last))
+        last = Row(key="difference", label="right less wrong", values=values)
+        return msgspec.structs.replace(sheet, rows=(*sheet.rows, last))
 
     def _method_note(self) -> str:
         found = [one.finding for one in self.examined if isinstance(one.finding, FrameSharesFinding)]
@@ -628,7 +629,7 @@ class _Summary:
             "not with shares from log-probabilities."
         )
 
-    def _effects(self, compared: Mapping[str, TwoGroups]) -> Sheet:
+    def _effects(self, compared: Mapping[str, TwoGroups]) -> Table:
         def known(found: TwoGroups) -> Estimate | None:
             return None if math.isnan(found.cohens_d.value) else found.cohens_d
 
@@ -646,7 +647,7 @@ class _Summary:
             notes=("Right less wrong. Whole videos are drawn, for both groups at once.",),
         )
 
-    def _bounds(self, groups: Groups) -> Sheet:
+    def _bounds(self, groups: Groups) -> Table:
         """How far the shares may be off, since models do not report every letter."""
 
         def n_open(some: Some) -> int:
@@ -682,7 +683,7 @@ class _Summary:
             note="As figure 5 of HERBench.",
         )
 
-    def _tags(self, every: Some) -> list[Sheet]:
+    def _tags(self, every: Some) -> list[Table]:
         top = self._mean(lambda one: one.top)
         return tag_tables(
             "by ",
@@ -699,7 +700,7 @@ class _Summary:
             notes=(),
         )
 
-    def _left_out(self) -> Sheet:
+    def _left_out(self) -> Table:
         """Who is in the means, who is not and why, and how the numbers came about."""
         found = [one.finding for one in self.examined]
 

@@ -38,7 +38,8 @@ from vidence.explain.diagnostics.tables import (
     tag_tables,
 )
 from vidence.records import Estimate, Record
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {
@@ -181,7 +182,7 @@ def create(settings: Settings) -> Diagnostic:
 Found = SideBySide[ModalityFinding]
 
 
-def _headline(found: Found) -> Sheet:
+def _headline(found: Found) -> Table:
     less_full = found.differences({name: (name, FULL) for name in CONDITIONS[1:]})
     n_short = sum(one.n_frames < 2 for one in found.findings)
     short = f"{n_short:,} questions have fewer than two frames: no order of frames differs from another."
@@ -246,7 +247,7 @@ FLAGS = (
 SUSPICIOUS = FLAGS[:2]
 
 
-def _flags(found: Found, settings: Settings) -> Sheet:
+def _flags(found: Found, settings: Settings) -> Table:
     repeats, n_wanted = settings.repeats, settings.n_wanted
 
     def flags(flag: Flag) -> Flagged:
@@ -273,7 +274,7 @@ def _flags(found: Found, settings: Settings) -> Sheet:
     )
 
 
-def _tags(found: Found) -> list[Sheet]:
+def _tags(found: Found) -> list[Table]:
     def accuracy(name: str) -> Measure[Found]:
         return share(name, lambda some: some.accuracy(name), LABELS[name])
 
@@ -294,7 +295,7 @@ def _tags(found: Found) -> list[Sheet]:
     )
 
 
-def _questions(found: Found) -> Sheet:
+def _questions(found: Found) -> Table:
     def says(flag: Flag) -> Measure[Mapping[str, bool | None]]:
         return number(flag.key, lambda solved: "yes" if flag.is_so(solved) else "no", flag.title)
 

@@ -23,7 +23,8 @@ from vidence.explain.diagnostics.tables import (
     tag_tables,
 )
 from vidence.records import Answered, Estimate, Failed, Item, Outcome, Record, Reply, Score
-from vidence.tables.findings import Chart, Dot, Entry, Point, Scatter, Series, Sheet, Statement
+from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
+from vidence.tables.table import Row, Table
 
 VIEW: Final = "ranked"
 Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
@@ -443,7 +444,7 @@ class _Demands:
         """The headline first."""
         made: list[Statement] = [self._headline(), self._categories(), *self._distribution()]
         measures = self._measures()
-        (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).entries
+        (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).rows
         by_tag = tag_tables(
             "by ",
             "MRFS",
@@ -501,7 +502,7 @@ class _Demands:
 
     # ------------------------------------------------------------------ tables and figures
 
-    def _headline(self) -> Sheet:
+    def _headline(self) -> Table:
         needed = sorted(
             one.finding.mrfs for one in self.all if one.is_of("visual-required") and one.finding.mrfs
         )
@@ -535,7 +536,7 @@ class _Demands:
             ),
         )
 
-    def _categories(self) -> Sheet:
+    def _categories(self) -> Table:
         reasons = Counter(one.finding.error for one in self.all if one.finding.error).most_common(1)
         return tabulate(
             "categories",
@@ -569,12 +570,12 @@ class _Demands:
         )
         return [chart]
 
-    def _scatter(self, sheet: Sheet, whole: Entry) -> list[Scatter]:
+    def _scatter(self, sheet: Table, whole: Row) -> list[Scatter]:
         """Demand against accuracy, where both are known."""
         at = sheet.keys.index("mean"), sheet.keys.index("accuracy")
         dots = [
             Dot(label=entry.label, x=demand, y=accuracy)
-            for entry in (*sheet.entries, whole)
+            for entry in (*sheet.rows, whole)
             if isinstance(demand := entry.values[at[0]], Estimate)
             and isinstance(accuracy := entry.values[at[1]], Estimate)
         ]
@@ -588,7 +589,7 @@ class _Demands:
         )
         return [scatter] if dots else []
 
-    def _checks(self) -> Sheet:
+    def _checks(self) -> Table:
         """What the search met on its way; each line is of the questions for which it can be said."""
         most, over = self.settings.max, self.figures.over
         calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))

@@ -29,7 +29,8 @@ from vidence.explain.diagnostics.tables import (
     tag_tables,
 )
 from vidence.records import Estimate, Item, Record
-from vidence.tables.findings import Dot, Scatter, Sheet, Statement
+from vidence.tables.charts import Dot, Scatter, Statement
+from vidence.tables.table import Table
 
 PLAN: Final = "plan"
 ORACLE: Final = "evidence-frames"
@@ -237,7 +238,7 @@ class _Gaps:
             made += [self._recall(recalled), self._recall_figure(recalled)]
         return [*made, *self._tags()]
 
-    def _headline(self) -> Sheet:
+    def _headline(self) -> Table:
         found, values, oracle = self.found, self.found.values, self.found.values[ORACLE]
         gaps = found.differences({name: (ORACLE, name) for name in self.settings.chosen})
         n_filled = sum(one.is_filled for one in found.findings)
@@ -278,7 +279,7 @@ class _Gaps:
             ),
         )
 
-    def _lost(self) -> Sheet:
+    def _lost(self) -> Table:
         values = self.found.values
 
         def part(*, is_right: bool, by_oracle: bool) -> Callable[[str], Estimate]:
@@ -306,7 +307,7 @@ class _Gaps:
             notes=("Retrieval gap = lost in retrieval less right with these alone.",),
         )
 
-    def _beyond_guessing(self) -> Sheet:
+    def _beyond_guessing(self) -> Table:
         chances = guesses(self.found.items)
         some = self.found.of(np.flatnonzero(chances < 1))
         values, weights = some.values, 1 / (1 - chances[chances < 1])
@@ -327,7 +328,7 @@ class _Gaps:
             notes=("Each wrong answer counts 1 / (1 - chance). Above 100 % is worse than guessing.",),
         )
 
-    def _above_plan(self) -> Sheet:
+    def _above_plan(self) -> Table:
         above = self.found.differences({name: (name, PLAN) for name in self.settings.selectors})
         return tabulate(
             "above-plan",
@@ -345,7 +346,7 @@ class _Gaps:
         has_all = [not f.is_filled and all(f.recall[name] is not None for name in shown) for f in findings]
         return self.found.of(np.flatnonzero(has_all))
 
-    def _recall(self, found: Found) -> Sheet:
+    def _recall(self, found: Found) -> Table:
         def some(name: str, *, has_all: bool) -> Found:
             return found.of(np.flatnonzero((_recall_of(found, name) >= 1) == has_all))
 
@@ -395,7 +396,7 @@ class _Gaps:
             x_is_share=True,
         )
 
-    def _tags(self) -> list[Sheet]:
+    def _tags(self) -> list[Table]:
         def accuracy(name: str) -> Measure[Found]:
             return share(name, lambda some: some.accuracy(name), f"accuracy, {LABELS.get(name, name)}")
 

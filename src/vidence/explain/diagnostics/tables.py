@@ -17,7 +17,7 @@ from vidence.statistics import paired
 from vidence.statistics.intervals import FEW_CLUSTERS, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.findings import Entry, Heading, Sheet, Value
+from vidence.tables.table import Column, Row, Table, Value
 
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
@@ -154,18 +154,18 @@ def chance_of(n_least: int, n_tries: int, chance: float) -> float:
 class Measure(Generic[RowT_contra]):
     """A column of a table: its heading, and its value for what a row is about (a condition, questions, …)."""
 
-    heading: Heading
+    heading: Column
     of: Callable[[RowT_contra], Value]
 
 
 def number(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
     """A column of numbers or words; without a title its key is one."""
-    return Measure(heading=Heading(key=key, title=title or key, note=note), of=of)
+    return Measure(heading=Column(key=key, title=title or key, note=note), of=of)
 
 
 def share(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
     """A column of shares from 0 to 1, or of their differences; shown in per cent."""
-    return Measure(heading=Heading(key=key, title=title or key, note=note, is_share=True), of=of)
+    return Measure(heading=Column(key=key, title=title or key, note=note, kind="share"), of=of)
 
 
 def difference(
@@ -178,7 +178,7 @@ def difference(
 def holm(found: Mapping[str, Difference]) -> Measure[str]:
     """A column of the p-values of these differences."""
     how = "cluster sign-flip test of the difference, adjusted for all lines of this table that have one"
-    heading = Heading(key="p_holm", title="p (Holm)", note=how, is_p=True)
+    heading = Column(key="p_holm", title="p (Holm)", note=how, kind="p")
     return Measure(heading=heading, of=lambda name: found[name].p_holm if name in found else None)
 
 
@@ -254,7 +254,7 @@ def tabulate(
     rows: Iterable[Line[RowT]],
     measures: Sequence[Measure[RowT]],
     notes: Iterable[str] = (),
-) -> Sheet:
+) -> Table:
     """A table of these measures.
 
     Args:
@@ -265,13 +265,13 @@ def tabulate(
         measures: the columns.
         notes: what must be known to read it, in sentences; empty ones fall away.
     """
-    return Sheet(
+    return Table(
         name=name,
         title=title,
         label=label,
-        headings=tuple(measure.heading for measure in measures),
-        entries=tuple(
-            Entry(
+        columns=tuple(measure.heading for measure in measures),
+        rows=tuple(
+            Row(
                 key=row.key,
                 label=row.label,
                 values=tuple(m.of(row.about) for m in measures),
@@ -291,7 +291,7 @@ def tag_tables(
     about: Callable[[tuple[int, ...]], RowT],
     measures: Sequence[Measure[RowT]],
     notes: Sequence[str] = (NO_ADJUSTMENT,),
-) -> list[Sheet]:
+) -> list[Table]:
     """A table for each tag by which the questions can be parted, with a row for each of its values.
 
     Args:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.tables.cells import DASH, Cell, Column, Line, Table, count, share, words
+from vidence.tables.table import Cell, Column, Row, Table, Value
 
 _LETTERS = "ABCDE"
 
@@ -14,31 +14,33 @@ def plain_table(  # noqa: PLR0917 - in the order in which a table is read
     name: str,
     title: str,
     columns: Sequence[Column],
-    rows: Iterable[Sequence[Cell | str | int]],
+    rows: Iterable[Sequence[Value | Cell]],
     *,
     note: str = "",
     n_keys: int = 1,
 ) -> Table:
-    """A table of texts and counts; the first `n_keys` cells of a line are its key."""
-    lines = []
-    for row in rows:
-        cells = tuple(one if isinstance(one, Cell) else _cell(one) for one in row)
-        lines.append(Line(key=" ".join(cell.text for cell in cells[:n_keys]), cells=cells))
-    return Table(name=name, title=title, note=note, columns=tuple(columns), lines=tuple(lines))
-
-
-def _cell(value: str | int) -> Cell:
-    return words(value) if isinstance(value, str) else count(value)
+    """A table whose first column is that of the labels; the first `n_keys` values of a row are its key."""
+    return Table(
+        name=name,
+        title=title,
+        note=note,
+        label=columns[0],
+        columns=tuple(columns[1:]),
+        rows=tuple(
+            Row(key=" ".join(map(str, row[:n_keys])), label=str(row[0]), values=tuple(row[1:]))
+            for row in rows
+        ),
+    )
 
 
 def text_column(key: str, title: str = "", *, group: str = "") -> Column:
     """A column of texts; its title is its key where none is given."""
-    return Column(key=key, title=title or key, group=group, is_text=True)
+    return Column(key=key, title=title or key, group=group, kind="text")
 
 
 def number_column(key: str, title: str = "", *, note: str = "") -> Column:
     """A column of numbers; its title is its key where none is given."""
-    return Column(key=key, title=title or key, note=note)
+    return Column(key=key, title=title or key, note=note, kind="count")
 
 
 def stage_table(account: Account) -> Table:
@@ -85,7 +87,7 @@ def task_table(drafts: Sequence[Draft]) -> Table:
     )
 
 
-def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Cell | str | int, ...]:
+def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Value | Cell, ...]:
     spans = [len(draft.evidence) for draft in mine]
     reach = []
     for draft in mine:
@@ -99,7 +101,7 @@ def _task_row(task: str, mine: Sequence[Draft]) -> tuple[Cell | str | int, ...]:
         len({draft.video_id for draft in mine}),
         min(draft.k for draft in mine),
         f"{sum(spans) / len(spans):.1f}",
-        f"{sum(reach) / len(reach):.1f}" if reach else DASH,
+        f"{sum(reach) / len(reach):.1f}" if reach else None,
         sum(draft.truth == "model" for draft in mine),
     )
 
@@ -124,7 +126,13 @@ def letter_table(drafts: Sequence[Draft]) -> Table:
         "Letters of the right answers",
         (text_column("task"), *map(number_column, _LETTERS)),
         (
-            (name, *(share(by_task[name][i] / by_task[name].total()) for i in range(len(_LETTERS))))
+            (
+                name,
+                *(
+                    Cell(value=by_task[name][i] / by_task[name].total(), kind="share")
+                    for i in range(len(_LETTERS))
+                ),
+            )
             for name in order
         ),
         note="Shares are in per cent; 20 each would be even.",

@@ -26,13 +26,14 @@ from vidence.make.lights.ablation_config import (
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.diagnosed import said_of, settings
-from vidence.report.export import write_whole
+from vidence.report.export import write_file
 from vidence.report.headline import guesses_of
 from vidence.report.results import Run, load_run
 from vidence.statistics.intervals import mean_interval, proportion
 from vidence.statistics.paired import compare, holm
-from vidence.tables.findings import Chart, Entry, Heading, Point, Series, Sheet, Statement
+from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.rendering import render
+from vidence.tables.table import Column, Row, Table
 
 JSON_FORMAT = "vidence-ablation/1"
 _COLUMNS = (
@@ -41,7 +42,7 @@ _COLUMNS = (
 )
 
 # Two bounds of the ideal observer, by what it adds to the jitter of the display (see `pointlight.observer`).
-_ACCURACY = Heading(key="accuracy", title="accuracy", is_share=True)
+_ACCURACY = Column(key="accuracy", title="accuracy", kind="share")
 _LABELLED, _ALIKE = "observer, dots told apart", "observer, dots alike"
 
 
@@ -250,13 +251,13 @@ def statements(ablated: Ablated) -> tuple[Statement, ...]:
     drawn = [name for name in models if not name.startswith(_LABELLED)]
     base = {one.model: one.accuracy for one in everything if one.condition == BASE.name}
     said: list[Statement] = [
-        Sheet(
+        Table(
             name="base",
             title="Without any manipulation",
             label="who",
-            headings=(_ACCURACY,),
-            entries=tuple(
-                Entry(key=f"model:{i}", label=model, values=(base[model],))
+            columns=(_ACCURACY,),
+            rows=tuple(
+                Row(key=f"model:{i}", label=model, values=(base[model],))
                 for i, model in enumerate(m for m in models if m in base)
             ),
             note=f"{ablated.n_clips} clips; chance is {100 * ablated.chance:.1f} %.",
@@ -284,19 +285,19 @@ def statements(ablated: Ablated) -> tuple[Statement, ...]:
     return tuple(said)
 
 
-def _differences(ablated: Ablated, some: Sequence[Condition]) -> Sheet:
+def _differences(ablated: Ablated, some: Sequence[Condition]) -> Table:
     factor, words = some[0].factor, {c.level: words_of(c) for c in some}
-    return Sheet(
+    return Table(
         name=f"{factor}-differences",
         title=f"What {title_of(factor)} changes",
         label="model, level",
-        headings=(
+        columns=(
             _ACCURACY,
-            Heading(key="difference", title="less the base", is_share=True),
-            Heading(key="p", title="p, adjusted", is_p=True),
+            Column(key="difference", title="less the base", kind="share"),
+            Column(key="p", title="p, adjusted", kind="p"),
         ),
-        entries=tuple(
-            Entry(
+        rows=tuple(
+            Row(
                 key=f"{i}", label=f"{o.model}, {words[o.level]}", values=(o.accuracy, o.difference, o.p_value)
             )
             for i, o in enumerate(m for m in ablated.measured if m.factor == factor)
@@ -348,7 +349,7 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
         "html": page.encode(),
     }
     for kind, content in contents.items():
-        write_whole(out / f"ablation.{kind}", content)
+        write_file(out / f"ablation.{kind}", content)
     return tuple(out / f"ablation.{kind}" for kind in contents)
 
 

@@ -20,7 +20,7 @@ from vidence.pointlight.stimulus import make_stimulus
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.cells import Cell, Table, estimated
+from vidence.tables.table import Cell, Table
 
 # What the figure does: label, what for, semantic group, and the setting that its variants differ in.
 _ACTS: Final = (
@@ -135,14 +135,15 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
 
     def accuracy(run: Run) -> Cell:
         right = [float(row.correct == 1.0) for row in run.rows]
-        return estimated(mean_interval(right, clusters=[row.item.video_id for row in run.rows], rng=rng))
+        found = mean_interval(right, clusters=[row.item.video_id for row in run.rows], rng=rng)
+        return Cell(value=found, kind="share")
 
     return plain_table(
         "lights",
         "Naming the action",
         (
             text_column("model", "who answers"),
-            *(number_column(version, f"{version}, %") for version in versions),
+            *(number_column(version) for version in versions),
             number_column("n", "questions"),
         ),
         [

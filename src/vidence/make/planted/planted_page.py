@@ -19,7 +19,7 @@ from vidence.make.planted.planted_making import LEAK_EVERY, Planted, PlantedCase
 from vidence.make.planted.street_claims import n_counted
 from vidence.media.video import Video, open_video
 from vidence.report.sections import Picture, Section
-from vidence.tables.cells import DASH, Table
+from vidence.tables.table import Table
 
 # Forms of question that are shown with the frames of their evidence.
 _SHOWN: Final = (("RLPC", "entered"), ("MPDR", "order-in"), ("MPDR", "overlap"), ("MEGL", "exits"))
@@ -131,7 +131,7 @@ def _people(held: Sequence[PlantedCase], planted: Planted) -> Table:
         for passer in street.passers:
             text = LOOKS[passer.look].words
             said = found.get((street.name, text.rstrip(".")))
-            told = (DASH, DASH) if said is None else (f"{said[0]} to {said[1]} s", f"{said[2]}, {said[3]}")
+            told = (None, None) if said is None else (f"{said[0]} to {said[1]} s", f"{said[2]}, {said[3]}")
             when = f"{street.start_s(passer):.2f} to {street.end_s(passer):.2f} s"
             ways = f"{passer.enters or 'stayed'}, {passer.leaves or 'stayed'}"
             rows.append((street.name, text.split(".")[0], when, ways, *told))

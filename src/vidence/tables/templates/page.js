@@ -17,14 +17,14 @@
 
   const update = () => {
     const wanted = new FormData(form);
-    const fates = wanted.get("fate");
+    const statuses = wanted.get("status");
     const tag = wanted.get("tag");
     const run = wanted.get("run");
     const words = String(wanted.get("words") || "").toLowerCase().split(/\s+/).filter(Boolean);
     let n = 0;
     for (const item of items) {
       const fits =
-        (!fates || fates.split(" ").includes(item.dataset.fate)) &&
+        (!statuses || statuses.split(" ").includes(item.dataset.status)) &&
         (!run || item.dataset.run === run) &&
         (!tag || item.dataset.tags.split(" ").includes(tag)) &&
         words.every((word) => textOf(item).includes(word));

@@ -63,7 +63,7 @@ def test_humanpcr_shows_each_image_once_and_frames_of_the_span(tmp_path: Path) -
 
 def test_open_questions_of_humanpcr_are_asked_and_wait_for_a_judge(tmp_path: Path) -> None:
     found = run("humanpcr", tmp_path, split="human-r", protocol="human-r")
-    assert [(row.outcome, row.fate) for row in found.rows] == [("answered", "unmarked")] * 2
+    assert [(row.outcome, row.status) for row in found.rows] == [("answered", "unmarked")] * 2
     assert n_shown(found) == {"r-1": 32, "r-2": 32}
     prompt = found.rows[0].trial.prompt
     assert prompt is not None

@@ -245,7 +245,7 @@ def test_the_card_says_what_is_wrong_and_what_is_not_known():
         for i in range(40)
     ]
     card = made(items, problems=["q.jsonl:3: choices: none"], notes=["an odd note"])
-    verdicts = {entry.key: entry.values[0] for entry in card_sheet(card).entries}
+    verdicts = {entry.key: entry.values[0] for entry in card_sheet(card).rows}
     assert verdicts["letters"] == "bad"  # A is always right
     assert verdicts["popular"] == "bad"  # so is "a cup"
     assert verdicts["blind"] == verdicts["demand"] == "not known"
@@ -260,7 +260,7 @@ def test_the_card_says_what_is_wrong_and_what_is_not_known():
 def test_open_questions_have_no_key():
     card = made([item(choices=(), answer="a cup")])
     assert card.key is None
-    assert "letters" not in {entry.key for entry in card_sheet(card).entries}
+    assert "letters" not in {entry.key for entry in card_sheet(card).rows}
     assert "no key to give anything away" in datasheet(card)
     assert "All questions are open." in datasheet(card)
 
@@ -296,7 +296,7 @@ def test_a_rule_on_a_few_questions_is_never_bad():
         for i, more in enumerate([{"choices": ("1", "2", "3"), "answer": "B"}] * 4)
     ]
     card = made(items)
-    verdicts = {entry.key: entry.values[0] for entry in card_sheet(card).entries}
+    verdicts = {entry.key: entry.values[0] for entry in card_sheet(card).rows}
     assert verdicts["median"] == "look"
     assert card.key is not None
     assert not card.key.rule("median").beats_guessing
@@ -319,4 +319,4 @@ def test_of_two_choices_none_stands_out():
 def test_groups_are_listed_with_their_videos():
     items = [item(item_id=str(i), media=(Media(path=f"{i % 2}.mp4"),)) for i in range(3)]
     (sheet,) = [one for one in made(items).statements() if one.name == "groups"]
-    assert [entry.values for entry in sheet.entries] == [(3, 2, "0, 1, 2")]
+    assert [entry.values for entry in sheet.rows] == [(3, 2, "0, 1, 2")]

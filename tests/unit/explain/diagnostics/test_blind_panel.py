@@ -16,7 +16,8 @@ from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import PanelFinding, orders
 from vidence.records import Estimate, Failed, Item, Media, Reply
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 FOUR = "a:1|b:2|c:3|d:4"
 Answers = Callable[[Ask], Reply]
@@ -65,9 +66,9 @@ def said(found: list[Examined], **options: str) -> dict[str, Statement]:
     return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
 
 
-def sheet(statements: dict[str, Statement], name: str) -> Sheet:
+def sheet(statements: dict[str, Statement], name: str) -> Table:
     found = statements[name]
-    assert isinstance(found, Sheet)
+    assert isinstance(found, Table)
     return found
 
 
@@ -213,7 +214,7 @@ def test_guessing_alone_flags_as_many_as_the_binomial_says() -> None:
     assert isinstance(above, Estimate)
     assert above.low < 0 < above.high
     # Every other count of right answers is there too.
-    assert [e.key for e in sheet(found, "blind-panel").entries] == [
+    assert [e.key for e in sheet(found, "blind-panel").rows] == [
         "flagged",
         "at-least-1",
         "at-least-2",
@@ -267,7 +268,7 @@ def test_runs_of_one_member_are_counted_by_whom() -> None:
     made = drive(diagnostic(at_least="2").examine(subject(asked)), names(right(asked))).made
     found = said([Examined(item=asked, finding=made)], at_least="2")
     assert sheet(found, "questions").value("q0001", "who") == "the model under test (3 of 3)"
-    assert sheet(found, "members").entries[0].label == "the model under test"
+    assert sheet(found, "members").rows[0].label == "the model under test"
 
 
 def test_tags_part_the_questions() -> None:
@@ -304,9 +305,9 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
         models=FOUR,
     )
     headline = sheet(found, "blind-panel")
-    assert headline.entries == ()
+    assert headline.rows == ()
     assert "1 failed, 1 have an answer without a score" in headline.note
-    assert sheet(found, "members").entries == ()
+    assert sheet(found, "members").rows == ()
 
 
 def test_a_finding_can_be_stored() -> None:

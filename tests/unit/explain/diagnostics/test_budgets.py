@@ -11,7 +11,7 @@ from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.budgets import BudgetsFinding, doublings
 from vidence.records import Evidence, Failed, Item, Media, Reply, Usage
-from vidence.tables.findings import Chart, Statement
+from vidence.tables.charts import Chart, Statement
 
 FRAMES = (8, 16, 32, 64)
 OPTIONS = {"frames": "8|16|32|64"}
@@ -218,7 +218,7 @@ def test_groups_by_evidence_have_curves_of_their_own() -> None:
     needed = [p if n < 4 else 1000 for p, n in zip(planted(200), pieces, strict=True)]
     found = said(needing([item(i, n_pieces=n) for i, n in enumerate(pieces)], needed))
     groups = sheet(found, "frames:groups")
-    assert [entry.key for entry in groups.entries] == ["all", "1", "4-5"]
+    assert [entry.key for entry in groups.rows] == ["all", "1", "4-5"]
     assert value(found, "frames:groups", "1", "64") == pytest.approx(0.8)
     assert value(found, "frames:groups", "1", "gain") == pytest.approx(0.6)
     assert value(found, "frames:groups", "4-5", "gain") == 0.0
@@ -233,16 +233,16 @@ def test_groups_by_evidence_have_curves_of_their_own() -> None:
 def test_evidence_that_is_only_counted_counts() -> None:
     items = [item(n, n_pieces=0, tags={"n_evidence": "3" if n % 2 else "7"}) for n in range(8)]
     found = said(needing(items, [8] * 8))
-    assert [entry.key for entry in sheet(found, "frames:groups").entries] == ["all", "2-3", "6+"]
+    assert [entry.key for entry in sheet(found, "frames:groups").rows] == ["all", "2-3", "6+"]
 
 
 def test_tags_can_part_the_questions() -> None:
     items = [item(n, tags={"task": "read" if n % 2 else "sum"}) for n in range(8)]
     found = said(needing(items, [8] * 8), by="task")
-    assert [entry.key for entry in sheet(found, "frames:groups").entries] == ["all", "read", "sum"]
+    assert [entry.key for entry in sheet(found, "frames:groups").rows] == ["all", "read", "sum"]
     numbered = [item(n, tags={"demand": str(n)} if n else {}) for n in range(8)]
     binned = said(needing(numbered, [8] * 8), by="demand", groups="1|2-4|5+")
-    entries = sheet(binned, "frames:groups").entries
+    entries = sheet(binned, "frames:groups").rows
     assert [(entry.key, entry.values[0]) for entry in entries] == [
         ("all", 8),
         ("1", 1),
@@ -312,7 +312,7 @@ def test_settings_in_words_make_a_table_alone() -> None:
     made = drive(one.examine(Simulated(item(), {"plan": (1.0,)})), lambda ask: Reply(text="A")).made
     found = said([Examined(item=item(), finding=made)])
     assert set(found) == {"thinking"}
-    assert [entry.key for entry in sheet(found, "thinking").entries] == ["low", "high"]
+    assert [entry.key for entry in sheet(found, "thinking").rows] == ["low", "high"]
 
 
 def test_several_sweeps_are_told_apart() -> None:
@@ -331,7 +331,7 @@ def test_several_sweeps_are_told_apart() -> None:
         "size:saturation",
     ]
     assert [p.x for p in chart(found, "size:curve").series[0].points] == [224, 448, 896]
-    assert [entry.key for entry in sheet(found, "size").entries][-1] == "native"
+    assert [entry.key for entry in sheet(found, "size").rows][-1] == "native"
 
 
 # ------------------------------------------------------------------------------ what is left out
@@ -349,7 +349,7 @@ def test_what_has_no_mark_is_left_out_and_counted() -> None:
     assert "1 failed" in headline.note
     assert "without a score" in headline.note
     only_broken = said([Examined(item=item(9), finding=broken)])
-    assert sheet(only_broken, "frames").entries == ()
+    assert sheet(only_broken, "frames").rows == ()
     assert set(only_broken) == {"frames"}
 
 

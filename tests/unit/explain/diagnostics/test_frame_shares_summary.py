@@ -8,7 +8,8 @@ from vidence import catalog
 from vidence.contracts import Examined
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.records import Estimate, Failed, Item, Media
-from vidence.tables.findings import Sheet, Statement, Violins
+from vidence.tables.charts import Statement, Violins
+from vidence.tables.table import Table
 
 
 def item(number: int) -> Item:
@@ -44,9 +45,9 @@ def summary(*findings: FrameSharesFinding | Failed) -> dict[str, Statement]:
     return {statement.name: statement for statement in made}
 
 
-def sheet(said: dict[str, Statement], name: str) -> Sheet:
+def sheet(said: dict[str, Statement], name: str) -> Table:
     found = said[name]
-    assert isinstance(found, Sheet)
+    assert isinstance(found, Table)
     return found
 
 
@@ -78,7 +79,7 @@ def test_right_and_wrong_answers_are_compared() -> None:
     assert number(head.value("right", "beyond-even")) == pytest.approx(0.225)
     assert number(head.value("difference", "top")) == pytest.approx(-0.35)
     assert number(head.value("difference", "entropy")) == pytest.approx((0.9 + 0.97 - 0.7) / 2)
-    assert [e.values[-1] for e in head.entries] == [4, 2, 2, None]
+    assert [e.values[-1] for e in head.rows] == [4, 2, 2, None]
     assert "0.5 for right" in head.note
 
 
@@ -98,7 +99,7 @@ def test_effect_sizes_and_distributions() -> None:
 
 def test_what_was_left_out_is_counted() -> None:
     left_out = sheet(summary(*MIXED), "questions")
-    counts = {e.key: e.values[1] for e in left_out.entries if e.values[1]}
+    counts = {e.key: e.values[1] for e in left_out.rows if e.values[1]}
     assert counts == {
         "used": 4,
         "no positive evidence": 1,
@@ -131,7 +132,7 @@ def test_each_tag_has_its_table() -> None:
 def test_one_group_alone_has_no_difference() -> None:
     said = summary(*MIXED[:2])
     head = sheet(said, "frame-shares")
-    assert [e.key for e in head.entries] == ["all", "right", "wrong"]
+    assert [e.key for e in head.rows] == ["all", "right", "wrong"]
     assert head.value("wrong", "top") is None
     assert "effects" not in said
     violins = said["top-1 share"]

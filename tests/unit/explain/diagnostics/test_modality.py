@@ -14,7 +14,8 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.modality import CONDITIONS, ModalityFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
-from vidence.tables.findings import Sheet, Statement
+from vidence.tables.charts import Statement
+from vidence.tables.table import Table
 
 TIMES = (1.0, 3.0, 5.0, 7.0, 9.0, 11.0)
 MIDDLE = 6.0
@@ -73,9 +74,9 @@ def said(found: list[Examined], **options: str) -> dict[str, Statement]:
     return {s.name: s for s in diagnostic(**options).summarise(found, rng=rng, level=0.95)}
 
 
-def sheet(statements: dict[str, Statement], name: str) -> Sheet:
+def sheet(statements: dict[str, Statement], name: str) -> Table:
     found = statements[name]
-    assert isinstance(found, Sheet)
+    assert isinstance(found, Table)
     return found
 
 
@@ -231,7 +232,7 @@ def test_ratios_and_shares_are_what_was_planted() -> None:
 
 def test_every_figure_has_an_interval_with_its_videos() -> None:
     found = said(examined(mixed(leaks=20, picture=30, bag=60, story=70, hopeless=20)))
-    estimates = [v for s in ("modality", "solved") for e in sheet(found, s).entries for v in e.values]
+    estimates = [v for s in ("modality", "solved") for e in sheet(found, s).rows for v in e.values]
     for estimate in (v for v in estimates if isinstance(v, Estimate)):
         assert estimate.low <= estimate.value <= estimate.high
         assert (estimate.n, estimate.n_clusters, estimate.level) == (200, 100, 0.95)
@@ -300,7 +301,7 @@ def test_one_choice_leaves_nothing_beyond_guessing() -> None:
 def test_tags_part_the_questions() -> None:
     found = said(examined(mixed(leaks=20, story=20)))
     by_kind = sheet(found, "modality:kind")
-    assert [entry.key for entry in by_kind.entries] == ["leaks", "story"]
+    assert [entry.key for entry in by_kind.rows] == ["leaks", "story"]
     assert value(found, "modality:kind", "leaks", "text") == 1.0
     assert value(found, "modality:kind", "leaks", "text_ratio") == 1.0
     assert value(found, "modality:kind", "story", "central_ratio") == 0.0
@@ -308,7 +309,7 @@ def test_tags_part_the_questions() -> None:
 
 def test_the_questions_to_look_at_are_listed() -> None:
     found = sheet(said(examined(mixed(leaks=1, picture=1, bag=1))), "questions")
-    assert [(entry.key, entry.values) for entry in found.entries] == [
+    assert [(entry.key, entry.values) for entry in found.rows] == [
         ("q000", ("yes", "yes")),
         ("q001", ("no", "yes")),
     ]
@@ -350,8 +351,8 @@ def test_short_videos_are_named() -> None:
 def test_nothing_to_say_is_said_without_numbers() -> None:
     failed = Failed(stage="media", error="MediaError", message="gone")
     found = said([Examined(item=item(1), finding=failed)])
-    assert sheet(found, "modality").entries == ()
-    assert sheet(found, "solved").entries == ()
+    assert sheet(found, "modality").rows == ()
+    assert sheet(found, "solved").rows == ()
     assert "1 failed" in sheet(found, "modality").note
 
 

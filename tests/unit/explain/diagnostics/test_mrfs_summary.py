@@ -11,7 +11,8 @@ from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply
-from vidence.tables.findings import Chart, Scatter, Sheet, Statement
+from vidence.tables.charts import Chart, Scatter, Statement
+from vidence.tables.table import Table
 
 MODES = ("nested-bisect", "exhaustive", "official")
 
@@ -48,9 +49,9 @@ def summary(all_of: list[Examined], **options: str) -> dict[str, Statement]:
     return {statement.name: statement for statement in made}
 
 
-def sheet(said: dict[str, Statement], name: str) -> Sheet:
+def sheet(said: dict[str, Statement], name: str) -> Table:
     found = said[name]
-    assert isinstance(found, Sheet)
+    assert isinstance(found, Table)
     return found
 
 
@@ -88,7 +89,7 @@ def test_means_are_over_the_questions_that_need_frames() -> None:
 
 def test_categories_are_shares_of_all_questions() -> None:
     categories = sheet(summary(MIXED), "categories")
-    shares = {entry.key: (number(entry.values[0]), entry.values[1]) for entry in categories.entries}
+    shares = {entry.key: (number(entry.values[0]), entry.values[1]) for entry in categories.rows}
     assert shares == {
         "text-only": (0.25, 2),
         "visual-required": (0.375, 3),
@@ -101,7 +102,7 @@ def test_categories_are_shares_of_all_questions() -> None:
 def test_each_tag_has_its_table_and_its_figure() -> None:
     said = summary(MIXED)
     tasks = sheet(said, "by task")
-    assert [e.key for e in tasks.entries] == ["AC", "TSO"]
+    assert [e.key for e in tasks.rows] == ["AC", "TSO"]
     assert number(tasks.value("AC", "mean")) == 4
     assert number(tasks.value("AC", "restricted")) == pytest.approx((4 + 17 + 17) / 3)
     assert number(tasks.value("AC", "undefined")) == 0.5
@@ -117,7 +118,7 @@ def test_tags_with_one_value_or_too_many_have_no_table() -> None:
     assert not [name for name in summary(same) if name.startswith("by ")]
     fewer = summary(same[:40])
     assert [name for name in fewer if name.startswith("by ")] == ["by id"]
-    assert [e.key for e in sheet(fewer, "by id").entries[:3]] == ["0", "1", "2"]
+    assert [e.key for e in sheet(fewer, "by id").rows[:3]] == ["0", "1", "2"]
 
 
 def test_the_distribution_adds_up() -> None:
@@ -137,7 +138,7 @@ def test_what_the_search_met_is_counted() -> None:
         finding(5, text=True, full=False),
     ]
     met = sheet(summary([Examined(item=item(i), finding=f) for i, f in enumerate(findings)]), "search")
-    counts = {entry.key: entry.values[1:3] for entry in met.entries}
+    counts = {entry.key: entry.values[1:3] for entry in met.rows}
     assert counts == {
         "asks": (None, 5),
         "not-monotone": (1, 2),

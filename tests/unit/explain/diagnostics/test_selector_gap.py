@@ -26,7 +26,7 @@ from vidence.contracts import Ask, Diagnostic, Examined, View
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding, recall
 from vidence.records import Evidence, Failed, Item, Media, Reply
-from vidence.tables.findings import Scatter, Statement
+from vidence.tables.charts import Scatter, Statement
 
 SELECTORS = {"selectors": "good|poor"}
 
@@ -333,7 +333,7 @@ def test_without_evidence_the_frames_of_the_plan_can_stand_in() -> None:
 def test_nothing_to_say_is_said_without_numbers() -> None:
     failed = Failed(stage="selection", error="DataError", message="no evidence")
     found = said([Examined(item=item(), finding=failed)])
-    assert sheet(found, "selector-gap").entries == ()
+    assert sheet(found, "selector-gap").rows == ()
     assert "1 failed" in sheet(found, "selector-gap").note
     assert set(found) == {"selector-gap"}
 

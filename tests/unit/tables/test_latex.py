@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.errors import StoreError
 from vidence.records import Estimate
-from vidence.report.latex import escaped, latex, write_latex
-from vidence.tables.cells import Cell, Column, Line, Table, estimated, share, words
+from vidence.tables.latex import escaped, latex
+from vidence.tables.table import Cell, Column, Row, Table
 
 PRINTED = {
     "textbackslash": "\\",
@@ -102,39 +101,29 @@ def estimate(value, low, high):
 
 def table(**fields):
     columns = (
-        Column(key="name", title="model_x", is_text=True),
         Column(key="a", title="A & B", group="both #1"),
-        Column(key="b", title="C%", group="both #1"),
-        Column(key="c", title="all"),
+        Column(key="b", title="C%", kind="share", group="both #1"),
+        Column(key="c", title="all", kind="share", group=""),
     )
-    lines = (
-        Line(
+    rows = (
+        Row(
             key="printed:0",
-            cells=(
-                words("[GPT] 50 %"),
-                Cell(text="33.02", detail="†1 *2"),
-                words("-1.5"),
-                words("x", detail="on 3"),
-            ),
+            label="[GPT] 50 %",
+            values=(Cell(value="33.02", detail="†1 *2"), "-1.5", Cell(value="x", detail="on 3")),
         ),
-        Line(
+        Row(
             key="ours:0",
-            cells=(
-                words("ours_v2", detail="asked {so}"),
-                Cell(
-                    text="43.2",
-                    detail="41.0 to 45.4",
-                    value=0.432,
-                    estimate=estimate(0.432, 0.41, 0.454),
-                    mark="best",
-                ),
-                estimated(estimate(0.1, -0.05, 0.25)),
-                estimated(estimate(0.5, float("nan"), float("nan"))),
+            label="ours_v2",
+            detail="asked {so}",
+            values=(
+                Cell(value=estimate(0.432, 0.41, 0.454), kind="share", mark="best"),
+                estimate(0.1, -0.05, 0.25),
+                estimate(0.5, float("nan"), float("nan")),
             ),
         ),
     )
-    made = {"name": "paper:1 X", "title": "T_1", "note": "50 % of all.", "columns": columns, "lines": lines}
-    return Table(**{**made, **fields})
+    made = {"name": "paper:1 X", "title": "T_1", "note": "50 % of all.", "columns": columns, "rows": rows}
+    return Table(**{"label": Column(key="name", title="model_x"), **made, **fields})
 
 
 def rows_of(text):
@@ -171,7 +160,7 @@ def test_a_table_is_sound_and_says_everything():
     letters, rows = rows_of(text)
     assert letters == "lrrr"
     assert rows[0] == [r"\multicolumn{1}{c}{}", r"\multicolumn{2}{c}{both \#1}", r"\multicolumn{1}{c}{}"]
-    assert rows[1] == [r"model\_x", r"A \& B", r"C\%", "all"]
+    assert rows[1] == [r"model\_x", r"A \& B", r"C\%", r"all, \%"]
     assert rows[2] == [
         r"{[}GPT{]} 50 \%",
         r"33.02\textsuperscript{$\dagger$1 {*}2}",
@@ -203,13 +192,11 @@ def test_intervals_in_brackets_or_none():
 
 
 def test_wide_tables_span_the_page_and_footnotes_stand_below():
-    columns = (
-        Column(key="n", title="n", is_text=True),
-        *(Column(key=str(i), title=str(i)) for i in range(9)),
-    )
+    columns = tuple(Column(key=str(i), title=str(i)) for i in range(9))
     wide = table(
+        label="n",
         columns=columns,
-        lines=(Line(key="x", cells=tuple(share(0.5) for _ in columns)),),
+        rows=(Row(key="x", label="50.0", values=tuple(0.5 for _ in columns)),),
         footnotes=("†1 a_b", "*2 c"),
     )
     text = latex([wide, table()])
@@ -220,11 +207,4 @@ def test_wide_tables_span_the_page_and_footnotes_stand_below():
 
 
 def test_a_table_without_lines_is_sound():
-    assert_sound(latex([table(lines=())]))
-
-
-def test_the_file_is_written_whole(tmp_path):
-    write_latex([table()], tmp_path / "t.tex", intervals="none")
-    assert (tmp_path / "t.tex").read_text("ascii") == latex([table()], intervals="none")
-    with pytest.raises(StoreError, match="it is a folder"):
-        write_latex([table()], tmp_path)
+    assert_sound(latex([table(rows=())]))

@@ -7,7 +7,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.tables.cells import Cell, Column, Table
+from vidence.tables.format import Shown, ShownRow, shown_columns, shown_rows
+from vidence.tables.table import Column, Table
 from vidence.tables.visible import visible
 
 MOST_NAME = 28
@@ -23,9 +24,9 @@ def plain(text: str, *, style: str = "") -> Text:
     return Text(visible(text), style=style)
 
 
-def shortened(cell: Cell, *, most: int = MOST_NAME) -> str:
-    """What a cell shows, on one line of limited length; of a long text the beginning and the end."""
-    text = visible(cell.text).replace("\n", " ")
+def shortened(text: str, *, most: int = MOST_NAME) -> str:
+    """A text on one line of limited length; of a long one the beginning and the end."""
+    text = visible(text).replace("\n", " ")
     if len(text) <= most:
         return text
     n_last = (most - 1) // 2
@@ -42,22 +43,23 @@ def print_table(table: Table, console: Console) -> None:
     """Print a table with its notes; of a long one only how long it is."""
     console.print()
     console.print(plain(table.title, style="bold"))
-    if len(table.lines) > MOST_LINES:
-        console.print(plain(f"{len(table.lines):,} lines, on the page and in the files.", style="dim"))
+    if len(table.rows) > MOST_LINES:
+        console.print(plain(f"{len(table.rows):,} lines, on the page and in the files.", style="dim"))
         return
-    widths = _widths(table)
+    columns, rows = shown_columns(table), shown_rows(table)
+    widths = _widths(columns, rows)
     widths[0] = min(widths[0], console.width // 2)
     for block in _blocks(widths, console.width):
         grid = new_grid()
         for i in block:
             grid.add_column(
-                plain(_heading(table.columns[i]), style="dim"),
-                justify="left" if i == 0 or table.columns[i].is_text else "right",
+                plain(_heading(columns[i]), style="dim"),
+                justify="left" if i == 0 or columns[i].kind == "text" else "right",
                 max_width=widths[i],
                 overflow="fold",
             )
-        for line in table.lines:
-            grid.add_row(*(plain(_cell(i, line.cells[i])) for i in block))
+        for row in rows:
+            grid.add_row(*(plain(_cell(i, row.cells[i])) for i in block))
         console.print(grid)
     for note in filter(None, (table.note, *table.footnotes)):
         console.print(plain(note, style="dim"))
@@ -67,19 +69,19 @@ def _heading(column: Column) -> str:
     return "\n".join(filter(None, (column.group, column.title)))
 
 
-def _cell(i: int, cell: Cell) -> str:
+def _cell(i: int, cell: Shown) -> str:
     if i == 0:
         gap = " " if cell.detail.startswith(("†", "*")) else ", "
-        return gap.join(filter(None, (shortened(cell, most=MOST_LABEL), visible(cell.detail))))
-    return " ".join(filter(None, (shortened(cell, most=MOST_WORDS), visible(cell.detail))))
+        return gap.join(filter(None, (shortened(cell.text, most=MOST_LABEL), visible(cell.detail))))
+    return " ".join(filter(None, (shortened(cell.text, most=MOST_WORDS), visible(cell.detail))))
 
 
-def _widths(table: Table) -> list[int]:
+def _widths(columns: Sequence[Column], rows: Sequence[ShownRow]) -> list[int]:
     """How wide each column is; headings fold."""
     widths = []
-    for i, column in enumerate(table.columns):
+    for i, column in enumerate(columns):
         words = max(map(cell_len, (column.group, column.title)))
-        cells = max((cell_len(_cell(i, line.cells[i])) for line in table.lines), default=0)
+        cells = max((cell_len(_cell(i, row.cells[i])) for row in rows), default=0)
         widths.append(max(cells, min(words, MOST_HEADING)))
     return widths
 

@@ -8,18 +8,23 @@ from vidence import catalog
 from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Answered, Unreadable, Verdict
-from vidence.report.beside import published_tables
-from vidence.report.budgets import budget_table
-from vidence.report.measured import accuracy, chosen, macro_tag, points
-from vidence.report.paper_sections import for_print, paper_sections
-from vidence.report.paper_shaped import Drawn, columns_of, has_paper_tables, paper_tables
+from vidence.report.papers import (
+    columns_of,
+    for_print,
+    has_paper_tables,
+    paper_sections,
+    paper_tables,
+    published_tables,
+)
 from vidence.report.results import WAITING
-from vidence.tables.cells import DASH
+from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
+from vidence.report.side_by_side import budget_table
+from vidence.tables.format import DASH, shown_columns, shown_rows
 
 
 @pytest.fixture
-def drawn():
-    return Drawn(rng=np.random.default_rng(0))
+def draws():
+    return Draws(rng=np.random.default_rng(0))
 
 
 def asked(runs, tags, marks, *, per_video=1, answer="A", kind="choice", name="a", **plan):
@@ -43,30 +48,30 @@ def asked(runs, tags, marks, *, per_video=1, answer="A", kind="choice", name="a"
 
 
 def row(table, line=0):
-    return [cell.text for cell in table.lines[line].cells[1:]]
+    return [cell.text for cell in shown_rows(table)[line].cells[1:]]
 
 
 def titles(table):
-    return [(c.group, c.title) for c in table.columns[1:]]
+    return [(c.group, c.title) for c in shown_columns(table)[1:]]
 
 
-def test_an_average_takes_the_chosen_questions_alone(runs, rng):
+def test_an_average_takes_the_chosen_questions_alone(runs, draws):
     tags = [{"task": "one"}] * 4 + [{"task": "two"}] * 2 + [{}]
     run = asked(runs, tags, [1, 1, 1, 0, 0, None, 1])
     assert len(chosen(run.rows, {"task": ("one", "two")})) == 6
-    assert accuracy(run.rows, "micro", rng=rng).value == pytest.approx(4 / 7)
-    assert accuracy(run.rows, "answered", rng=rng).value == pytest.approx(4 / 6)
+    assert accuracy(run.rows, "micro", draws=draws).value == pytest.approx(4 / 7)
+    assert accuracy(run.rows, "answered", draws=draws).value == pytest.approx(4 / 6)
     # The question without a task is a group of its own: (3/4 + 0 + 1) / 3.
-    assert accuracy(run.rows, "macro:task", rng=rng).value == pytest.approx(1.75 / 3)
-    assert accuracy(chosen(run.rows, {"task": ("two",)}), "micro", rng=rng).value == 0
-    assert accuracy([], "micro", rng=rng) is None
-    assert points(run.rows, rng=rng) is None
+    assert accuracy(run.rows, "macro:task", draws=draws).value == pytest.approx(1.75 / 3)
+    assert accuracy(chosen(run.rows, {"task": ("two",)}), "micro", draws=draws).value == 0
+    assert accuracy([], "micro", draws=draws) is None
+    assert points(run.rows, draws=draws) is None
     for wrong in ("mean", "macro:", "macro"):
         with pytest.raises(UsageError, match="expected 'micro', 'answered' or 'macro:TAG'"):
             macro_tag(wrong)
 
 
-def test_points_are_means_by_question(runs, rng):
+def test_points_are_means_by_question(runs, draws):
     run = asked(runs, [{}, {}], [1, 1])
     rows = [
         msgspec.structs.replace(r.trial.score, points=p) for r, p in zip(run.rows, (4.0, 1.0), strict=True)
@@ -76,10 +81,10 @@ def test_points_are_means_by_question(runs, rng):
     marked = [replace(r, score=s) for r, s in zip(run.rows, rows, strict=True)]
     again = replace(marked[0], score=msgspec.structs.replace(rows[0], points=2.0))
     # Question one has 4 and 2, so 3; question two has 1.
-    assert points([*marked, again], rng=rng).value == 2.0
+    assert points([*marked, again], draws=draws).value == 2.0
 
 
-def test_mmvu_has_its_disciplines(runs, drawn):
+def test_mmvu_has_its_disciplines(runs, draws):
     tags = [
         {"discipline": "Science", "question_type": "multiple-choice"},
         {"discipline": "Science", "question_type": "multiple-choice"},
@@ -87,7 +92,7 @@ def test_mmvu_has_its_disciplines(runs, drawn):
         {"discipline": "Engineering", "question_type": "open-ended"},
     ]
     run = asked(runs, tags, [1, 0, 1, 1], benchmark="mmvu", split="validation")
-    (table,) = paper_tables([run], drawn=drawn)
+    (table,) = paper_tables([run], draws=draws)
     assert table.title == "mmvu: Disciplines of the validation set"
     assert titles(table) == [
         ("", "Science"),
@@ -98,10 +103,10 @@ def test_mmvu_has_its_disciplines(runs, drawn):
         ("validation", "All"),
     ]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
-    assert table.lines[0].cells[0].detail == "paper: direct, 4 frames, midpoints; marked by robust"
+    assert shown_rows(table)[0].cells[0].detail == "paper: direct, 4 frames, midpoints; marked by robust"
 
 
-def test_herbench_has_families_and_three_overall_means(runs, drawn):
+def test_herbench_has_families_and_three_overall_means(runs, draws):
     tags = (
         [{"task": "TSO", "family": "TR&C"}] * 4
         + [{"task": "MPDR", "family": "TR&C"}]
@@ -109,7 +114,7 @@ def test_herbench_has_families_and_three_overall_means(runs, drawn):
     )
     # TSO 1 of 4 with one unreadable, MPDR 1 of 1, AC 1 of 2.
     run = asked(runs, tags, [1, 0, 0, None, 1, 1, 0], benchmark="herbench", headline="macro:task")
-    (table,) = paper_tables([run], drawn=drawn)
+    (table,) = paper_tables([run], draws=draws)
     assert titles(table) == [
         ("TR&C", "TSO"),
         ("TR&C", "MPDR"),
@@ -123,7 +128,7 @@ def test_herbench_has_families_and_three_overall_means(runs, drawn):
     assert row(table) == ["25.0", "100.0", "62.5", "50.0", "50.0", "58.3", "42.9", "50.0"]
 
 
-def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, drawn):
+def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
     tags = [
         {"level": "perception", "dimension": "Spatiality", "task": "a"},
         {"level": "perception", "dimension": "Spatiality", "task": "a"},
@@ -138,7 +143,7 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, drawn):
     last = run.rows[-1]
     score = msgspec.structs.replace(last.score, points=3.0, verdicts=(verdict,), scorer="humanpcr", value=1.0)
     run = replace(run, rows=(*run.rows[:-1], replace(last, score=score)))
-    levels, by_reasoning, by_domain = paper_tables([run], drawn=drawn)
+    levels, by_reasoning, by_domain = paper_tables([run], draws=draws)
     assert titles(levels) == [
         ("Human-P", "Spatiality"),
         ("Human-P", "avg."),
@@ -153,12 +158,12 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, drawn):
     assert titles(by_reasoning)[0] == ("reasoning", "Planning")
     assert titles(by_domain)[0] == ("domain", "Sports")
     assert "on the scale of the judge" in levels.note
-    assert "marked by robust + humanpcr (scripted:j)" in levels.lines[0].cells[0].detail
+    assert "marked by robust + humanpcr (scripted:j)" in shown_rows(levels)[0].cells[0].detail
 
 
-def test_perceptioncomp_and_actpld_have_their_columns(runs, drawn):
+def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
     tags = [{"category": "variety show", "difficulty": "1"}, {"category": "sport", "difficulty": "3"}]
-    (table,) = paper_tables([asked(runs, tags, [1, 0], benchmark="perceptioncomp")], drawn=drawn)
+    (table,) = paper_tables([asked(runs, tags, [1, 0], benchmark="perceptioncomp")], draws=draws)
     assert titles(table) == [
         ("category", "Sport"),
         ("category", "Show"),
@@ -169,7 +174,7 @@ def test_perceptioncomp_and_actpld_have_their_columns(runs, drawn):
     assert row(table) == ["0.0", "100.0", "100.0", "0.0", "50.0"]
     tags = [{"set": "single", "task": "3afc", "target": "label"}] * 3
     actpld = asked(runs, tags, [1, 0, None], benchmark="actpld", name="b", headline="answered")
-    (table,) = paper_tables([actpld], drawn=drawn)
+    (table,) = paper_tables([actpld], draws=draws)
     # The unreadable reply is left out, as the paper says.
     assert (titles(table), row(table)) == ([("single", "3AFC, label")], ["50.0"])
 
@@ -186,7 +191,7 @@ def test_columns_of_every_benchmark_can_be_averaged(name):
             assert all(values for values in column.where.values())
 
 
-def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, drawn):
+def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, draws):
     tags = [{"task": f"t{i % 2}", "many": f"m{i}", "one": "x"} for i in range(12)]
     run = asked(runs, tags, [1, 0] * 6)
     assert not has_paper_tables([run])
@@ -195,35 +200,35 @@ def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, drawn):
         ("task", "t0"),
         ("task", "t1"),
     ]
-    (table,) = paper_tables([run], drawn=drawn)
+    (table,) = paper_tables([run], draws=draws)
     assert row(table) == ["50.0", "100.0", "0.0"]
     unknown = asked(runs, tags, [1, 0] * 6, name="b", benchmark="not-installed-here")
     assert not has_paper_tables([unknown])
-    assert paper_tables([unknown], drawn=drawn)[0].title == "not-installed-here: scores"
+    assert paper_tables([unknown], draws=draws)[0].title == "not-installed-here: scores"
 
 
-def test_the_best_is_marked_only_where_it_is_told_apart(runs, drawn):
+def test_the_best_is_marked_only_where_it_is_told_apart(runs, draws):
     tags = [{"category": "sport", "difficulty": "1"}] * 30 + [{"category": "game", "difficulty": "2"}] * 30
     one = asked(runs, tags, [1] * 30 + [1, 0] * 15, benchmark="perceptioncomp", model="scripted:a")
     two = asked(runs, tags, [0] * 30 + [0, 1] * 15, benchmark="perceptioncomp", model="scripted:b", name="b")
-    (table,) = paper_tables([one, two], drawn=drawn)
-    marks = [[cell.mark for cell in line.cells[1:]] for line in table.lines]
+    (table,) = paper_tables([one, two], draws=draws)
+    marks = [[cell.mark for cell in line.cells[1:]] for line in shown_rows(table)]
     # Sport 30 to 0, game 15 to 15, level 1 as sport, level 2 as game, overall 45 to 15.
     assert marks == [["best", "", "best", "", "best"], [""] * 5]
     assert "Bold: best" in table.note
     other = asked(runs, tags[:40], [1] * 40, benchmark="perceptioncomp", model="scripted:c", name="c")
-    (table,) = paper_tables([one, other], drawn=drawn)
-    assert not any(cell.mark for line in table.lines for cell in line.cells)
+    (table,) = paper_tables([one, other], draws=draws)
+    assert not any(cell.mark for line in shown_rows(table) for cell in line.cells)
     assert "not about the same questions" in table.note
 
 
-def test_columns_that_cannot_be_tested_have_no_best(runs, drawn):
+def test_columns_that_cannot_be_tested_have_no_best(runs, draws):
     tags = [{"task": "TSO", "family": "TR&C"}] * 29 + [{"family": "TR&C"}]
     pair = [
         asked(runs, tags, [m] * 30, benchmark="herbench", model=f"scripted:{m}", name=f"r{m}") for m in (0, 1)
     ]
-    (table,) = paper_tables(pair, drawn=drawn)
-    marks = dict(zip(titles(table), [c.mark for c in table.lines[1].cells[1:]], strict=True))
+    (table,) = paper_tables(pair, draws=draws)
+    marks = dict(zip(titles(table), [c.mark for c in shown_rows(table)[1].cells[1:]], strict=True))
     assert marks["TR&C", "TSO"] == "best"
     assert marks["overall", "over questions"] == "best"
     # A question without a task: no macro test. Readable replies differ between runs: no test either.
@@ -238,11 +243,18 @@ def seed500(runs, marks, name="a", **plan):
     return asked(runs, tags * 2, marks, name=name, benchmark="perceptioncomp", split="seed500", **plan)
 
 
-def test_our_row_stands_under_the_printed_ones(runs, drawn):
-    tables = published_tables([seed500(runs, [1, 0, 1, 1], model="scripted:ours")], drawn=drawn)
+def test_our_row_stands_under_the_printed_ones(runs, draws):
+    tables = published_tables([seed500(runs, [1, 0, 1, 1], model="scripted:ours")], draws=draws)
     table = next(t for t in tables if t.name == "published:perceptioncomp-table2")
-    assert [c.title for c in table.columns][:5] == ["Model", "Size", "Frames", "Outdoor Tour", "Shopping"]
-    human, ours = table.lines[0], table.lines[-1]
+    titles = [c.title for c in shown_columns(table)]
+    assert titles[:5] == [
+        "Model",
+        "Size",
+        "Frames",
+        "Outdoor Tour",
+        "Shopping",
+    ]
+    human, ours = shown_rows(table)[0], shown_rows(table)[-1]
     # As printed in the paper.
     assert human.cells[0].text == "Human"
     assert human.cells[5].text == "81.08"
@@ -250,7 +262,7 @@ def test_our_row_stands_under_the_printed_ones(runs, drawn):
     assert human.cells[5].detail.startswith("†")
     sign = human.cells[5].detail
     assert any(note.startswith(f"{sign} Sports: no share of 15") for note in table.footnotes)
-    cells = dict(zip([c.title for c in table.columns], ours.cells, strict=True))
+    cells = dict(zip([c.title for c in shown_columns(table)], ours.cells, strict=True))
     assert ours.key == "ours:0"
     assert cells["Model"].text == "scripted:ours"
     assert cells["Outdoor Tour"].text == DASH
@@ -261,64 +273,66 @@ def test_our_row_stands_under_the_printed_ones(runs, drawn):
     assert "Table 2" in table.note
 
 
-def test_signs_of_footnotes_are_all_explained(runs, drawn):
-    for table in published_tables([seed500(runs, [1, 0, 1, 1])], drawn=drawn):
-        used = {s for line in table.lines for c in line.cells if not c.estimate for s in c.detail.split()}
+def test_signs_of_footnotes_are_all_explained(runs, draws):
+    for table in published_tables([seed500(runs, [1, 0, 1, 1])], draws=draws):
+        used = {
+            s for line in shown_rows(table) for c in line.cells if not c.estimate for s in c.detail.split()
+        }
         told = {note.split()[0] for note in table.footnotes if note[0] in "†*"}
         assert used == told
 
 
-def test_a_run_without_a_printed_table_is_refused(runs, drawn):
+def test_a_run_without_a_printed_table_is_refused(runs, draws):
     with pytest.raises(UsageError, match=r"no published table is about table \(all\); `vidence audit-table`"):
-        published_tables([runs.load("a")], drawn=drawn)
+        published_tables([runs.load("a")], draws=draws)
     # Of the right benchmark, with none of its tags: only the overall value stands there.
     bare = asked(runs, [{}], [1], name="b", benchmark="humanpcr", split="human-r")
     with pytest.raises(UsageError, match="no published table"):
-        published_tables([bare], drawn=drawn)
+        published_tables([bare], draws=draws)
 
 
 # --------------------------------------------------------------------------- budgets
 
 
-def test_the_best_of_budgets_stands_apart(runs, drawn):
+def test_the_best_of_budgets_stands_apart(runs, draws):
     marks = {32: [1, 0, 0, 0], 64: [1, 1, 1, 0], 128: [1, 1, 0, 0]}
     tags = [{}] * 4
     found = [asked(runs, tags, m, n_frames=n, name=f"r{n}", protocol=f"frames-{n}") for n, m in marks.items()]
     alone = asked(runs, tags, [1] * 4, n_frames=8, name="alone", model="scripted:other")
-    table = budget_table([*found, alone], drawn=drawn)
-    assert [c.title for c in table.columns] == [
+    table = budget_table([*found, alone], draws=draws)
+    assert [c.title for c in shown_columns(table)] == [
         "model",
         "32 frames",
         "64 frames",
         "128 frames",
         "best of budgets, %",
     ]
-    (line,) = table.lines
+    (line,) = shown_rows(table)
     assert [c.text for c in line.cells] == ["scripted:test", "25.0", "75.0", "50.0", "75.0"]
     assert line.cells[-1].detail == "64 frames, of 32, 64, 128"
     assert line.cells[-1].estimate is None
     assert "chosen on the very questions" in table.note
-    assert budget_table([found[0], alone], drawn=drawn) is None
+    assert budget_table([found[0], alone], draws=draws) is None
     other_parser = asked(runs, tags, [1] * 4, n_frames=64, name="r", parser="perceptioncomp-api")
-    assert budget_table([found[0], other_parser], drawn=drawn) is None
+    assert budget_table([found[0], other_parser], draws=draws) is None
 
 
-def test_budgets_without_marks_are_dashes(runs, drawn):
+def test_budgets_without_marks_are_dashes(runs, draws):
     waiting = [asked(runs, [{}], [1], kind="text", n_frames=n, name=f"w{n}", answer="dog") for n in (8, 16)]
     assert {row.score.scorer for run in waiting for row in run.rows} == {WAITING}
-    table = budget_table(waiting, drawn=drawn)
-    assert [c.text for c in table.lines[0].cells[1:]] == [DASH] * 3
+    table = budget_table(waiting, draws=draws)
+    assert [c.text for c in shown_rows(table)[0].cells[1:]] == [DASH] * 3
     mixed = [*waiting[:1], waiting[1]]
-    assert budget_table(mixed, drawn=drawn) is not None
+    assert budget_table(mixed, draws=draws) is not None
 
 
-def test_sections_are_there_where_there_is_something_for_them(runs, drawn):
+def test_sections_are_there_where_there_is_something_for_them(runs, draws):
     plain = runs.load("plain")
-    assert paper_sections([plain], drawn=drawn, with_published=False) == ()
-    (table,) = for_print([plain], (), drawn=drawn)
+    assert paper_sections([plain], draws=draws, with_published=False) == ()
+    (table,) = for_print([plain], (), draws=draws)
     assert table.title == "table: scores"
     pair = [seed500(runs, [1, 0, 1, 1], name=f"s{n}", n_frames=n) for n in (8, 16)]
-    sections = paper_sections(pair, drawn=drawn, with_published=True)
+    sections = paper_sections(pair, draws=draws, with_published=True)
     assert [s.title for s in sections] == ["As in the paper", "Beside the published tables", "Frame budgets"]
-    tables = for_print(pair, sections, drawn=drawn)
+    tables = for_print(pair, sections, draws=draws)
     assert [t.name for t in tables] == [t.name for s in sections for t in s.tables]

@@ -4,11 +4,10 @@ import re
 import unicodedata
 from collections.abc import Sequence
 from itertools import groupby
-from pathlib import Path
 from typing import Literal, TypeAlias
 
-from vidence.report.export import write_whole
-from vidence.tables.cells import DASH, Cell, Column, Line, Table
+from vidence.tables.format import DASH, Shown, ShownRow, shown_columns, shown_rows
+from vidence.tables.table import Column, Table
 from vidence.tables.visible import visible
 
 Intervals: TypeAlias = Literal["pm", "brackets", "none"]
@@ -79,6 +78,11 @@ _ACCENTS = {
 # What would become a dash or a quotation mark when it stands twice.
 _LIGATURE = re.compile(r"-(?=-)|'(?=')|,(?=,)|[?!](?=\\textquoteleft)")
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
+_MEANING = {
+    "pm": "Behind $\\pm$: half the width of the interval.",
+    "brackets": "In brackets: the interval.",
+    "none": "",
+}
 _NOTE_SIGNS = re.compile(r"[†*]\d+(?: [†*]\d+)*")
 
 
@@ -119,23 +123,14 @@ def latex(tables: Sequence[Table], *, intervals: Intervals = "pm") -> str:
     return head + "\n".join(_environment(table, intervals) for table in tables)
 
 
-def write_latex(tables: Sequence[Table], path: Path, *, intervals: Intervals = "pm") -> None:
-    """Write the tables.
-
-    Raises:
-        StoreError: the file cannot be written.
-    """
-    write_whole(path, latex(tables, intervals=intervals).encode("ascii"))
-
-
 def _environment(table: Table, intervals: Intervals) -> str:
-    columns = table.columns
-    is_wide = len(columns) + _n_intervals(table, intervals) > MOST_NARROW
+    columns, rows = shown_columns(table), shown_rows(table)
+    n_intervals = 0 if intervals == "none" else _n_intervals(rows)
+    is_wide = len(columns) + n_intervals > MOST_NARROW
     name = "table*" if is_wide else "table"
-    rows = [_row(line, intervals) for line in table.lines]
-    sides = "".join("l" if i == 0 or column.is_text else "r" for i, column in enumerate(columns))
+    sides = "".join("l" if i == 0 or column.kind == "text" else "r" for i, column in enumerate(columns))
     lines = [
-        *_comments(table),
+        *_comments(rows),
         f"\\begin{{{name}}}[t]",
         "\\centering",
         "\\footnotesize" if is_wide else "\\small",
@@ -146,11 +141,12 @@ def _environment(table: Table, intervals: Intervals) -> str:
         f"{' & '.join(escaped(column.title) for column in columns)} \\\\",
         "\\midrule",
     ]
-    for n, (line, row) in enumerate(zip(table.lines, rows, strict=True)):
-        if n and line.key.startswith("ours:") and not table.lines[n - 1].key.startswith("ours:"):
+    for n, row in enumerate(rows):
+        if n and row.key.startswith("ours:") and not rows[n - 1].key.startswith("ours:"):
             lines.append("\\midrule")
-        lines.append(f"{' & '.join(row)} \\\\")
-    caption = f"{escaped(table.title)}. {escaped(table.note)} {_meaning(table, intervals)}".strip()
+        lines.append(f"{' & '.join(_row(row, intervals))} \\\\")
+    meaning = _MEANING[intervals] if n_intervals else ""
+    caption = f"{escaped(table.title)}. {escaped(table.note)} {meaning}".strip()
     label = re.sub(r"[^a-z0-9]+", "-", table.name.lower()).strip("-")
     lines += ["\\bottomrule", "\\end{tabular}"]
     if table.footnotes:
@@ -159,32 +155,22 @@ def _environment(table: Table, intervals: Intervals) -> str:
     return "\n".join([*lines, f"\\caption{{{caption}}}", f"\\label{{tab:{label}}}", f"\\end{{{name}}}", ""])
 
 
-def _comments(table: Table) -> list[str]:
+def _comments(rows: Sequence[ShownRow]) -> list[str]:
     """What is said beside the names of runs: it has no place in print."""
-    first = [line.cells[0] for line in table.lines if line.key.startswith(OURS)]
+    first = [row.cells[0] for row in rows if row.key.startswith(OURS)]
     return [f"% {escaped(cell.text)}: {escaped(cell.detail)}" for cell in first if cell.detail]
 
 
-def _row(line: Line, intervals: Intervals) -> list[str]:
-    first, *others = line.cells
-    name = escaped(first.text) if line.key.startswith(OURS) else _cell(first, intervals)
+def _row(row: ShownRow, intervals: Intervals) -> list[str]:
+    first, *others = row.cells
+    name = escaped(first.text) if row.key.startswith(OURS) else _cell(first, intervals)
     return [name, *(_cell(cell, intervals) for cell in others)]
 
 
-def _n_intervals(table: Table, intervals: Intervals) -> int:
+def _n_intervals(rows: Sequence[ShownRow]) -> int:
     """How many columns have intervals to print."""
-    if intervals == "none":
-        return 0
-    columns = zip(*(line.cells for line in table.lines), strict=True)
+    columns = zip(*(row.cells for row in rows), strict=True)
     return sum(any(c.estimate and _ENDS.fullmatch(c.detail) for c in cells) for cells in columns)
-
-
-def _meaning(table: Table, intervals: Intervals) -> str:
-    if not _n_intervals(table, intervals):
-        return ""
-    if intervals == "pm":
-        return "Behind $\\pm$: half the width of the interval."
-    return "In brackets: the interval."
 
 
 def _group_lines(columns: Sequence[Column]) -> list[str]:
@@ -201,7 +187,7 @@ def _group_lines(columns: Sequence[Column]) -> list[str]:
     return [f"{' & '.join(cells)} \\\\", "".join(rules)]
 
 
-def _cell(cell: Cell, intervals: Intervals) -> str:
+def _cell(cell: Shown, intervals: Intervals) -> str:
     text = escaped(cell.text)
     if re.fullmatch(r"-[\d.,]+", cell.text):
         text = f"$-${escaped(cell.text[1:])}"

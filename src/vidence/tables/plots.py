@@ -1,7 +1,4 @@
-"""The figures of diagnostics: curves, distributions and scatters, as SVG.
-
-Across, positions are per cent of the width, so that the figures fit any screen; see `svg.py`.
-"""
+"""Plots of diagnostics: curves, distributions and scatters, as SVG."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -10,9 +7,10 @@ from itertools import pairwise
 import numpy as np
 
 from vidence.records import Estimate
-from vidence.tables.cells import has_interval, percent
-from vidence.tables.findings import Chart, Point, Scatter, Violins
-from vidence.tables.svg import AXIS_PX, Drawing, line, shorten, swatch, text, whole
+from vidence.tables import svg
+from vidence.tables.charts import Chart, Point, Scatter, Violins
+from vidence.tables.format import has_interval, percent
+from vidence.tables.svg import AXIS_PX, Drawing, Tick, line, text
 
 PLOT_PX = 260
 LEFT, RIGHT = 9.0, 98.0  # per cent of the width that the plot takes
@@ -22,15 +20,15 @@ N_STEPS = 64
 _STYLES = 4
 
 
-def draw_statement(figure: Chart | Violins | Scatter) -> Drawing:
-    """The figure of a statement."""
-    match figure:
+def draw_plot(plot: Chart | Violins | Scatter) -> Drawing:
+    """The plot as SVG."""
+    match plot:
         case Chart():
-            return _draw_chart(figure)
+            return _draw_chart(plot)
         case Violins():
-            return _draw_violins(figure)
+            return _draw_violins(plot)
         case Scatter():
-            return _draw_scatter(figure)
+            return _draw_scatter(plot)
 
 
 # --------------------------------------------------------------------------- axes
@@ -44,34 +42,36 @@ def _nice_top(most: float) -> float:
     return next(step * power for step in (1, 2, 2.5, 5, 10) if step * power >= most * (1 - 1e-9))
 
 
-def _number(value: float, *, is_share: bool) -> str:
-    return f"{percent(value, digits=0)} %" if is_share else f"{value:g}"
-
-
-def _ends(estimates: Sequence[Estimate]) -> tuple[float, float]:
-    """The range of some estimates with their intervals, from 0 where nothing is below it."""
+def _ends(estimates: Sequence[Estimate], *, is_share: bool) -> tuple[float, float]:
+    """Where an axis for some estimates with their intervals begins and ends; 0 is on it."""
     found = [v for e in estimates for v in (e.value, e.low, e.high) if math.isfinite(v)]
-    return min([0.0, *found]), max([0.0, *found])
+    low, high = min([0.0, *found]), max([0.0, *found])
+    return low, 1.0 if is_share and high > 0.5 else _nice_top(high)
 
 
-def _scale(low: float, high: float, *, start: float, end: float) -> Callable[[float], float]:
-    span = high - low or 1.0
-
-    def at(value: float) -> float:
-        return start + (end - start) * min(max((value - low) / span, 0.0), 1.0)
-
-    return at
+def _written(low: float, high: float, *, is_share: bool) -> list[tuple[float, str]]:
+    """The numbers of an axis."""
+    values = [low + (high - low) * i / (N_TICKS - 1) for i in range(N_TICKS)]
+    return [(v, f"{percent(v, digits=0)} %" if is_share else f"{v:g}") for v in values]
 
 
-def _frame(y: Callable[[float], float], low: float, high: float, *, is_share: bool, title: str) -> list[str]:
-    """Horizontal lines with their numbers, and what is measured."""
-    body = [text(title, x="0", y=12, style="axis")]
-    for i in range(N_TICKS):
-        value = low + (high - low) * i / (N_TICKS - 1)
+def _frame(
+    y: Callable[[float], float], numbers: Sequence[tuple[float, str]], *, x_title: str, y_title: str
+) -> list[str]:
+    """Horizontal lines with their numbers, and what is measured along both axes."""
+    body = [text(y_title, x="0", y=12, style="axis")]
+    for value, shown in numbers:
         body.append(line(x1=LEFT, x2=RIGHT, y1=y(value), y2=y(value), style="grid"))
-        shown = _number(value, is_share=is_share)
         body.append(text(shown, x=f"{LEFT - 1:g}%", y=y(value) + 4, anchor="end", style="axis"))
-    return body
+    return [*body, text(x_title, x=f"{RIGHT:g}%", y=PLOT_PX + 34, anchor="end", style="axis")]
+
+
+def _below(at: float, words: str) -> str:
+    return text(words, x=f"{at:.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis")
+
+
+def _whole(body: Sequence[str], title: str) -> str:
+    return svg.whole(body, height=PLOT_PX + AXIS_PX + 18, title=title)
 
 
 # --------------------------------------------------------------------------- curves
@@ -79,18 +79,15 @@ def _frame(y: Callable[[float], float], low: float, high: float, *, is_share: bo
 
 def _draw_chart(chart: Chart) -> Drawing:
     points = [point for series in chart.series for point in series.points]
-    low, high = _ends([point.y for point in points])
-    high = 1.0 if chart.is_share and high > 0.5 else _nice_top(high)
+    low, high = _ends([point.y for point in points], is_share=chart.is_share)
     low = -_nice_top(-low) if low < 0 else 0.0
-    y = _scale(low, high, start=PLOT_PX, end=24.0)
+    y = svg.scale(low, high, start=PLOT_PX, end=24.0)
     xs = sorted({point.x for point in points})
     place = _across(chart, xs)
-    body = _frame(y, low, high, is_share=chart.is_share, title=chart.y_title)
+    numbers = _written(low, high, is_share=chart.is_share)
+    body = _frame(y, numbers, x_title=chart.x_title, y_title=chart.y_title)
     words_at = dict(chart.x_labels)
-    for value in xs:
-        shown = words_at.get(value, f"{value:g}")
-        body.append(text(shown, x=f"{place(value):.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis"))
-    body.append(text(chart.x_title, x=f"{RIGHT:g}%", y=PLOT_PX + 34, anchor="end", style="axis"))
+    body += [_below(place(value), words_at.get(value, f"{value:g}")) for value in xs]
     for value, words in chart.marks:
         body.append(line(x1=place(value), x2=place(value), y1=24, y2=PLOT_PX, style="zero"))
         body.append(text(words, x=f"{place(value):.2f}%", y=22, anchor="middle", style="number"))
@@ -99,10 +96,8 @@ def _draw_chart(chart: Chart) -> Drawing:
         body.append(text(words, x=f"{RIGHT:g}%", y=y(value) - 5, anchor="end", style="number"))
     for i, series in enumerate(chart.series):
         body += _curve(series.points, place, y, index=i)
-    legend = tuple(
-        (swatch(f'<g transform="translate(8 8)">{_mark(i)}</g>'), s.label) for i, s in enumerate(chart.series)
-    )
-    return Drawing(svg=whole(body, height=PLOT_PX + AXIS_PX + 18, title=chart.title), legend=legend)
+    legend = tuple((svg.dot_swatch(_mark(i)), series.label) for i, series in enumerate(chart.series))
+    return Drawing(svg=_whole(body, chart.title), legend=legend)
 
 
 def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
@@ -112,7 +107,7 @@ def _across(chart: Chart, xs: Sequence[float]) -> Callable[[float], float]:
         return math.log2(value) if is_log and value > 0 else value
 
     low, high = (measured(xs[0]), measured(xs[-1])) if xs else (0.0, 1.0)
-    inner = _scale(low, high, start=LEFT + 3, end=RIGHT - 3)
+    inner = svg.scale(low, high, start=LEFT + 3, end=RIGHT - 3)
     if low == high:
         return lambda value: (LEFT + RIGHT) / 2
     return lambda value: inner(measured(value))
@@ -130,7 +125,7 @@ def _curve(
         if has_interval(point.y):
             ends = y(point.y.low), y(point.y.high)
             body.append(line(x1=x(point.x), x2=x(point.x), y1=ends[0], y2=ends[1], style=style))
-        body.append(_dot(index, x=x(point.x), y=y(point.y.value)))
+        body.append(svg.dot(_mark(index), x=x(point.x), y=y(point.y.value)))
     return body
 
 
@@ -140,20 +135,16 @@ def _mark(index: int) -> str:
     return f'<path d="{shape}" class="dot curve-{index % _STYLES}"/>'
 
 
-def _dot(index: int, *, x: float, y: float) -> str:
-    return f'<svg x="{x:.3f}%" y="{y:g}" width="1" height="1" overflow="visible">{_mark(index)}</svg>'
-
-
 # --------------------------------------------------------------------------- distributions
 
 
 def _draw_violins(violins: Violins) -> Drawing:
     body: list[str] = []
-    x = _scale(violins.low, violins.high, start=0.0, end=100.0)
+    x = svg.scale(violins.low, violins.high, start=0.0, end=100.0)
     for i, group in enumerate(violins.groups):
         top = i * VIOLIN_PX
         n = f"{len(group.values):,} values"
-        body.append(text(shorten(group.label), x="0", y=top + 14, style="label"))
+        body.append(text(svg.shorten(group.label), x="0", y=top + 14, style="label"))
         body.append(text(n, x="100%", y=top + 14, anchor="end", style="number"))
         if group.values:
             body.append(_violin(group.values, violins, top=top + 18))
@@ -161,14 +152,12 @@ def _draw_violins(violins: Violins) -> Drawing:
                 at = x(float(np.quantile(np.asarray(group.values), share)))
                 body.append(line(x1=at, x2=at, y1=top + 22, y2=top + VIOLIN_PX - 8, style=style))
     bottom = len(violins.groups) * VIOLIN_PX
-    for tick in range(N_TICKS):
-        share = tick / (N_TICKS - 1)
-        value = violins.low + share * (violins.high - violins.low)
-        anchor = "start" if tick == 0 else "end" if tick == N_TICKS - 1 else "middle"
-        body.append(text(f"{value:g}", x=f"{100 * share:g}%", y=bottom + 14, anchor=anchor, style="axis"))
+    numbers = _written(violins.low, violins.high, is_share=False)
+    ticks = [Tick(at=x(value), words=shown) for value, shown in numbers]
+    body += svg.axis(ticks, bottom=bottom - 1, has_lines=False)
     body.append(text(violins.y_title, x="50%", y=bottom + 32, anchor="middle", style="axis"))
-    legend = ((swatch('<path d="M8 1V15" class="whisker"/>'), "median; thin lines: quartiles"),)
-    return Drawing(svg=whole(body, height=bottom + AXIS_PX + 16, title=violins.title), legend=legend)
+    legend = ((svg.swatch('<path d="M8 1V15" class="whisker"/>'), "median; thin lines: quartiles"),)
+    return Drawing(svg=svg.whole(body, height=bottom + AXIS_PX + 16, title=violins.title), legend=legend)
 
 
 def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
@@ -198,18 +187,13 @@ def _violin(values: Sequence[float], violins: Violins, *, top: float) -> str:
 
 
 def _draw_scatter(scatter: Scatter) -> Drawing:
-    x_low, x_high = _ends([dot.x for dot in scatter.dots])
-    y_low, y_high = _ends([dot.y for dot in scatter.dots])
-    x_high = 1.0 if scatter.x_is_share and x_high > 0.5 else _nice_top(x_high)
-    y_high = 1.0 if scatter.y_is_share and y_high > 0.5 else _nice_top(y_high)
-    x = _scale(x_low, x_high, start=LEFT, end=RIGHT - 2)
-    y = _scale(y_low, y_high, start=PLOT_PX, end=24.0)
-    body = _frame(y, y_low, y_high, is_share=scatter.y_is_share, title=scatter.y_title)
-    for tick in range(N_TICKS):
-        value = x_low + (x_high - x_low) * tick / (N_TICKS - 1)
-        shown = _number(value, is_share=scatter.x_is_share)
-        body.append(text(shown, x=f"{x(value):.2f}%", y=PLOT_PX + 16, anchor="middle", style="axis"))
-    body.append(text(scatter.x_title, x=f"{RIGHT:g}%", y=PLOT_PX + 34, anchor="end", style="axis"))
+    x_low, x_high = _ends([dot.x for dot in scatter.dots], is_share=scatter.x_is_share)
+    y_low, y_high = _ends([dot.y for dot in scatter.dots], is_share=scatter.y_is_share)
+    x = svg.scale(x_low, x_high, start=LEFT, end=RIGHT - 2)
+    y = svg.scale(y_low, y_high, start=PLOT_PX, end=24.0)
+    numbers = _written(y_low, y_high, is_share=scatter.y_is_share)
+    body = _frame(y, numbers, x_title=scatter.x_title, y_title=scatter.y_title)
+    body += [_below(x(v), shown) for v, shown in _written(x_low, x_high, is_share=scatter.x_is_share)]
     for dot in scatter.dots:
         if not (math.isfinite(dot.x.value) and math.isfinite(dot.y.value)):
             continue
@@ -218,8 +202,7 @@ def _draw_scatter(scatter: Scatter) -> Drawing:
             body.append(line(x1=x(dot.x.low), x2=x(dot.x.high), y1=height, y2=height, style="grid"))
         if has_interval(dot.y):
             body.append(line(x1=at, x2=at, y1=y(dot.y.low), y2=y(dot.y.high), style="grid"))
-        body.append(_dot(0, x=at, y=height))
-        anchor = "end" if at > 80 else "start"
-        offset = -1.2 if at > 80 else 1.2
+        body.append(svg.dot(_mark(0), x=at, y=height))
+        anchor, offset = ("end", -1.2) if at > 80 else ("start", 1.2)
         body.append(text(dot.label, x=f"{at + offset:.2f}%", y=height - 6, anchor=anchor, style="number"))
-    return Drawing(svg=whole(body, height=PLOT_PX + AXIS_PX + 18, title=scatter.title), legend=())
+    return Drawing(svg=_whole(body, scatter.title))

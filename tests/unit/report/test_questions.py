@@ -3,7 +3,7 @@ from collections import Counter
 import pytest
 
 from vidence.records import Answered, Prompt, TextPart, Trial, Unreadable, VideoPart
-from vidence.report.entries import choices_of, error_of, how_read, pick, prompt_text, shown_words
+from vidence.report.questions import choices_of, error_of, how_read, pick, prompt_text, shown_words
 from vidence.report.results import Row
 
 
@@ -32,7 +32,7 @@ def test_few_trials_are_all_picked(runs):
 
 def test_rare_fates_are_whole_and_the_rest_is_shared_alike(runs):
     rows = many(runs, [RIGHT] * 60 + [WRONG] * 30 + [UNREADABLE] * 2)
-    picked = Counter(r.fate for r in pick(rows, 22))
+    picked = Counter(r.status for r in pick(rows, 22))
     assert picked == {"right": 10, "wrong": 10, "unreadable": 2}
 
 

@@ -2,9 +2,12 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
-from vidence.report.figures import (
+from vidence.records import Estimate
+from vidence.tables.figures import (
     Bar,
     BarFigure,
+    Difference,
+    ForestFigure,
     Letter,
     LetterFigure,
     Mark,
@@ -13,8 +16,7 @@ from vidence.report.figures import (
     draw_figure,
     figure_of,
 )
-from vidence.report.tables import outcome_table, position_table, score_tables
-from vidence.tables.cells import Column, Line, Table, count, words
+from vidence.tables.table import Cell, Column, Row, Table
 
 
 def parsed(svg):
@@ -118,35 +120,65 @@ def test_labels_are_words_never_markup(hostile):
         assert not any(name.startswith("on") for e in root.iter() for name in e.attrib)
 
 
-def test_tables_choose_their_figures(runs, rng):
-    run = runs.load()
-    bars = figure_of(score_tables(run, rng=rng)[1])
-    assert isinstance(bars, BarFigure)
-    # count: 25 % on four questions, of which A is right on two; chance (3/4 + 1/5) / 4 = 0.2375.
-    first = bars.bars[0]
-    assert (first.label, first.value) == ("count", 0.25)
-    assert [(m.kind, round(m.value, 4)) for m in first.marks] == [
-        ("chance", 0.2375),
-        ("always A", 0.5),
-        ("longest", 0.0),
+# differences about a line at zero
+
+
+def drawn(*rows):
+    return draw_figure(ForestFigure(title="t", rows=rows))
+
+
+def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
+    drawing = drawn(
+        Difference(label="all", value=0.04, low=0.02, high=0.06, text="+4.0", is_clear=True, is_main=True),
+        Difference(label="<one>", value=-0.02, low=-0.08, high=0.04, text="-2.0"),
+        Difference(label="two", value=0.0, text="0.0"),
+    )
+    # The farthest end is 8 points away: steps of 2 points, 8 to either side.
+    assert [e.text for e in by_class(drawing.svg, "axis")] == [
+        *("-8", "-6", "-4", "-2", "0", "+2", "+4", "+6", "+8"),
     ]
-    letters = figure_of(position_table(run, rng=rng))
-    assert isinstance(letters, LetterFigure)
-    assert letters.letters[2] == Letter(letter="C", n_gold=2, n_read=2)
-    strip = figure_of(outcome_table(run))
-    assert isinstance(strip, StripFigure)
-    assert sum(part.n for part in strip.parts) == 7
+    (zero,) = by_class(drawing.svg, "zero")
+    assert zero.get("x1") == zero.get("x2") == "50.000%"
+    first, second = [w for w in by_class(drawing.svg, "whisker") if w.get("x1") != w.get("x2")]
+    assert (first.get("x1"), first.get("x2")) == ("62.500%", "87.500%")
+    assert (second.get("x1"), second.get("x2")) == ("0.000%", "75.000%")
+    assert len(by_class(drawing.svg, "point")) == 1
+    assert len(by_class(drawing.svg, "point-open")) == 2
+    assert [e.text for e in by_class(drawing.svg, "strong")] == ["all"]
+    assert [words for _, words in drawing.legend] == ["interval", "clear", "not clear"]
+    places = [e.get("x") for e in parsed(drawing.svg).iter("svg") if e.get("overflow")]
+    assert places == ["75.000%", "37.500%", "50.000%"]
 
 
-def test_a_single_video_is_drawn_without_interval(runs, rng):
-    figure = figure_of(score_tables(runs.load(), rng=rng)[1])
-    assert [bar.low is None for bar in figure.bars] == [False, True]
+@pytest.mark.parametrize(
+    ("most", "ends"), [(0.0, "1"), (0.01, "1"), (0.011, "2"), (0.3, "30"), (0.9, "100"), (2.0, "100")]
+)
+def test_the_axis_reaches_as_far_as_it_must(most, ends):
+    svg = drawn(Difference(label="x", value=most)).svg
+    assert by_class(svg, "axis")[-1].text == f"+{ends}"
 
 
-def test_other_tables_have_no_figure(runs, rng):
-    columns = (Column(key="name", title="name"), Column(key="n", title="n"))
-    plain = Table(name="p", title="p", columns=columns, lines=(Line(key="a", cells=(words("a"), count(1))),))
-    assert figure_of(plain) is None
-    assert figure_of(Table(name="e", title="e", columns=columns, lines=(), kind="scores")) is None
-    waiting = runs.load(items=[runs.items[6]], trials=[runs.trials[6]])
-    assert figure_of(score_tables(waiting, rng=rng)[0]) is None
+def line(key, value, low=float("nan"), high=float("nan"), *, clear=0.0):
+    one = Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=3, method="")
+    return Row(key=key, label=key, values=(one, Cell(value=clear, text="")))
+
+
+def differences(*rows):
+    columns = (
+        Column(key="difference", title="difference, points", kind="difference"),
+        Column(key="clear", title="verdict"),
+    )
+    return Table(name="d", title="D", label="n", figure="differences", columns=columns, rows=rows)
+
+
+def test_a_table_of_differences_has_its_figure():
+    figure = figure_of(
+        differences(line("headline", 0.1, 0.05, 0.15, clear=1.0), line("b", 0.1), line("c", float("nan")))
+    )
+    assert figure.rows == (
+        Difference(
+            label="headline", value=0.1, low=0.05, high=0.15, text="+10.0", is_clear=True, is_main=True
+        ),
+        Difference(label="b", value=0.1, text="+10.0"),
+    )
+    assert figure_of(differences(line("c", float("nan")))) is None

@@ -1,0 +1,243 @@
+"""A comparison as tables, as a part of a page, as CSV with one row for each question, and as JSON."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import msgspec
+
+from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
+from vidence.report.comparing import Compared, Ranked, Setting
+from vidence.report.export import write_file
+from vidence.report.pairing import Paired
+from vidence.report.sections import Section
+from vidence.statistics.paired import Comparison, Pair
+from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.table import Cell, Column, Row, Table, Value
+
+JSON_FORMAT = "vidence-comparison/1"
+_NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
+_P = Column(key="p", title="p", kind="p")
+_VERDICT = Column(key="clear", title="verdict", kind="text")
+
+
+def section(compared: Compared | Ranked) -> Section:
+    """What a page shows of a comparison, tables with their figures."""
+    match compared:
+        case Compared():
+            said, tables = sentences(compared), tables_of_two(compared)
+        case Ranked():
+            said, tables = ranked_sentences(compared), tables_of_many(compared)
+    return Section(title="Compared question by question", paragraphs=said, tables=tables)
+
+
+def write_comparison_csv(paired: Paired, path: Path) -> None:
+    """Write one row for each question: its video, its tags, and its mark in each run, 0 to 1.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
+    names = ("item_id", "video", *(f"tag:{tag}" for tag in tags), *(f"mark:{name}" for name in paired.names))
+    rows = (
+        (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *marks)
+        for item, marks in zip(paired.items, paired.values.tolist(), strict=True)
+    )
+    write_file(path, csv_text([names, *rows]))
+
+
+def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Path) -> None:
+    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    shown = section(compared)
+    whole = {
+        "format": JSON_FORMAT,
+        "runs": [
+            {"name": name, "folder": run.name, "plan": run.plan, "facts": run.facts}
+            for name, run in zip(paired.names, paired.runs, strict=True)
+        ],
+        "sentences": shown.paragraphs,
+        "compared": compared,
+        "tables": [table_as_json(table) for table in shown.tables],
+    }
+    write_file(path, msgspec.json.encode(whole) + b"\n")
+
+
+def _said(is_clear: bool, words: str = "not clear") -> Cell:
+    return Cell(value=float(is_clear), text="clear" if is_clear else words)
+
+
+def _settings(names: Sequence[str], settings: Sequence[Setting]) -> list[Table]:
+    if not settings:
+        return []
+    table = Table(
+        name="settings",
+        title="What else differs",
+        note="Besides the models. A difference of scores may come from any of these.",
+        label=Column(key="name", title="setting"),
+        columns=tuple(Column(key=f"run:{i}", title=name, kind="text") for i, name in enumerate(names)),
+        rows=tuple(Row(key=s.name, label=s.name, values=s.values) for s in settings),
+    )
+    return [table]
+
+
+# --------------------------------------------------------------------------- two runs
+
+
+def tables_of_two(compared: Compared) -> tuple[Table, ...]:
+    """The difference by each average, by each tag, and what else differs."""
+    tags = dict.fromkeys(found.tag for found in compared.tags)
+    return (
+        _averages(compared),
+        *(_by_tag(compared, tag) for tag in tags),
+        *_settings((compared.first, compared.second), compared.settings),
+    )
+
+
+def _columns(compared: Compared) -> tuple[Column, ...]:
+    return (
+        Column(key="items", title="questions", kind="count"),
+        Column(key="videos", title="videos", kind="count"),
+        Column(key="first", title=compared.first, kind="share", group="accuracy, %"),
+        Column(key="second", title=compared.second, kind="share", group="accuracy, %"),
+        Column(
+            key="difference",
+            title="difference, points",
+            kind="difference",
+            note="second less first, with its interval",
+        ),
+        Column(key="p", title="p", kind="p", note="test by video: signs of whole videos are turned"),
+    )
+
+
+def _values(comparison: Comparison, n_videos: int) -> tuple[Value, ...]:
+    found = comparison.difference
+    means = (comparison.mean_second, comparison.mean_first)
+    return (found.n, n_videos, *means, found, comparison.p_value)
+
+
+def _averages(compared: Compared) -> Table:
+    averages = [
+        ("micro" if compared.macro_tag else "headline", "mean over questions", "", compared.over_items)
+    ]
+    if compared.macro_tag:
+        label = f"mean over {compared.macro_tag}"
+        averages.insert(0, ("headline", label, "each value alike", compared.headline))
+    rows = []
+    for key, label, detail, comparison in averages:
+        found = verdict(comparison)
+        said = _said(found == "clear", _NOT_CLEAR.get(found, found))
+        values = (*_values(comparison, compared.n_videos), said)
+        rows.append(Row(key=key, label=label, detail=detail, values=values))
+    return Table(
+        name="difference",
+        title=f"Difference: {compared.second} less {compared.first}",
+        figure="differences",
+        note="A difference is clear if its interval leaves out 0 and the test by video agrees.",
+        label=Column(key="name", title="average"),
+        columns=(*_columns(compared), _VERDICT),
+        rows=tuple(rows),
+    )
+
+
+def _by_tag(compared: Compared, tag: str) -> Table:
+    holm = Column(key="holm", title="p, Holm", kind="p", note="adjusted for all values of all tags")
+    rows = []
+    for found in compared.tags:
+        if found.tag == tag:
+            is_clear = found.is_clear and verdict(found.comparison) == "clear"
+            values = (*_values(found.comparison, found.n_videos), found.p_holm, _said(is_clear))
+            rows.append(Row(key=found.value, label=found.value, values=values))
+    return Table(
+        name=f"difference:{tag}",
+        title=f"Difference by {tag}",
+        figure="differences",
+        note=f"Clear after Holm's adjustment for all {len(compared.tags):,} values of tags in these tables; "
+        "intervals are not adjusted.",
+        label=Column(key="name", title=tag),
+        columns=(*_columns(compared), holm, _VERDICT),
+        rows=tuple(rows),
+    )
+
+
+# --------------------------------------------------------------------------- more than two
+
+
+def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
+    """The ranking, the differences to the first in it, all pairs, and what else differs."""
+    ranking = ranked.ranking
+    best = ranking.names[0]
+    to_best = _pair_table(
+        "to-best",
+        f"{best} less each other run",
+        [(pair, pair.worse, "") for pair in ranking.pairs if pair.better == best],
+        label="run",
+        note="Clear after Holm's adjustment for all pairs. The first run was picked by its score, which "
+        "favours it a little.",
+    )
+    pairs = _pair_table(
+        "pairs",
+        "All pairs",
+        [(pair, pair.better, f"less {pair.worse}") for pair in ranking.pairs],
+        label="pair",
+        note=f"{len(ranking.pairs):,} pairs, the better less the worse. {ranking.method}.",
+    )
+    to_best = msgspec.structs.replace(to_best, figure="differences")
+    return (_ranking(ranked), to_best, pairs, *_settings(ranked.names, ranked.settings))
+
+
+def _ranking(ranked: Ranked) -> Table:
+    ranking = ranked.ranking
+    rows = []
+    for name, mean, (best, worst) in zip(ranking.names, ranking.means, ranking.places, strict=True):
+        groups = [_letter(i) for i, group in enumerate(ranking.groups) if name in group]
+        place = str(best) if best == worst else f"{best} to {worst}"
+        rows.append(Row(key=name, label=name, values=(place, mean, " ".join(groups))))
+    return Table(
+        name="ranking",
+        title="Ranking",
+        note="Runs that share a letter cannot be told apart. The place is what the clear pairs leave open.",
+        label=Column(key="name", title="run"),
+        columns=(
+            Column(key="place", title="place", kind="count"),
+            Column(key="accuracy", title="accuracy", kind="share", note="with its interval"),
+            Column(key="groups", title="groups", kind="text"),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _letter(position: int) -> str:
+    """Letters from a to z, then aa, ab and so on."""
+    rest, last = divmod(position, 26)
+    return (_letter(rest - 1) if rest else "") + chr(ord("a") + last)
+
+
+def _pair_table(
+    name: str, title: str, pairs: Sequence[tuple[Pair, str, str]], *, label: str, note: str
+) -> Table:
+    """A row for each pair, with its label and what stands beside that."""
+    interval = "with the interval of the clustered error and Student's t, not adjusted"
+    return Table(
+        name=name,
+        title=title,
+        note=note,
+        label=Column(key="name", title=label),
+        columns=(
+            Column(key="difference", title="difference, points", kind="difference", note=interval),
+            _P,
+            Column(key="holm", title="p, Holm", kind="p", note="adjusted for all pairs"),
+            _VERDICT,
+        ),
+        rows=tuple(
+            Row(
+                key=f"{pair.better}>{pair.worse}",
+                label=shown,
+                detail=detail,
+                values=(pair.difference, pair.p_value, pair.p_holm, _said(pair.is_clear)),
+            )
+            for pair, shown, detail in pairs
+        ),
+    )

@@ -1,0 +1,297 @@
+"""Runs as a paper prints them: its tables, its own rows with ours below them, frame budgets."""
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from vidence.catalog import create, names
+from vidence.contracts import PaperColumn
+from vidence.errors import UsageError
+from vidence.explain.published.printed import PublishedCell, PublishedColumn, PublishedTable, is_blank
+from vidence.explain.published.published import beside
+from vidence.report.judged import marked_by
+from vidence.report.pairing import Paired, pair_where_possible
+from vidence.report.results import Run
+from vidence.report.score_tables import natural_order
+from vidence.report.scores import ANSWERED, NO_VALUE, Draws, accuracy, chosen, macro_tag, points
+from vidence.report.sections import Section
+from vidence.report.side_by_side import budget_table, run_names
+from vidence.statistics.paired import rank
+from vidence.statistics.resampling import Resampling
+from vidence.tables.format import DASH
+from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import Row as TableRow
+
+# Where a benchmark names no columns: the headline, and the values of tags with at most so many.
+MOST_VALUES = 8
+_FLIPS = 9_999
+PROBLEM, REMARK = "†", "*"
+
+
+def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -> tuple[Section, ...]:
+    """The parts that there is something for.
+
+    Args:
+        runs: one run or more.
+        draws: where the draws of intervals and tests come from.
+        with_published: whether the printed tables are wanted.
+
+    Raises:
+        UsageError: printed tables are wanted and none is about what these runs were asked.
+    """
+    sections = []
+    if has_paper_tables(runs):
+        sections.append(Section(title="As in the paper", tables=paper_tables(runs, draws=draws)))
+    if with_published:
+        sections.append(
+            Section(
+                title="Beside the published tables",
+                paragraphs=(
+                    "A printed value and ours compare only where both were asked and marked alike; the lines "
+                    "below each table say how ours were.",
+                ),
+                tables=published_tables(runs, draws=draws),
+            )
+        )
+    budgets = budget_table(runs, draws=draws)
+    if budgets is not None:
+        sections.append(Section(title="Frame budgets", tables=(budgets,)))
+    return tuple(sections)
+
+
+def for_print(runs: Sequence[Run], sections: Sequence[Section], *, draws: Draws) -> tuple[Table, ...]:
+    """The tables for a paper: those of the sections; without a table of the benchmark one of the scores."""
+    tables = [table for section in sections for table in section.tables]
+    return tuple(tables) if has_paper_tables(runs) else (*paper_tables(runs, draws=draws), *tables)
+
+
+# --------------------------------------------------------------------------- shaped as in the papers
+
+
+def has_paper_tables(runs: Sequence[Run]) -> bool:
+    """Whether the benchmark of one of the runs names the tables of its paper."""
+    return any(_declared(name) for name in dict.fromkeys(run.plan.benchmark for run in runs))
+
+
+def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
+    """The tables of the benchmarks of these runs, shaped as in their papers; else the scores by small tags.
+
+    Columns of which no run has a question are left out, and tables without columns. Where all runs of a
+    benchmark have the same questions, the best value of a column is marked if it can be told from every
+    other one (`Cell.mark`).
+
+    Args:
+        runs: one run or more.
+        draws: where the draws of intervals and tests come from.
+    """
+    tables: list[Table] = []
+    for name in dict.fromkeys(run.plan.benchmark for run in runs):
+        own = [run for run in runs if run.plan.benchmark == name]
+        for title, columns in columns_of(own).items():
+            kept = [c for c in columns if any(chosen(run.rows, c.where) for run in own)]
+            if kept:
+                tables.append(_table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws))
+    return tuple(tables)
+
+
+def _table(  # noqa: PLR0917 - name and title belong together, runs and columns make the cells
+    name: str, title: str, runs: Sequence[Run], columns: Sequence[PaperColumn], *, draws: Draws
+) -> Table:
+    cells = [[_cell(run, column, draws=draws) for column in columns] for run in runs]
+    note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by video."
+    if any(column.of == "points" for column in columns):
+        note += " Points are on the scale of the judge."
+    if len(runs) > 1:
+        paired = pair_where_possible(runs)
+        if paired is None:
+            note += " The rows are not about the same questions, so that no value is marked as best."
+        else:
+            for place, column in enumerate(columns):
+                if (best := _best(paired, column, draws=draws)) is not None:
+                    cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
+            note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
+    return Table(
+        name=name,
+        title=f"{runs[0].plan.benchmark}: {title}",
+        note=note,
+        label=Column(key="name", title="model", note="and how it was asked and marked"),
+        columns=tuple(
+            Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
+            for i, column in enumerate(columns)
+        ),
+        rows=tuple(
+            TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
+            for i, (label, run, some) in enumerate(zip(run_names(runs), runs, cells, strict=True))
+        ),
+    )
+
+
+def _declared(benchmark: str) -> Mapping[str, tuple[PaperColumn, ...]]:
+    """The tables that a benchmark names; none where it is not installed here."""
+    if benchmark not in names("benchmark"):
+        return {}
+    found: Mapping[str, tuple[PaperColumn, ...]] = getattr(create("benchmark", benchmark), "paper_tables", {})
+    return found
+
+
+def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
+    """The columns that the benchmark names, by the title of their table; else those of small tags."""
+    if found := _declared(runs[0].plan.benchmark):
+        return found
+    values: dict[str, set[str]] = {}
+    for run in runs:
+        for row in run.rows:
+            for tag, value in row.item.tags.items():
+                values.setdefault(tag, set()).add(value)
+    columns = [PaperColumn(title="overall", average=runs[0].plan.headline)]
+    for tag, some in values.items():
+        if 2 <= len(some - {NO_VALUE}) <= MOST_VALUES:
+            ordered = sorted(some, key=natural_order)
+            columns += [PaperColumn(title=v, group=tag, where={tag: (v,)}) for v in ordered]
+    return {"scores": tuple(columns)}
+
+
+def how_asked(run: Run) -> str:
+    """Style, frames, and by whom the replies were marked, in a few words."""
+    plan = run.plan
+    frames = "whole videos" if plan.layout == "video" else f"{plan.n_frames} frames"
+    return f"{plan.protocol}: {plan.style}, {frames}, {plan.selector}; {marked_by(run)}"
+
+
+def _meaning(column: PaperColumn) -> str:
+    where = "; ".join(f"{tag} {' or '.join(values)}" for tag, values in column.where.items())
+    if column.of == "points":
+        what = "mean of the points of the judge"
+    elif column.average == "micro":
+        what = "mean over questions"
+    elif column.average == "answered":
+        what = "mean over readable replies"
+    else:
+        what = f"mean over {column.average.partition(':')[2]}, each value alike"
+    return f"{what}: {where}" if where else what
+
+
+def _cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
+    """What stands in one column for one run; a dash where the run has nothing for it."""
+    if column.of == "points":
+        return Cell(value=points(chosen(run.rows, column.where), draws=draws), kind="points")
+    return Cell(value=accuracy(chosen(run.rows, column.where), column.average, draws=draws), kind="share")
+
+
+def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
+    """The run that is best in a column where it is told apart from all others."""
+    keep = [
+        i
+        for i, item in enumerate(paired.items)
+        if all(item.tags.get(tag) in values for tag, values in column.where.items())
+    ]
+    if column.of != "accuracy" or column.average == ANSWERED or not keep:
+        return None
+    part = paired.part(keep)
+    tag = macro_tag(column.average)
+    groups = part.groups(tag) if tag else None
+    if tag and groups is None:
+        return None
+    n_runs = len(paired.runs)
+    ranking = rank(
+        {str(i): part.values[:, i] for i in range(n_runs)},
+        clusters=part.clusters,
+        groups=groups,
+        rng=draws.fresh(),
+        settings=Resampling(level=draws.level, n_boot=1, n_flips=_flips(n_runs, draws.level)),
+    )
+    return int(ranking.names[0]) if ranking.places[0] == (1, 1) else None
+
+
+def _flips(n_runs: int, level: float) -> int:
+    """Enough swaps that a pair of so many runs can be told apart at all."""
+    n_pairs = n_runs * (n_runs - 1) // 2
+    return max(_FLIPS, int(20 * n_pairs / (1 - level)))
+
+
+# --------------------------------------------------------------------------- beside printed rows
+
+
+def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
+    """Each published table that a run can stand in, with the runs below the printed rows.
+
+    A run stands only in tables of its benchmark and split, and there only in columns of which it has
+    questions. Printed values that arithmetic contradicts carry a dagger, remarks an asterisk; the footnotes
+    say what is known.
+
+    Args:
+        runs: one run or more.
+        draws: where the draws of the intervals come from.
+
+    Raises:
+        UsageError: no published table is about what these runs were asked.
+    """
+    names = run_names(runs)
+    found: dict[str, tuple[PublishedTable, list[int]]] = {}
+    for i, run in enumerate(runs):
+        for table in beside(run.plan.benchmark, run.plan.split):
+            found.setdefault(table.name, (table, []))[1].append(i)
+    tables = []
+    for table, members in found.values():
+        cells = {i: _our_cells(runs[i], table, draws=draws) for i in members}
+        ours = {i: some for i, some in cells.items() if any(cell.value is not None for cell in some)}
+        if ours:
+            rows = [TableRow(key=f"ours:{i}", label=names[i], values=some) for i, some in ours.items()]
+            how = [f"{names[i]} was asked {how_asked(runs[i])}." for i in ours]
+            tables.append(_with_ours(table, rows, how))
+    if not tables:
+        asked = ", ".join(dict.fromkeys(f"{run.plan.benchmark} ({run.plan.split})" for run in runs))
+        raise UsageError(
+            f"no published table is about {asked}; `vidence audit-table` lists those that there are"
+        )
+    return tuple(tables)
+
+
+def _our_cells(run: Run, table: PublishedTable, *, draws: Draws) -> tuple[Cell, ...]:
+    """What a run has for the columns behind the first; a dash where it has nothing."""
+    cells = []
+    for column in table.columns[1:]:
+        measure = column.measure
+        if measure is None:
+            cells.append(Cell())
+        else:
+            shaped = PaperColumn(title=column.name, average=measure.average, where=measure.where)
+            cells.append(_cell(run, shaped, draws=draws))
+    return tuple(cells)
+
+
+def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str]) -> Table:
+    footnotes: dict[str, str] = {}
+    printed = []
+    for n, row in enumerate(table.rows):
+        pairs = zip(table.columns, row.cells, strict=True)
+        first, *others = [_printed_cell(column, cell, footnotes) for column, cell in pairs]
+        detail = first.detail or ""
+        printed.append(
+            TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
+        )
+    first_column, *columns = [
+        Column(key=f"column:{i}", title=c.name, note=c.means, kind="text" if c.kind == "text" else "number")
+        for i, c in enumerate(table.columns)
+    ]
+    source = ", ".join(filter(None, (table.source.paper, table.source.where)))
+    return Table(
+        name=f"published:{table.name}",
+        title=f"{table.title}: as printed, and ours",
+        note=f"Printed values are from {source}. Ours stand below, with their intervals. "
+        f"{PROBLEM}: arithmetic contradicts the printed value; {REMARK}: a remark.",
+        label=first_column,
+        columns=tuple(columns),
+        rows=(*printed, *ours),
+        footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in footnotes.items())),
+    )
+
+
+def _printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
+    """A printed cell with the signs of its footnotes; new ones are added."""
+    signs = []
+    for flag in cell.flags:
+        says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says
+        sign = f"{PROBLEM if flag.is_problem else REMARK}{len(footnotes) + 1}"
+        signs.append(footnotes.setdefault(says, sign))
+    return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=" ".join(signs))

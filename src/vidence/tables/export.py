@@ -1,0 +1,134 @@
+"""Tables as CSV and JSON, for other programs."""
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
+from vidence.tables.format import DASH, Shown, has_interval, shown_columns, shown_rows
+from vidence.tables.table import Column, Table
+
+_ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
+# A spreadsheet runs cells that start with one of these.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+
+
+def csv_text(rows: Iterable[Iterable[str | int | float | None]]) -> str:
+    """Rows as CSV: comma, line feed; a text that a spreadsheet would run as a formula gets an apostrophe."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([csv_cell(value) for value in row] for row in rows)
+    return out.getvalue()
+
+
+def csv_cell(value: str | int | float | None) -> str:
+    """A cell as text; one that a spreadsheet would run as a formula gets an apostrophe in front."""
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        return f"{value:g}"
+    return f"'{value}" if value.startswith(_FORMULA) and not _is_number(value) else value
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def table_as_csv(table: Table) -> str:
+    """The table as CSV with one line of names; numbers are as printed: shares in per cent.
+
+    A column of figures with intervals is followed by its two ends, one with notes by these.
+    """
+    rows = shown_rows(table)
+    columns = [
+        (_heading(column), _kind([row.cells[i] for row in rows]))
+        for i, column in enumerate(shown_columns(table))
+    ]
+    names = [name for heading, kind in columns for name in _names(heading, kind)]
+    lines = [
+        [text for cell, (_, kind) in zip(row.cells, columns, strict=True) for text in _texts(cell, kind)]
+        for row in rows
+    ]
+    return csv_text([names, *lines])
+
+
+def _heading(column: Column) -> str:
+    return ": ".join(filter(None, (column.group, column.title))) or column.key
+
+
+def _kind(cells: Sequence[Shown]) -> str:
+    if any(cell.estimate is not None and has_interval(cell.estimate) for cell in cells):
+        return "interval"
+    return "note" if any(cell.detail for cell in cells) else "plain"
+
+
+def _names(heading: str, kind: str) -> tuple[str, ...]:
+    match kind:
+        case "interval":
+            return (heading, f"{heading}, low", f"{heading}, high")
+        case "note":
+            return (heading, f"{heading}, note")
+        case _:
+            return (heading,)
+
+
+def _texts(cell: Shown, kind: str) -> tuple[str, ...]:
+    text = "" if cell.text == DASH else cell.text
+    match kind:
+        case "interval":
+            ends = _ENDS.fullmatch(cell.detail)
+            return (text, ends[1] if ends else "", ends[2] if ends else "")
+        case "note":
+            return (text, cell.detail)
+        case _:
+            return (text,)
+
+
+def table_as_json(table: Table) -> dict[str, object]:
+    """A table for JSON: each line by the keys of its columns, with texts and the numbers behind them."""
+    columns = shown_columns(table)
+    keys = [column.key for column in columns]
+    return {
+        "name": table.name,
+        "title": table.title,
+        "note": table.note,
+        "footnotes": table.footnotes,
+        "columns": [_column_as_json(column) for column in columns],
+        "lines": [{"key": r.key, **dict(zip(keys, r.cells, strict=True))} for r in shown_rows(table)],
+    }
+
+
+def _column_as_json(column: Column) -> dict[str, object]:
+    kept = {"key": column.key, "title": column.title, "group": column.group, "note": column.note}
+    found: dict[str, object] = {name: text for name, text in kept.items() if text or name in {"key", "title"}}
+    return {**found, "is_text": True} if column.kind == "text" else found
+
+
+def statement_as_json(statement: Statement) -> dict[str, object]:
+    """A statement of a diagnostic for JSON: its values as they are, shares from 0 to 1."""
+    if isinstance(statement, Chart | Violins | Scatter):
+        return {"kind": type(statement).__name__.lower(), **msgspec.to_builtins(statement)}
+    table = table_of(statement)
+    return {
+        "kind": "sheet",
+        "name": table.name,
+        "title": table.title,
+        "label": table.labels.title,
+        "headings": [
+            {
+                "key": column.key,
+                "title": column.title,
+                **({"note": column.note} if column.note else {}),
+                **({f"is_{column.kind}": True} if column.kind in {"share", "p"} else {}),
+            }
+            for column in table.columns
+        ],
+        "entries": [msgspec.to_builtins(row) for row in table.rows],
+        **({"note": table.note} if table.note else {}),
+    }

@@ -1,0 +1,129 @@
+"""The numbers behind the figures of diagnostics, and where the marks of their plots stand."""
+
+import xml.etree.ElementTree as ET
+
+import pytest
+
+from vidence.records import Estimate
+from vidence.tables.charts import Chart, Dot, Group, Point, Scatter, Series, Violins, table_of
+from vidence.tables.format import shown_columns, shown_rows
+from vidence.tables.plots import draw_plot
+from vidence.tables.table import Column, Row, Table
+
+NAN = float("nan")
+
+
+def estimate(value, low=NAN, high=NAN):
+    return Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=3, method="m")
+
+
+CHART = Chart(
+    name="c",
+    title="C",
+    x_title="frames",
+    y_title="accuracy",
+    series=(
+        Series(label="one", points=(Point(x=1, y=estimate(0.2, 0.1, 0.3)), Point(x=4, y=estimate(0.6)))),
+        Series(label="<two>", points=(Point(x=4, y=estimate(NAN)),)),
+    ),
+    is_log=True,
+    marks=((4.0, "plateau"),),
+    y_marks=((0.25, "chance"),),
+    x_labels=((4.0, "four"),),
+    note="n.",
+)
+VIOLINS = Violins(
+    name="v",
+    title="V",
+    y_title="share",
+    groups=(Group(label="right", values=(0.0, 0.5, 1.0)),),
+    low=0,
+    high=1,
+)
+SCATTER = Scatter(
+    name="s",
+    title="S",
+    x_title="MRFS",
+    y_title="accuracy",
+    dots=(
+        Dot(label="a", x=estimate(2.0, 1.0, 3.0), y=estimate(0.5, 0.4, 0.6)),
+        Dot(label="b", x=estimate(NAN), y=estimate(1.0)),
+    ),
+)
+
+
+def by_class(svg, name):
+    root = ET.fromstring(svg)  # noqa: S314 - our own drawing
+    return [e for e in root.iter() if name in (e.get("class") or "").split()]
+
+
+def texts(table):
+    return [[cell.text for cell in row.cells] for row in shown_rows(table)]
+
+
+def test_a_table_is_what_it_is():
+    table = Table(name="t", title="T", label="l", columns=(Column(key="a", title="a"),), rows=())
+    assert table_of(table) is table
+
+
+def test_the_numbers_of_a_chart_have_a_row_for_each_x():
+    table = table_of(CHART)
+    assert [c.title for c in shown_columns(table)] == ["frames", "one, %", "<two>, %"]
+    assert texts(table) == [["1", "20.0", "\u2013"], ["four", "60.0", "\u2013"]]
+    assert table.rows[0] == Row(key="x:1", label="1", values=(estimate(0.2, 0.1, 0.3), None))
+    assert table.note == "n. plateau: 4. chance: 25.0 %."
+
+
+def test_the_numbers_of_distributions_are_their_quantiles():
+    assert texts(table_of(VIOLINS)) == [["right", "3", "0.05", "0.25", "0.50", "0.75", "0.95"]]
+    empty = Violins(name="v", title="V", y_title="y", groups=(Group(label="none", values=()),))
+    assert texts(table_of(empty))[0][2:] == ["\u2013"] * 5
+
+
+def test_the_numbers_of_a_scatter_are_its_dots():
+    table = table_of(SCATTER)
+    assert [c.title for c in shown_columns(table)] == ["", "MRFS", "accuracy, %"]
+    assert texts(table) == [["a", "2.00", "50.0"], ["b", "\u2013", "100.0"]]
+
+
+def test_curves_stand_where_their_numbers_say():
+    drawing = draw_plot(CHART)
+    # The axis of shares beyond a half ends at 1: 24 px; 0 is at 260 px. x is a logarithm, with a margin of 3.
+    curve = by_class(drawing.svg, "curve-0")
+    path = next(e for e in curve if e.get("x1") != e.get("x2"))
+    assert (path.get("x1"), path.get("x2")) == ("12.000%", "95.000%")
+    assert (path.get("y1"), path.get("y2")) == ("212.8", "118.4")
+    whisker = next(e for e in curve if e.tag == "line" and e.get("x1") == e.get("x2"))
+    assert (whisker.get("y1"), whisker.get("y2")) == ("236.4", "189.2")
+    assert {"1", "four", "frames", "accuracy", "100 %"} <= {e.text for e in by_class(drawing.svg, "axis")}
+    assert {"plateau", "chance"} <= {e.text for e in by_class(drawing.svg, "number")}
+    assert [words for _, words in drawing.legend] == ["one", "<two>"]
+
+
+def test_violins_have_their_median_and_their_axis():
+    drawing = draw_plot(VIOLINS)
+    (median,) = by_class(drawing.svg, "whisker")
+    assert median.get("x1") == median.get("x2") == "50.000%"
+    assert [e.text for e in by_class(drawing.svg, "axis")] == ["0", "0.25", "0.5", "0.75", "1", "share"]
+
+
+def test_dots_without_both_numbers_are_left_out():
+    svg = draw_plot(SCATTER).svg
+    assert len(by_class(svg, "dot")) == 1
+    assert [e.text for e in by_class(svg, "number")] == ["a"]
+
+
+@pytest.mark.parametrize("hostile", ["<script>x</script>", '" onload="x', "a \x00 b"])
+def test_labels_are_words_never_markup(hostile):
+    one = estimate(0.5)
+    named = {"title": hostile, "y_title": hostile}
+    series = Series(label=hostile, points=(Point(x=1, y=one),))
+    plots = (
+        Chart(name="c", x_title=hostile, series=(series,), **named),
+        Violins(name="v", groups=(Group(label=hostile, values=(0.5, 0.6)),), **named),
+        Scatter(name="s", x_title=hostile, dots=(Dot(label=hostile, x=one, y=one),), **named),
+    )
+    for plot in plots:
+        root = ET.fromstring(draw_plot(plot).svg)  # noqa: S314 - our own drawing
+        assert {e.tag for e in root.iter()} <= {"svg", "text", "rect", "line", "path"}
+        assert not any(name.startswith("on") for e in root.iter() for name in e.attrib)
