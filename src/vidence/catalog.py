@@ -197,23 +197,8 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
     if settings is not None:
         made = read_settings(settings, spec.options, argument=spec.argument, owner=owner)
         return make(made, **named, **resources)
-    if "options" in inspect.signature(make).parameters or "argument" in inspect.signature(make).parameters:
-        return _create_old(make, spec, resources)
     read_settings(NoSettings, spec.options, argument=spec.argument, owner=owner)
     return make(**named, **resources)
-
-
-def _create_old(make: "Callable[..., object]", spec: "Spec", resources: Mapping[str, object]) -> object:
-    """Those that do not declare their settings yet."""
-    parameters = inspect.signature(make).parameters
-    given: list[object] = []
-    if "argument" in parameters or "name" in parameters:
-        given.append(spec.argument)
-    if "options" in parameters:
-        given.append(spec.options)
-    elif spec.options:
-        raise UsageError(f"{spec.name} takes no options, got {dict(spec.options)}")
-    return make(*given, **resources)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -456,21 +441,3 @@ def _converted(
         return msgspec.convert(dict(read), settings, strict=False)
     except msgspec.ValidationError as error:
         raise UsageError(f"{owner}: {error}") from error
-
-
-def take_options(
-    owner: str, options: Mapping[str, str], known: "Mapping[str, Callable[[str], object]]"
-) -> dict[str, object]:
-    """The options turned into values by the parsers in `known`; others are refused."""
-    values: dict[str, object] = {}
-    for key, text in options.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            listed = ", ".join(sorted(known)) or "none"
-            raise UsageError(f"{owner} has no option {key!r}.{hint} Known options: {listed}")
-        try:
-            values[key] = known[key](text)
-        except ValueError as error:
-            raise UsageError(f"{owner}: option {key}={text!r} cannot be read: {error}") from error
-    return values

@@ -108,19 +108,6 @@ def test_a_bad_spec_is_refused(text, message):
         catalog.parse_spec(text)
 
 
-def test_options_are_read_and_unknown_ones_refused():
-    known = {"seed": int, "name": str}
-    assert catalog.take_options("x", {"seed": "3"}, known) == {"seed": 3}
-    with pytest.raises(
-        UsageError, match=r"x has no option 'sead'\. Did you mean 'seed'\? Known options: name, seed"
-    ):
-        catalog.take_options("x", {"sead": "3"}, known)
-    with pytest.raises(UsageError, match=r"x has no option 'q'\. Known options: none"):
-        catalog.take_options("x", {"q": "3"}, {})
-    with pytest.raises(UsageError, match="option seed='three' cannot be read"):
-        catalog.take_options("x", {"seed": "three"}, known)
-
-
 class Rules(Record):
     """Options of a made-up thing."""
 
