@@ -158,12 +158,13 @@ def find(kind: str, name: str) -> ModuleType:
 def summary(kind: str, name: str) -> str:
     """What a thing is, in one line; a built-in one is not imported for it, unless several share its file."""
     ours = _files(kind).get(name)
-    if ours is None:
-        return next(iter((find(kind, name).__doc__ or "").splitlines()), "")
-    if ours.is_shared:
-        said: Mapping[str, str] = importlib.import_module(ours.module).SUMMARIES
+    if ours is not None and not ours.is_shared:
+        return ours.summary
+    module = find(kind, name)
+    if hasattr(module, "NAMES"):
+        said: Mapping[str, str] = module.SUMMARIES
         return said[name]
-    return ours.summary
+    return next(iter((module.__doc__ or "").splitlines()), "")
 
 
 def settings_type(kind: str, name: str) -> type[Record] | None:
@@ -191,8 +192,7 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
     module = find(kind, spec.name)
     owner = f"the {kind} {spec.name!r}"
     make: Callable[..., object] = module.create
-    ours = _files(kind).get(spec.name)
-    named = {"name": spec.name} if ours is not None and ours.is_shared else {}
+    named = {"name": spec.name} if hasattr(module, "NAMES") else {}
     settings = settings_type(kind, spec.name)
     if settings is not None:
         made = read_settings(settings, spec.options, argument=spec.argument, owner=owner)
