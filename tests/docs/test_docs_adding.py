@@ -10,6 +10,7 @@ import tomllib
 from dataclasses import dataclass
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 from PIL import Image
@@ -17,8 +18,10 @@ from PIL import Image
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import DataError, UsageError
+from vidence.pointlight.reading import read_motion
 from vidence.records import Answered, Item, Reply, Unreadable
 from vidence.report.results import load_run
+from videos import walkers
 
 ROOT = Path(__file__).parents[2]
 PAGES = {"vidence_riddles": "docs/guides/adding.md", "vidence_films": "docs/making/adding.md"}
@@ -26,6 +29,7 @@ PAGES = {"vidence_riddles": "docs/guides/adding.md", "vidence_films": "docs/maki
 HALVES = ("docs/diagnostics/index.md", "halves.py")
 RIDDLES = "a.gif|Which colour is red?|red;blue|B\nb.gif|How many?|one;two;three|A\n"
 PHRASES = "I cannot tell\nthe answer is B\nI would say that it must be the second one\n"
+VERBS = ("wash", "dry", "fill", "lift", "drop", "paint", "break")
 ARGUMENTS = '[model]\nparrot = "phrases.txt"\n'
 # The fewest checks that each of a kind is held to.
 LEAST_CHECKS = {
@@ -59,7 +63,7 @@ def modules_of(page, package: str) -> dict[str, str]:
     found = {name: body for name, body in files_of(page, package).items() if name.endswith(".py")}
     if package == "vidence_riddles":
         where, file = HALVES
-        found |= {file: block.body for block in page[where].blocks() if block.title == file}
+        (found[file],) = (block.body for block in page[where].blocks() if block.title == file)
     return found
 
 
@@ -272,6 +276,44 @@ def test_judge_strategy_embedder_and_diagnostic_work(installed, riddles, tmp_pat
     halves = ("diagnose", "halves", "riddles", *words, "parrot:phrases.txt?line=2")
     said = installed.vidence(riddles, *halves, "--out", str(tmp_path / "halves"))
     assert "Which half counts" in said
+
+
+def test_a_log_and_a_task_make_questions_and_a_maker_of_its_own_does(installed, page, tmp_path):
+    films = files_of(page, "vidence_films")
+    for name in ("kitchens.toml", "config.toml"):
+        (tmp_path / name).write_text(films[name], encoding="utf-8")
+    events = [f"k1,{10 * n},{10 * n + 1 + n * n / 4},{verb},cup" for n, verb in enumerate(VERBS)]
+    (tmp_path / "kitchens.csv").write_text("\n".join(["video,from,to,did,what", *events]))
+    installed.vidence(tmp_path, "make", "herbench", "kitchens.toml", "--out", "made")
+    items = [
+        msgspec.json.decode(line, type=Item)
+        for line in (tmp_path / "made/items.jsonl").read_bytes().splitlines()
+    ]
+    assert len(items) == 2
+    for item in items:
+        lengths = {f"{verb} cup": 1 + n * n / 4 for n, verb in enumerate(VERBS)}
+        right = item.choices[ord(item.answer) - ord("A")]
+        best = max if "longest" in item.question else min
+        assert right == best(item.choices, key=lengths.__getitem__)
+    said = installed.vidence(tmp_path, "make", "sights", "config.toml", "--out", "seen")
+    assert "2 questions" in said
+    assert len((tmp_path / "seen/items.jsonl").read_text().splitlines()) == 2
+
+
+def test_people_are_tracked_and_a_walker_is_read(installed, tmp_path, rng):
+    person = walkers.Walker(left_px=20, top_px=60, speed_px=(4, 0))
+    walkers.film(tmp_path / "film.mp4", (person,), n_frames=12)
+    specs = ("--detector", "colourful?least=60", "--tracker", "overlap", "--cuts", "leap", "--refine", "none")
+    installed.vidence(tmp_path, "track", "film.mp4", "--out", "tracks", "--table", "csv", *specs)
+    lines = [line.split(",") for line in (tmp_path / "tracks/tracks.txt").read_text().split()]
+    assert [int(line[0]) for line in lines] == list(range(1, 13))
+    moved = rng.uniform(0, 2, (20, 13, 3))
+    (tmp_path / "one.walker").write_text(
+        "walker 13\n" + "\n".join(" ".join(map(str, f.ravel())) for f in moved)
+    )
+    motion = read_motion(tmp_path / "one.walker", options={"fps": "20"})
+    assert motion.source.format == "walker-text"
+    np.testing.assert_allclose(motion.positions_m, moved)
 
 
 def test_they_refuse_what_they_cannot_use(installed, tmp_path):
