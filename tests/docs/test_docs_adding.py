@@ -227,6 +227,12 @@ def test_each_passes_the_checks_of_its_kind(site, page):
     assert {name: n[name] for name in found if n[name] < LEAST_CHECKS[found[name]]} == {}
 
 
+def test_the_doctor_lists_them(site, page, tmp_path):
+    said = site.vidence(tmp_path, "doctor")
+    for name, kind in kinds(page).items():
+        assert f"plug-in: {kind} {name} (" in said
+
+
 def test_two_things_may_share_a_file_of_a_package(installed, page):
     module = catalog.find("parser", "last-word")
     module.NAMES, module.SUMMARIES = ("last-word", "other"), {"last-word": "The last word."}
