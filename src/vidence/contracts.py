@@ -391,7 +391,7 @@ class Examined:
 
 
 class Diagnostic(Protocol):
-    """Why a score is what it is: made by ``create(options)``, one file in ``diagnostics/``.
+    """Why a score is what it is: one file in ``explain/diagnostics/``.
 
     `finding` is the record that `examine` makes of one question; it is stored as JSON.
     """

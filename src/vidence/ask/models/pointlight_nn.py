@@ -33,7 +33,6 @@ from vidence.media.sizes import Size
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 Floats = NDArray[np.float64]
-READS_FILES = True  # plans keep the whole path
 VERSION = 2
 # How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
 SHARPNESS = 6.0
