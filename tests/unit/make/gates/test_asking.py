@@ -18,7 +18,7 @@ from vidence.make.gates.frames import FrameSource, cut_frames, tried_frames
 from vidence.make.gates.rules import GateRules, OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.cache import ArtifactCache
 from vidence.make.pipeline.material import Draft, VideoSource
-from vidence.make.pipeline.models import AskingRules, Models
+from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.session import BuildContext
 from vidence.records import Item
 
@@ -30,7 +30,7 @@ def models_of(tmp_path: Path, pictures=None, **models: str) -> Models:
     return Models(
         models,
         memory=tmp_path / "replies.sqlite",
-        rules=AskingRules(attempts=1),
+        limits=AskLimits(attempts=1),
         **more,
     )
 

@@ -5,7 +5,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vidence.seeing.filtering import FilterSettings
 
 from subjects import drawn_street as street
 from subjects.tracks import shots, things
@@ -13,6 +12,7 @@ from vidence import catalog
 from vidence.make.herbench.config import TrackingRules
 from vidence.make.herbench.tracking import BOXES, TRACKS, Boxes, find_tracks
 from vidence.make.pipeline.kept_video import kept_video
+from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings
 
 RULES = TrackingRules(refine=RefineSettings(filter=FilterSettings(least_area_px=100.0)))

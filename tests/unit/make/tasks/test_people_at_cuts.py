@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from vidence.seeing.filtering import FilterSettings
 
 from subjects.tracks import shots, track, video, walk
 from vidence.catalog import Spec, create
@@ -12,6 +11,7 @@ from vidence.errors import DataError
 from vidence.make.herbench.tracking import TRACKS, Tracks
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
 from vidence.make.tasks.people import is_inside, ways
+from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo
 
