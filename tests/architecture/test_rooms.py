@@ -77,7 +77,9 @@ def is_tested(name: str, path: Path, named: set[str]) -> bool:
     plugin = plugin_of(name)
     if plugin is not None:
         return any(
-            text == plugin or text.startswith(f"{plugin}:") for test in folder.glob("*.py") for text in strings(test)
+            text == plugin or text.startswith(f"{plugin}:")
+            for test in folder.glob("*.py")
+            for text in strings(test)
         )
     return name.startswith("vidence.cli.") and (TESTS / "end_to_end" / f"test_{path.stem}.py").exists()
 
@@ -121,7 +123,9 @@ def test_every_unit_test_begins_with_the_name_of_what_it_tests():
     misplaced = []
     for test in sorted(UNIT.rglob("test_*.py")):
         room = PACKAGE / test.parent.relative_to(UNIT)
-        names = {path.stem for path in room.glob("*.py")} | {path.name for path in room.glob("*/")} | {room.name}
+        names = (
+            {path.stem for path in room.glob("*.py")} | {path.name for path in room.glob("*/")} | {room.name}
+        )
         rest = f"{test.stem.removeprefix('test_')}_"
         if not any(rest.startswith(f"{name}_") for name in names):
             misplaced.append(str(test.relative_to(TESTS)))
