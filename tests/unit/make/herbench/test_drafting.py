@@ -34,11 +34,11 @@ def test_what_a_task_made_is_told_apart():
 
 
 def test_quotas_hold_for_each_video_and_for_all(tmp_path):
-    _, accounts = drafted(tmp_path, "ac", per_video=2)
+    every, accounts = drafted(tmp_path, "ac", per_video=2)
     n_all = accounts["quotas"].n_out
     drafts, accounts = drafted(tmp_path, "ac", per_video=2, total=3)
     assert n_all > 3
-    assert len({one.video_id for one in drafts}) == 3  # the videos in turn
+    assert {one.video_id for one in drafts} == {one.video_id for one in every}  # the videos in turn
     quotas = accounts["quotas"]
     assert (quotas.n_out, quotas.dropped["over-total"]) == (3, n_all - 3)
     assert quotas.n_in == sum(quotas.dropped.values()) + 3
