@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics._inputs import as_values
+from vidence.statistics.inputs import as_values
 from vidence.statistics.intervals import ClusteredMean
 from vidence.statistics.resampling import Resampling
 from vidence.text import letter_index

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics._inputs import as_labels, as_values
+from vidence.statistics.inputs import as_labels, as_values
 from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, percentile_estimate, replicates
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics._inputs import as_labels, check_level
+from vidence.statistics.inputs import as_labels, check_level
 
 # Cells of the table of weights that is in memory at once: 8 MiB as float64.
 BLOCK_CELLS = 2**20

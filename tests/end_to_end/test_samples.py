@@ -10,7 +10,7 @@ from vidence import catalog
 from vidence.errors import MissingMediaError
 from vidence.report.results import Run
 
-GOLDEN = Path(__file__).parents[3] / "golden"
+GOLDEN = Path(__file__).parents[1] / "golden"
 
 
 def run(name: str, tmp_path: Path, *, data: Path | None = None, **wishes: object) -> Run:

@@ -1,4 +1,4 @@
-"""Questions that a model writes: asked for, read, repaired, searched for leaks."""
+"""Questions about people by what they look like: asked for, repaired, searched for leaks."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from vidence.catalog import Spec, create
 from vidence.contracts import Ask
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.make.pipeline.material import Card, Corpus, Crop, Draft, Dropped, Material
-from vidence.make.tasks.written import NotWritten, Request, Written, leak_in, read_question
+from vidence.make.tasks import grounded
 from vidence.records import ImagePart, Prompt, Reply
 
 GOOD = {
@@ -172,58 +172,6 @@ def test_one_rejected_request_does_not_take_the_others_along() -> None:
     assert [d.reason for d in dropped(stopped.value.value)] == ["request-rejected"]
 
 
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("", "no JSON object"),
-        (json.dumps({**GOOD, "comment": "x"}), "has the fields"),
-        (json.dumps({k: v for k, v in GOOD.items() if k != "answer"}), "has the fields"),
-        (said(possible="maybe"), '"possible" is'),
-        (said(question="Tell me what"), "question mark"),
-        (said(question=f"{'very ' * 61}long?"), "62 words"),
-        (said(distractors=["a", "b", "c"]), "no list of 4"),
-        (said(distractors="abcd"), "no list of 4"),
-        (said(distractors=["a", "b", "c", 4]), "is no text"),
-        (said(distractors=["a", "b", "c", " - "]), "is no text"),
-        (said(distractors=["a", "b", "c", "talks to a guard"]), "two options say the same"),
-        (said(answer=" ".join(["word"] * 21)), "21 words"),
-        (said(question="Who talks to a guard?"), "holds the right answer"),
-    ],
-)
-def test_replies_that_cannot_be_used(text: str, problem: str) -> None:
-    read = read_question(text)
-    assert isinstance(read, NotWritten)
-    assert read.reason == "unreadable"
-    assert problem in read.detail
-
-
-def test_the_last_object_behind_the_thinking_counts() -> None:
-    text = f'<think>{{"possible": false}}</think> first {said(answer="Runs")} then {said()}'
-    read = read_question(text)
-    assert isinstance(read, Written)
-    assert read.answer == "Talks to a guard"
-
-
-@pytest.mark.parametrize(
-    ("question", "answer", "leaks"),
-    [
-        ("What does the person do beside the bench?", "Talks to a guard", False),
-        ("What does the person carry?", "A red umbrella", True),
-        ("What does the person do?", "Opens the umbrella for a woman with two large dogs", False),
-        ("What does the person in the red coat with an umbrella do?", "Talks to a guard", True),
-        ("Whom does the person meet?", "Someone in a red coat", True),
-    ],
-)
-def test_leaks(question: str, answer: str, leaks: bool) -> None:
-    request = Request(
-        topic="",
-        b_card=Card(track_id="a", kind="B", text=""),
-        a_text="The person wears a red coat and holds an umbrella.",
-    )
-    written = Written(question=question, answer=answer, distractors=())
-    assert bool(leak_in(written, request, leak=0.15)) == leaks
-
-
 def test_a_leak_is_dropped_after_one_repair() -> None:
     crowd = street(1, n_people=3)
 
@@ -235,6 +183,13 @@ def test_a_leak_is_dropped_after_one_repair() -> None:
     assert {d.what.rsplit(" ", 1)[1] for d in own} >= {crowd.people[0].track_id}
     assert any("most of the answer stands in the description" in d.detail for d in own)
     assert len(rounds) >= 2
+
+
+def test_each_name_has_structures_of_its_own_and_needs_pictures_where_wanted() -> None:
+    plain, shown = (grounded.create(grounded.Settings(crops=crops), "agbi") for crops in (False, True))
+    assert (plain.code, plain.structures) == ("AGBI", ("company", "interaction", "stop"))
+    assert set(shown.needs) - set(plain.needs) == {"crops"}
+    assert grounded.create(grounded.Settings(), "agar").structures == ("passer-by", "surroundings")
 
 
 def test_people_without_a_b_card_are_accounted_for() -> None:

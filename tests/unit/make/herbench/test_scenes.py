@@ -1,0 +1,87 @@
+"""The scene step where no model is asked: cards of files, false ones by rules, and why there are none."""
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from subjects.herbench_session import session, state
+from subjects.kitchens import material
+from vidence.errors import DataError, UsageError
+from vidence.make.herbench.config import SceneStep
+from vidence.make.herbench.scenes import write_all_scenes
+from vidence.seeing.shooting import Shot
+
+SHOTS = tuple(
+    Shot(shot_id=f"shot-{i:04}", first_frame=10 * i, last_frame=10 * i + 9, start_s=float(i), end_s=i + 1.0)
+    for i in (1, 2)
+)
+TEXTS = (
+    "A woman in a red coat walks past two cars on the left of a wide street.",
+    "A man with a black dog stands behind a table in a small kitchen.",
+)
+BY_RULES = SceneStep(false_model="rules")
+
+
+def filmed(**rule):
+    return state(replace(material(()), shots=SHOTS), **rule)
+
+
+def write(folder, texts=TEXTS):
+    rows = [{"shot_id": shot.shot_id, "text": text} for shot, text in zip(SHOTS, texts, strict=True)]
+    (folder / "scenes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+
+
+def test_cards_of_a_file_are_falsified_by_rules(tmp_path):
+    write(tmp_path)
+    work, one = session(tmp_path, scenes=BY_RULES), filmed(scene_cards="scenes.jsonl")
+    write_all_scenes(work, [one], needs=("scene_cards",))
+    cards = one.material.scene_cards
+    assert [card.text for card in cards if card.is_faithful] == list(TEXTS)
+    false = [card for card in cards if not card.is_faithful]
+    assert false
+    assert not {card.text for card in false} & set(TEXTS)
+    (account,) = [stage for stage in work.ledger.stages if stage.stage == "false-scenes"]
+    assert (account.n_in, account.n_out) == (2, len(false))
+    again = filmed(scene_cards="scenes.jsonl")
+    write_all_scenes(session(tmp_path, scenes=BY_RULES), [again], needs=("scene_cards",))
+    assert again.material.scene_cards == cards  # drawn from the seed and the name
+
+
+def test_cards_of_a_file_stay_as_they_are_without_scenes(tmp_path):
+    write(tmp_path)
+    one = filmed(scene_cards="scenes.jsonl")
+    write_all_scenes(session(tmp_path), [one], needs=("scene_cards",))
+    assert [card.is_faithful for card in one.material.scene_cards] == [True, True]
+
+
+@pytest.mark.parametrize(
+    ("step", "said"),
+    [
+        (None, "the configuration has no [scenes]"),
+        (BY_RULES, "[scenes] names no model, and the source has no file of scene cards"),
+    ],
+)
+def test_a_video_without_cards_says_why(tmp_path, step, said):
+    one = filmed()
+    write_all_scenes(session(tmp_path, scenes=step), [one], needs=("scene_cards",))
+    assert one.absent == {"scene_cards": said}
+
+
+def test_a_wrong_file_names_the_video(tmp_path):
+    (tmp_path / "scenes.jsonl").write_text('{"shot_id": "shot-0009", "text": "A street."}\n')
+    one = filmed(scene_cards="scenes.jsonl")
+    with pytest.raises(DataError, match=f"the cards of the video {one.video_id}: "):
+        write_all_scenes(session(tmp_path), [one], needs=("scene_cards",))
+
+
+def test_videos_without_shots_and_sets_without_scenes_are_left_alone(tmp_path):
+    blank, one = state(material(())), filmed()
+    write_all_scenes(session(tmp_path), [blank], needs=("scene_cards",))
+    write_all_scenes(session(tmp_path), [one], needs=("events",))
+    assert (blank.absent, one.absent) == ({}, {})
+
+
+def test_a_step_that_names_nobody_is_refused():
+    with pytest.raises(UsageError, match="names nobody"):
+        SceneStep()

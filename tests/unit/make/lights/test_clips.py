@@ -1,0 +1,82 @@
+"""One clip: written with its sidecar, or dropped for a reason."""
+
+import hashlib
+import json
+
+import msgspec
+import numpy as np
+import pytest
+
+from vidence.errors import DataError
+from vidence.make.lights.clips import ClipJob, ClipRules, PairRules, name_of
+from vidence.make.lights.trials import Trial
+from vidence.media.video import open_video
+from vidence.pointlight.specs import StimulusSpec
+
+WALK = "walker:walk?duration_s=1"
+SMALL = ClipRules(stimulus=StimulusSpec(width_px=64, height_px=64, dot_radius_px=1.5))
+
+
+def trial(**changes: object) -> Trial:
+    fields = {"clip_id": "one", "label": "walk", "set": "single", "intention": "go", "group": "g"}
+    return Trial(**fields | changes)
+
+
+def job(folder, *files: str, rules: ClipRules = SMALL, **changes: object) -> ClipJob:
+    return ClipJob(trial=trial(**changes), files=files, rules=rules, folder=folder)
+
+
+def test_a_clip_is_written_with_what_it_was_made_from(tmp_path):
+    result = job(tmp_path, WALK).make()
+    clip = result.clip
+    assert result.dropped is None
+    assert (clip.clip_id, clip.path, clip.sources) == ("one", "clips/one.mp4", (WALK,))
+    path = tmp_path / clip.path
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == clip.sha256
+    video = open_video(path)
+    assert video.n_frames == clip.n_frames == round(clip.fps)  # one second
+    assert sorted(p.name for p in path.parent.iterdir()) == ["one.json", "one.mp4"]
+    assert json.loads(path.with_suffix(".json").read_bytes())["n_frames"] == clip.n_frames
+
+
+def test_a_short_clip_is_dropped_and_nothing_written(tmp_path):
+    few = msgspec.structs.replace(SMALL, fewest_frames=31)
+    dropped = job(tmp_path, WALK, rules=few).make().dropped
+    assert (dropped.what, dropped.stage, dropped.reason) == ("one", "clips", "too-few-frames")
+    assert dropped.detail == "30 frames at 30 per second; 31 are shown"
+    assert not (tmp_path / "clips").exists()
+
+
+def test_a_file_that_cannot_be_read_drops_the_clip(tmp_path):
+    (tmp_path / "a.bvh").write_text("HIERARCHY\nnothing")
+    dropped = job(tmp_path, str(tmp_path / "a.bvh")).make().dropped
+    assert dropped.reason == "unusable-motion"
+    assert "a.bvh" in dropped.detail
+
+
+@pytest.mark.parametrize("key", ["one", "18+19"])
+def test_the_second_actor_is_moved_by_rules_of_the_clip_or_of_the_subjects(tmp_path, key):
+    apart = msgspec.structs.replace(SMALL, pairs={key: PairRules(offset_m=(2.0, 0.0, 0.0))})
+    plain, moved = (
+        job(tmp_path, WALK, WALK, rules=rules, set="social", subjects=("18", "19")).make().clip.sha256
+        for rules in (SMALL, apart)
+    )
+    assert plain != moved
+
+
+def test_what_goes_in_has_its_digest(tmp_path):
+    file = tmp_path / "a.zip"
+    file.write_bytes(b"archive")
+    inputs = job(tmp_path, str(file), f"{file}/inside.bvh", WALK).inputs
+    archive = hashlib.sha256(b"archive").hexdigest()
+    assert inputs == {
+        "file-0": archive,
+        "file-1": archive,
+        "file-2": hashlib.sha256(WALK.encode()).hexdigest(),
+        "clip": "one",
+        "set": "single",
+    }
+
+
+def test_sources_are_called_by_file_or_walker():
+    assert (name_of("/far/away/02_01.bvh"), name_of(WALK)) == ("02_01.bvh", WALK)

@@ -1,0 +1,59 @@
+"""The trackers by their names, on boxes whose tracks are known."""
+
+import numpy as np
+import pytest
+
+from subjects.tracks import things
+from vidence import catalog
+from vidence.errors import UsageError
+from vidence.seeing.trackers import bytetrack, deepsort, motion
+
+# Two people side by side in 40 frames, each moving by 2 pixels a frame.
+WALKERS = things(
+    [
+        (frame, "person", (left + 2 * frame, 60, left + 2 * frame + 40, 160))
+        for frame in range(40)
+        for left in (0, 300)
+    ]
+)
+FRAMES = range(40)
+
+
+def spans(tracks):
+    """First and last frame, and the left edge in the first."""
+    return sorted((t.first_frame, t.last_frame, float(t.boxes_px[0][0])) for t in tracks)
+
+
+def test_motion_follows_both_and_looks_at_no_picture():
+    tracker = motion.create(motion.Settings())
+    assert tracker.describer == ""
+    assert tracker.identity.startswith("motion/")
+    assert spans(tracker.track(WALKERS, frame_indices=FRAMES, fps=25)) == [(0, 39, 0), (0, 39, 300)]
+
+
+def test_deepsort_tells_people_apart_by_their_vectors_and_names_who_makes_them():
+    tracker = deepsort.create(deepsort.Settings())
+    assert tracker.describer == "colour"
+    vectors = np.tile(np.eye(2, dtype=np.float32), (40, 1))
+    found = tracker.track(WALKERS, frame_indices=FRAMES, fps=25, vectors=vectors)
+    assert spans(found) == [(0, 39, 0), (0, 39, 300)]
+    named = catalog.create("tracker", "deepsort:mobilenet?max_age=7")
+    assert (named.describer, named.settings.max_age) == ("mobilenet", 7)
+
+
+def test_an_unknown_describer_is_refused():
+    with pytest.raises(UsageError, match="Did you mean 'colour'"):
+        deepsort.create(deepsort.Settings(describer="colours"))
+
+
+def test_bytetrack_follows_both_where_its_library_is():
+    pytest.importorskip("trackers")
+    tracker = bytetrack.create(bytetrack.Settings())
+    assert tracker.identity.startswith("bytetrack trackers ")
+    assert [last for _, last, _ in spans(tracker.track(WALKERS, frame_indices=FRAMES, fps=25))] == [39, 39]
+
+
+def test_bytetrack_without_its_library_says_what_to_install(monkeypatch):
+    monkeypatch.setattr(bytetrack.importlib.util, "find_spec", lambda name: None)
+    with pytest.raises(UsageError, match="needs the library 'trackers'; run: "):
+        bytetrack.create(bytetrack.Settings())
