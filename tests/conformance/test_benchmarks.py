@@ -10,8 +10,8 @@ from vidence.ask.prompting import templates
 from vidence.ask.prompting.compose import Layout
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError, UsageError
+from vidence.media.encode import Size
 from vidence.media.locate import missing
-from vidence.media.sizes import Size
 from vidence.records import Item
 
 GOLDEN = Path(__file__).parents[1] / "golden"

@@ -11,9 +11,8 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.media.deliver import Job, deliver
-from vidence.media.encode import Encoding
+from vidence.media.encode import Encoding, Size
 from vidence.media.locate import resolve
-from vidence.media.sizes import Size
 from vidence.records import FrameRef, Media
 from vidence.report.results import Row, Run
 

@@ -23,8 +23,7 @@ from vidence.engine.selection import positions_of
 from vidence.engine.views import Clipped, OpenView
 from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Failed, ImagePart, Item, Media, Reply
 
 A = (Path("a.mp4"), "video")

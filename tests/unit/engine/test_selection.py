@@ -25,8 +25,7 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Item, Media, Sampling, Selection
 
 VIEW_ENCODING = Encoding(size=Size.parse("native"))

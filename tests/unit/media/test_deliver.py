@@ -11,8 +11,7 @@ import pytest
 
 from vidence.errors import MediaError
 from vidence.media.deliver import Delivery, Job, deliver
-from vidence.media.encode import Encoding, decode_image
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, decode_image
 from videos.special import truncated
 from videos.stamped import damage, packet_places, read_number, write
 

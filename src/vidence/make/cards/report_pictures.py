@@ -12,7 +12,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.report.thumbnails import Sheet
 from vidence.seeing.shooting import Shot
