@@ -11,7 +11,7 @@ from vidence.ask.prompting.compose import Layout
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError, UsageError
 from vidence.media.encode import Size
-from vidence.media.locate import missing
+from vidence.media.files import missing
 from vidence.records import Item
 
 GOLDEN = Path(__file__).parents[1] / "golden"

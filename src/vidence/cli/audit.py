@@ -123,7 +123,7 @@ def _check(plan: Plan) -> "ItemAudit":
 
     from vidence.engine.prepare import choose_items, open_benchmark, open_model
     from vidence.explain.audit.audit import audit_items
-    from vidence.media.locate import missing
+    from vidence.media.files import missing
 
     loaded = open_benchmark(plan.benchmark).load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)

@@ -19,10 +19,8 @@ from vidence.engine.views import Clipped, DecodeCount, OpenView, Shown, Source
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
-from vidence.media.deliver import Delivery, Job, deliver
 from vidence.media.encode import EncodedFrame, Encoding
-from vidence.media.facts import MediaFacts, cached_facts, read_facts
-from vidence.media.locate import resolve
+from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, read_facts, resolve
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)

@@ -32,7 +32,7 @@ from vidence.engine.specs import with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, Size
-from vidence.media.locate import missing
+from vidence.media.files import missing
 from vidence.records import Item, Sampling
 
 _SAMPLING_FLAGS = {

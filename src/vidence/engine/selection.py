@@ -13,7 +13,7 @@ from vidence.contracts import RetryingSelector
 from vidence.engine.views import Clipped, OpenView
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
-from vidence.media.facts import MediaFacts
+from vidence.media.files import MediaFacts
 from vidence.records import Item, Media
 
 

@@ -9,8 +9,8 @@ from typing import TypeAlias
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.contracts import ScoringSelector, Selector, Traits, View, Words
 from vidence.media.clip import Clip
-from vidence.media.deliver import Delivery
 from vidence.media.encode import EncodedFrame, Encoding
+from vidence.media.files import Delivery
 from vidence.records import Item, Selection, VideoPart
 
 Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind

@@ -10,9 +10,8 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
-from vidence.media.deliver import Job, deliver
 from vidence.media.encode import Encoding, Size
-from vidence.media.locate import resolve
+from vidence.media.files import Job, deliver, resolve
 from vidence.records import FrameRef, Media
 from vidence.report.results import Row, Run
 

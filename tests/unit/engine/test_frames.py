@@ -27,7 +27,7 @@ from vidence.engine.selection import clip_of, video_type
 from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.errors import DataError, UsageError
 from vidence.media.encode import Encoding, Size
-from vidence.media.facts import MediaFacts
+from vidence.media.files import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
 from vidence.records import Failed, Item, Media, VideoPart
 from videos import stamped

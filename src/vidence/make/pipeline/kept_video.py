@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from vidence.media.cache import FrameCache
 from vidence.media.encode import Encoding, Size, decode_image, encode
-from vidence.media.facts import known_video
+from vidence.media.files import known_video
 from vidence.media.pixels import resize
 from vidence.media.scan import Scan
 from vidence.media.video import FrameProblem, Video
