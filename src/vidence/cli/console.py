@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.text import Text
 
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:

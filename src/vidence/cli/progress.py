@@ -21,7 +21,7 @@ from rich.text import Text
 from vidence.cli.console import say
 from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 from vidence.records import Answered, Failed, Refused, Unreadable
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 _NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
 _MOST_LINES = 20

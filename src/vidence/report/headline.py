@@ -3,8 +3,7 @@
 from vidence.records import Estimate, VideoPart
 from vidence.report.judged import judge_sentence
 from vidence.report.results import Run
-from vidence.tables.format import has_interval, interval_text, shown
-from vidence.tables.table import Table
+from vidence.tables.table import Table, has_interval, interval_text, shown
 
 
 def asked(run: Run) -> str:

@@ -24,9 +24,8 @@ from vidence.report.side_by_side import run_names, side_by_side
 from vidence.report.tables import all_tables
 from vidence.report.thumbnails import ContactSheets
 from vidence.tables.figures import draw_figure, figure_of
-from vidence.tables.format import DASH, Shown, has_interval, interval_text, shown
 from vidence.tables.rendering import Drawn, drawn, render
-from vidence.tables.table import Table
+from vidence.tables.table import DASH, Shown, Table, has_interval, interval_text, shown
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000

@@ -18,8 +18,7 @@ from vidence.report.sections import Section
 from vidence.report.side_by_side import budget_table, run_names
 from vidence.statistics.paired import rank
 from vidence.statistics.resampling import Resampling
-from vidence.tables.format import DASH
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.

@@ -9,8 +9,7 @@ from vidence.catalog import create, names
 from vidence.contracts import Scorer
 from vidence.records import Answered
 from vidence.report.results import Row, Run, read_again
-from vidence.tables.format import DASH
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200

@@ -11,10 +11,9 @@ from vidence.report.judged import judge_tables
 from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.score_tables import score_tables
-from vidence.statistics.position import PositionBias, position_bias
+from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
-from vidence.tables.format import percent
-from vidence.tables.table import Cell, Column, Table, Value
+from vidence.tables.table import Cell, Column, Table, Value, percent
 from vidence.tables.table import Row as TableRow
 
 MOST_REASONS = 10

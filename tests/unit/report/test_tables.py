@@ -24,8 +24,7 @@ from vidence.report.tables import (
     usage_table,
 )
 from vidence.tables.figures import BarFigure, Letter, LetterFigure, StripFigure, figure_of
-from vidence.tables.format import shown, shown_columns, shown_rows
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Column, Row, Table, shown, shown_columns, shown_rows
 
 
 def texts(table, line):

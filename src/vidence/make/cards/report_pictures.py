@@ -18,7 +18,7 @@ from vidence.report.thumbnails import Sheet
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 # One colour for each chosen track; they differ in lightness, too.
 PALETTE: Final = (
