@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.cli.console import show_licence
 from vidence.cli.diagnose import examine_plan
 from vidence.cli.environment import cache_root
-from vidence.cli.licence import show_licence
 from vidence.cli.run import pairs, with_plan_flags
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan, run_name

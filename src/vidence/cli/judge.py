@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from vidence.cli.console import say
+from vidence.cli.console import Display, say
 from vidence.cli.environment import environment
-from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, say_summary
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import read_plan

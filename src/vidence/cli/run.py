@@ -7,10 +7,8 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several
+from vidence.cli.console import Display, say, several, show_licence
 from vidence.cli.environment import cache_root, environment, now
-from vidence.cli.licence import show_licence
-from vidence.cli.progress import Display
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event, Listener
 from vidence.engine.plan import Plan, plan_flags, read_plan
