@@ -14,8 +14,19 @@ from vidence.ask.selection.seeking import SearchResult
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
 from vidence.engine.executors import Executor
 from vidence.engine.search import Found, ScoreDesk, Scores
-from vidence.engine.selection import check_some, check_whole, clip_of, few_words, positions_of, video_type
-from vidence.engine.views import Clipped, DecodeCount, OpenView, Shown, Source
+from vidence.engine.views import (
+    Clipped,
+    DecodeCount,
+    OpenView,
+    Shown,
+    Source,
+    check_some,
+    check_whole,
+    clip_of,
+    few_words,
+    positions_of,
+    video_type,
+)
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip

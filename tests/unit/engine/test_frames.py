@@ -23,8 +23,7 @@ from vidence.engine.executors.local import LocalExecutor
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import AskLimits
 from vidence.engine.prepare import open_selector
-from vidence.engine.selection import clip_of, video_type
-from vidence.engine.views import DecodeCount, OpenView, Shown
+from vidence.engine.views import DecodeCount, OpenView, Shown, clip_of, video_type
 from vidence.errors import DataError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import MediaFacts

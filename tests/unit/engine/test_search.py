@@ -19,8 +19,7 @@ from vidence.engine import search as module
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.search import ScoreDesk
-from vidence.engine.selection import positions_of
-from vidence.engine.views import Clipped, OpenView
+from vidence.engine.views import Clipped, OpenView, positions_of
 from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode

@@ -13,9 +13,8 @@ from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.plan import _check_sampling
 from vidence.engine.prepare import _with_media, open_selector
-from vidence.engine.selection import check_some, few_words, positions_of
-from vidence.engine.subject import ShownSubject
-from vidence.engine.views import Clipped, OpenView, Shown
+from vidence.engine.session import ShownSubject
+from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
 from vidence.errors import (
     DataError,
     MissingMediaError,
