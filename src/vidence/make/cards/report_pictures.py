@@ -14,7 +14,7 @@ from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
-from vidence.report.thumbnails import Sheet
+from vidence.report.questions import Sheet
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
