@@ -17,6 +17,7 @@ from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.contracts import Benchmark
     from vidence.explain.audit.audit import ItemAudit
     from vidence.report.item_asked import Asked
     from vidence.report.item_card import Card
@@ -121,11 +122,13 @@ def _check(plan: Plan) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves."""
     import msgspec
 
-    from vidence.engine.prepare import choose_items, open_benchmark, open_model
+    from vidence.catalog import create
+    from vidence.engine.prepare import choose_items, open_model
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import missing
 
-    loaded = open_benchmark(plan.benchmark).load(Path(plan.data), split=plan.split)
+    benchmark: Benchmark = create("benchmark", plan.benchmark)
+    loaded = benchmark.load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
     items, _ = choose_items(loaded, everything, model=open_model(_NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))

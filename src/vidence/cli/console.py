@@ -20,6 +20,8 @@ from rich.progress import (
 )
 from rich.text import Text
 
+from vidence.catalog import create
+from vidence.contracts import Benchmark
 from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
 from vidence.errors import StoreError
 from vidence.records import Answered, Failed, Refused, Unreadable
@@ -55,9 +57,7 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
     Raises:
         StoreError: the cache folder cannot be written to.
     """
-    from vidence.engine.prepare import open_benchmark
-
-    benchmark = open_benchmark(benchmark_name)
+    benchmark: Benchmark = create("benchmark", benchmark_name)
     words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
     mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
     if mark.exists():

@@ -131,11 +131,9 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     if summary.n_tried == 0 and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
         return 0
-    from vidence.cli.report import draw_runs, write_report
+    from vidence.cli.report import show_run
 
-    if page:
-        write_report([folder], page_path)
-    draw_runs([folder])  # after the page: whoever reads may close the pipe
+    show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
 

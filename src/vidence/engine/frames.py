@@ -170,7 +170,10 @@ class FrameDesk:
 
     async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Found]]:
         """What selectors that go by scores go by, by view and item id."""
-        return {name: await self._score_desk.scores(view, questions) for name, view in self._views.items()}
+        scores: dict[str, dict[str, Found]] = {}
+        for name, view in self._views.items():
+            scores[name] = await self._score_desk.scores(view, questions) if view.scoring else {}
+        return scores
 
     def _choose(
         self,

@@ -58,7 +58,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     Raises:
         UsageError: an unknown name or an impossible value.
     """
-    benchmark = open_benchmark(benchmark_name)
+    benchmark: Benchmark = create("benchmark", benchmark_name)
     protocol, rules = _protocol(benchmark, wishes.get("protocol"))
     spec, drawn = without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
@@ -100,12 +100,6 @@ def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
     return name, benchmark.protocols[name]
 
 
-def open_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name."""
-    benchmark: Benchmark = create("benchmark", name)
-    return benchmark
-
-
 def open_model(spec_text: str) -> Model:
     """The model that a spec names."""
     model: Model = create("model", spec_text)
@@ -116,12 +110,6 @@ def open_selector(spec_text: str) -> Selector:
     """The selector that a spec names: ``midpoints``, ``fps:2``, ``aks:clip:WEIGHTS?mode=official``."""
     selector: Selector = create("selector", spec_text)
     return selector
-
-
-def open_strategy(spec_text: str) -> Strategy:
-    """The strategy that a spec names: ``once``, ``retry?tries=3``."""
-    strategy: Strategy = create("strategy", spec_text)
-    return strategy
 
 
 def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
@@ -216,9 +204,9 @@ def prepare(
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
         UsageError: an unknown name or an impossible value.
     """
-    benchmark = open_benchmark(plan.benchmark)
+    benchmark: Benchmark = create("benchmark", plan.benchmark)
     selector = open_selector(plan.selector) if selector is None else selector
-    strategy, parser = open_strategy(plan.strategy), open_parser(plan.parser)
+    strategy, parser = create("strategy", plan.strategy), open_parser(plan.parser)
     Size.parse(plan.size)
     templates = open_templates(plan)
     prompter = Prompter(

@@ -13,7 +13,8 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 
 from vidence.ask.prompting.compose import Prompted
 from vidence.ask.selection.seeking import models_of
-from vidence.contracts import Flow, Judge, View
+from vidence.catalog import create
+from vidence.contracts import Flow, Judge, Strategy, View
 from vidence.engine.engine import Context, Engine, Environment, ItemFailedError, ModelRules
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.executors.local import LocalExecutor
@@ -24,7 +25,6 @@ from vidence.engine.prepare import (
     Prepared,
     judge_sampling,
     open_judge,
-    open_strategy,
     open_views,
     prepare,
 )
@@ -298,7 +298,8 @@ async def opened_session(
         shared=asking.shared,
     )
     async with engine_of(plan, environment, on_event) as engine:
-        wanted = open_strategy(plan.strategy).views(plan.view) if views is None else views
+        strategy: Strategy = create("strategy", plan.strategy)
+        wanted = strategy.views(plan.view) if views is None else views
         # The plan's own selector is among them, whether it is shown or not: its facts are kept.
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
         for name, spec in {"": plan.model, **(others or {})}.items():
