@@ -139,7 +139,7 @@ class SimpleRules:
     @classmethod
     def of(cls, items: Sequence[Item]) -> "SimpleRules":
         """Work out the rules on these questions."""
-        choice = _with_choices(items)
+        choice = [item for item in items if item.answer_kind == "choice" and item.choices]
         if not choice:
             return cls(letter=None, _hits={})
         shares = constant_letter([i.answer for i in choice], n_choices=[len(i.choices) for i in choice])
@@ -175,10 +175,6 @@ def _hits(item: Item) -> _Hits:
     return _Hits(
         longest=longest_choice(item.choices) == right, median=None if median is None else median == right
     )
-
-
-def _with_choices(items: Sequence[Item]) -> list[Item]:
-    return [item for item in items if item.answer_kind == "choice" and item.choices]
 
 
 # --------------------------------------------------------------------------- averages
@@ -256,8 +252,12 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         raise UsageError(
             f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
         )
-    names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
-    tags = {tag: sorted({_value(row, tag) for row in run.rows}, key=natural_order) for tag in names}
+    items = [row.item for row in run.rows]
+    names = dict.fromkeys(tag for item in items for tag in item.tags)
+    tags = {
+        tag: sorted({row.item.tags.get(tag, NO_VALUE) for row in run.rows}, key=natural_order)
+        for tag in names
+    }
     scored = Scored.of(run.rows)
     make = _Rows(
         rules=SimpleRules.of(scored.items),
@@ -271,10 +271,6 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
 def is_moderate(values: Sequence[str]) -> bool:
     """Whether a tag with these values gets a table."""
     return 2 <= len(values) <= MOST_VALUES
-
-
-def _value(row: Row, tag: str) -> str:
-    return row.item.tags.get(tag, NO_VALUE)
 
 
 def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
@@ -399,7 +395,7 @@ def _headline_note(tags: dict[str, list[str]]) -> str:
 def _tag_table(run: Run, tag: str, values: Sequence[str], *, make: _Rows) -> Table:
     groups: dict[str, list[Row]] = {value: [] for value in values}
     for row in run.rows:
-        groups[_value(row, tag)].append(row)
+        groups[row.item.tags.get(tag, NO_VALUE)].append(row)
     return Table(
         name=f"score:{tag}",
         title=f"Score by {tag}",

@@ -34,6 +34,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         UsageError: the run has no trials, or its headline is no aggregate.
     """
     readings = read_all(run, letter_parsers(run))
+    is_judged = any(row.score.verdicts for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
@@ -41,7 +42,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         table_of_readings(readings),
         changed_table(readings),
         position_table(run, rng=rng),
-        *judge_tables(run, rng=rng),
+        *(judge_tables(run, rng=rng) if is_judged else ()),
         *repeat_tables(run, level=level),
         usage_table(run),
     )
@@ -279,6 +280,7 @@ def usage_table(run: Run) -> Table:
     n_out = _total([reply.usage.output_tokens for reply in new])
     n_silent = sum(reply.usage.input_tokens is None and reply.usage.output_tokens is None for reply in new)
     remembered = (len(replies) - len(new)) / len(replies) if replies else None
+    silent = "not reported"
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", len(replies)),
         ("new", "asked anew", "", len(new)),
@@ -288,8 +290,13 @@ def usage_table(run: Run) -> Table:
             "replies taken from the memory, paid for earlier",
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", _known(n_in)),
-        ("output", "output tokens", "of new replies, as reported", _known(n_out)),
+        ("input", "input tokens", "of new replies, as reported", silent if n_in is None else n_in),
+        (
+            "output",
+            "output tokens",
+            "of new replies, as reported",
+            silent if n_out is None else n_out,
+        ),
         ("cost", "cost, US dollars", "", _cost(run, n_in or 0, n_out or 0)),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
@@ -310,10 +317,6 @@ def _total(found: list[int | None]) -> int | None:
     """The sum of the known numbers; None where none is known."""
     known = [n for n in found if n is not None]
     return sum(known) if known else None
-
-
-def _known(n: int | None) -> str | int:
-    return "not reported" if n is None else n
 
 
 def _cost(run: Run, n_in: int, n_out: int) -> Cell:
@@ -354,8 +357,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         *_baselines(score),
         _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
     ]
-    if judged := judge_sentence(run):
-        sentences.append(judged)
+    if any(row.score.verdicts for row in run.rows):
+        sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = _several(_text(score, "unmarked"), "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")

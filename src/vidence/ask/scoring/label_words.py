@@ -118,7 +118,8 @@ def _listed(text: str) -> tuple[str, ...]:
 
 
 @cache
-def _known() -> Mapping[str, LabelWords]:
+def known_words() -> Mapping[str, LabelWords]:
+    """The words that are known for a label, by label."""
     known = {}
     for line in _TABLE.strip().splitlines():
         label, _, words = line.partition(":")
@@ -136,7 +137,7 @@ def with_known(label: LabelWords) -> LabelWords:
     >>> with_known(LabelWords(text="pickthisup")).forms
     ('pick this up', 'pick it up', 'pick up')
     """
-    known = _known().get(label.text.strip().lower().replace(" ", "_"))
+    known = known_words().get(label.text.strip().lower().replace(" ", "_"))
     if known is None:
         return label
     return LabelWords(
