@@ -317,7 +317,10 @@ def shown_words(trial: Trial) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One trial as the page shows it: `run_name` stands beside it where there are several runs."""
+    """One trial as the page shows it: `run_name` stands beside it where there are several runs.
+
+    `choices`, `how_read`, `error` and `prompt` are what the functions above say of its row.
+    """
 
     id: str
     run_id: str
@@ -326,31 +329,11 @@ class Entry:
     tag_ids: str
     sheet_id: str
     shown: str
-
-    @property
-    def choices(self) -> tuple[Choice, ...]:
-        """The choices, none for free answers."""
-        return choices_of(self.row)
-
-    @property
-    def status_words(self) -> str:
-        """What became of the trial."""
-        return STATUSES[self.row.status]
-
-    @property
-    def how_read(self) -> str:
-        """How the answer was found, and what it scored."""
-        return how_read(self.row)
-
-    @property
-    def error(self) -> str:
-        """The error of a trial that failed."""
-        return error_of(self.row)
-
-    @property
-    def prompt(self) -> str:
-        """What was sent."""
-        return prompt_text(self.row.trial.prompt)
+    choices: tuple[Choice, ...]
+    status_words: str
+    how_read: str
+    error: str
+    prompt: str
 
 
 @dataclass(kw_only=True)
@@ -397,6 +380,11 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
                     tag_ids=" ".join(tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in tags),
                     sheet_id=pictured.sheet_id,
                     shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
+                    choices=choices_of(row),
+                    status_words=STATUSES[row.status],
+                    how_read=how_read(row),
+                    error=error_of(row),
+                    prompt=prompt_text(row.trial.prompt),
                 )
             )
     found = {entry.row.status for entry in entries}
