@@ -14,6 +14,7 @@ from vidence.errors import UsageError
 if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
+    from vidence.tables.table import Table
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -96,7 +97,7 @@ def report(
         written = write_tables([*added, *found], tables_dir)
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
-        _write_page(runs, html, sections=sections, level=level, n_items=items)
+        _write_page(runs, tables, html, sections=sections, level=level, n_items=items)
     console = Console()
     for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
         draw(run, some, console)
@@ -114,15 +115,16 @@ def show_run(folder: Path, *, page: Path | None) -> None:
 
     run = load_run(folder)
     draws = Draws(rng=np.random.default_rng(_SEED))
+    tables = all_tables(run, rng=draws.fresh())
     if page is not None:
         sections = paper_sections([run], draws=draws, with_published=False)
-        _write_page([run], page, sections=sections)
-    # After the page: whoever reads may close the pipe.
-    draw(run, all_tables(run, rng=draws.fresh()), Console())
+        _write_page([run], [tables], page, sections=sections)
+    draw(run, tables, Console())  # after the page: whoever reads may close the pipe
 
 
 def _write_page(
     runs: "Sequence[Run]",
+    tables: "Sequence[Sequence[Table]]",
     page: Path,
     *,
     sections: "Sequence[Section]",
@@ -136,6 +138,7 @@ def _write_page(
         page,
         cache_root=cache_root(),
         media_root=Path(runs[0].facts.media_root) if runs[0].facts.media_root else None,
+        tables=tables,
         n_items=n_items,
         extra_sections=sections,
         level=level,

@@ -57,6 +57,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     cache_root: Path | None,
     media_root: Path | None,
     rng: np.random.Generator,
+    tables: Sequence[Sequence[Table]] = (),
     n_items: int = 300,
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
@@ -72,6 +73,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             facts) is not there; without either, the frames are left out.
         rng: where the draws of the intervals come from. Each run starts from this same state, so
             that its numbers do not depend on what else is on the page.
+        tables: for each run those of `all_tables`, where they are made already.
         n_items: how many trials the browser of questions holds.
         extra_sections: shown first, below the headline.
         level: coverage of the intervals.
@@ -83,7 +85,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     """
     if not runs:
         raise UsageError("there is no run to report; name at least one run folder")
-    tables = [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
+    tables = tables or [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
     names = run_names(runs) if len(runs) > 1 else (_title(runs[0]),)
     views = [
         _view(f"run-{i}", run, some, title=name)
