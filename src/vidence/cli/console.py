@@ -27,6 +27,10 @@ from vidence.errors import StoreError
 from vidence.records import Answered, Failed, Refused, Unreadable
 from vidence.text import visible
 
+_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
+_MOST_LINES = 20
+_LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
+
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
     """Print words, and pairs of words and their style, on one line.
@@ -70,11 +74,6 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
         mark.touch()
     except OSError as error:
         raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error
-
-
-_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
-_MOST_LINES = 20
-_LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
 
 class _RateColumn(ProgressColumn):

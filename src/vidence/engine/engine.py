@@ -31,7 +31,15 @@ from vidence.records import Failed, ImagePart, Prompt, Reply, Sampling
 ThingT = TypeVar("ThingT")
 _log = logging.getLogger(__name__)
 # What goes wrong with one question; every other error ends the run.
-_OF_ONE_QUESTION = (TransientModelError, RejectedRequestError)
+_NO_REPLY = (TransientModelError, RejectedRequestError)
+AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
+Stage = Literal["media", "selection", "prompting"]
+# By stage, what goes wrong with one item; every other error ends the run.
+ITEM_ERRORS: Final[Mapping[Stage, tuple[type[VidenceError], ...]]] = {
+    "media": (*_NO_REPLY, MediaError),
+    "prompting": (*_NO_REPLY, MediaError, UsageError),
+    "selection": (*_NO_REPLY, MediaError, UsageError, DataError),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,9 +142,6 @@ class Asker:
             ) from error
 
 
-AskModel: TypeAlias = Callable[[Ask], Awaitable[Reply]]
-
-
 async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
     """Run a flow to its end: ask what it yields, send it the replies, return what it made.
 
@@ -150,7 +155,7 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
             while True:
                 try:
                     replies = await _replies(wanted, ask)
-                except _OF_ONE_QUESTION as error:
+                except _NO_REPLY as error:
                     wanted = flow.throw(error)
                 else:
                     wanted = flow.send(replies)
@@ -184,18 +189,8 @@ async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[Made
         for position in range(len(things)):
             group.start_soon(one, position)
     if errors:
-        raise next((e for e in errors if not isinstance(e, _OF_ONE_QUESTION)), errors[0])
+        raise next((e for e in errors if not isinstance(e, _NO_REPLY)), errors[0])
     return [made[position] for position in range(len(things))]
-
-
-Stage = Literal["media", "selection", "prompting"]
-_NO_REPLY = (TransientModelError, RejectedRequestError)
-# By stage, what goes wrong with one item; every other error ends the run.
-ITEM_ERRORS: Final[Mapping[Stage, tuple[type[VidenceError], ...]]] = {
-    "media": (*_NO_REPLY, MediaError),
-    "prompting": (*_NO_REPLY, MediaError, UsageError),
-    "selection": (*_NO_REPLY, MediaError, UsageError, DataError),
-}
 
 
 class ItemFailedError(UsageError):

@@ -219,7 +219,8 @@ def prepare(
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or Traits.of(selector).needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    _check_order(plan, model)
+    if plan.shuffle_choices:
+        _check_order(plan, model)
     facts = msgspec.convert(
         machine_facts()
         | judge_facts(pool)
@@ -270,7 +271,7 @@ def judge_facts(pool: JudgePool | None) -> dict[str, object]:
 
 def _check_order(plan: Plan, model: Model) -> None:
     """Recorded letters mean the order in which the choices stood when they were recorded."""
-    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
+    if hasattr(model, "recorded_ids"):
         raise UsageError(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
@@ -282,7 +283,7 @@ def choose_items(
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
     notes: list[str] = []
-    items = _filtered(loaded.items, plan.where)
+    items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
     if plan.recorded_only:
         items = _recorded(items, model)
         notes.append(f"only the {len(items)} questions that have a recorded reply are asked")

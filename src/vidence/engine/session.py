@@ -35,6 +35,8 @@ from vidence.records import Failed, Item, Outcome, Prompt, Reply, Score, Selecti
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
+GroupT = TypeVar("GroupT")
+ReadyT = TypeVar("ReadyT")
 
 
 def engine_of(plan: Plan, environment: Environment, on_event: Listener) -> Engine:
@@ -332,9 +334,6 @@ async def opened_session(
 
 
 # --------------------------------------------------------------------------- producers and consumers
-
-GroupT = TypeVar("GroupT")
-ReadyT = TypeVar("ReadyT")
 
 
 @dataclass(kw_only=True)

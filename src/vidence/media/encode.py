@@ -15,6 +15,10 @@ from vidence.media.pixels import FILTER
 from vidence.records import Record
 
 _WORDS = re.compile(r"(short|long):([1-9][0-9]{0,4})")
+# Raised whenever the same frame would give other bytes; old cache entries are then not found.
+_ENCODER_VERSION: Final = 1
+_CHROMA: Final = "4:2:0"
+MOST_QUALITY: Final = 95  # above it JPEG grows and does not get better
 
 
 class Size(Record, kw_only=True):
@@ -68,12 +72,6 @@ class Size(Record, kw_only=True):
         # Whole-number rounding: the same on every machine, halves up.
         width, height = ((2 * side * self.pixels + limited) // (2 * limited) for side in sides)
         return max(width, 1), max(height, 1)
-
-
-# Raised whenever the same frame would give other bytes; old cache entries are then not found.
-_ENCODER_VERSION: Final = 1
-_CHROMA: Final = "4:2:0"
-MOST_QUALITY: Final = 95  # above it JPEG grows and does not get better
 
 
 class Encoding(Record, kw_only=True):

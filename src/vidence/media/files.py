@@ -27,6 +27,7 @@ from vidence.records import Item, Media, Record
 # Raised whenever the same file would give other facts; what older versions kept is not read.
 _FACTS_VERSION: Final = 1
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -187,9 +188,6 @@ def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str]
     return Video(Scan(probe=probe, times_s=times_s, turn=kept.turn, table=table)), kept.content_hash
 
 
-_log = logging.getLogger(__name__)
-
-
 class Job(Record, kw_only=True):
     """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere)."""
 
@@ -235,13 +233,13 @@ def deliver(job: Job) -> Delivery:
             if kept is not None:
                 frames[index] = kept
     n_from_cache = len(frames)
-    missing = sorted(set(job.frame_indices) - frames.keys())
+    absent = sorted(set(job.frame_indices) - frames.keys())
 
     def make(_: int, image: NDArray[np.uint8]) -> EncodedFrame:
         return encode(image, job.encoding)
 
     problems: dict[int, str] = {}
-    made = video.read(missing, make, size=job.encoding.size, threads=job.threads) if missing else {}
+    made = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
     for index, frame in made.items():
         if isinstance(frame, FrameProblem):
             problems[index] = frame.message

@@ -33,6 +33,12 @@ N_COLUMNS = 4
 QUALITY = 70
 _GAP_PX = 4
 _CACHE_MAX_BYTES = 20 * 2**30
+MOST_TIMES = 64
+LONG_TEXT = 20_000
+SHORT_TEXT = 2_000
+# All texts together; beyond it, long ones are cut shorter.
+TEXT_BUDGET = 4_000_000
+MOST_TAG_VALUES = 60
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -184,14 +190,6 @@ def _compose(images: Sequence[Image.Image], times_s: Sequence[float], *, thumb_p
     out = io.BytesIO()
     whole.save(out, "JPEG", quality=QUALITY)
     return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
-
-
-MOST_TIMES = 64
-LONG_TEXT = 20_000
-SHORT_TEXT = 2_000
-# All texts together; beyond it, long ones are cut shorter.
-TEXT_BUDGET = 4_000_000
-MOST_TAG_VALUES = 60
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -25,6 +25,8 @@ from vidence.text import letter_index
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
+MOST_VALUES = 40
+_RULES = "without looking, %"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -228,10 +230,6 @@ def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
             videos[row.item.item_id] = row.item.video_id
     means = np.array([sum(found) / len(found) for found in given.values()], np.float64)
     return draws.average(means, clusters=tuple(videos.values()))
-
-
-MOST_VALUES = 40
-_RULES = "without looking, %"
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:

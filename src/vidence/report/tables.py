@@ -43,7 +43,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         changed_table(readings),
         position_table(run, rng=rng),
         *(judge_tables(run, rng=rng) if is_judged else ()),
-        *repeat_tables(run, level=level),
+        *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
         usage_table(run),
     )
 

@@ -14,6 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate
 
+# Cells of the table of weights that is in memory at once: 8 MiB as float64.
+BLOCK_CELLS = 2**20
+# Sums of the same numbers in another order differ by up to this share of them.
+ROUNDING = 1e-9
+# From how often each cluster is drawn, (n_draws, n_clusters), to one or several figures of each draw.
+Figure: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+
 
 def as_values(values: ArrayLike) -> NDArray[np.float64]:
     """The values as a flat array, shape (n,), n >= 1.
@@ -53,15 +60,6 @@ def check_level(level: float) -> None:
     """
     if not 0 < level < 1:
         raise UsageError(f"level {level}; expected a number between 0 and 1, for example 0.95")
-
-
-# Cells of the table of weights that is in memory at once: 8 MiB as float64.
-BLOCK_CELLS = 2**20
-# Sums of the same numbers in another order differ by up to this share of them.
-ROUNDING = 1e-9
-
-# From how often each cluster is drawn, (n_draws, n_clusters), to one or several figures of each draw.
-Figure: TypeAlias = Callable[[NDArray[np.float64]], NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,6 +10,7 @@ from vidence.records import Estimate, Record
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
+DASH = "\u2013"  # what is shown where there is no number
 
 
 class Cell(Record, kw_only=True, omit_defaults=True):
@@ -126,9 +127,6 @@ def cell_of(value: Value | Cell, kind: Kind) -> Cell:
     if not isinstance(value, Cell):
         return Cell(value=value, kind=kind)
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
-
-
-DASH = "\u2013"  # what is shown where there is no number
 
 
 class Shown(Record, kw_only=True, omit_defaults=True):

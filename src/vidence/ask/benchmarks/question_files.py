@@ -35,6 +35,12 @@ _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL
 _REQUIRED = re.compile(r"Object missing required field `(?P<name>.*)`")
 _ITEM_DECODER = msgspec.json.Decoder(Item)
 _FORMAT = "the format is in docs/item-format.md"
+_MAX_CHOICES = 26
+_LATEST_S = sys.float_info.max
+_LISTED = 10
+_LETTERED = re.compile(r"\(?[Aa][.):]\s")
+_WORDS = re.compile(r"[a-z0-9]+")
+_IGNORED = frozenset({"and"})
 
 
 @dataclass(frozen=True)
@@ -376,14 +382,6 @@ class Gathering:
             return self._files[0].content_hash
         lines = (f"{file.path.name.removesuffix('.gz')} {file.content_hash}\n" for file in self._files)
         return hashlib.sha256("".join(lines).encode()).hexdigest()
-
-
-_MAX_CHOICES = 26
-_LATEST_S = sys.float_info.max
-_LISTED = 10
-_LETTERED = re.compile(r"\(?[Aa][.):]\s")
-_WORDS = re.compile(r"[a-z0-9]+")
-_IGNORED = frozenset({"and"})
 
 
 def checked(item: Item) -> Item | Fault:

@@ -10,19 +10,6 @@ from vidence.errors import UsageError
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
 from vidence.text import refusal_in
 
-
-@dataclass(frozen=True)
-class Reading:
-    """What a segment says: a letter and the form it was in, or why it names no single choice.
-
-    Exactly one of `letter` and `doubt` is set.
-    """
-
-    letter: str = ""
-    form: str = ""
-    doubt: str = ""
-
-
 # A letter, perhaps after "So, option" and in brackets; the marks that follow it; the rest.
 _LEAD = re.compile(
     r"[\s\-•]*(?:(?:so|thus|hence|therefore|assistant)[,:]?\s+)?(?:(?:the\s+)?(?:correct\s+)?(?:option|choice|letter|answer)(?:\s*[:#-]\s*|\s+|(?=[(\[]))"
@@ -62,6 +49,39 @@ _RETRACTS = re.compile(
 # A text of at most so many words after "B:" repeats a choice; a longer one can be a remark.
 _LABEL_WORDS = 4
 _SMALL_WORDS = frozenset(("a", "an", "and", "at", "for", "in", "is", "it", "of", "on", "or", "the", "to"))
+# Full-width forms, circled capitals, quotes, dashes and odd spaces as ASCII; invisible ones away.
+# Look-alikes from other scripts (Cyrillic, Greek) stay as they are: they are no choice letters.
+_ASCII = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **{0x24B6 + i: ord("A") + i for i in range(26)},
+    **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
+    **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
+    **{0x3001: ",", 0x3002: "."},
+    **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
+    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), None),
+}
+_LATEX_WORDS = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf)\s*\{([^{}]*)\}")
+_LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
+# Markup of chat models: special tokens, end of sequence, simple HTML, and a lone closing answer tag.
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
+# How a parser turns the words of a reply into an outcome.
+ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a segment says: a letter and the form it was in, or why it names no single choice.
+
+    Exactly one of `letter` and `doubt` is set.
+    """
+
+    letter: str = ""
+    form: str = ""
+    doubt: str = ""
 
 
 def _first_line(text: str) -> str:
@@ -173,28 +193,6 @@ def _with_letter_behind(item: Item, text: str, letter: str) -> Reading:
     return Reading(doubt=f"the letter {letter} stands with the text of another choice")
 
 
-# Full-width forms, circled capitals, quotes, dashes and odd spaces as ASCII; invisible ones away.
-# Look-alikes from other scripts (Cyrillic, Greek) stay as they are: they are no choice letters.
-_ASCII = {
-    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
-    **{0x24B6 + i: ord("A") + i for i in range(26)},
-    **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
-    **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
-    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
-    **{0x3001: ",", 0x3002: "."},
-    **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
-    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), None),
-}
-_LATEX_WORDS = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf)\s*\{([^{}]*)\}")
-_LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
-# Markup of chat models: special tokens, end of sequence, simple HTML, and a lone closing answer tag.
-_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", re.IGNORECASE)
-_MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
-
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
-_TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
-
-
 def plain(text: str) -> str:
     """The text in ASCII punctuation, without Markdown, LaTeX wrapping and special tokens.
 
@@ -248,10 +246,6 @@ def equal_choices(text: str, choices: Sequence[str], *, is_strict: bool = False)
         if found:
             return found
     return ()
-
-
-# How a parser turns the words of a reply into an outcome.
-ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
 
 
 def with_cut_off(outcome: Answered | Unreadable, reply: Reply) -> Answered | Unreadable:
