@@ -99,7 +99,8 @@ def test_a_private_import_would_be_seen(tmp_path):
     path = tmp_path / "b.py"
     path.write_text(
         "from vidence.engine._drive import x\nfrom vidence.engine.drive import _y\n"
-        "import vidence.text._z\nfrom ..engine.drive import _w\nfrom vidence.make import _own\nfrom . import _own\n"
+        "import vidence.text._z\nfrom ..engine.drive import _w\n"
+        "from vidence.make import _own\nfrom . import _own\n"
         "from vidence import __version__\n"
     )
     assert private_imports("vidence.make.b", path) == [

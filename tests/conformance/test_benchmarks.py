@@ -11,8 +11,8 @@ from vidence.ask.prompting import templates
 from vidence.ask.prompting.compose import Layout
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError, UsageError
-from vidence.media.locate import missing
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
+from vidence.media.files import missing
 from vidence.records import Item
 
 NAMES = catalog.names("benchmark")

@@ -20,7 +20,7 @@ from vidence.ask.embedding.score import score_frames
 from vidence.ask.phantom.code import Payload, draw
 from vidence.contracts import Embedder
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 
 # What each is made of; an embedder that needs weights has a builder of tiny ones here.
 WEIGHTS: dict[str, Callable[[Path], Path] | None] = {

@@ -40,6 +40,4 @@ def test_plug_ins_that_cannot_be_used_are_named():
     assert done.return_value == 1
     assert "plug-in: model gone (no_such_module_of_ours)" in done.output
     assert "wrong: wrong.vote: there is no entry point group vidence.strategys; known are " in done.output
-    assert (
-        "'gone' in vidence.models names no_such_module_of_ours, which cannot be imported: " in done.output
-    )
+    assert "'gone' in vidence.models names no_such_module_of_ours, which cannot be imported: " in done.output

@@ -29,7 +29,7 @@ from vidence.ask.models.pointlight_references import Reference, dots_of, read_re
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 Floats = NDArray[np.float64]
