@@ -85,7 +85,8 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         model="parrot:2",
         out=tmp_path / "run",
         cache=tmp_path / "cache",
-        wishes={"selector": "opening", "parser": "last-word"},
+        selector="opening",
+        parser="last-word",
     )
     assert run.facts.problems == ("riddles.txt:2: 1 fields; expected 4, split by |",)
     shown = [[frame.frame_index for frame in row.trial.selection.frames] for row in run.rows]
@@ -99,7 +100,8 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         model="parrot:2",
         out=tmp_path / "again",
         cache=tmp_path / "cache",
-        wishes={"selector": "opening", "limit": 1},
+        selector="opening",
+        limit=1,
     )
     assert [(row.read, row.correct) for row in again.rows] == [("B", 1.0)]
     voted = vidence.evaluate(
@@ -108,7 +110,8 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         model="parrot:2",
         out=tmp_path / "voted",
         cache=tmp_path / "cache",
-        wishes={"selector": "opening", "strategy": "vote?times=4"},
+        selector="opening",
+        strategy="vote?times=4",
     )
     assert [row.read for row in voted.rows] == ["B", "B"]
     judged = vidence.evaluate(
@@ -117,13 +120,11 @@ def test_they_work_together_in_a_run(installed, tmp_path):
         model="parrot:2",
         out=tmp_path / "judged",
         cache=tmp_path / "cache",
-        wishes={
-            "protocol": "step-by-step",
-            "selector": "opening",
-            "parser": "last-word",
-            "judge": "second-opinion",
-            "judge_models": ("scripted:No.",),
-        },
+        protocol="step-by-step",
+        selector="opening",
+        parser="last-word",
+        judge="second-opinion",
+        judge_models=("scripted:No.",),
     )
     assert judged.plan.style == "cot"
     assert [row.outcome for row in judged.rows] == ["answered", "answered"]

@@ -64,7 +64,7 @@ def vlm4d(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tupl
             "table",
             data=place / "items.jsonl",
             model=f"replay:{replies}?id=id&text=text",
-            wishes={"style": style},
+            overrides={"style": style},
         )
         out = place / f"run-{style}-{model}"
 

@@ -8,14 +8,12 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.environment import cache_root
+from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
-
-_SEED = 0  # the same report from the same run, bit for bit
 
 
 @click.command()
@@ -66,6 +64,7 @@ def report(
     """Tables from one or several run FOLDERS."""
     from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
+    from vidence.report.results import SEED
     from vidence.report.scores import Draws
     from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
@@ -75,7 +74,7 @@ def report(
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
     runs = _loaded(folders, parser=parser)
-    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    draws = Draws(rng=np.random.default_rng(SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     sections = paper_sections(runs, draws=draws, with_published=published)
     added = [table for section in sections for table in section.tables]
@@ -117,14 +116,14 @@ def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
 
 def draw_runs(folders: Sequence[Path], *, parser: str | None = None, level: float = 0.95) -> None:
     """Draw the tables of some runs in the terminal."""
-    from vidence.report.results import load_run
+    from vidence.report.results import SEED, load_run
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
     console = Console()
     for folder in folders:
         run = load_run(folder, parser=parser)
-        draw(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), console)
+        draw(run, all_tables(run, rng=np.random.default_rng(SEED), level=level), console)
 
 
 def write_report(
@@ -137,10 +136,11 @@ def write_report(
 ) -> None:
     """Write the page of some runs."""
     from vidence.report.papers import paper_sections
+    from vidence.report.results import SEED
     from vidence.report.scores import Draws
 
     runs = _loaded(folders, parser=parser)
-    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    draws = Draws(rng=np.random.default_rng(SEED), level=level)
     sections = paper_sections(runs, draws=draws, with_published=False)
     _write_page(runs, page, sections=sections, level=level, n_items=n_items)
 
@@ -149,6 +149,7 @@ def _write_page(
     runs: "Sequence[Run]", page: Path, *, sections: "Sequence[Section]", level: float, n_items: int
 ) -> None:
     from vidence.report.page import write_page
+    from vidence.report.results import SEED
 
     write_page(
         runs,
@@ -158,6 +159,6 @@ def _write_page(
         n_items=n_items,
         extra_sections=sections,
         level=level,
-        rng=np.random.default_rng(_SEED),
+        rng=np.random.default_rng(SEED),
     )
     click.echo(f"wrote {page}", err=True)

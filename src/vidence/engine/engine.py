@@ -61,6 +61,11 @@ class Environment:
     cache_max_bytes: int = 20 * 2**30
     n_workers: int = 2
 
+    @property
+    def memory(self) -> Path:
+        """The file of remembered replies, unless a plan names another."""
+        return self.cache_root / "replies.sqlite"
+
 
 def no_image(digest: str) -> bytes:
     """For flows whose prompts have no images.

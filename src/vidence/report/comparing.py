@@ -9,11 +9,11 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.pairing import Paired, own_answer
-from vidence.report.results import Run
+from vidence.report.results import SEED, Run
 from vidence.report.score_tables import is_moderate, natural_order
 from vidence.report.scores import NO_VALUE
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
-from vidence.statistics.paired import Comparison, Ranking, holm, rank
+from vidence.statistics.paired import RANKING, Comparison, Ranking, holm, rank
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
@@ -93,6 +93,19 @@ class Ranked(Record, kw_only=True):
     n_videos: int
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+
+
+def compare_runs(paired: Paired, *, level: float = 0.95) -> Compared | Ranked:
+    """Compare two runs, or rank more; the same runs give the same numbers, bit for bit.
+
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
+    """
+    rng = np.random.default_rng(SEED)
+    if len(paired.runs) == 2:
+        return compare_two(paired, rng=rng, settings=Resampling(level=level))
+    return rank_runs(paired, rng=rng, settings=Resampling(level=level, n_flips=RANKING.n_flips))
 
 
 def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Compared:

@@ -56,7 +56,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
 
 
 def _without_logps(run: Run) -> str:
-    """That log-probabilities were wanted and are not there; servers that do not know the wish ignore it."""
+    """That log-probabilities were wanted and are not there; some servers ignore the request."""
     if not run.plan.sampling.want_choice_logps:
         return ""
     replies = [row.trial.reply for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
