@@ -14,7 +14,7 @@ from vidence.errors import UsageError
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
 @click.option(
-    "--shared", is_flag=True, help="Compare the questions that all runs have a mark for, where they differ."
+    "--shared", is_flag=True, help="Compare the questions that all runs have a score for, where they differ."
 )
 @click.option(
     "--level",
@@ -25,7 +25,7 @@ from vidence.errors import UsageError
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
 @click.option(
-    "--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per question, a mark per run."
+    "--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per question, a score per run."
 )
 @click.option(
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."

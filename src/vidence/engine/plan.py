@@ -85,7 +85,7 @@ class Plan(Record, kw_only=True):
     jpeg_quality: Annotated[int, _flag("1 to 95.")]
     sampling: Sampling
     parser: Annotated[str, _flag("How the letter is read from a reply (default: the benchmark's).")]
-    text_parser: Annotated[str, _flag("How answers that are texts are marked without a judge.")] = (
+    text_parser: Annotated[str, _flag("How answers that are texts are scored without a judge.")] = (
         "needs-judge"
     )
     headline: str
@@ -105,7 +105,7 @@ class Plan(Record, kw_only=True):
     ] = False
     where: dict[str, str] = msgspec.field(default_factory=dict)
     limit: Annotated[int | None, _flag("Only the first N questions.")] = None
-    sample: Annotated[int | None, _flag("N questions drawn with --seed.")] = None
+    sample: Annotated[int | None, _flag("N questions sampled with --seed.")] = None
     seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False

@@ -273,7 +273,7 @@ class _Two:
 def _detectable(paired: Paired, *, level: float) -> float | None:
     """The smallest difference that would be found; None where it cannot be said.
 
-    The mean square of the differences takes the place of the discordance, which it is for marks of 0 and 1.
+    The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
     """
     differences = paired.values[:, 1] - paired.values[:, 0]
     apart = float((differences**2).mean())

@@ -83,7 +83,7 @@ def _text(score: Table, column: str, *, row: str = "headline") -> str:
 def _accuracy(score: Table) -> str:
     estimate = score.value("headline", "accuracy")
     if not isinstance(estimate, Estimate):
-        return "No question is marked yet."
+        return "No question is scored yet."
     name = score.row("headline").label
     items = _several(_text(score, "items"), "question")
     videos = _several(_text(score, "videos"), "video")

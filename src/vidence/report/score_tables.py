@@ -94,7 +94,7 @@ class _Rows:
         ]
         if self.has_unscored:
             note = "wait for a judge; in no mean"
-            columns.append(Column(key="unmarked", title="not marked", kind="count", note=note))
+            columns.append(Column(key="unmarked", title="not scored", kind="count", note=note))
         return tuple(columns)
 
     def row(

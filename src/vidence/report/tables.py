@@ -125,7 +125,7 @@ def _example(row: Row) -> str:
 def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
     """The score of each repeat, their mean with its t interval, and what the uncertainty is made of.
 
-    Only questions with a mark in every repeat enter. Nothing for a run without repeats.
+    Only questions with a score in every repeat enter. Nothing for a run without repeats.
 
     Args:
         run: the run.
@@ -158,7 +158,7 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
         ("variance", "sample variance, squared points", f"{1e4 * summary.variance:.2f}"),
         ("total", "mean, other questions too", parts.mean),
         *((key, label, percent(error)) for key, label, error in errors),
-        ("questions", "questions with a mark in every repeat", len(whole)),
+        ("questions", "questions with a score in every repeat", len(whole)),
     ]
     table = Table(
         name=REPEATS,
