@@ -119,19 +119,19 @@ class ModelRules:
     spec: str
     budget: Budget
     sampling: Sampling | None = None
-    """How replies are drawn where an ask does not say; None: every ask must say."""
+    """How replies are sampled where an ask does not say; None: every ask must say."""
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Fields of `Sampling` that hold whatever an ask says."""
 
     def sampling_of(self, wanted: Ask) -> Sampling:
-        """How the reply to an ask is drawn.
+        """How the reply to an ask is sampled.
 
         Raises:
             UsageError: neither the ask nor the rules say.
         """
         sampling = wanted.sampling or self.sampling
         if sampling is None:
-            raise UsageError(f"{self.spec} was asked without saying how the reply is drawn")
+            raise UsageError(f"{self.spec} was asked without saying how the reply is sampled")
         return msgspec.structs.replace(sampling, **self.overrides) if self.overrides else sampling
 
 

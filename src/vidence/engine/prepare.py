@@ -61,16 +61,16 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     """
     benchmark = open_benchmark(benchmark_name)
     protocol, rules = _protocol(benchmark, overrides.get("protocol"))
-    spec, drawn = without_sampling(parse_spec(model))
+    spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
-    for name in flags.keys() & drawn.keys():
-        if flags[name] != drawn[name]:
+    for name in flags.keys() & sampled.keys():
+        if flags[name] != sampled[name]:
             raise UsageError(
-                f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one"
+                f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(rules.sampling) | drawn | flags
+    sampling = msgspec.to_builtins(rules.sampling) | sampled | flags
     fields = msgspec.to_builtins(rules) | given
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
@@ -180,9 +180,9 @@ def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
 
 
 def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
-    """The spec of a judge model without what says how verdicts are drawn, and how they are drawn."""
-    spec, drawn = without_sampling(parse_spec(spec_text))
-    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | drawn, Sampling)
+    """The spec of a judge model without what says how verdicts are sampled, and how they are sampled."""
+    spec, sampled = without_sampling(parse_spec(spec_text))
+    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +204,7 @@ class Prepared:
         return self.parser if item.answer_kind == "choice" else self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
-        """The order in which choices are shown: the item's own, or one drawn for item and repeat."""
+        """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
         if not self.plan.shuffle_choices or item.answer_kind != "choice":
             return ()
         words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
@@ -315,8 +315,8 @@ def choose_items(
         items = items[: plan.limit]
     if plan.sample is not None and plan.sample < len(items):
         rng = np.random.default_rng(plan.seed)
-        drawn = np.sort(rng.choice(len(items), plan.sample, replace=False))
-        items = [items[i] for i in drawn]
+        sampled = np.sort(rng.choice(len(items), plan.sample, replace=False))
+        items = [items[i] for i in sampled]
     if model.looks and shows_media:
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
         notes += left_out
