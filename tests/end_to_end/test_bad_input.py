@@ -236,6 +236,12 @@ def test_a_flag_of_an_earlier_version_is_named_with_its_new_name(vidence, comman
     assert f"{command.split()[0]} [OPTIONS]" in done.err
 
 
+def test_a_kind_of_an_earlier_version_is_named_with_its_new_name(vidence):
+    done = vidence("list", "readers")
+    assert done.code == 2
+    assert "vidence list parsers" in done.err
+
+
 def test_a_flag_that_never_was_is_told_as_ever(vidence):
     done = vidence("report", "r", "--parsre", "robust")
     assert done.code == 2
