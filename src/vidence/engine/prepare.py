@@ -231,8 +231,7 @@ def prepare(
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or Traits.of(selector).needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    if plan.shuffle_choices:
-        _check_order(plan, model)
+    _check_order(plan, model)
     facts = msgspec.convert(
         machine_facts()
         | judge_facts(pool)
@@ -283,7 +282,7 @@ def judge_facts(pool: JudgePool | None) -> dict[str, object]:
 
 def _check_order(plan: Plan, model: Model) -> None:
     """Recorded letters mean the order in which the choices stood when they were recorded."""
-    if hasattr(model, "recorded_ids"):
+    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
         raise UsageError(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
