@@ -34,7 +34,9 @@ def modality(n_frames=8, **solved: bool | None) -> ModalityFinding:
 
 
 def mrfs(category="undefined", **right: bool | None) -> MrfsFinding:
-    return MrfsFinding(category=category, right={int(n.strip("n")): is_right for n, is_right in right.items()})
+    return MrfsFinding(
+        category=category, right={int(n.strip("n")): is_right for n, is_right in right.items()}
+    )
 
 
 def asked(item=ITEM, statements=(), **findings) -> Asked:

@@ -38,6 +38,9 @@ def test_an_open_question_is_checked_without_its_choices():
 
 
 def test_the_most_choices_are_not_too_many():
-    many = tuple(f"thing {word}" for word in ["red", "blue", "pink", "grey", "gold", "teal", "plum", "lime", "jade", "rust", "onyx"])
+    many = tuple(
+        f"thing {word}"
+        for word in ["red", "blue", "pink", "grey", "gold", "teal", "plum", "lime", "jade", "rust", "onyx"]
+    )
     assert "many-choices" not in kinds(choices=many[:MOST_CHOICES])
     assert "many-choices" in kinds(choices=many)

@@ -31,7 +31,11 @@ def test_cards_of_a_file_come_in_the_order_of_the_chosen_tracks(tmp_path, crowd)
         crowd,
         {"track_id": second, "kind": "A", "text": "A blue coat, with a bag, short hair."},
         {"track_id": first, "kind": "A", "text": "A red coat, with a dog, long hair."},
-        {"track_id": first, "kind": "B", "text": "Stops at a bench. Waits there for a while. Walks on to the trees."},
+        {
+            "track_id": first,
+            "kind": "B",
+            "text": "Stops at a bench. Waits there for a while. Walks on to the trees.",
+        },
     )
     work = session(tmp_path)
     write_all_cards(work, [crowd], needs=NEEDS)

@@ -101,7 +101,7 @@ def test_own_templates_start_from_the_folder_of_the_configuration_and_have_a_dig
     assert digests[0] != digests[1]
     assert open_tasks({}, ("agbi",), root=tmp_path)[0].templates == ""
     file.write_bytes(b"\xff")
-    with pytest.raises(UsageError, match="the templates in .*mine cannot be read"):
+    with pytest.raises(UsageError, match=r"the templates in .*mine cannot be read"):
         open_tasks(rules, ("agbi",), root=tmp_path)
 
 

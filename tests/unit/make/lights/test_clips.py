@@ -4,10 +4,8 @@ import hashlib
 import json
 
 import msgspec
-import numpy as np
 import pytest
 
-from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipRules, PairRules, name_of
 from vidence.make.lights.trials import Trial
 from vidence.media.video import open_video

@@ -8,9 +8,11 @@ import pytest
 
 from subjects.kitchens import event, events, material
 from vidence.make.pipeline.material import Corpus, Draft
-from vidence.make.tasks.absence import Absent, AbsenceTask, Pool, Present, Words, facts, spans
+from vidence.make.tasks.absence import AbsenceTask, Absent, Pool, Present, Words, facts, spans
 
-WORDS = Words(things="fruits", absent="Which is missing?", which_of_four="Which occur?", all_occur="Where do all?")
+WORDS = Words(
+    things="fruits", absent="Which is missing?", which_of_four="Which occur?", all_occur="Where do all?"
+)
 NAMES = ("apple", "pear", "plum", "fig", "kiwi", "lime", "date", "grape", "melon", "peach", "mango")
 
 
@@ -44,7 +46,9 @@ def ask(n_present: int, absents: int, *, most: int = 60):
         words=WORDS,
     )
     here = events([("wash", "carrot")])
-    flow = Fruits(pool).draft(material(here), Corpus(events={"v": here}), most=most, rng=np.random.default_rng(0))
+    flow = Fruits(pool).draft(
+        material(here), Corpus(events={"v": here}), most=most, rng=np.random.default_rng(0)
+    )
     with pytest.raises(StopIteration) as stop:
         next(flow)
     made = stop.value.value
@@ -82,7 +86,9 @@ def test_everything_of_the_right_group_occurs_and_one_of_each_other_does_not():
     assert {len(group) for group in groups} == {3}
 
 
-@pytest.mark.parametrize(("n_present", "n_absent", "n_refused"), [(3, 9, 3), (9, 0, 3), (10, 4, 1), (11, 3, 1)])
+@pytest.mark.parametrize(
+    ("n_present", "n_absent", "n_refused"), [(3, 9, 3), (9, 0, 3), (10, 4, 1), (11, 3, 1)]
+)
 def test_too_few_of_either_are_refused_by_structure(n_present, n_absent, n_refused):
     assert ask(n_present, n_absent)[1]["too-few-fruits"] == n_refused
 

@@ -17,7 +17,10 @@ def test_events_are_written_as_most_of_them_are():
         "rinse",
         "leek",
     )
-    assert written([event(0, "cut", "leek"), event(1, "wash", "leek")]) == ("wash", "leek")  # the last of equals
+    assert written([event(0, "cut", "leek"), event(1, "wash", "leek")]) == (
+        "wash",
+        "leek",
+    )  # the last of equals
 
 
 @pytest.mark.parametrize(
@@ -30,7 +33,13 @@ def test_events_that_share_a_moment(one, other, share):
 
 def test_the_span_of_an_event_leaves_its_frames_open():
     span = span_of(at(1.5, 4.0))
-    assert (span.kind, span.start_s, span.end_s, span.note, span.frames) == ("oracle", 1.5, 4.0, "wash carrot", ())
+    assert (span.kind, span.start_s, span.end_s, span.note, span.frames) == (
+        "oracle",
+        1.5,
+        4.0,
+        "wash carrot",
+        (),
+    )
 
 
 def test_times_in_words():

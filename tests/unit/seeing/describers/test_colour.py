@@ -28,7 +28,9 @@ def test_a_plain_picture_has_one_colour_in_each_of_four_bands():
     assert vector[1] == pytest.approx(0.5)
 
 
-@pytest.mark.parametrize(("colour", "place"), [(WHITE, 19), (BLACK, 16), ((128, 128, 128), 18), ((90, 0, 0), 0)])
+@pytest.mark.parametrize(
+    ("colour", "place"), [(WHITE, 19), (BLACK, 16), ((128, 128, 128), 18), ((90, 0, 0), 0)]
+)
 def test_pale_colours_are_greys_and_dark_ones_apart(colour, place):
     assert np.flatnonzero(look(colour))[0] == place
 
