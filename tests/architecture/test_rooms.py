@@ -99,7 +99,8 @@ def test_a_private_import_would_be_seen(tmp_path):
     path = tmp_path / "b.py"
     path.write_text(
         "from vidence.engine._drive import x\nfrom vidence.engine.drive import _y\n"
-        "import vidence.text._z\nfrom ..engine.drive import _w\nfrom vidence.make import _own\nfrom . import _own\n"
+        "import vidence.text._z\nfrom ..engine.drive import _w\n"
+        "from vidence.make import _own\nfrom . import _own\n"
         "from vidence import __version__\n"
     )
     assert private_imports("vidence.make.b", path) == [
@@ -112,7 +113,7 @@ def test_a_private_import_would_be_seen(tmp_path):
 
 def test_every_module_has_a_test_of_its_name_or_is_named_by_a_test():
     named: set[str] = set()
-    for test in TESTS.rglob("*.py"):
+    for test in TESTS.rglob("test_*.py"):
         for target in imported(test):
             named |= {target, target.rpartition(".")[0]}
         named |= {text for text in strings(test) if text.startswith("vidence.")}
