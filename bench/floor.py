@@ -20,9 +20,8 @@ import msgspec
 
 def encoded_frames(path: str, indices: list[int]) -> list[bytes]:
     """The frames of one clip as the JSON strings that bodies hold."""
-    from vidence.media.deliver import Job, deliver
-    from vidence.media.encode import Encoding
-    from vidence.media.sizes import Size
+    from vidence.media.encode import Encoding, Size
+    from vidence.media.files import Job, deliver
 
     encoding = Encoding(size=Size.parse("short:720"), quality=85)
     job = Job(

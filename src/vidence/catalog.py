@@ -58,6 +58,7 @@ FOLDERS = {
     "tracker": "vidence.seeing.trackers",
     "mocap-format": "vidence.pointlight.formats",
 }
+_SEE = "see 'Adding your own' in the documentation"
 _CREATE = re.compile(r"^def create\(", re.MULTILINE)
 _NAMES = re.compile(r"^NAMES = \(([^)]*)\)", re.MULTILINE)
 _FIRST_LINE = re.compile(r'\A[ru]*"""(.+?)(?:"""|\n|\Z)')
@@ -134,7 +135,8 @@ def find(kind: str, name: str) -> ModuleType:
 
     Raises:
         UnknownNameError: there is none; the message suggests the nearest name.
-        UsageError: a plug-in has the name of a built-in one, or is no module with ``create()``.
+        UsageError: a plug-in has the name of a built-in one, cannot be imported, or is no module with
+            ``create()``.
     """
     plugins, ours = _entry_points()[kind], _files(kind)
     if name not in ours and name not in plugins:
@@ -146,32 +148,42 @@ def find(kind: str, name: str) -> ModuleType:
         )
     if name in ours:
         return importlib.import_module(ours[name].module)
-    module = plugins[name].load()
+    where = f"the entry point {name!r} in vidence.{plural(kind)}"
+    try:
+        module = plugins[name].load()
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"{where} names {plugins[name].value}, which cannot be imported: {error}") from error
     if not isinstance(module, ModuleType):
-        group = f"vidence.{plural(kind)}"
-        raise UsageError(f"the entry point {name!r} in {group} must name a module, not {module!r}")
+        raise UsageError(f"{where} must name a module, not {module!r}")
     if not hasattr(module, "create"):
-        raise UsageError(f"{module.__name__} defines no create(); see 'adding a {kind}' in the documentation")
+        raise UsageError(f"{module.__name__} defines no create(); {_SEE}")
     return module
 
 
 def summary(kind: str, name: str) -> str:
     """What a thing is, in one line; a built-in one is not imported for it, unless several share its file."""
     ours = _files(kind).get(name)
-    if ours is None:
-        return next(iter((find(kind, name).__doc__ or "").splitlines()), "")
-    if ours.is_shared:
-        said: Mapping[str, str] = importlib.import_module(ours.module).SUMMARIES
+    if ours is not None and not ours.is_shared:
+        return ours.summary
+    module = find(kind, name)
+    if hasattr(module, "NAMES"):
+        said: Mapping[str, str] = module.SUMMARIES
         return said[name]
-    return ours.summary
+    return next(iter((module.__doc__ or "").splitlines()), "")
 
 
 def settings_type(kind: str, name: str) -> type[Record] | None:
-    """The record of a thing's settings; None for one that has none."""
+    """The record of a thing's settings; None for one that has none.
+
+    Raises:
+        UsageError: its ``create`` takes settings, and it declares none.
+    """
     module = find(kind, name)
     if "settings" not in inspect.signature(module.create).parameters:
         return None
-    found: type[Record] = module.Settings
+    found = getattr(module, "Settings", None)
+    if not (isinstance(found, type) and issubclass(found, Record)):
+        raise UsageError(f"{module.__name__} has create(settings), and no class Settings(Record); {_SEE}")
     return found
 
 
@@ -185,35 +197,25 @@ def create(kind: str, text: "str | Spec", **resources: object) -> Any:  # noqa: 
 
     Raises:
         UnknownNameError: there is no such thing.
-        UsageError: an option that it does not have, or a value that cannot be read.
+        UsageError: an option that it does not have, a value that cannot be read, or a plug-in whose
+            ``create`` wants something else.
     """
     spec = parse_spec(text) if isinstance(text, str) else text
     module = find(kind, spec.name)
     owner = f"the {kind} {spec.name!r}"
     make: Callable[..., object] = module.create
-    ours = _files(kind).get(spec.name)
-    named = {"name": spec.name} if ours is not None and ours.is_shared else {}
+    named = {"name": spec.name} if hasattr(module, "NAMES") else {}
     settings = settings_type(kind, spec.name)
-    if settings is not None:
-        made = read_settings(settings, spec.options, argument=spec.argument, owner=owner)
-        return make(made, **named, **resources)
-    if "options" in inspect.signature(make).parameters or "argument" in inspect.signature(make).parameters:
-        return _create_old(make, spec, resources)
-    read_settings(NoSettings, spec.options, argument=spec.argument, owner=owner)
-    return make(**named, **resources)
-
-
-def _create_old(make: "Callable[..., object]", spec: "Spec", resources: Mapping[str, object]) -> object:
-    """Those that do not declare their settings yet."""
-    parameters = inspect.signature(make).parameters
-    given: list[object] = []
-    if "argument" in parameters or "name" in parameters:
-        given.append(spec.argument)
-    if "options" in parameters:
-        given.append(spec.options)
-    elif spec.options:
-        raise UsageError(f"{spec.name} takes no options, got {dict(spec.options)}")
-    return make(*given, **resources)
+    made = read_settings(settings or NoSettings, spec.options, argument=spec.argument, owner=owner)
+    handed = {**({"settings": made} if settings else {}), **named, **resources}
+    try:
+        inspect.signature(make).bind(**handed)
+    except TypeError as error:
+        raise UsageError(
+            f"{module.__name__} has create{inspect.signature(make)}, and create({', '.join(handed)}) is "
+            f"expected of {owner} ({error}); {_SEE}"
+        ) from error
+    return make(**handed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -456,21 +458,3 @@ def _converted(
         return msgspec.convert(dict(read), settings, strict=False)
     except msgspec.ValidationError as error:
         raise UsageError(f"{owner}: {error}") from error
-
-
-def take_options(
-    owner: str, options: Mapping[str, str], known: "Mapping[str, Callable[[str], object]]"
-) -> dict[str, object]:
-    """The options turned into values by the parsers in `known`; others are refused."""
-    values: dict[str, object] = {}
-    for key, text in options.items():
-        if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
-            listed = ", ".join(sorted(known)) or "none"
-            raise UsageError(f"{owner} has no option {key!r}.{hint} Known options: {listed}")
-        try:
-            values[key] = known[key](text)
-        except ValueError as error:
-            raise UsageError(f"{owner}: option {key}={text!r} cannot be read: {error}") from error
-    return values

@@ -3,7 +3,7 @@
     benchmark -> media -> selection -> prompting -> model -> scoring -> statistics -> report
 
 Only models wait for the outside world. Judges, diagnostics and construction steps are *flows*:
-generators that yield what they want asked and are sent the answer. `engine/drive.py` is the one
+generators that yield what they want asked and are sent the answer. `engine/engine.py` is the one
 place where flows meet models.
 """
 
@@ -391,7 +391,7 @@ class Examined:
 
 
 class Diagnostic(Protocol):
-    """Why a score is what it is: made by ``create(options)``, one file in ``diagnostics/``.
+    """Why a score is what it is: one file in ``explain/diagnostics/``.
 
     `finding` is the record that `examine` makes of one question; it is stored as JSON.
     """

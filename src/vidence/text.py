@@ -19,6 +19,8 @@ _MISREAD = re.compile(
     "\u2018\u2019\u201c\u201d\u2022\u2013\u2014\u02dc\u2122\u0161\u203a\u0153\u017e\u0178]{1,3}"
 )
 _RARE = (0x0180, 0x0370)  # "É…" is also UTF-8 for a rare letter: what gives one of these was read rightly
+# C0 except tab and newline, DEL, C1, surrogates, noncharacters, and the marks that reorder text.
+_HIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff\u202a-\u202e\u2066-\u2069\ufeff\ufffe\uffff]")
 
 
 def normal_form(text: str) -> str:
@@ -100,3 +102,24 @@ def scripts(text: str) -> set[str]:
     """
     names = (unicodedata.name(c, "").split(" ", 1)[0].split("-")[0] for c in text if c.isalpha())
     return {name for name in names if name}
+
+
+def visible(text: str) -> str:
+    r"""The text with control characters and reordering marks written out.
+
+    A model may say anything: a null byte, terminal commands, marks that turn the direction of the
+    following text. They are shown, not obeyed. Tabs and line ends stay.
+
+    >>> visible("a\x00b\x1b[2J")
+    'a␀b␛[2J'
+    """
+    return _HIDDEN.sub(_name, text.replace("\r\n", "\n"))
+
+
+def _name(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    if code < 0x20:
+        return chr(0x2400 + code)
+    if code == 0x7F:
+        return "␡"
+    return f"⟨U+{code:04X}⟩"

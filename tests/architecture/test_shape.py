@@ -90,9 +90,9 @@ def awaited_methods(path: Path) -> Iterator[str]:
                 yield function.attr
 
 
-def test_only_drive_waits_for_a_model():
+def test_only_the_engine_waits_for_a_model():
     waiting = [p.relative_to(PACKAGE).as_posix() for p in FILES if "reply" in set(awaited_methods(p))]
-    assert waiting == ["engine/drive.py"]
+    assert waiting == ["engine/engine.py"]
 
 
 def room_of(path: Path) -> str:

@@ -1,20 +1,20 @@
-"""What every benchmark in the catalog must do, on a small sample of its own in tests/golden/NAME."""
+"""What every benchmark in the catalog must do, on a small sample of its own (see `samples`)."""
 
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.ask.prompting import templates
 from vidence.ask.prompting.compose import Layout
 from vidence.contracts import Benchmark, Loaded
 from vidence.errors import DataError, UsageError
-from vidence.media.locate import missing
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
+from vidence.media.files import missing
 from vidence.records import Item
 
-GOLDEN = Path(__file__).parents[1] / "golden"
 NAMES = catalog.names("benchmark")
 
 
@@ -23,15 +23,9 @@ def make(name: str) -> Benchmark:
     return benchmark
 
 
-def sample(name: str) -> Path:
-    folder = GOLDEN / name
-    assert folder.is_dir(), f"add a small sample of {name} in tests/golden/{name}, in words of our own"
-    return folder
-
-
 def loaded(name: str, split: str = "") -> Loaded:
     benchmark = make(name)
-    return benchmark.load(sample(name), split=split or benchmark.splits[0], strict=True)
+    return benchmark.load(sample_folder(name), split=split or benchmark.splits[0], strict=True)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -132,7 +126,7 @@ def test_every_split_loads_and_the_first_is_the_default(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_an_unknown_split_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="no-such-split"):
-        make(name).load(sample(name), split="no-such-split")
+        make(name).load(sample_folder(name), split="no-such-split")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
+from subjects.samples import argument_of
 from vidence import catalog
 from vidence.errors import UsageError
 from vidence.media.video import open_video
@@ -49,9 +50,8 @@ def random_rfdetr(folder):
     return f"rfdetr:{path}?model=nano&confidence=0.02"
 
 
-# How each is called; a new detector has a line here.
+# How those are called that want more than their name.
 SPECS: dict[str, Callable] = {
-    "hog": lambda folder: "hog",
     "boxes": lambda folder: f"boxes:{folder}/boxes.txt",
     "rfdetr": random_rfdetr,
 }
@@ -59,7 +59,9 @@ SPECS: dict[str, Callable] = {
 
 @pytest.fixture(scope="module", params=catalog.names("detector"))
 def detector(request, folder):
-    spec = SPECS[request.param](folder)
+    argument = argument_of("detector", request.param)
+    spec = f"{request.param}:{argument}" if argument else request.param
+    spec = SPECS[request.param](folder) if request.param in SPECS else spec
     try:
         return open_detector(spec)
     except UsageError as error:
@@ -131,3 +133,20 @@ def test_every_tracker_follows_two_people_through_an_easy_street(name, street, f
     nobody = open_detector(f"boxes:{folder}/boxes.txt?confidence=1.0").detect(street, [])
     empty = np.zeros((0, vectors.shape[1]), np.float32) if vectors is not None else None
     assert tracker.track(nobody, frame_indices=range(N_FRAMES), fps=10.0, vectors=empty) == ()
+
+
+@pytest.mark.parametrize("name", catalog.names("describer"))
+def test_every_describer_tells_two_people_apart(name, street):
+    try:
+        describer = open_describer(name)
+    except UsageError as error:
+        pytest.skip(str(error))
+    boxes = np.array([walker.box(6) for walker in WALKERS])
+    vectors = describer.describe(street.frames([6])[0], boxes)
+    assert describer.identity == open_describer(name).identity
+    assert vectors.dtype == np.float32
+    assert vectors.shape == (2, describer.n_dims)
+    np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    assert vectors[0] @ vectors[1] < vectors[0] @ vectors[0]
+    np.testing.assert_array_equal(describer.describe(street.frames([6])[0], boxes), vectors)
+    assert describer.describe(street.frames([6])[0], boxes[:0]).shape == (0, describer.n_dims)

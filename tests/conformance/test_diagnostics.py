@@ -12,7 +12,7 @@ from vidence import catalog
 from vidence.contracts import Diagnostic, Examined
 from vidence.engine.prepare import open_selector
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
 from vidence.tables.charts import Statement
 from vidence.tables.table import Table

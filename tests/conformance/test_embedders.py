@@ -13,13 +13,14 @@ import pytest
 from numpy.typing import NDArray
 
 from servers import tiny_embedders
+from subjects.samples import argument_of
 from vidence import catalog
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.phantom.code import Payload, draw
 from vidence.contracts import Embedder
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 
 # What each is made of; an embedder that needs weights has a builder of tiny ones here.
 WEIGHTS: dict[str, Callable[[Path], Path] | None] = {
@@ -42,9 +43,9 @@ def argument(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
     made: dict[object, str] = {}
 
     def find(name: str) -> str:
-        builder = WEIGHTS[name]
+        builder = WEIGHTS.get(name)
         if builder is None:
-            return ""
+            return argument_of("embedder", name)
         pytest.importorskip("torch", reason="needs the extra 'select'")
         pytest.importorskip("transformers", reason="needs the extra 'select'")
         if builder not in made:
@@ -83,8 +84,8 @@ def frames() -> list[NDArray[np.uint8]]:
     return made
 
 
-def test_every_embedder_has_its_weights_here():
-    assert set(NAMES) == set(WEIGHTS)
+def test_the_documented_embedders_are_there():
+    assert set(WEIGHTS) <= set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -204,7 +205,7 @@ class TestEmbedder:
         subprocess.run([sys.executable, "-c", code], check=True)
 
     def test_one_with_weights_says_its_source_and_its_departures(self, shared, name):
-        if WEIGHTS[name] is None:
+        if WEIGHTS.get(name) is None:
             return
         documentation = inspect.getdoc(type(shared(name))) or ""
         assert "Source: " in documentation

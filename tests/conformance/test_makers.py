@@ -1,4 +1,4 @@
-"""What every maker in the catalog must do, on a configuration of its own in tests/golden/makers/NAME."""
+"""What every maker in the catalog must do, on a configuration of its own, ``makers/NAME`` (see `samples`)."""
 
 import json
 import shutil
@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
+from subjects.samples import sample_folder
 from vidence import catalog
 from vidence.errors import UnknownNameError, UsageError
 from vidence.make.pipeline.ledger import UnitDone
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "makers"
 NAMES = catalog.names("maker")
 
 
@@ -22,9 +22,7 @@ def make(name: str) -> Maker:
 
 @pytest.fixture
 def config(request, tmp_path) -> Path:
-    sample = GOLDEN / request.param
-    assert sample.is_dir(), f"add a small configuration in tests/golden/makers/{request.param}"
-    shutil.copytree(sample, tmp_path / "set")
+    shutil.copytree(sample_folder("makers", request.param), tmp_path / "set")
     return tmp_path / "set" / "config.toml"
 
 

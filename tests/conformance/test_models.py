@@ -1,4 +1,7 @@
-"""What every model in the catalog must do. A new model needs an entry in `EXAMPLES` and no more."""
+"""What every model in the catalog must do. A new one that needs something to be made has it in `EXAMPLES`.
+
+Models of other packages have their argument in a table of their own (see `samples`).
+"""
 
 import inspect
 import io
@@ -13,6 +16,7 @@ from PIL import Image
 from servers.anthropic_stub import AnthropicStub
 from servers.gemini_stub import GeminiStub
 from servers.openai_stub import Canned, OpenAIStub
+from subjects.samples import argument_of
 from vidence import catalog
 from vidence.contracts import Model, Request
 from vidence.errors import (
@@ -101,7 +105,8 @@ def server(name: str) -> Iterator[OpenAIStub]:
 
 @pytest.fixture(scope="module")
 def example(name: str, server: OpenAIStub, tmp_path_factory: pytest.TempPathFactory) -> Example:
-    assert name in EXAMPLES, f"the model {name!r} has no entry in EXAMPLES of this file"
+    if name not in EXAMPLES:
+        return argument_of("model", name), {}
     return EXAMPLES[name](tmp_path_factory.mktemp(name), server)
 
 
@@ -298,7 +303,6 @@ def test_every_model_says_how_it_is_made(name: str):
     module = catalog.find("model", name)
     assert module.__doc__
     assert f"{name}:" in module.__doc__
-    assert list(inspect.signature(module.create).parameters) == ["settings"]
+    assert list(inspect.signature(module.create).parameters) in ([], ["settings"])
     settings = catalog.settings_type("model", name)
-    assert settings is not None
-    assert all(option.help for option in catalog.options_of(settings))
+    assert all(option.help for option in catalog.options_of(settings)) if settings else True

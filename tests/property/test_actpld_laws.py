@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.benchmarks.actpld import ClipRow, Labels, choices_for
-from vidence.ask.benchmarks.checks import Fault
-from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.ask.benchmarks.question_files import Fault, QuestionFile
 from vidence.ask.scoring.description import branch, evidence_for
-from vidence.ask.scoring.label_words import KNOWN, LabelWords
+from vidence.ask.scoring.label_words import LabelWords, known_words
 from vidence.ask.selection.actpld import Actpld
 from vidence.media.clip import Clip
 from vidence.records import Item
@@ -85,7 +84,7 @@ def test_distractors_are_two_others_of_other_groups_or_the_clip_is_refused(
     assert shown == choices_for(clip, "label", labels_of(groups))
 
 
-LABELS = st.sampled_from(sorted(KNOWN))
+LABELS = st.sampled_from(sorted(known_words()))
 SMALL = ("not", "is", ",", ".", "or", "and", "but", ";", "the", "dots\n", "unlikely", "rather", "than")
 WORDS = st.lists(st.one_of(LABELS, st.sampled_from(SMALL)), max_size=40)
 
@@ -100,7 +99,7 @@ def test_any_description_has_a_verdict(truth: str, rivals: list[str], words: lis
 @given(truth=LABELS, words=WORDS)
 def test_saying_less_about_a_label_never_counts_for_it(truth: str, words: list[str]) -> None:
     label = LabelWords(text=truth)
-    without = [word for word in words if word not in KNOWN]
+    without = [word for word in words if word not in known_words()]
     (found,) = evidence_for([LabelWords(text="zzz")], " ".join(without))
     assert (found.n_positive, found.n_negated, found.n_cued) == (0, 0, 0)
     assert branch(label, [], "") == ""

@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidence.media.encode import Encoding, decode_image, encode
+from vidence.media.encode import Encoding, Size, decode_image, encode
 from vidence.media.pixels import Turn
-from vidence.media.sizes import Size
 from vidence.media.table import FrameTable, longest_first, plan
 
 _SIDES = st.integers(1, 8000)

@@ -8,8 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from vidence.ask.scoring import robust
-from vidence.ask.scoring.segment import read_segment
-from vidence.ask.scoring.wording import equal_choices, plain
+from vidence.ask.scoring.letters import equal_choices, plain, read_segment
 from vidence.catalog import create
 from vidence.records import Answered, Item, Reply
 from vidence.text import without_thinking

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from vidence.records import Estimate
+from vidence.statistics.answer_keys import position_bias
 from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, numeric_median
 from vidence.statistics.intervals import ClusteredMean, clustered_error, mean_interval, proportion
-from vidence.statistics.position import position_bias
 from vidence.statistics.resampling import Resampling
 
 student = partial(mean_interval, rule="student")

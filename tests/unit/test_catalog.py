@@ -43,6 +43,8 @@ class FakeEntryPoint:
         self._loaded = loaded
 
     def load(self) -> object:
+        if isinstance(self._loaded, Exception):
+            raise self._loaded
         return self._loaded
 
 
@@ -69,12 +71,35 @@ def test_a_plug_in_is_found_by_its_entry_point(monkeypatch):
         ("robust", types.ModuleType("x"), "a name that vidence has itself"),
         ("mine", "no module", "must name a module"),
         ("mine", types.ModuleType("empty"), r"empty defines no create\(\)"),
+        (
+            "mine",
+            ImportError("no torch"),
+            r"'mine' in vidence\.parsers names somewhere\.mine, which cannot be imported: no torch",
+        ),
     ],
 )
 def test_a_bad_plug_in_is_refused(monkeypatch, name, loaded, message):
     plug_in(monkeypatch, name, loaded)
     with pytest.raises(UsageError, match=message):
         catalog.find("parser", name)
+
+
+@pytest.mark.parametrize(
+    ("create", "message"),
+    [
+        (lambda settings: settings, r"odd has create\(settings\), and no class Settings\(Record\)"),
+        (
+            lambda argument, options: argument,
+            r"odd has create\(argument, options\), and create\(\) is expected",
+        ),
+    ],
+)
+def test_a_plug_in_whose_create_wants_something_else_is_refused(monkeypatch, create, message):
+    module = types.ModuleType("odd")
+    module.create = create
+    plug_in(monkeypatch, "odd", module)
+    with pytest.raises(UsageError, match=message):
+        catalog.create("parser", "odd")
 
 
 @pytest.mark.parametrize(
@@ -106,19 +131,6 @@ def test_a_spec_is_taken_apart(text, name, argument, options):
 def test_a_bad_spec_is_refused(text, message):
     with pytest.raises(UsageError, match=message):
         catalog.parse_spec(text)
-
-
-def test_options_are_read_and_unknown_ones_refused():
-    known = {"seed": int, "name": str}
-    assert catalog.take_options("x", {"seed": "3"}, known) == {"seed": 3}
-    with pytest.raises(
-        UsageError, match=r"x has no option 'sead'\. Did you mean 'seed'\? Known options: name, seed"
-    ):
-        catalog.take_options("x", {"sead": "3"}, known)
-    with pytest.raises(UsageError, match=r"x has no option 'q'\. Known options: none"):
-        catalog.take_options("x", {"q": "3"}, {})
-    with pytest.raises(UsageError, match="option seed='three' cannot be read"):
-        catalog.take_options("x", {"seed": "three"}, known)
 
 
 class Rules(Record):

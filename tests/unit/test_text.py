@@ -4,7 +4,15 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Refused, Reply
-from vidence.text import find_garbled, letter_index, normal_form, refusal_in, scripts, without_thinking
+from vidence.text import (
+    find_garbled,
+    letter_index,
+    normal_form,
+    refusal_in,
+    scripts,
+    visible,
+    without_thinking,
+)
 
 
 @pytest.mark.parametrize(
@@ -65,3 +73,19 @@ def test_a_refusal_that_the_server_reports_has_a_reason() -> None:
     found = refusal_in(Reply(text="", model="m", finish="refusal"))
     assert found is not None
     assert "gave no reason" in found.reason
+
+
+@pytest.mark.parametrize(
+    ("text", "seen"),
+    [
+        ("plain\ttext\nwith lines", "plain\ttext\nwith lines"),
+        ("a\r\nb", "a\nb"),
+        ("\x00\x1b[31m\x7f", "␀␛[31m␡"),
+        ("\x9b2J", "⟨U+009B⟩2J"),
+        ("abc\u202edcb\u2066", "abc⟨U+202E⟩dcb⟨U+2066⟩"),
+        ("\ud800", "⟨U+D800⟩"),
+        ("سلام 漢字 🎥", "سلام 漢字 🎥"),
+    ],
+)
+def test_hidden_characters_are_written_out(text, seen):
+    assert visible(text) == seen

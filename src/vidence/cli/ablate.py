@@ -102,8 +102,8 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
 
     import anyio
 
+    from vidence.cli.console import Display
     from vidence.cli.environment import environment, now
-    from vidence.cli.progress import Display
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation import run_folder

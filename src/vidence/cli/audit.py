@@ -8,15 +8,16 @@ from typing import TYPE_CHECKING
 import click
 from rich.console import Console
 
+from vidence.cli.console import show_licence
 from vidence.cli.diagnose import examine_plan
 from vidence.cli.environment import cache_root
-from vidence.cli.licence import show_licence
 from vidence.cli.run import pairs, with_plan_flags
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    from vidence.contracts import Benchmark
     from vidence.explain.audit.audit import ItemAudit
     from vidence.report.item_asked import Asked
     from vidence.report.item_card import Card
@@ -121,11 +122,13 @@ def _check(plan: Plan) -> "ItemAudit":
     """Every check of texts, on all questions that --where leaves."""
     import msgspec
 
-    from vidence.engine.prepare import choose_items, open_benchmark, open_model
+    from vidence.catalog import create
+    from vidence.engine.prepare import choose_items, open_model
     from vidence.explain.audit.audit import audit_items
-    from vidence.media.locate import missing
+    from vidence.media.files import missing
 
-    loaded = open_benchmark(plan.benchmark).load(Path(plan.data), split=plan.split)
+    benchmark: Benchmark = create("benchmark", plan.benchmark)
+    loaded = benchmark.load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
     items, _ = choose_items(loaded, everything, model=open_model(_NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))

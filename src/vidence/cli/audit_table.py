@@ -171,7 +171,7 @@ def _text(text: str, style: str = "") -> "Text":
     """Text as it is: no markup, no terminal commands."""
     from rich.text import Text
 
-    from vidence.tables.visible import visible
+    from vidence.text import visible
 
     return Text(visible(text), style=style)
 

@@ -1,9 +1,35 @@
-"""Prints one line on the terminal as it is: names, paths and foreign words are no markup."""
+"""What commands show on the terminal: lines, the progress of a run, the licence of data."""
+
+import hashlib
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
 
 from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    ProgressColumn,
+    Task,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.text import Text
 
-from vidence.tables.visible import visible
+from vidence.catalog import create
+from vidence.contracts import Benchmark
+from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
+from vidence.errors import StoreError
+from vidence.records import Answered, Failed, Refused, Unreadable
+from vidence.text import visible
+
+_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
+_MOST_LINES = 20
+_LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
 
 def say(console: Console, *parts: str | tuple[str, str]) -> None:
@@ -27,3 +53,114 @@ def several(n: int, what: str, *, many: str = "") -> str:
     ('1 reply', '2,000 questions')
     """
     return f"{n:,} {what if n == 1 else many or what + 's'}"
+
+
+def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> None:
+    """Say what the data may be used for, unless this user was told before.
+
+    Raises:
+        StoreError: the cache folder cannot be written to.
+    """
+    benchmark: Benchmark = create("benchmark", benchmark_name)
+    words = f"{benchmark.name}\n{benchmark.licence}\n{benchmark.terms}"
+    mark = cache_root / "terms-shown" / f"{benchmark.name}-{hashlib.sha256(words.encode()).hexdigest()[:16]}"
+    if mark.exists():
+        return
+    say(console, (benchmark.name, "bold"), f": {benchmark.citation}")
+    say(console, f"licence: {benchmark.licence}")
+    say(console, f"terms: {benchmark.terms} (said once)")
+    try:
+        mark.parent.mkdir(parents=True, exist_ok=True)
+        mark.touch()
+    except OSError as error:
+        raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error
+
+
+class _RateColumn(ProgressColumn):
+    """Questions per second; counted only when the line is drawn."""
+
+    def render(self, task: Task) -> Text:
+        """The rate as text; nothing before there is one."""
+        speed = task.finished_speed or task.speed
+        return Text(f"{speed:.1f}/s" if speed else "")
+
+
+class Display:
+    """Draws the events of a run; on anything but a terminal only troubles and nothing else."""
+
+    def __init__(self, console: Console, *, doing: str = "asking") -> None:
+        self._console = console
+        self._outcomes: Counter[str] = Counter()
+        self._cost = 0.0
+        self._n_troubles = 0
+        self._waiting = ""
+        self._progress = Progress(
+            TextColumn(doing, style="bold"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            _RateColumn(),
+            TimeElapsedColumn(),
+            TextColumn("left"),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[note]}", markup=False),
+            console=console,
+            disable=not console.is_terminal,
+        )
+        self._task = self._progress.add_task(doing, total=None, note="")
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def __call__(self, event: Event) -> None:
+        """Draw one event."""
+        match event:
+            case Started():
+                self._say_all("note", event.notes)
+                self._say_all("left out", event.problems)
+                self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
+            case Tried():
+                self._waiting = ""
+                self._cost += event.cost
+                self._outcomes[_NAMES[type(event.trial.score.outcome)]] += 1
+                self._progress.advance(self._task)
+                self._draw_note()
+            case ExaminedOne():
+                self._waiting = ""
+                self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
+                self._progress.advance(self._task)
+                self._draw_note()
+            case Waiting():
+                if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
+                    self._say("waiting", f"{event.wait_s:.0f} s, as the server asks: {event.reason[:200]}")
+                self._waiting = (
+                    f"waiting {event.wait_s:.0f} s: {event.reason[:60]} ({event.n_allowed} at once)"
+                )
+                self._draw_note()
+            case MediaTrouble():
+                self._n_troubles += 1
+                if self._n_troubles <= _MOST_LINES:
+                    self._say("media", event.message)
+                elif self._n_troubles == _MOST_LINES + 1:
+                    self._say("media", "more troubles; the report counts them")
+
+    def _draw_note(self) -> None:
+        if self._progress.disable:
+            return
+        counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
+        spent = f", ${self._cost:.2f}" if self._cost else ""
+        self._progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
+
+    def _say_all(self, label: str, messages: Sequence[str]) -> None:
+        for message in messages[:_MOST_LINES]:
+            self._say(label, message)
+        if len(messages) > _MOST_LINES:
+            self._say(label, f"and {len(messages) - _MOST_LINES} more; the report lists them")
+
+    def _say(self, label: str, message: str) -> None:
+        say(self._console, (f"{label}: ", "yellow"), message)

@@ -7,9 +7,8 @@ import click
 from rich.console import Console
 
 from vidence.catalog import parse_spec
-from vidence.cli.console import say, several
+from vidence.cli.console import Display, say, several
 from vidence.cli.environment import environment, now
-from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import make_plan, run_name

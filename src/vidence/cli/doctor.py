@@ -30,7 +30,7 @@ KEYS = ("OPENAI_API_KEY", "OPENAI_BASE_URL", "ANTHROPIC_API_KEY", "GEMINI_API_KE
 def doctor() -> int:
     """Look over this installation; the exit code is 1 when something is wrong."""
     click.echo(f"vidence {importlib.metadata.version('vidence')} on Python {sys.version.split()[0]}")
-    troubles = [*_libraries(), *_cache(), *_decoding()]
+    troubles = [*_libraries(), *_cache(), *_decoding(), *_plug_ins()]
     click.echo("\nextras (pip install 'vidence[NAME]'):")
     for name, (purpose, modules) in EXTRAS.items():
         absent = [m for m in modules if not _is_there(m)]
@@ -92,3 +92,27 @@ def _decoding() -> list[str]:
             return [f"decoding failed: {error}"]
     click.echo(f"decoding: {n_right} of {n_asked} frames of a test clip are exact")
     return [] if n_right == n_asked else [f"only {n_right} of {n_asked} frames of a test clip were exact"]
+
+
+def _plug_ins() -> list[str]:
+    """What other packages add: each is imported, and entry points that no kind has are named."""
+    from vidence import catalog
+    from vidence.errors import UsageError
+
+    kinds = {f"vidence.{catalog.plural(kind)}": kind for kind in catalog.FOLDERS}
+    troubles = []
+    for group in sorted(importlib.metadata.entry_points().groups):
+        if not group.startswith("vidence."):
+            continue
+        points = importlib.metadata.entry_points(group=group)
+        if group not in kinds:
+            named = ", ".join(sorted(point.value for point in points))
+            troubles.append(f"{named}: there is no entry point group {group}; known are {', '.join(kinds)}")
+            continue
+        for point in points:
+            click.echo(f"plug-in: {kinds[group]} {point.name} ({point.value})")
+            try:
+                catalog.settings_type(kinds[group], point.name)
+            except UsageError as error:
+                troubles.append(str(error))
+    return troubles

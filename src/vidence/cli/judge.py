@@ -5,9 +5,8 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from vidence.cli.console import say
+from vidence.cli.console import Display, say
 from vidence.cli.environment import environment
-from vidence.cli.progress import Display
 from vidence.cli.run import FAILED_ITEMS, say_summary
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import read_plan
@@ -61,10 +60,8 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
         except VidenceError:
             click.echo(f"the judging in {folder} did not finish; every verdict so far is kept", err=True)
             raise
-    from vidence.cli.report import draw_runs, write_report
+    from vidence.cli.report import show_run
 
-    if page:
-        write_report([folder], folder / "report.html")
-    draw_runs([folder])
+    show_run(folder, page=folder / "report.html" if page else None)
     say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0

@@ -99,7 +99,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
     except VidenceError as error:
-        from vidence.tables.visible import visible
+        from vidence.text import visible
 
         click.echo(f"vidence: {visible(str(error))}", err=True)
         sys.exit(2)

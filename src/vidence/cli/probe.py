@@ -19,7 +19,7 @@ import msgspec
 def probe(*, files: tuple[Path, ...], kind: str) -> int:
     """What FILES claim, and what they really hold; the exit code is 1 when one cannot be read."""
     from vidence.errors import MediaError
-    from vidence.media.facts import read_facts
+    from vidence.media.files import read_facts
 
     n_bad = 0
     for path in files:

@@ -14,6 +14,7 @@ from vidence.errors import UsageError
 if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
+    from vidence.tables.table import Table
 
 _SEED = 0  # the same report from the same run, bit for bit
 
@@ -66,6 +67,7 @@ def report(
     """Tables from one or several run FOLDERS."""
     from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
+    from vidence.report.results import load_run
     from vidence.report.scores import Draws
     from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
@@ -74,7 +76,7 @@ def report(
 
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
-    runs = _loaded(folders, parser=parser)
+    runs = [load_run(folder, parser=parser) for folder in folders]
     draws = Draws(rng=np.random.default_rng(_SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     sections = paper_sections(runs, draws=draws, with_published=published)
@@ -95,7 +97,7 @@ def report(
         written = write_tables([*added, *found], tables_dir)
         click.echo(f"wrote {len(written)} tables into {tables_dir}", err=True)
     if html is not None:
-        _write_page(runs, html, sections=sections, level=level, n_items=items)
+        _write_page(runs, tables, html, sections=sections, level=level, n_items=items)
     console = Console()
     for run, some in zip(runs, tables, strict=True):  # last: whoever reads may close the pipe
         draw(run, some, console)
@@ -103,50 +105,31 @@ def report(
         draw_section(section, console)
 
 
-def _loaded(folders: Sequence[Path], *, parser: str | None) -> "list[Run]":
+def show_run(folder: Path, *, page: Path | None) -> None:
+    """Write the page of a run where one is wanted, and draw its tables in the terminal."""
+    from vidence.report.papers import paper_sections
     from vidence.report.results import load_run
-
-    runs = [load_run(folder, parser=parser) for folder in folders]
-    for run in runs:
-        if not run.rows:
-            raise UsageError(
-                f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
-            )
-    return runs
-
-
-def draw_runs(folders: Sequence[Path], *, parser: str | None = None, level: float = 0.95) -> None:
-    """Draw the tables of some runs in the terminal."""
-    from vidence.report.results import load_run
+    from vidence.report.scores import Draws
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
-    console = Console()
-    for folder in folders:
-        run = load_run(folder, parser=parser)
-        draw(run, all_tables(run, rng=np.random.default_rng(_SEED), level=level), console)
-
-
-def write_report(
-    folders: Sequence[Path],
-    page: Path,
-    *,
-    parser: str | None = None,
-    level: float = 0.95,
-    n_items: int = 300,
-) -> None:
-    """Write the page of some runs."""
-    from vidence.report.papers import paper_sections
-    from vidence.report.scores import Draws
-
-    runs = _loaded(folders, parser=parser)
-    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
-    sections = paper_sections(runs, draws=draws, with_published=False)
-    _write_page(runs, page, sections=sections, level=level, n_items=n_items)
+    run = load_run(folder)
+    draws = Draws(rng=np.random.default_rng(_SEED))
+    tables = all_tables(run, rng=draws.fresh())
+    if page is not None:
+        sections = paper_sections([run], draws=draws, with_published=False)
+        _write_page([run], [tables], page, sections=sections)
+    draw(run, tables, Console())  # after the page: whoever reads may close the pipe
 
 
 def _write_page(
-    runs: "Sequence[Run]", page: Path, *, sections: "Sequence[Section]", level: float, n_items: int
+    runs: "Sequence[Run]",
+    tables: "Sequence[Sequence[Table]]",
+    page: Path,
+    *,
+    sections: "Sequence[Section]",
+    level: float = 0.95,
+    n_items: int = 300,
 ) -> None:
     from vidence.report.page import write_page
 
@@ -155,6 +138,7 @@ def _write_page(
         page,
         cache_root=cache_root(),
         media_root=Path(runs[0].facts.media_root) if runs[0].facts.media_root else None,
+        tables=tables,
         n_items=n_items,
         extra_sections=sections,
         level=level,

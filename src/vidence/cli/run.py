@@ -7,10 +7,8 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several
+from vidence.cli.console import Display, say, several, show_licence
 from vidence.cli.environment import cache_root, environment, now
-from vidence.cli.licence import show_licence
-from vidence.cli.progress import Display
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event, Listener
 from vidence.engine.plan import Plan, plan_flags, read_plan
@@ -133,11 +131,9 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     if summary.n_tried == 0 and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
         return 0
-    from vidence.cli.report import draw_runs, write_report
+    from vidence.cli.report import show_run
 
-    if page:
-        write_report([folder], page_path)
-    draw_runs([folder])  # after the page: whoever reads may close the pipe
+    show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
 

@@ -14,10 +14,9 @@ from vidence.engine.engine import AskCount, Environment
 from vidence.engine.evaluate import opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
 from vidence.engine.plan import Plan
-from vidence.engine.session import Session, opened_session
+from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import what_is_asked
 from vidence.engine.store import Header, RunStore, diagnosis_name
-from vidence.engine.subject import ShownSubject
 from vidence.engine.views import DecodeCount
 from vidence.errors import UsageError
 from vidence.records import Failed

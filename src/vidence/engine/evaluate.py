@@ -16,10 +16,9 @@ from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
 from vidence.engine.scoring import has_judge_error
-from vidence.engine.session import Session, opened_session
+from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import what_is_asked
 from vidence.engine.store import RunStore
-from vidence.engine.subject import ShownSubject
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, StoreError, UsageError
 from vidence.records import Failed, Trial

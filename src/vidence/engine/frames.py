@@ -14,15 +14,24 @@ from vidence.ask.selection.seeking import SearchResult
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
 from vidence.engine.executors import Executor
 from vidence.engine.search import Found, ScoreDesk, Scores
-from vidence.engine.selection import check_some, check_whole, clip_of, few_words, positions_of, video_type
-from vidence.engine.views import Clipped, DecodeCount, OpenView, Shown, Source
+from vidence.engine.views import (
+    Clipped,
+    DecodeCount,
+    OpenView,
+    Shown,
+    Source,
+    check_some,
+    check_whole,
+    clip_of,
+    few_words,
+    positions_of,
+    video_type,
+)
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
-from vidence.media.deliver import Delivery, Job, deliver
 from vidence.media.encode import EncodedFrame, Encoding
-from vidence.media.facts import MediaFacts, cached_facts, read_facts
-from vidence.media.locate import resolve
+from vidence.media.files import Delivery, Job, MediaFacts, cached_facts, deliver, read_facts, resolve
 from vidence.records import Failed, FrameRef, Item, Media, Selection, VideoPart
 
 _log = logging.getLogger(__name__)
@@ -82,10 +91,15 @@ class FrameDesk:
             return {
                 item.item_id: {name: _nothing(view) for name, view in self._views.items()} for item in items
             }
-        facts = await self._all_facts(items)
+        facts: dict[Source, MediaFacts | Failed] = {}
+        for source in dict.fromkeys(self._source(m) for item in items for m in item.media):
+            facts[source] = await self._facts(source)
         shared: dict[tuple[Media, ...], Clip] = {}
         clips = {item.item_id: self._clip(item, facts, shared=shared) for item in items}
-        scores = await self._scores([one for one in clips.values() if isinstance(one, Clipped)])
+        questions = [one for one in clips.values() if isinstance(one, Clipped)]
+        scores: dict[str, dict[str, Found]] = {}  # what selectors that go by scores go by
+        for name, view in self._views.items():
+            scores[name] = await self._score_desk.scores(view, questions) if view.scoring else {}
         chosen = {item.item_id: self._choose(clips[item.item_id], facts, scores=scores) for item in items}
         frames: dict[tuple[Source, str], Delivery | Failed] = {}
         for (source, key), (encoding, indices) in self._union(items, chosen).items():
@@ -104,12 +118,6 @@ class FrameDesk:
 
     def _source(self, media: Media) -> Source:
         return resolve(self._place.media_root, media), media.kind
-
-    async def _all_facts(self, items: Iterable[Item]) -> dict[Source, MediaFacts | Failed]:
-        found: dict[Source, MediaFacts | Failed] = {}
-        for source in dict.fromkeys(self._source(m) for item in items for m in item.media):
-            found[source] = await self._facts(source)
-        return found
 
     async def _facts(self, source: Source) -> MediaFacts | Failed:
         if source in self._aside:
@@ -158,10 +166,6 @@ class FrameDesk:
             sources=tuple(self._source(media) for media, _ in parts),
             hashes=tuple(fact.content_hash for _, fact in parts),
         )
-
-    async def _scores(self, questions: list[Clipped]) -> dict[str, dict[str, Found]]:
-        """What selectors that go by scores go by, by view and item id."""
-        return {name: await self._score_desk.scores(view, questions) for name, view in self._views.items()}
 
     def _choose(
         self,

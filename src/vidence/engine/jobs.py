@@ -18,7 +18,7 @@ from vidence.contracts import Flow, MadeT
 from vidence.engine.engine import Context, Engine, ModelRules, no_image
 from vidence.engine.events import JobDone, Listener
 from vidence.engine.limits import AskLimits, Budget
-from vidence.engine.pipeline import each
+from vidence.engine.session import each
 from vidence.engine.specs import without_sampling
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Failed, Record, Sampling

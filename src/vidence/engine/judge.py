@@ -9,11 +9,10 @@ from vidence.engine.engine import Context, Engine, Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
-from vidence.engine.pipeline import each
 from vidence.engine.plan import Plan, read_plan, write_plan
 from vidence.engine.prepare import judge_facts, open_parser
 from vidence.engine.scoring import JudgePool, score_reply
-from vidence.engine.session import add_judges, engine_of
+from vidence.engine.session import add_judges, each, engine_of
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Reply, Trial

@@ -31,9 +31,8 @@ from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
-from vidence.media.encode import Encoding
-from vidence.media.locate import missing
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size
+from vidence.media.files import missing
 from vidence.records import Item, Sampling
 
 _SAMPLING_FLAGS = {
@@ -59,7 +58,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
     Raises:
         UsageError: an unknown name or an impossible value.
     """
-    benchmark = open_benchmark(benchmark_name)
+    benchmark: Benchmark = create("benchmark", benchmark_name)
     protocol, rules = _protocol(benchmark, wishes.get("protocol"))
     spec, drawn = without_sampling(parse_spec(model))
     given = {k: v for k, v in wishes.items() if v is not None}
@@ -101,12 +100,6 @@ def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
     return name, benchmark.protocols[name]
 
 
-def open_benchmark(name: str) -> Benchmark:
-    """The benchmark of that name."""
-    benchmark: Benchmark = create("benchmark", name)
-    return benchmark
-
-
 def open_model(spec_text: str) -> Model:
     """The model that a spec names."""
     model: Model = create("model", spec_text)
@@ -117,12 +110,6 @@ def open_selector(spec_text: str) -> Selector:
     """The selector that a spec names: ``midpoints``, ``fps:2``, ``aks:clip:WEIGHTS?mode=official``."""
     selector: Selector = create("selector", spec_text)
     return selector
-
-
-def open_strategy(spec_text: str) -> Strategy:
-    """The strategy that a spec names: ``once``, ``retry?tries=3``."""
-    strategy: Strategy = create("strategy", spec_text)
-    return strategy
 
 
 def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
@@ -217,9 +204,9 @@ def prepare(
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
         UsageError: an unknown name or an impossible value.
     """
-    benchmark = open_benchmark(plan.benchmark)
+    benchmark: Benchmark = create("benchmark", plan.benchmark)
     selector = open_selector(plan.selector) if selector is None else selector
-    strategy, parser = open_strategy(plan.strategy), open_parser(plan.parser)
+    strategy, parser = create("strategy", plan.strategy), open_parser(plan.parser)
     Size.parse(plan.size)
     templates = open_templates(plan)
     prompter = Prompter(
@@ -232,7 +219,8 @@ def prepare(
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or Traits.of(selector).needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    _check_order(plan, model)
+    if plan.shuffle_choices:
+        _check_order(plan, model)
     facts = msgspec.convert(
         machine_facts()
         | judge_facts(pool)
@@ -283,7 +271,7 @@ def judge_facts(pool: JudgePool | None) -> dict[str, object]:
 
 def _check_order(plan: Plan, model: Model) -> None:
     """Recorded letters mean the order in which the choices stood when they were recorded."""
-    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
+    if hasattr(model, "recorded_ids"):
         raise UsageError(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
@@ -295,7 +283,7 @@ def choose_items(
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
     notes: list[str] = []
-    items = _filtered(loaded.items, plan.where)
+    items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
     if plan.recorded_only:
         items = _recorded(items, model)
         notes.append(f"only the {len(items)} questions that have a recorded reply are asked")

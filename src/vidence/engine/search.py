@@ -29,10 +29,8 @@ from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
 from vidence.catalog import Spec, create, parse_spec
 from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
-from vidence.engine.selection import budget_left, moving_part
-from vidence.engine.views import Clipped, Deliver, OpenView, Source
-from vidence.media.encode import EncodedFrame, Encoding, decode_image
-from vidence.media.sizes import Size
+from vidence.engine.views import Clipped, Deliver, OpenView, Source, budget_left, moving_part
+from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image
 from vidence.records import Failed, ImagePart
 
 # Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.

@@ -1,36 +1,42 @@
-"""What a run, a diagnostic and a judgement have in common: models, frames, and questions worked off."""
+"""A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
 from pathlib import Path
+from typing import Generic, TypeVar
 
+import anyio
+from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
+
+from vidence.ask.prompting.compose import Prompted
 from vidence.ask.selection.seeking import models_of
-from vidence.contracts import Judge, View
-from vidence.engine.engine import Engine, Environment, ModelRules
+from vidence.catalog import create
+from vidence.contracts import Flow, Judge, Strategy, View
+from vidence.engine.engine import Context, Engine, Environment, ItemFailedError, ModelRules
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.executors.local import LocalExecutor
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import Budget
-from vidence.engine.pipeline import Pipeline
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import (
     Prepared,
     judge_sampling,
     open_judge,
-    open_strategy,
     open_views,
     prepare,
 )
-from vidence.engine.scoring import JudgeModel, JudgePool
-from vidence.engine.subject import ShownSubject
+from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
 from vidence.engine.views import DecodeCount, OpenView, Shown
-from vidence.records import Failed, Item, Selection
+from vidence.errors import BudgetSpentError, UsageError, VidenceError
+from vidence.records import Failed, Item, Outcome, Prompt, Reply, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
+GroupT = TypeVar("GroupT")
+ReadyT = TypeVar("ReadyT")
 
 
 def engine_of(plan: Plan, environment: Environment, on_event: Listener) -> Engine:
@@ -51,6 +57,128 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
         engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
         models.append(JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling))
     return JudgePool(judge=judge, models=tuple(models))
+
+
+@dataclass(kw_only=True)
+class ShownSubject:
+    """A `contracts.Question` (and so a `Subject`) over frames that were delivered.
+
+    The choices of `item` are in the order in which they are shown; `choice_order` says which that is.
+    """
+
+    item: Item
+    prepared: Prepared
+    views: Mapping[str, Shown | Failed]
+    pool: JudgePool | None = None
+    repeat: int = 0
+    n_repeats: int = 1
+    choice_order: tuple[int, ...] = ()
+    last_view: str | None = None
+    """The view that was asked for last."""
+    last_prompt: Prompt | None = None
+    """The prompt that was made last; None where it could not be made."""
+    _images: dict[str, bytes] = field(default_factory=dict)
+    _ahead: dict[str, Prompted] = field(default_factory=dict)
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The names of the views that can be shown."""
+        return tuple(name for name, shown in self.views.items() if isinstance(shown, Shown))
+
+    @property
+    def context(self) -> Context:
+        """What the asks about this question have in common."""
+        return Context(
+            item_id=self.item.item_id,
+            image=self._images.__getitem__,
+            repeat=self.repeat,
+            n_repeats=self.n_repeats,
+        )
+
+    def n_frames(self, view: str) -> int:
+        """How many frames this view has."""
+        return len(self._shown(view).frames)
+
+    def times_s(self, view: str) -> tuple[float, ...]:
+        """The time of each frame of a view, in its order; several media are played one after the other."""
+        shown = self._shown(view)
+        starts_s = shown.starts_s or (0.0,) * len(self.item.media)
+        return tuple(starts_s[ref.media_index] + ref.time_s for ref in shown.selection.frames)
+
+    def selection(self, view: str | None) -> Selection | None:
+        """The frames of a view; None where it cannot be shown, or the model looks at none."""
+        shown = None if view is None else self.views.get(view)
+        return shown.selection if isinstance(shown, Shown) and self.prepared.model.looks else None
+
+    def compose_ahead(self, view: str) -> None:
+        """Make the prompt that shows a whole view now, since its pictures take time; errors as `prompt`."""
+        self._ahead[view] = self._composed(view, None, order=(), more="")
+
+    def prompt(
+        self,
+        view: str,
+        positions: Sequence[int] | None = None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
+    ) -> Prompt:
+        """The question with frames of a view, in the order of `positions`; `more` names words behind it.
+
+        Raises:
+            UsageError: there is no such view, or a position outside it.
+            ItemFailedError: the view cannot be shown.
+        """
+        self.last_view, self.last_prompt = view, None
+        is_plain = positions is None and not order and not more
+        prompted = self._ahead.get(view) if is_plain else None
+        if prompted is None:
+            prompted = self._composed(view, positions, order=order, more=more)
+        self._images.update(prompted.images)
+        self.last_prompt = prompted.prompt
+        return prompted.prompt
+
+    def read(self, reply: Reply) -> Outcome:
+        """What the plan's parser reads from a reply."""
+        return self.ruled(reply).outcome
+
+    def ruled(self, said: Reply | Failed, *, order: tuple[int, ...] = ()) -> Score:
+        """The score of a reply, or of its absence, by the plan's parser alone."""
+        item = self.item.with_order(order)
+        return score_reply(item, said, self.prepared.parser_for(item))
+
+    def mark(self, reply: Reply, *, order: tuple[int, ...] = ()) -> Flow[Score]:
+        """Right or wrong, by the plan's parser and its judges."""
+        ruled = self.ruled(reply, order=order)
+        if self.pool is None:
+            return ruled
+        return (yield from self.pool.score(self.item.with_order(order), reply, ruled=ruled))
+
+    def _composed(
+        self, view: str, positions: Sequence[int] | None, *, order: tuple[int, ...], more: str
+    ) -> Prompted:
+        shown = self._shown(view)
+        chosen = range(len(shown.frames)) if positions is None else positions
+        outside = [p for p in chosen if not 0 <= p < len(shown.frames)]
+        if outside:
+            raise UsageError(
+                f"frame {outside[0]} of view {view!r} of item {self.item.item_id!r}; "
+                f"it has {len(shown.frames)} frames, counted from 0"
+            )
+        return self.prepared.prompter.prompt(
+            self.item.with_order(order),
+            [shown.frames[p] for p in chosen],
+            duration_s=shown.duration_s,
+            video=shown.video,
+            more=more,
+        )
+
+    def _shown(self, view: str) -> Shown:
+        if view not in self.views:
+            raise UsageError(f"there is no view {view!r}; there are {', '.join(map(repr, self.views))}")
+        shown = self.views[view]
+        if isinstance(shown, Failed):
+            raise ItemFailedError(shown)
+        return shown
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,7 +300,8 @@ async def opened_session(
         shared=asking.shared,
     )
     async with engine_of(plan, environment, on_event) as engine:
-        wanted = open_strategy(plan.strategy).views(plan.view) if views is None else views
+        strategy: Strategy = create("strategy", plan.strategy)
+        wanted = strategy.views(plan.view) if views is None else views
         # The plan's own selector is among them, whether it is shown or not: its facts are kept.
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
         for name, spec in {"": plan.model, **(others or {})}.items():
@@ -202,3 +331,81 @@ async def opened_session(
             is_run=views is None,
             identities={name: model.identity for name, model in models.items()},
         )
+
+
+# --------------------------------------------------------------------------- producers and consumers
+
+
+@dataclass(kw_only=True)
+class Pipeline(Generic[GroupT, ReadyT]):
+    """Makes something of each group with `produce` and hands it on, one by one, to `consume`.
+
+    Nothing is produced before a consumer takes it, so that memory holds the frames of a few videos, however
+    long the run is. When the budget is spent, nothing new is begun and what is under way ends.
+    """
+
+    produce: Callable[[GroupT], Awaitable[Sequence[ReadyT]]]
+    consume: Callable[[ReadyT], Awaitable[None]]
+    _spent: BudgetSpentError | None = field(default=None, init=False)
+
+    async def work(self, groups: Iterable[GroupT], *, n_producers: int, n_consumers: int) -> None:
+        """Produce and consume everything.
+
+        Raises:
+            BudgetSpentError: it was spent on the way.
+            VidenceError: the first error that ended the work.
+        """
+        send, receive = anyio.create_memory_object_stream[ReadyT](0)
+        waiting = iter(groups)
+        with first_error():
+            async with anyio.create_task_group() as tasks, send, receive:
+                for _ in range(n_producers):
+                    tasks.start_soon(self._produce_all, waiting, send.clone())
+                for _ in range(n_consumers):
+                    tasks.start_soon(self._consume_all, receive.clone())
+        if self._spent is not None:
+            raise self._spent
+
+    async def _produce_all(self, groups: Iterator[GroupT], send: MemoryObjectSendStream[ReadyT]) -> None:
+        async with aclosing(send):
+            for group in groups:
+                try:
+                    for ready in await self.produce(group):
+                        await send.send(ready)
+                except BudgetSpentError as error:  # a selector asks a model
+                    self._spent = error
+                    return
+                except anyio.BrokenResourceError:
+                    return  # every consumer has ended: the budget is spent
+
+    async def _consume_all(self, receive: MemoryObjectReceiveStream[ReadyT]) -> None:
+        async with aclosing(receive):
+            async for ready in receive:
+                try:
+                    await self.consume(ready)
+                except BudgetSpentError as error:
+                    self._spent = error
+                    return
+
+
+async def each(
+    things: Sequence[ReadyT], consume: Callable[[ReadyT], Awaitable[None]], *, n_consumers: int
+) -> None:
+    """Consume things as they are, several at the same time; errors as for `Pipeline.work`."""
+
+    async def as_it_is(group: Sequence[ReadyT]) -> Sequence[ReadyT]:
+        return group
+
+    await Pipeline(produce=as_it_is, consume=consume).work([things], n_producers=1, n_consumers=n_consumers)
+
+
+@contextmanager
+def first_error() -> Iterator[None]:
+    """Errors of vidence that ended a group of tasks come out as themselves."""
+    try:
+        yield
+    except BaseExceptionGroup as group:
+        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
+        if found is None:
+            raise
+        raise found from group

@@ -6,7 +6,7 @@ from urllib.parse import unquote
 import msgspec
 
 from vidence.ask.selection.seeking import FIRST_OF_SPEC
-from vidence.catalog import Spec, argument_field, find, names, options_of, settings_type
+from vidence.catalog import Spec, argument_field, names, options_of, settings_type
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 
@@ -75,12 +75,10 @@ def whole_spec(kind: str, spec_text: str) -> str:
 def _path_options(kind: str, name: str) -> tuple[set[str], bool]:
     """The options of a thing that name files, and whether its argument does."""
     settings = settings_type(kind, name)
-    if settings is not None:
-        paths = {option.name for option in options_of(settings) if option.is_path}
-        return paths, argument_field(settings) in paths
-    # Those that do not declare their settings yet.
-    reads = kind == "embedder" or getattr(find(kind, name), "READS_FILES", False)
-    return {"scores"} if kind == "selector" else set(), reads
+    if settings is None:
+        return set(), False
+    paths = {option.name for option in options_of(settings) if option.is_path}
+    return paths, argument_field(settings) in paths
 
 
 def _whole_inner(kind: str, text: str) -> str:

@@ -1,17 +1,23 @@
-"""The values that the frame desk takes and gives."""
+"""Views of a question: what is to be shown of it, and the frames that its selector chooses."""
 
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
 from vidence.ask.prompting.compose import ShownFrame
-from vidence.contracts import ScoringSelector, Selector, Traits, View, Words
+from vidence.ask.selection.ranking import ranked
+from vidence.ask.selection.seeking import SearchResult
+from vidence.contracts import RetryingSelector, ScoringSelector, Selector, Traits, View, Words
+from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
-from vidence.media.deliver import Delivery
 from vidence.media.encode import EncodedFrame, Encoding
-from vidence.records import Item, Selection, VideoPart
+from vidence.media.files import Delivery, MediaFacts
+from vidence.records import Item, Media, Selection, VideoPart
 
 Source: TypeAlias = tuple[Path, str]  # the file (or folder) and its kind
 # Gives frames of a source, by frame index; raises MediaError where there are none.
@@ -86,3 +92,159 @@ class DecodeCount:
         else:
             self.n_passes += 1
             self.passes_by_file[path] = self.passes_by_file.get(path, 0) + 1
+
+
+def check_whole(item: Item) -> None:
+    """Refuse what would be sent only in part, or with more than the question is about."""
+    if len(item.media) > 1 or any(
+        m.kind != "video" or m.start_s is not None or m.end_s is not None for m in item.media
+    ):
+        raise UsageError(
+            f"item {item.item_id!r} is not about exactly one whole video, and the layout 'video' sends "
+            "nothing else; use the layout 'images' for it"
+        )
+
+
+def video_type(path: Path) -> str:
+    """The media type that a file name stands for.
+
+    >>> video_type(Path("a.webm"))
+    'video/webm'
+    """
+    kinds = {
+        ".webm": "video/webm",
+        ".mov": "video/quicktime",
+        ".mkv": "video/x-matroska",
+        ".avi": "video/x-msvideo",
+    }
+    return kinds.get(path.suffix.lower(), "video/mp4")
+
+
+def clip_of(parts: Sequence[tuple[Media, MediaFacts]]) -> Clip:
+    """One question's media as one sequence of frames; spans ``[start_s, end_s)`` are cut out.
+
+    Raises:
+        DataError: a span holds no frame of its video.
+    """
+    times: list[np.ndarray[tuple[int], np.dtype[np.float64]]] = []
+    media_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    frame_indices: list[np.ndarray[tuple[int], np.dtype[np.int64]]] = []
+    for position, (media, facts) in enumerate(parts):
+        start_s = -np.inf if media.start_s is None else media.start_s
+        end_s = np.inf if media.end_s is None else media.end_s
+        kept = np.flatnonzero((facts.times_s >= start_s) & (facts.times_s < end_s)).astype(np.int64)
+        if len(kept) == 0:
+            last_s = float(facts.times_s[-1])
+            raise DataError(
+                f"{facts.probe.path}: no frame lies in [{start_s:g} s, {end_s:g} s); "
+                f"its {len(facts.times_s)} frames end at {last_s:.3f} s"
+            )
+        times.append(facts.times_s[kept])
+        media_indices.append(np.full(len(kept), position, np.int64))
+        frame_indices.append(kept)
+    rates = [f.probe.counted.fps for _, f in parts]
+    return Clip(
+        times_s=np.concatenate(times) if times else np.zeros(0),
+        media_indices=np.concatenate(media_indices) if times else np.zeros(0, np.int64),
+        frame_indices=np.concatenate(frame_indices) if times else np.zeros(0, np.int64),
+        fps=rates[0] if len(rates) == 1 else 0.0,
+    )
+
+
+def check_some(view: OpenView, question: Clipped) -> None:
+    """Refuse a choice of no frame at all, where there are frames and the selector shows some.
+
+    Raises:
+        DataError: always in such a case; the question would be asked as if it had no video.
+    """
+    budget = view.rules.n_frames
+    if question.clip.n_frames and view.traits.needs_media:
+        raise DataError(
+            f"item {question.item.item_id!r}: {view.rules.selector} chose none of {question.clip.n_frames} "
+            f"frames under a budget of {budget}. Give it another budget (AKS as released gives none "
+            "where the budget is below 2^all_depth) or another selector; to ask in words alone, take none"
+        )
+
+
+def few_words(view: OpenView, question: Clipped, n_chosen: int) -> list[str]:
+    """A note where a selector that goes by scores chose fewer frames than the budget and the video allow."""
+    wanted = min(view.rules.n_frames, question.clip.n_frames)
+    if view.rules.retry or n_chosen >= wanted or view.scoring is None:
+        return []
+    return [f"{n_chosen} frames chosen, {view.rules.n_frames} allowed"]
+
+
+def parted(view: OpenView, clip: Clip, item: Item) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The positions of single images, which are always shown, and of all else, from which is chosen.
+
+    Selectors that ignore the budget (all, the central one, none) choose from everything.
+    """
+    is_image = np.array([medium.kind == "image" for medium in item.media], bool)
+    if view.traits.budget == "ignored":
+        is_image[:] = False
+    is_still = is_image[clip.media_indices]
+    return np.flatnonzero(is_still).astype(np.int64), np.flatnonzero(~is_still).astype(np.int64)
+
+
+def budget_left(n_frames: int, n_stills: int) -> int:
+    """What single images leave of a budget: one frame at least."""
+    return max(1, n_frames - n_stills)
+
+
+def moving_part(view: OpenView, question: Clipped) -> Clipped | None:
+    """The question with the frames that are chosen from; None where all that it has are single images."""
+    stills, moving = parted(view, question.clip, question.item)
+    if not len(stills):
+        return question
+    return replace(question, clip=question.clip.part(moving)) if len(moving) else None
+
+
+def positions_of(
+    view: OpenView, clip: Clip, item: Item, *, scores: NDArray[np.float64] | SearchResult | None = None
+) -> NDArray[np.int64]:
+    """The positions that a view shows, in its order.
+
+    Single images are always shown, and count; the budget thins the videos between them, down to one frame.
+    In a ranked view they come first, in the order of the item.
+
+    Args:
+        view: its rules.
+        clip: the frames.
+        item: the question.
+        scores: one for each candidate among the frames that are no single images, for a selector that goes
+            by scores which are not in a file; or what a search ended with, in positions among them.
+    """
+    stills, moving = parted(view, clip, item)
+    if not len(stills):
+        return _chosen(view, clip, item, n_frames=view.rules.n_frames, scores=scores)
+    if not len(moving):
+        return stills[:0] if view.rules.retry else stills
+    left = budget_left(view.rules.n_frames, len(stills))
+    chosen = moving[_chosen(view, clip.part(moving), item, n_frames=left, scores=scores)]
+    if view.rules.retry and not len(chosen):
+        return chosen
+    both = np.concatenate([stills, chosen])
+    return both if view.rules.is_ranked else np.sort(both)
+
+
+def _chosen(
+    view: OpenView,
+    clip: Clip,
+    item: Item,
+    *,
+    n_frames: int,
+    scores: NDArray[np.float64] | SearchResult | None,
+) -> NDArray[np.int64]:
+    """What the rule of a view chooses, single images apart."""
+    selector = view.selector
+    if view.rules.retry:
+        if not isinstance(selector, RetryingSelector):
+            return np.zeros(0, np.int64)
+        return selector.again(clip, item, n_frames=n_frames, retry=view.rules.retry)
+    if isinstance(scores, SearchResult):
+        return scores.positions if view.rules.is_ranked else np.sort(scores.positions)
+    if view.rules.is_ranked:
+        return ranked(selector, clip, item, n_frames=n_frames, scores=scores)
+    if scores is not None and view.scoring is not None:
+        return view.scoring.select(clip, item, n_frames=n_frames, scores=scores)
+    return selector.select(clip, item, n_frames=n_frames)

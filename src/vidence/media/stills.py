@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from PIL import ExifTags, Image, UnidentifiedImageError
 
 from vidence.errors import MediaError
+from vidence.media.encode import Size
 from vidence.media.opened import check_file
 from vidence.media.pixels import Turn, resize
 from vidence.media.probe import Claimed, Probe, count, seconds
 from vidence.media.scan import Scan
-from vidence.media.sizes import Size
 
 _SUFFIXES: Final = frozenset({".jpg", ".jpeg", ".png", ".webp", ".bmp", ".tif", ".tiff", ".gif"})
 _UNREADABLE: Final = (

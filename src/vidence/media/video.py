@@ -11,10 +11,10 @@ from av.video.frame import VideoFrame
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError, UsageError
+from vidence.media.encode import Size
 from vidence.media.pixels import to_rgb
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan, scan_video
-from vidence.media.sizes import Size
 from vidence.media.sparse import Reading, read_counted, read_sparse
 from vidence.media.stills import images_in, read_image, scan_folder, scan_image
 

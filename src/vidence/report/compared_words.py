@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 
 from vidence.report.comparing import POWER, Compared, Ranked, Setting
 from vidence.statistics.paired import Comparison
-from vidence.tables.format import has_interval, interval_text, p_text, percent
+from vidence.tables.table import has_interval, interval_text, p_text, percent
 
 # Below so many videos a bootstrap over videos gives intervals that are too narrow.
 FEW_VIDEOS = 30

@@ -10,8 +10,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import Run
-from vidence.report.score_tables import is_moderate, natural_order
-from vidence.report.scores import NO_VALUE
+from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank
 from vidence.statistics.paired import compare as compare_values

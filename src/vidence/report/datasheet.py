@@ -9,8 +9,8 @@ from vidence.explain.audit.reasons import KINDS, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL
 from vidence.report.item_card import Card, number_words, p_words, share_words
-from vidence.tables.format import percent
-from vidence.tables.visible import visible
+from vidence.tables.table import percent
+from vidence.text import visible
 
 
 def datasheet(card: Card) -> str:

@@ -14,8 +14,7 @@ from vidence.explain.audit.reasons import Suspect, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
 from vidence.tables.charts import Statement
-from vidence.tables.format import has_interval, p_text, percent
-from vidence.tables.table import Column, Row, Table, Value
+from vidence.tables.table import Column, Row, Table, Value, has_interval, p_text, percent
 
 Verdict = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.

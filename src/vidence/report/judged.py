@@ -14,8 +14,7 @@ from vidence.records import Answered, Score, Verdict
 from vidence.report.results import WAITING, Row, Run
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
-from vidence.tables.format import has_interval
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import Cell, Column, Table, has_interval
 from vidence.tables.table import Row as TableRow
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.

@@ -15,18 +15,15 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.export import write_file
-from vidence.report.headline import asked, headline
 from vidence.report.judged import JUDGE_TABLES
-from vidence.report.questions import browse, verdict_words
+from vidence.report.questions import ContactSheets, browse, verdict_words
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, side_by_side
-from vidence.report.tables import all_tables
-from vidence.report.thumbnails import ContactSheets
+from vidence.report.tables import all_tables, asked, headline
 from vidence.tables.figures import draw_figure, figure_of
-from vidence.tables.format import DASH, Shown, has_interval, interval_text, shown
 from vidence.tables.rendering import Drawn, drawn, render
-from vidence.tables.table import Table
+from vidence.tables.table import DASH, Shown, Table, has_interval, interval_text, shown
 
 # Pictures make up most of the page; together they stay below this.
 PICTURES_BYTES = 8_000_000
@@ -60,6 +57,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     cache_root: Path | None,
     media_root: Path | None,
     rng: np.random.Generator,
+    tables: Sequence[Sequence[Table]] = (),
     n_items: int = 300,
     extra_sections: Sequence[Section] = (),
     level: float = 0.95,
@@ -75,6 +73,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
             facts) is not there; without either, the frames are left out.
         rng: where the draws of the intervals come from. Each run starts from this same state, so
             that its numbers do not depend on what else is on the page.
+        tables: for each run those of `all_tables`, where they are made already.
         n_items: how many trials the browser of questions holds.
         extra_sections: shown first, below the headline.
         level: coverage of the intervals.
@@ -86,10 +85,10 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
     """
     if not runs:
         raise UsageError("there is no run to report; name at least one run folder")
-    tables = [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
-    names = run_names(runs)
+    tables = tables or [all_tables(run, rng=copy.deepcopy(rng), level=level) for run in runs]
+    names = run_names(runs) if len(runs) > 1 else (_title(runs[0]),)
     views = [
-        _view(f"run-{i}", run, some, title=_title(run) if len(runs) == 1 else name)
+        _view(f"run-{i}", run, some, title=name)
         for i, (run, some, name) in enumerate(zip(runs, tables, names, strict=True), start=1)
     ]
     n_shown = min(n_items, sum(len(run.rows) for run in runs))

@@ -12,20 +12,32 @@ from vidence.explain.published.published import beside
 from vidence.report.judged import marked_by
 from vidence.report.pairing import Paired, pair_where_possible
 from vidence.report.results import Run
-from vidence.report.score_tables import natural_order
-from vidence.report.scores import ANSWERED, NO_VALUE, Draws, accuracy, chosen, macro_tag, points
+from vidence.report.scores import (
+    ANSWERED,
+    NO_VALUE,
+    Draws,
+    accuracy,
+    chosen,
+    macro_tag,
+    natural_order,
+    points,
+)
 from vidence.report.sections import Section
-from vidence.report.side_by_side import budget_table, run_names
+from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
 from vidence.statistics.resampling import Resampling
-from vidence.tables.format import DASH
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
 MOST_VALUES = 8
 _FLIPS = 9_999
 PROBLEM, REMARK = "†", "*"
+# Of a plan, what two runs may differ in and still be the same but for their budget.
+_MAY_DIFFER = {
+    *("format", "protocol", "n_frames", "data", "memory", "concurrency", "timeout_s", "attempts"),
+    *("decode_timeout_s", "max_cost", "price_in", "price_out", "judge_price_in", "judge_price_out"),
+}
 
 
 def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -> tuple[Section, ...]:
@@ -53,7 +65,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
                 tables=published_tables(runs, draws=draws),
             )
         )
-    budgets = budget_table(runs, draws=draws)
+    budgets = budget_table(runs, draws=draws) if len(runs) > 1 else None
     if budgets is not None:
         sections.append(Section(title="Frame budgets", tables=(budgets,)))
     return tuple(sections)
@@ -295,3 +307,61 @@ def _printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[
         sign = f"{PROBLEM if flag.is_problem else REMARK}{len(footnotes) + 1}"
         signs.append(footnotes.setdefault(says, sign))
     return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=" ".join(signs))
+
+
+# --------------------------------------------------------------------------- frame budgets
+
+
+def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
+    """One row for each model that was asked the same with several numbers of frames; None without such.
+
+    The best is that of the headline. It has no interval: a choice among budgets on the questions that are
+    reported makes it too good, by how much is not known.
+
+    Args:
+        runs: two runs or more.
+        draws: where the draws of the intervals come from.
+    """
+    groups: dict[str, list[int]] = {}
+    for i, run in enumerate(runs):
+        groups.setdefault(_key(run), []).append(i)
+    kept = [some for some in groups.values() if len({runs[i].plan.n_frames for i in some}) > 1]
+    if not kept:
+        return None
+    budgets = sorted({runs[i].plan.n_frames for some in kept for i in some})
+    names = run_names([runs[some[0]] for some in kept])
+    group = "fixed budget, %"
+    return Table(
+        name="budgets",
+        title="Best of several frame budgets",
+        note="The last column takes the best budget of each model, chosen on the very questions that are "
+        "reported, as HumanPCR does for Human-R. It is too good a score by construction: compare it with "
+        "other bests of the same budgets only, never with a fixed budget.",
+        label=Column(key="name", title="model"),
+        columns=(
+            *(Column(key=f"n:{n}", title=f"{n} frames", kind="share", group=group) for n in budgets),
+            Column(key="best", title="best of budgets", kind="share", note="chosen on the test questions"),
+        ),
+        rows=tuple(
+            _budget_row(name, {runs[i].plan.n_frames: runs[i] for i in some}, budgets, draws=draws)
+            for name, some in zip(names, kept, strict=True)
+        ),
+    )
+
+
+def _key(run: Run) -> str:
+    """What must be the same: the plan but for the budget, and the questions."""
+    built: dict[str, object] = msgspec.to_builtins(run.plan)
+    kept = {name: value for name, value in built.items() if name not in _MAY_DIFFER}
+    return msgspec.json.encode([kept, run.facts.content_hash, run.parser], order="sorted").decode()
+
+
+def _budget_row(name: str, by_budget: dict[int, Run], budgets: Sequence[int], *, draws: Draws) -> TableRow:
+    found = {n: accuracy(run.rows, run.plan.headline, draws=draws) for n, run in by_budget.items()}
+    known = {n: estimate.value for n, estimate in found.items() if estimate is not None}
+    best = Cell()
+    if known:
+        chosen = max(known, key=lambda n: (known[n], -n))
+        listed = ", ".join(map(str, sorted(by_budget)))
+        best = Cell(value=known[chosen], detail=f"{chosen} frames, of {listed}")
+    return TableRow(key=name, label=name, values=(*(found.get(n) for n in budgets), best))

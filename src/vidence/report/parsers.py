@@ -9,8 +9,7 @@ from vidence.catalog import create, names
 from vidence.contracts import Scorer
 from vidence.records import Answered
 from vidence.report.results import Row, Run, read_again
-from vidence.tables.format import DASH
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 MOST_CHANGED = 200
@@ -32,13 +31,8 @@ class Readings:
 
 def letter_parsers(run: Run) -> tuple[str, ...]:
     """The run's own parser, then all others of the catalog that read letters."""
-    others = [name for name in names("parser") if name != run.parser and _create(name).reads_letters]
+    others = [name for name in names("parser") if name != run.parser and create("parser", name).reads_letters]
     return (run.parser, *others)
-
-
-def _create(name: str) -> Scorer:
-    scorer: Scorer = create("parser", name)
-    return scorer
 
 
 def read_all(run: Run, parsers: Sequence[str]) -> Readings:
@@ -52,7 +46,7 @@ def read_all(run: Run, parsers: Sequence[str]) -> Readings:
     marks = {run.parser: tuple(row.correct or 0.0 for row in rows)}
     for name in parsers:
         if name != run.parser:
-            scorer = _create(name)
+            scorer: Scorer = create("parser", name)
             scores = [read_again(row.item, row.trial, scorer) for row in rows]
             letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
             marks[name] = tuple(s.value or 0.0 for s in scores)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vidence.report.thumbnails import Sheet
+from vidence.report.questions import Sheet
 from vidence.tables.figures import Figure
 from vidence.tables.table import Table
 

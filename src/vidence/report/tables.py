@@ -1,4 +1,4 @@
-"""The tables of a run beside its scores: outcomes, reasons, repeats, letters, what was used."""
+"""Tables of a run beside those of scores, and the run in sentences whose numbers come from these tables."""
 
 import math
 from collections import Counter
@@ -6,15 +6,14 @@ from string import ascii_uppercase
 
 import numpy as np
 
-from vidence.records import Answered, Failed, Refused, Unreadable
-from vidence.report.judged import judge_tables
+from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
+from vidence.report.judged import judge_sentence, judge_tables
 from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.score_tables import score_tables
-from vidence.statistics.position import PositionBias, position_bias
+from vidence.report.scores import score_tables
+from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
-from vidence.tables.format import percent
-from vidence.tables.table import Cell, Column, Table, Value
+from vidence.tables.table import Cell, Column, Table, Value, has_interval, interval_text, percent, shown
 from vidence.tables.table import Row as TableRow
 
 MOST_REASONS = 10
@@ -35,6 +34,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         UsageError: the run has no trials, or its headline is no aggregate.
     """
     readings = read_all(run, letter_parsers(run))
+    is_judged = any(row.score.verdicts for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
@@ -42,8 +42,8 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         table_of_readings(readings),
         changed_table(readings),
         position_table(run, rng=rng),
-        *judge_tables(run, rng=rng),
-        *repeat_tables(run, level=level),
+        *(judge_tables(run, rng=rng) if is_judged else ()),
+        *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
         usage_table(run),
     )
 
@@ -280,6 +280,7 @@ def usage_table(run: Run) -> Table:
     n_out = _total([reply.usage.output_tokens for reply in new])
     n_silent = sum(reply.usage.input_tokens is None and reply.usage.output_tokens is None for reply in new)
     remembered = (len(replies) - len(new)) / len(replies) if replies else None
+    silent = "not reported"
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
         ("replies", "replies", "", len(replies)),
         ("new", "asked anew", "", len(new)),
@@ -289,8 +290,13 @@ def usage_table(run: Run) -> Table:
             "replies taken from the memory, paid for earlier",
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", _known(n_in)),
-        ("output", "output tokens", "of new replies, as reported", _known(n_out)),
+        ("input", "input tokens", "of new replies, as reported", silent if n_in is None else n_in),
+        (
+            "output",
+            "output tokens",
+            "of new replies, as reported",
+            silent if n_out is None else n_out,
+        ),
         ("cost", "cost, US dollars", "", _cost(run, n_in or 0, n_out or 0)),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
@@ -313,13 +319,129 @@ def _total(found: list[int | None]) -> int | None:
     return sum(known) if known else None
 
 
-def _known(n: int | None) -> str | int:
-    return "not reported" if n is None else n
-
-
 def _cost(run: Run, n_in: int, n_out: int) -> Cell:
     plan = run.plan
     if not (plan.price_in or plan.price_out):
         return Cell(value="no prices given")
     cost = (n_in * plan.price_in + n_out * plan.price_out) / 1e6
     return Cell(value=cost, text=f"{cost:,.4f}")
+
+
+def asked(run: Run) -> str:
+    """What was asked, of whom and when, in one line."""
+    plan = run.plan
+    return (
+        f"{plan.split}, {plan.style} answers, {_shown(run)}, parser {run.parser}, {run.facts.started_at[:10]}"
+    )
+
+
+def _shown(run: Run) -> str:
+    most = max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0)
+    if most:
+        # What was shown, not the budget: some rules take more (all, frag), some less (central).
+        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{_several(f'{most:,}', 'frame')}"
+    if any(isinstance(p, VideoPart) for row in run.rows if row.trial.prompt for p in row.trial.prompt.parts):
+        return "videos sent whole"
+    return "no frames shown"
+
+
+def headline(run: Run, score: Table) -> tuple[str, ...]:
+    """The score and what to know beside it, as sentences.
+
+    Args:
+        run: the run.
+        score: its first table, named ``score``.
+    """
+    sentences = [
+        _accuracy(score),
+        *_baselines(score),
+        _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
+    ]
+    if any(row.score.verdicts for row in run.rows):
+        sentences.append(judge_sentence(run))
+    if "unmarked" in score.keys and score.value("headline", "unmarked"):
+        more = _several(_text(score, "unmarked"), "more question")
+        sentences.append(f"Waiting for a judge, and in no mean: {more}.")
+    if unlike := _without_logps(run):
+        sentences.append(unlike)
+    if guessed := guesses_of(run):
+        share = f"{sum(guessed):,} of {len(guessed):,} replies are guesses"
+        sentences.append(f"{share}, as the model itself says; its reasoning tells why.")
+    if run.n_missing:
+        sentences.append(
+            f"The run is not complete: {run.n_missing:,} of {run.facts.n_planned:,} trials "
+            "were not asked yet."
+        )
+    return tuple(sentences)
+
+
+def _without_logps(run: Run) -> str:
+    """That log-probabilities were wanted and are not there; servers that do not know the wish ignore it."""
+    if not run.plan.sampling.want_choice_logps:
+        return ""
+    replies = [row.trial.reply for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
+    n_without = sum(reply.choice_logps is None for reply in replies)
+    if not n_without:
+        return ""
+    return (
+        "Log-probabilities of the letters were asked for, and "
+        f"{n_without:,} of {len(replies):,} replies came without: the model gives none, or the reply does "
+        "not come to a letter."
+    )
+
+
+def guesses_of(run: Run) -> tuple[bool, ...]:
+    """For each reply whether the model says that it guessed; empty where it never did."""
+    told = tuple(row.trial.reply.is_guess for row in run.rows if row.trial.reply is not None)
+    return told if any(told) else ()
+
+
+def _text(score: Table, column: str, *, row: str = "headline") -> str:
+    return shown(score, row, column).text
+
+
+def _accuracy(score: Table) -> str:
+    estimate = score.value("headline", "accuracy")
+    if not isinstance(estimate, Estimate):
+        return "No question is marked yet."
+    name = score.row("headline").label
+    items = _several(_text(score, "items"), "question")
+    videos = _several(_text(score, "videos"), "video")
+    average = "" if name == "mean over questions" else f", {name}"
+    if has_interval(estimate):
+        level = f"{100 * estimate.level:g} % interval"
+        interval = f"{level} {interval_text(estimate)}, clustered by video"
+    else:
+        alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
+        interval = f"no interval, since {alike}"
+    return f"Accuracy {_text(score, 'accuracy')} %{average} ({interval}; {items} on {videos})."
+
+
+def _several(n: str, what: str) -> str:
+    return f"{n} {what}" if n == "1" else f"{n} {what}s"
+
+
+def _baselines(score: Table) -> list[str]:
+    said = []
+    for column in score.columns:
+        cell = shown(score, "headline", column.key)
+        if column.key in {"chance", "constant", "longest", "median"} and cell.value is not None:
+            numeric = f" ({cell.detail} with numbers)" if cell.detail else ""
+            said.append(f"{column.title} {cell.text} %{numeric}")
+    return [f"Without looking: {', '.join(said)}."] if said else []
+
+
+def _outcomes(score: Table, *, n_judge_errors: int) -> str:
+    has_answered = any(row.key == "answered" for row in score.rows)
+    everything = "headline" if has_answered else "micro"
+    names = ("unreadable", "refused", "failed")
+    counts = ", ".join(f"{_text(score, name, row=everything)} {name}" for name in names)
+    if n_judge_errors:
+        counts += f" ({n_judge_errors:,} by a judge error)"
+    if not has_answered:
+        return f"{counts}: these are left out of the score, as the protocol says."
+    if not any(score.value("headline", name) for name in names):
+        return f"{counts}."
+    without = shown(score, "answered", "accuracy")
+    ending = f"; without them {without.text} %" if without.estimate is not None else ""
+    return f"{counts}: these count as wrong{ending}."

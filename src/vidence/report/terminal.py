@@ -6,12 +6,10 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.report.headline import asked, headline
 from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
-from vidence.report.tables import REPEATS
-from vidence.tables.format import shown, shown_columns
-from vidence.tables.table import Table
+from vidence.report.tables import REPEATS, asked, headline
+from vidence.tables.table import Table, shown, shown_columns
 from vidence.tables.terminal import new_grid, plain, print_table, shortened
 
 # What fits into 80 columns beside a name of some length.

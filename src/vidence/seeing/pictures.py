@@ -16,9 +16,8 @@ from PIL import ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.media.cache import write_whole
-from vidence.media.encode import Encoding, encode
+from vidence.media.encode import Encoding, Size, encode
 from vidence.media.pixels import resize
-from vidence.media.sizes import Size
 from vidence.media.video import Video
 from vidence.seeing.describers.describing import corners
 from vidence.seeing.tracks import Track, TrackedVideo

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import MediaError
+from vidence.media.encode import Size
 from vidence.media.pixels import resize
-from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
 from vidence.seeing.tracks import ShotFrames

@@ -9,9 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.inputs import as_labels, as_values
 from vidence.statistics.intervals import ClusteredMean
-from vidence.statistics.resampling import USUAL, Resampling, bootstrap, bootstrap_items
+from vidence.statistics.resampling import USUAL, Resampling, as_labels, as_values, bootstrap, bootstrap_items
 
 Measurement = Literal["nominal", "ordinal", "interval"]
 

@@ -8,9 +8,8 @@ from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.inputs import as_values
 from vidence.statistics.intervals import ClusteredMean
-from vidence.statistics.resampling import Resampling
+from vidence.statistics.resampling import Resampling, as_values
 from vidence.text import letter_index
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.inputs import as_values
-from vidence.statistics.resampling import USUAL, Resampling, bootstrap_items
+from vidence.statistics.resampling import USUAL, Resampling, as_values, bootstrap_items
 
 RankError = Literal["fieller", "bonett-wright", "fisher"]
 

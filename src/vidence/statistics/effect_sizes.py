@@ -12,8 +12,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.inputs import as_labels, as_values
-from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, percentile_estimate, replicates
+from vidence.statistics.resampling import (
+    ROUNDING,
+    USUAL,
+    Resampling,
+    as_labels,
+    as_values,
+    percentile_estimate,
+    replicates,
+)
 
 
 class TwoGroups(Record, kw_only=True):

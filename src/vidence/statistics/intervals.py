@@ -16,8 +16,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.inputs import as_labels, as_values, check_level
-from vidence.statistics.resampling import ROUNDING, USUAL, Resampling, percentile_estimate, replicates
+from vidence.statistics.resampling import (
+    ROUNDING,
+    USUAL,
+    Resampling,
+    as_labels,
+    as_values,
+    check_level,
+    percentile_estimate,
+    replicates,
+)
 
 Rule: TypeAlias = Literal["bootstrap", "student", "student-if-few"]
 # Below it percentile intervals are too narrow.

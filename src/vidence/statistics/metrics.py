@@ -20,7 +20,7 @@ from vidence.statistics.agreement import (
     item_agreement,
     krippendorff_alpha,
 )
-from vidence.statistics.answer_keys import letter_balance
+from vidence.statistics.answer_keys import letter_balance, position_bias
 from vidence.statistics.chance import guess_rate, margin
 from vidence.statistics.correlation import pearson, spearman
 from vidence.statistics.effect_sizes import two_groups
@@ -31,7 +31,6 @@ from vidence.statistics.near_duplicates import resemblance
 from vidence.statistics.paired import compact_letter_display, holm, mcnemar, rank
 from vidence.statistics.paired import compare as paired_difference
 from vidence.statistics.plateau import find_plateau
-from vidence.statistics.position import position_bias
 from vidence.statistics.power import (
     Design,
     discordance,

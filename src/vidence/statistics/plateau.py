@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.inputs import as_labels
-from vidence.statistics.resampling import USUAL, Resampling, percentile_estimate, replicates
+from vidence.statistics.resampling import USUAL, Resampling, as_labels, percentile_estimate, replicates
 
 Course: TypeAlias = Literal["saturates", "rises", "falls", "flat", "unclear"]
 # A later slope that may still be as steep as this share of the earlier one is no plateau.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Record
-from vidence.statistics.inputs import as_labels, as_values, check_level
+from vidence.statistics.resampling import as_labels, as_values, check_level
 
 # More videos than this are no answer.
 MOST_CLUSTERS = 2**40

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.inputs import as_labels, as_values
 from vidence.statistics.intervals import clustered_error, mean_interval
+from vidence.statistics.resampling import as_labels, as_values
 
 
 class RepeatSummary(Record, kw_only=True):

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Sequence
 import msgspec
 
 from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
-from vidence.tables.format import DASH, Shown, has_interval, shown_columns, shown_rows
-from vidence.tables.table import Column, Table
+from vidence.tables.table import DASH, Column, Shown, Table, has_interval, shown_columns, shown_rows
 
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 # A spreadsheet runs cells that start with one of these.

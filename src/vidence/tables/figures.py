@@ -12,9 +12,8 @@ import msgspec
 
 from vidence.records import Record
 from vidence.tables import svg
-from vidence.tables.format import has_interval, shown, shown_columns
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Table
+from vidence.tables.table import Row, Table, has_interval, shown, shown_columns
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it speaks of other questions than the bar does.

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Literal, TypeAlias
 
-from vidence.tables.format import DASH, Shown, ShownRow, shown_columns, shown_rows
-from vidence.tables.table import Column, Table
-from vidence.tables.visible import visible
+from vidence.tables.table import DASH, Column, Shown, ShownRow, Table, shown_columns, shown_rows
+from vidence.text import visible
 
 Intervals: TypeAlias = Literal["pm", "brackets", "none"]
 # With more columns than this a table spans both columns of a page; one with intervals counts for two.

@@ -9,8 +9,8 @@ import numpy as np
 from vidence.records import Estimate
 from vidence.tables import svg
 from vidence.tables.charts import Chart, Point, Scatter, Violins
-from vidence.tables.format import has_interval, percent
 from vidence.tables.svg import AXIS_PX, Drawing, Tick, line, text
+from vidence.tables.table import has_interval, percent
 
 PLOT_PX = 260
 LEFT, RIGHT = 9.0, 98.0  # per cent of the width that the plot takes

@@ -9,10 +9,9 @@ import jinja2
 from markupsafe import Markup
 
 from vidence import __version__
-from vidence.tables.format import shown_columns, shown_rows
 from vidence.tables.svg import Drawing
-from vidence.tables.table import Table
-from vidence.tables.visible import visible
+from vidence.tables.table import Table, shown_columns, shown_rows
+from vidence.text import visible
 
 
 def render(template: str, **values: object) -> str:

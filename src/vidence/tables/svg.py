@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from xml.sax.saxutils import escape, quoteattr
 
 from vidence.records import Record
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 AXIS_PX = 22  # the height of the numbers below a figure
 

@@ -1,5 +1,6 @@
 """The table that everything said is: typed values, which only the renderers turn into text."""
 
+import math
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -9,6 +10,7 @@ from vidence.records import Estimate, Record
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
+DASH = "\u2013"  # what is shown where there is no number
 
 
 class Cell(Record, kw_only=True, omit_defaults=True):
@@ -125,3 +127,166 @@ def cell_of(value: Value | Cell, kind: Kind) -> Cell:
     if not isinstance(value, Cell):
         return Cell(value=value, kind=kind)
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
+
+
+class Shown(Record, kw_only=True, omit_defaults=True):
+    """A cell as it is written: `text`, and `detail` beside it; `value` is the number behind the text."""
+
+    text: str
+    detail: str = ""
+    value: float | None = None
+    estimate: Estimate | None = None
+    mark: str = ""
+
+
+class ShownRow(Record, kw_only=True):
+    """A row as it is written, its label first."""
+
+    key: str
+    cells: tuple[Shown, ...]
+
+
+def shown_columns(table: Table) -> tuple[Column, ...]:
+    """All columns, that of the labels first, their titles with the unit.
+
+    A column of words alone is one of text, whatever it says of its kind.
+    """
+    columns = [table.labels]
+    for i, column in enumerate(table.columns):
+        is_text = bool(table.rows) and all(isinstance(row.values[i], str) for row in table.rows)
+        title = f"{column.title}, %" if column.kind == "share" and not column.group else column.title
+        kind: Kind = "text" if column.kind == "number" and is_text else column.kind
+        columns.append(msgspec.structs.replace(column, title=title, kind=kind))
+    return tuple(columns)
+
+
+def shown_rows(table: Table) -> tuple[ShownRow, ...]:
+    """All rows as they are written."""
+    return tuple(
+        ShownRow(
+            key=row.key,
+            cells=(
+                Shown(text=row.label, detail=row.detail),
+                *(show(value, c.kind) for value, c in zip(row.values, table.columns, strict=True)),
+            ),
+        )
+        for row in table.rows
+    )
+
+
+def shown(table: Table, row: str, column: str) -> Shown:
+    """One cell as it is written.
+
+    Raises:
+        KeyError: there is no such row or column.
+    """
+    if column == table.labels.key:
+        found = table.row(row)
+        return Shown(text=found.label, detail=found.detail)
+    return show(table.cell(row, column), "number")
+
+
+def show(value: Value | Cell, kind: Kind = "number") -> Shown:
+    """A value as it is written in a column of this kind."""
+    cell = cell_of(value, kind)
+    made = _show(cell.value, cell.kind or kind)
+    text = made.text if cell.text is None else cell.text
+    detail = made.detail if cell.detail is None else cell.detail
+    return Shown(text=text, detail=detail, value=made.value, estimate=made.estimate, mark=cell.mark)
+
+
+def _show(value: Value, kind: Kind) -> Shown:
+    match value:
+        case None:
+            return Shown(text=DASH)
+        case str():
+            return Shown(text=value)
+        case Estimate() if math.isnan(value.value):
+            return Shown(text=DASH, estimate=value)
+        case Estimate():
+            detail = _ends(value, kind) if has_interval(value) else "no interval"
+            return Shown(text=number(value.value, kind), detail=detail, value=value.value, estimate=value)
+        case int():
+            return Shown(text=f"{value:,}", value=value)
+        case float():
+            return Shown(text=number(value, kind), value=None if math.isnan(value) else value)
+
+
+def _ends(estimate: Estimate, kind: Kind) -> str:
+    if kind in {"share", "difference"}:
+        return interval_text(estimate)
+    return f"{number(estimate.low, kind)} to {number(estimate.high, kind)}"
+
+
+def number(value: float, kind: Kind = "number") -> str:
+    """A number of this kind as text; a dash where there is none.
+
+    Two digits behind the point where they say something; what is not 0 is never printed as 0.00.
+
+    >>> number(1234.5), number(0.5), number(0.0), number(-0.0004), number(3e-9)
+    ('1,234', '0.50', '0.00', '-0.0004', '3e-09')
+    """
+    if math.isnan(value):
+        return DASH
+    match kind:
+        case "share":
+            return percent(value)
+        case "difference":
+            return points(value)
+        case "p":
+            return p_text(value)
+        case "points":
+            return f"{value:.2f}"
+        case "count":
+            return f"{value:,.0f}"
+        case _ if abs(value) >= 1000:
+            return f"{value:,.0f}"
+        case _:
+            return f"{value:.1g}" if 0 < abs(value) < 0.005 else f"{value + 0.0:.2f}"
+
+
+def percent(share: float, *, digits: int = 1) -> str:
+    """A share from 0 to 1 in per cent, without the sign; a dash where there is none.
+
+    >>> percent(0.4312)
+    '43.1'
+    """
+    return DASH if math.isnan(share) else f"{100 * share:.{digits}f}"
+
+
+def points(value: float) -> str:
+    """A difference of shares in points, with its sign; a dash where there is none.
+
+    >>> points(0.0312), points(-0.2), points(0.0)
+    ('+3.1', '-20.0', '0.0')
+    """
+    if math.isnan(value):
+        return DASH
+    text = f"{100 * value:+.1f}"
+    return text[1:] if float(text) == 0 else text
+
+
+def p_text(p_value: float) -> str:
+    """A p-value with two digits that say something; a dash where there is none.
+
+    >>> p_text(0.0312), p_text(0.4567), p_text(0.00001)
+    ('0.031', '0.46', '< 0.001')
+    """
+    if math.isnan(p_value):
+        return DASH
+    if p_value < 0.001:
+        return "< 0.001"
+    return f"{p_value:.2f}" if p_value >= 0.095 else f"{p_value:.3f}"
+
+
+def has_interval(estimate: Estimate) -> bool:
+    """Whether there is an interval that says something: its ends are numbers, and apart.
+
+    A single video gives none; when all videos score alike, the draws do not differ either.
+    """
+    return estimate.high > estimate.low
+
+
+def interval_text(estimate: Estimate) -> str:
+    """The two ends of an interval in per cent, without the sign."""
+    return f"{percent(estimate.low)} to {percent(estimate.high)}"

@@ -7,9 +7,8 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from vidence.tables.format import Shown, ShownRow, shown_columns, shown_rows
-from vidence.tables.table import Column, Table
-from vidence.tables.visible import visible
+from vidence.tables.table import Column, Shown, ShownRow, Table, shown_columns, shown_rows
+from vidence.text import visible
 
 MOST_NAME = 28
 MOST_LABEL = 100  # in the first column, where words fold

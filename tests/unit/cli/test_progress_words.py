@@ -5,8 +5,7 @@ import re
 
 from rich.console import Console
 
-from vidence.cli.console import say, several
-from vidence.cli.progress import Display
+from vidence.cli.console import Display, say, several
 from vidence.engine.events import Event, MediaTrouble, Started, Tried, Waiting
 from vidence.records import Answered, Failed, Score, Trial
 

@@ -17,8 +17,8 @@ from vidence.engine import prepare
 from vidence.engine.diagnose import Account, diagnose, model_spec
 from vidence.engine.engine import Environment
 from vidence.engine.prepare import make_plan
+from vidence.engine.session import ShownSubject
 from vidence.engine.store import RunStore, diagnosis_name
-from vidence.engine.subject import ShownSubject
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import Failed, Item, Prompt, Record, Reply, Sampling, Score, TextPart, Usage, Verdict
 from vidence.tables.charts import Statement

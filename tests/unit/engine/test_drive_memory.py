@@ -8,7 +8,7 @@ import pytest
 
 from servers.model_asks import maker
 from vidence.contracts import Request
-from vidence.engine.drive import Asker
+from vidence.engine.engine import Asker
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.store import Memory, memory_key
 from vidence.errors import AccessError

@@ -23,13 +23,11 @@ from vidence.engine.executors.local import LocalExecutor
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import AskLimits
 from vidence.engine.prepare import open_selector
-from vidence.engine.selection import clip_of, video_type
-from vidence.engine.views import DecodeCount, OpenView, Shown
+from vidence.engine.views import DecodeCount, OpenView, Shown, clip_of, video_type
 from vidence.errors import DataError, UsageError
-from vidence.media.encode import Encoding
-from vidence.media.facts import MediaFacts
+from vidence.media.encode import Encoding, Size
+from vidence.media.files import MediaFacts
 from vidence.media.probe import Claimed, Counted, Probe
-from vidence.media.sizes import Size
 from vidence.records import Failed, Item, Media, VideoPart
 from videos import stamped
 

@@ -19,12 +19,10 @@ from vidence.engine import search as module
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import AskLimits, Budget
 from vidence.engine.search import ScoreDesk
-from vidence.engine.selection import positions_of
-from vidence.engine.views import Clipped, OpenView
+from vidence.engine.views import Clipped, OpenView, positions_of
 from vidence.errors import MediaError, RejectedRequestError
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Failed, ImagePart, Item, Media, Reply
 
 A = (Path("a.mp4"), "video")

@@ -16,8 +16,7 @@ from vidence.engine.search import ScoreDesk
 from vidence.engine.views import Clipped, OpenView
 from vidence.errors import MediaError, UsageError
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Failed, Item, Media
 
 A, B = (Path("a.mp4"), "video"), (Path("b.mp4"), "video")

@@ -9,9 +9,8 @@ import pytest
 from PIL import Image
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.encode import Encoding, decode_image, encode
+from vidence.media.encode import Encoding, Size, decode_image, encode
 from vidence.media.montage import montage
-from vidence.media.sizes import Size
 
 _PNG = Encoding(size=Size(), format="png")
 _JPEG = Encoding(size=Size(), format="jpeg")
@@ -90,3 +89,35 @@ def test_cells_are_equal_and_smaller_frames_sit_in_the_middle() -> None:
 def test_a_montage_that_does_not_fit_is_refused(n: int, columns: int, rows: int) -> None:
     with pytest.raises(UsageError, match=f"{columns}x{rows} cannot hold {n} frames"):
         montage([encode(noise(8, 8), _PNG)] * n, columns=columns, rows=rows, encoding=_PNG)
+
+
+@pytest.mark.parametrize(
+    ("text", "given", "expected"),
+    [
+        ("native", (1921, 1081), (1921, 1081)),
+        ("short:720", (1920, 1080), (1280, 720)),
+        ("short:720", (1080, 1920), (720, 1280)),
+        ("short:720", (640, 360), (640, 360)),
+        ("short:448", (1366, 768), (797, 448)),
+        ("long:448", (1920, 1080), (448, 252)),
+        ("long:448", (1080, 1920), (252, 448)),
+        ("long:448", (448, 100), (448, 100)),
+        ("long:10", (10000, 3), (10, 1)),
+    ],
+)
+def test_sizes_limit_and_never_enlarge(text: str, given: tuple[int, int], expected: tuple[int, int]) -> None:
+    size = Size.parse(text)
+    assert size.fit(*given) == expected
+    assert str(size) == text
+
+
+@pytest.mark.parametrize("text", ["", "720", "short", "short:", "short:0", "short:-4", "wide:3", "native:3"])
+def test_other_words_are_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="say native, short:PIXELS"):
+        Size.parse(text)
+
+
+def test_a_size_that_contradicts_itself_is_refused() -> None:
+    for kind, pixels in (("native", 5), ("short", 0), ("long", -1)):
+        with pytest.raises(UsageError):
+            Size(kind=kind, pixels=pixels)

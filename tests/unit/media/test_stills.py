@@ -7,8 +7,8 @@ import pytest
 from PIL import Image
 
 from vidence.errors import MediaError
-from vidence.media.facts import cached_facts, read_facts
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
+from vidence.media.files import cached_facts, read_facts
 from vidence.media.video import FrameProblem, open_video
 from videos.stamped import HEIGHT, WIDTH, cut_off, read_number
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from av.video.reformatter import Interpolation
 
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video, open_video
 from videos.special import MAKERS, Clip
 from videos.stamped import HEIGHT, N_FRAMES, RATE, WIDTH, read_number

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import MediaError, UsageError
-from vidence.media.facts import read_facts
+from vidence.media.files import read_facts
 from vidence.media.video import open_video
 from videos.soundtrack import sound
 from videos.stamped import cut_off, write

@@ -23,7 +23,7 @@ from vidence.report.pairing import pair
 from vidence.report.terminal import draw_section
 from vidence.statistics.resampling import Resampling
 from vidence.tables.figures import ForestFigure, figure_of
-from vidence.tables.format import DASH, show, shown, shown_columns, shown_rows
+from vidence.tables.table import DASH, show, shown, shown_columns, shown_rows
 
 SETTINGS = Resampling(n_boot=400, n_flips=999)
 

@@ -9,7 +9,7 @@ import pytest
 from vidence.errors import StoreError
 from vidence.records import Answered
 from vidence.report.export import write_csv, write_json, write_tables
-from vidence.report.score_tables import score_tables
+from vidence.report.scores import score_tables
 from vidence.tables.export import table_as_csv
 from vidence.tables.table import Table
 

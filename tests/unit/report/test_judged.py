@@ -5,10 +5,9 @@ import numpy as np
 import pytest
 
 from vidence.records import Answered, Failed, Score, Unreadable, Verdict
-from vidence.report.headline import headline
 from vidence.report.judged import judge_sentence, judge_tables, marked_by
-from vidence.report.tables import all_tables, outcome_table
-from vidence.tables.format import DASH, shown_rows
+from vidence.report.tables import all_tables, headline, outcome_table
+from vidence.tables.table import DASH, shown_rows
 
 
 def verdict(value, *, judge="scripted:j1", **fields):

@@ -45,6 +45,12 @@ def test_the_page_is_one_whole_file(runs, page_of, stays_at_home):
     assert {e["name"] for e in page.all("meta") if "name" in e} == {"viewport", "referrer"}
 
 
+def test_tables_that_are_made_already_give_the_same_page(runs, page_of):
+    run = runs.load()
+    made = all_tables(run, rng=np.random.default_rng(0))
+    assert page_of(run, tables=[made])[0] == page_of(run)[0]
+
+
 def test_the_policy_allows_its_own_style_and_script_alone(runs, page_of):
     _, page = page_of(runs.load())
     (policy,) = [e["content"] for e in page.all("meta") if e.get("http-equiv") == "Content-Security-Policy"]

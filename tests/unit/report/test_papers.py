@@ -9,6 +9,7 @@ from vidence.contracts import PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Answered, Unreadable, Verdict
 from vidence.report.papers import (
+    budget_table,
     columns_of,
     for_print,
     has_paper_tables,
@@ -18,8 +19,7 @@ from vidence.report.papers import (
 )
 from vidence.report.results import WAITING
 from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
-from vidence.report.side_by_side import budget_table
-from vidence.tables.format import DASH, shown_columns, shown_rows
+from vidence.tables.table import DASH, shown_columns, shown_rows
 
 
 @pytest.fixture

@@ -12,9 +12,8 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Unreadable
-from vidence.report.headline import headline as headline_of
 from vidence.report.parsers import parser_table
-from vidence.report.score_tables import score_tables
+from vidence.report.scores import score_tables
 from vidence.report.tables import (
     MOST_REASONS,
     all_tables,
@@ -23,9 +22,9 @@ from vidence.report.tables import (
     reason_table,
     usage_table,
 )
+from vidence.report.tables import headline as headline_of
 from vidence.tables.figures import BarFigure, Letter, LetterFigure, StripFigure, figure_of
-from vidence.tables.format import shown, shown_columns, shown_rows
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Column, Row, Table, shown, shown_columns, shown_rows
 
 
 def texts(table, line):

@@ -4,8 +4,8 @@ import pytest
 
 from vidence.records import Answered
 from vidence.report.tables import bias_sentences, position_table
-from vidence.statistics.position import PositionBias
-from vidence.tables.format import shown, shown_rows
+from vidence.statistics.answer_keys import PositionBias
+from vidence.tables.table import shown, shown_rows
 
 
 def test_a_word_is_no_letter_read(runs, rng):

@@ -5,7 +5,7 @@ import pytest
 
 from vidence.records import Answered
 from vidence.report.tables import repeat_tables
-from vidence.tables.format import shown
+from vidence.tables.table import shown
 
 
 def trials(runs, marks):

@@ -4,9 +4,8 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from vidence.records import Answered, FrameRef, Prompt, Selection, TextPart, Unreadable, VideoPart
-from vidence.report.headline import asked
-from vidence.report.score_tables import score_tables
-from vidence.report.tables import all_tables
+from vidence.report.scores import score_tables
+from vidence.report.tables import all_tables, asked
 from vidence.report.terminal import draw
 
 

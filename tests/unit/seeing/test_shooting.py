@@ -8,7 +8,7 @@ import pytest
 
 from vidence.catalog import Spec, create
 from vidence.errors import MediaError, UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, open_video
 from vidence.seeing.shooting import (
     Gap,

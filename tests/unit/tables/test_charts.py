@@ -6,9 +6,8 @@ import pytest
 
 from vidence.records import Estimate
 from vidence.tables.charts import Chart, Dot, Group, Point, Scatter, Series, Violins, table_of
-from vidence.tables.format import shown_columns, shown_rows
 from vidence.tables.plots import draw_plot
-from vidence.tables.table import Column, Row, Table
+from vidence.tables.table import Column, Row, Table, shown_columns, shown_rows
 
 NAN = float("nan")
 

@@ -1,8 +1,22 @@
+import math
+
 import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.tables.table import Cell, Column, Row, Table
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Kind,
+    Row,
+    Table,
+    Value,
+    percent,
+    show,
+    shown,
+    shown_columns,
+    shown_rows,
+)
 
 ONE = Estimate(value=0.5, low=0.4, high=0.6, level=0.95, n=9, n_clusters=3, method="m")
 NONE = Estimate(value=float("nan"), low=0.4, high=0.6, level=0.95, n=9, n_clusters=3, method="m")
@@ -43,3 +57,106 @@ def test_estimates_are_those_that_exist():
     assert table.estimate("x", "b") is None
     assert made(NONE, Cell(value=ONE)).estimate("x", "a") is None
     assert made(NONE, Cell(value=ONE)).estimate("x", "b") == ONE
+
+
+ESTIMATE = Estimate(value=0.431, low=0.39, high=0.472, level=0.95, n=500, n_clusters=87, method="m")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0000999, "< 0.001"), (0.001, "0.001"), (0.0421, "0.042"), (0.4567, "0.46"), (1.0, "1.00")],
+)
+def test_small_p_values_are_never_printed_as_nothing(value: float, text: str) -> None:
+    assert show(value, "p").text == text
+    assert show(value, "p").value == value  # files get it in full
+
+
+def test_a_p_value_that_does_not_apply_is_a_dash() -> None:
+    assert show(math.nan, "p").text == show(None, "p").text
+    assert show(math.nan, "p").value is None
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0.00"),
+        (-0.0, "0.00"),
+        (0.0004, "0.0004"),
+        (-0.0004, "-0.0004"),
+        (0.005, "0.01"),
+        (2.345, "2.35"),
+        (12345.6, "12,346"),
+    ],
+)
+def test_numbers_have_two_digits_where_they_say_something(value: float, text: str) -> None:
+    assert show(value, "number").text == text
+
+
+def test_ends_of_an_interval_are_printed_like_its_value() -> None:
+    estimate = Estimate(value=0.001, low=-0.0002, high=2.0, level=0.95, n=9, n_clusters=9, method="t")
+    cell = show(estimate, "number")
+    assert (cell.text, cell.detail) == ("0.001", "-0.0002 to 2.00")
+
+
+def test_values_keep_their_kind() -> None:
+    values: tuple[Value, ...] = (0.123, 1234, "words", None)
+    kinds: tuple[Kind, ...] = ("share", "number", "number", "number")
+    columns = tuple(Column(key=str(i), title="x", kind=kind) for i, kind in enumerate(kinds))
+    row = Row(key="a", label="A", values=values, detail="d")
+    table = Table(name="s", title="S", label="l", columns=columns, rows=(row,))
+    (line,) = shown_rows(table)
+    assert [cell.text for cell in line.cells] == ["A", "12.3", "1,234", "words", "\u2013"]
+    assert line.cells[0].detail == shown(table, "a", "label").detail == "d"
+    # The unit of a share is said in its heading; a column of words alone is one of text.
+    found = [(c.key, c.title, c.kind) for c in shown_columns(table)]
+    assert found[:2] == [("label", "l", "text"), ("0", "x, %", "share")]
+    assert [kind for *_, kind in found[2:]] == ["number", "text", "number"]
+
+
+def test_a_group_says_the_unit_for_its_columns() -> None:
+    column = Column(key="a", title="A", kind="share", group="accuracy, %")
+    table = Table(
+        name="t", title="t", label=Column(key="name", title="n", note="so"), columns=(column,), rows=()
+    )
+    assert [(c.key, c.title, c.note, c.kind) for c in shown_columns(table)] == [
+        ("name", "n", "so", "text"),
+        ("a", "A", "", "share"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "detail"),
+    [
+        ("share", "43.1", "39.0 to 47.2"),
+        ("difference", "+43.1", "39.0 to 47.2"),
+        ("points", "0.43", "0.39 to 0.47"),
+        ("number", "0.43", "0.39 to 0.47"),
+    ],
+)
+def test_estimates_say_their_interval(kind: Kind, text: str, detail: str) -> None:
+    cell = show(ESTIMATE, kind)
+    assert (cell.text, cell.detail, cell.value, cell.estimate) == (text, detail, 0.431, ESTIMATE)
+
+
+def test_cells_say_what_their_values_cannot() -> None:
+    cell = show(Cell(value=0.25, kind="share", detail="on 3", mark="best"), "number")
+    assert (cell.text, cell.detail, cell.value, cell.mark) == ("25.0", "on 3", 0.25, "best")
+    cell = show(Cell(value=1.0, text="clear"), "text")
+    assert (cell.text, cell.value) == ("clear", 1.0)
+    assert show(ESTIMATE, "share").detail != ""
+    assert show(Cell(value=ESTIMATE, detail=""), "share").detail == ""
+
+
+def test_counts_and_shares() -> None:
+    assert show(26806, "count").text == "26,806"
+    assert show(26806.4, "count").text == "26,806"
+    assert show(0.2, "share").text == "20.0"
+    assert show(None, "share").text == show(math.nan, "share").text == "\u2013"
+    assert percent(1.0, digits=0) == "100"
+
+
+def test_an_estimate_that_does_not_exist_is_a_dash() -> None:
+    nothing = Estimate(value=math.nan, low=math.nan, high=math.nan, level=0.95, n=0, n_clusters=0, method="m")
+    assert show(nothing, "share").text == "\u2013"
+    assert show(nothing, "share").value is None
+    assert show(nothing, "share").estimate == nothing

@@ -14,8 +14,7 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import Fault, checked
-from vidence.ask.benchmarks.question_files import Gathering, QuestionFile
+from vidence.ask.benchmarks.question_files import Fault, Gathering, QuestionFile, checked
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError

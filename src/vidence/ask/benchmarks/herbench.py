@@ -14,8 +14,16 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import Fault, KnownNames, checked, listed
-from vidence.ask.benchmarks.question_files import Gathering, QuestionFile, decoded, text_of
+from vidence.ask.benchmarks.question_files import (
+    Fault,
+    Gathering,
+    KnownNames,
+    QuestionFile,
+    checked,
+    decoded,
+    listed,
+    text_of,
+)
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling

@@ -11,8 +11,7 @@ from typing import Literal
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import Fault, checked, listed
-from vidence.ask.benchmarks.question_files import Gathering, decoded, text_of
+from vidence.ask.benchmarks.question_files import Fault, Gathering, checked, decoded, listed, text_of
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance, Sampling

@@ -12,8 +12,16 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import Fault, KnownNames, checked, listed, twins
-from vidence.ask.benchmarks.question_files import Gathering, decoded, text_of
+from vidence.ask.benchmarks.question_files import (
+    Fault,
+    Gathering,
+    KnownNames,
+    checked,
+    decoded,
+    listed,
+    text_of,
+    twins,
+)
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.records import Item, Media, Sampling
 

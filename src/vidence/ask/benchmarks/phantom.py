@@ -8,8 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import checked
-from vidence.ask.benchmarks.question_files import Gathering
+from vidence.ask.benchmarks.question_files import Gathering, checked
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.records import Item
 

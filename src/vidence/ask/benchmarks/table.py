@@ -12,8 +12,7 @@ from types import MappingProxyType
 import msgspec
 
 from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.checks import Fault, lettered
-from vidence.ask.benchmarks.question_files import Gathering, QuestionFile, explained
+from vidence.ask.benchmarks.question_files import Fault, Gathering, QuestionFile, explained, lettered
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError
 from vidence.records import Item

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.embedding.weights import Weights, WeightSettings, find_checkpoint
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 
 if TYPE_CHECKING:
     from torch import Tensor

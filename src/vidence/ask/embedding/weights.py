@@ -19,7 +19,7 @@ from vidence.ask import checkpoints
 from vidence.ask.checkpoints import fetch_config, files_of, folder_of, has_weights, refuse_revision
 from vidence.catalog import FilePath
 from vidence.errors import AccessError, UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import Record
 
 if TYPE_CHECKING:

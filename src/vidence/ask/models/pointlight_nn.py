@@ -29,11 +29,10 @@ from vidence.ask.models.pointlight_references import Reference, dots_of, read_re
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import ImagePart, Record, Reply, VideoPart
 
 Floats = NDArray[np.float64]
-READS_FILES = True  # plans keep the whole path
 VERSION = 2
 # How sure the log-probabilities are: a choice twice as far as the mean has exp(-SHARPNESS) of its weight.
 SHARPNESS = 6.0

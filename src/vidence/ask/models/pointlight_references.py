@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.models.pointlight_features import find_dots
 from vidence.errors import DataError, MediaError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, open_video
 
 Floats = NDArray[np.float64]

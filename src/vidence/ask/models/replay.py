@@ -24,7 +24,6 @@ from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
 from vidence.records import Record, Reply
 
-READS_FILES = True  # plans keep the whole path
 DecodedT = TypeVar("DecodedT")
 Row = tuple[str, Mapping[str, object]]
 

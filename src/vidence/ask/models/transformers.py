@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     import torch
     from transformers import BatchFeature, GenerationConfig, PreTrainedModel, ProcessorMixin
 
-READS_FILES = True  # plans keep the whole path
 GPU_BATCH_SIZE = 8
 CPU_BATCH_SIZE = 4
 

@@ -42,7 +42,6 @@ from vidence.records import Reply, Usage
 if TYPE_CHECKING:
     from vllm import LLM, RequestOutput, SamplingParams
 
-READS_FILES = True  # plans keep the whole path
 BATCH_SIZE = 64
 SHUTDOWN_S = 15.0
 # Set before vLLM is imported, where the user has not set them: no report of its use to its makers, no

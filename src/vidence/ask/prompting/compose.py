@@ -7,9 +7,8 @@ from typing import Literal
 
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
-from vidence.media.encode import EncodedFrame, Encoding
+from vidence.media.encode import EncodedFrame, Encoding, Size
 from vidence.media.montage import montage
-from vidence.media.sizes import Size
 from vidence.records import ImagePart, Item, Part, Prompt, TextPart, VideoPart
 
 STYLES = ("direct", "cot")

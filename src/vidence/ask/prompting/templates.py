@@ -144,10 +144,6 @@ def _brought(set_name: str) -> dict[str, TemplateFile]:
     return brought_files(_root() / _ASIDES_FOLDER, _OURS) | brought_files(_root() / set_name, set_name)
 
 
-def _variables(name: str) -> Mapping[str, str]:
-    return FRAME_VARIABLES if name == "frame" else ASIDES.get(name, VARIABLES)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Templates:
     """The templates that one run uses; it is a `contracts.Words`.
@@ -181,8 +177,9 @@ class Templates:
         files = _brought(set_name)
         if override is not None:
             files |= own_files(override, NAMES, is_shared=is_shared)
+        known = {**ASIDES, "frame": FRAME_VARIABLES}
         fillers = {
-            name: parse_template(file.text, place=file.place, variables=_variables(name))
+            name: parse_template(file.text, place=file.place, variables=known.get(name, VARIABLES))
             for name, file in files.items()
         }
         made = cls(
@@ -225,7 +222,7 @@ class Templates:
             "n_frames": n_frames,
             "duration_s": duration_s,
         }
-        return self._filled(name, values)
+        return self.say(name, values)
 
     def frame_words(self, number: int, *, time_s: float) -> str:
         """The words before a frame.
@@ -237,15 +234,16 @@ class Templates:
         Raises:
             UsageError: the set has no ``frame.txt``, or it cannot be filled.
         """
-        return self._filled("frame", {"number": number, "time_s": time_s})
+        return self.say("frame", {"number": number, "time_s": time_s})
 
     def say(self, name: str, values: Mapping[str, object]) -> str:
-        """The words of one of `ASIDES`.
+        """The words of a template, such as one of `ASIDES`.
 
         Raises:
             UsageError: there is no such template, or it cannot be filled with these values.
         """
-        return self._filled(name, values)
+        self._file(name)
+        return self._fillers[name](values)
 
     def left_out(self, variable: str, *names: str) -> str:
         """Why no model would see a variable that must stand in one of these templates; empty if it does."""
@@ -278,7 +276,3 @@ class Templates:
                 "style or set, or bring the file in a folder of your own (--prompts DIR)"
             )
         return file
-
-    def _filled(self, name: str, values: Mapping[str, object]) -> str:
-        self._file(name)
-        return self._fillers[name](values)

@@ -12,7 +12,7 @@ import msgspec
 
 from vidence.ask.scoring.description import branch
 from vidence.ask.scoring.label_words import LabelWords
-from vidence.ask.scoring.marking import with_cut_off
+from vidence.ask.scoring.letters import with_cut_off
 from vidence.ask.scoring.robust import read_text
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
 from vidence.text import refusal_in, without_thinking

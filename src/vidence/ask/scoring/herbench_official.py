@@ -2,7 +2,7 @@
 
 import re
 
-from vidence.ask.scoring.marking import LetterScorer
+from vidence.ask.scoring.letters import LetterScorer
 from vidence.records import Answered, Item, Unreadable
 
 # In this order; the first that is found decides. Capital letters only.

@@ -6,6 +6,7 @@ and inflected (`mentions.py`); the words of a feature stand in one sentence in a
 """
 
 from collections.abc import Mapping
+from functools import cache
 from types import MappingProxyType
 
 from vidence.records import Record
@@ -116,16 +117,15 @@ def _listed(text: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in text.split(";"))))
 
 
-def _known() -> Mapping[str, LabelWords]:
+@cache
+def known_words() -> Mapping[str, LabelWords]:
+    """The words that are known for a label, by label."""
     known = {}
     for line in _TABLE.strip().splitlines():
         label, _, words = line.partition(":")
         forms, _, features = words.partition("|")
         known[label] = LabelWords(text=label, forms=_listed(forms), features=_listed(features))
     return MappingProxyType(known)
-
-
-KNOWN = _known()
 
 
 def with_known(label: LabelWords) -> LabelWords:
@@ -137,7 +137,7 @@ def with_known(label: LabelWords) -> LabelWords:
     >>> with_known(LabelWords(text="pickthisup")).forms
     ('pick this up', 'pick it up', 'pick up')
     """
-    known = KNOWN.get(label.text.strip().lower().replace(" ", "_"))
+    known = known_words().get(label.text.strip().lower().replace(" ", "_"))
     if known is None:
         return label
     return LabelWords(

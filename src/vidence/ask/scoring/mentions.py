@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 
 from vidence.ask.scoring.label_words import LabelWords
 
@@ -124,12 +124,13 @@ def forms_of(label: LabelWords) -> frozenset[tuple[str, ...]]:
 
 def _end_of(form: tuple[str, ...], words: Sequence[Word], first: int) -> int | None:
     """Where the form that begins with word `first` ends, as a position in `words`; None if it does not."""
+    fillers = _filler_stems()
     at = first
     for expected in form[1:]:
         at += 1
         n_fillers = 0
         while at < len(words) and words[at].stem != expected:
-            if words[at].stem not in _FILLER_STEMS or n_fillers == _MOST_FILLERS:
+            if words[at].stem not in fillers or n_fillers == _MOST_FILLERS:
                 return None
             n_fillers += 1
             at += 1
@@ -138,7 +139,9 @@ def _end_of(form: tuple[str, ...], words: Sequence[Word], first: int) -> int | N
     return at
 
 
-_FILLER_STEMS = frozenset(stem(word) for word in _FILLERS)
+@cache
+def _filler_stems() -> frozenset[str]:
+    return frozenset(stem(word) for word in _FILLERS)
 
 
 def mentions(labels: Sequence[LabelWords], words: Sequence[Word]) -> list[Mention]:

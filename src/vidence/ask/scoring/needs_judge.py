@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from vidence.ask.scoring.marking import with_cut_off
+from vidence.ask.scoring.letters import with_cut_off
 from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
 from vidence.text import refusal_in, without_thinking
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from vidence.ask.scoring.marking import LetterScorer, ReadText
+from vidence.ask.scoring.letters import LetterScorer, ReadText
 from vidence.records import Answered, Item, Unreadable
 
 NAMES = ("perceptioncomp-api", "perceptioncomp-custom", "perceptioncomp-gemini")

@@ -17,9 +17,7 @@ text of its choice; a letter with a remark. See `segment.py`.
 import re
 from dataclasses import dataclass
 
-from vidence.ask.scoring.marking import LetterScorer
-from vidence.ask.scoring.segment import Reading, read_segment
-from vidence.ask.scoring.wording import plain
+from vidence.ask.scoring.letters import LetterScorer, Reading, plain, read_segment
 from vidence.records import Answered, Item, Unreadable
 from vidence.text import without_thinking
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from vidence.ask.benchmarks.checks import is_evidence_outside
+from vidence.ask.benchmarks.question_files import is_evidence_outside
 from vidence.errors import UsageError
 from vidence.explain.audit.checks import text_reasons
 from vidence.explain.audit.reasons import Reason, Suspect, note, severe, suspect, warning

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from vidence.ask.benchmarks.checks import twins
+from vidence.ask.benchmarks.question_files import twins
 from vidence.explain.audit.checks import exact_form
 from vidence.explain.audit.reasons import Reason, Severity
 from vidence.records import Item

@@ -30,7 +30,7 @@ from vidence.explain.diagnostics.tables import (
     side_by_side,
     tabulate,
 )
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
 from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling

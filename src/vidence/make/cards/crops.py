@@ -14,8 +14,8 @@ from vidence.errors import UsageError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.pipeline.config_file import Count, CountOrNone
 from vidence.make.pipeline.material import Crop, Dropped
+from vidence.media.encode import Size
 from vidence.media.pixels import resize
-from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px

@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from vidence.errors import MediaError, StoreError, UsageError
 from vidence.make.pipeline.material import Crop
 from vidence.media.cache import write_whole
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 

@@ -12,13 +12,13 @@ from PIL import Image, ImageDraw, ImageFont
 
 from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
-from vidence.report.thumbnails import Sheet
+from vidence.report.questions import Sheet
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 # One colour for each chosen track; they differ in lightness, too.
 PALETTE: Final = (

@@ -16,7 +16,7 @@ from vidence.make.pipeline.config_file import Count
 from vidence.make.pipeline.material import Crop, Dropped, SceneCard
 from vidence.make.pipeline.wording import SCENE, SYSTEM, CardWording
 from vidence.make.writing.writer import Objection, Piece, image, misshapen, tidy, write_all
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Prompt, Record, TextPart
 from vidence.seeing.shooting import Shot

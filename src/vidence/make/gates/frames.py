@@ -16,7 +16,7 @@ from vidence.make.gates.rules import OneFrameRules
 from vidence.make.pipeline.cache import ArtifactCache, Codec, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, Draft, VideoSource
 from vidence.make.pipeline.session import BuildContext
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.media.video import FrameProblem
 from vidence.records import Evidence, Record
 

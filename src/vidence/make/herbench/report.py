@@ -25,7 +25,7 @@ from vidence.make.herbench.session import HerbenchSession, VideoState
 from vidence.make.pipeline.ledger import Account, write_file
 from vidence.make.pipeline.output import Question
 from vidence.media.video import Video
-from vidence.report.thumbnails import Sheet
+from vidence.report.questions import Sheet
 from vidence.tables.rendering import render
 
 PAGE_FILE: Final = "report.html"

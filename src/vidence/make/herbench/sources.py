@@ -11,7 +11,7 @@ from vidence.make.events.log import EventLog, EventLogReader
 from vidence.make.herbench.config import HerbenchConfig, LogRule, SourceRule, option_spec
 from vidence.make.logs.files import Fault, csv_rows
 from vidence.make.pipeline.material import Dropped, Event, VideoSource
-from vidence.media.facts import read_facts
+from vidence.media.files import read_facts
 
 STAGE = "sources"
 

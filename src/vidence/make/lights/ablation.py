@@ -27,8 +27,8 @@ from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
 from vidence.report.diagnosed import said_of, settings
 from vidence.report.export import write_file
-from vidence.report.headline import guesses_of
 from vidence.report.results import Run, load_run
+from vidence.report.tables import guesses_of
 from vidence.statistics.intervals import mean_interval, proportion
 from vidence.statistics.paired import compare, holm
 from vidence.tables.charts import Chart, Point, Series, Statement

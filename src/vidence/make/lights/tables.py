@@ -21,8 +21,7 @@ from vidence.ask.benchmarks.actpld import (
     Target,
     choices_for,
 )
-from vidence.ask.benchmarks.checks import Fault
-from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.ask.benchmarks.question_files import Fault, QuestionFile
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.media.cache import FrameCache
-from vidence.media.encode import Encoding, decode_image, encode
-from vidence.media.facts import known_video
+from vidence.media.encode import Encoding, Size, decode_image, encode
+from vidence.media.files import known_video
 from vidence.media.pixels import resize
 from vidence.media.scan import Scan
-from vidence.media.sizes import Size
 from vidence.media.video import FrameProblem, Video
 from vidence.seeing.watching import Found, Image
 

@@ -12,7 +12,7 @@ from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.output import Question
 from vidence.make.review.decision import ALL_TASKS, ReviewResult, TaskReview
 from vidence.records import Estimate
-from vidence.tables.visible import visible
+from vidence.text import visible
 
 
 @dataclass(frozen=True, kw_only=True)

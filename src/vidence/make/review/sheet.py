@@ -14,7 +14,7 @@ from vidence.make.gates.frames import middle_frame
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
 from vidence.records import Evidence
-from vidence.report.thumbnails import Sheet
+from vidence.report.questions import Sheet
 from vidence.tables.export import csv_cell
 from vidence.tables.rendering import render
 

@@ -8,7 +8,7 @@ from typing import Final, Generic, TypeVar
 
 import msgspec
 
-from vidence.ask.scoring.wording import plain
+from vidence.ask.scoring.letters import plain
 from vidence.contracts import Flow
 from vidence.make.events.lexicon import words_in
 from vidence.make.pipeline.material import Crop

@@ -15,7 +15,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import Record
 from vidence.seeing.shooting import Span, cuts_to_spans, spans_between
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, small

@@ -18,7 +18,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.media.sizes import Size
+from vidence.media.encode import Size
 from vidence.records import Record
 from vidence.seeing.shooting import Gap, Span, spans_between
 from vidence.seeing.shots.jumps import HEIGHT_PX, CutRule, JumpMeter, small

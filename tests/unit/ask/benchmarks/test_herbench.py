@@ -11,7 +11,7 @@ import pytest
 from vidence.ask.benchmarks import herbench
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UsageError
-from vidence.media.locate import missing
+from vidence.media.files import missing
 from vidence.records import Evidence
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "herbench"

@@ -12,7 +12,7 @@ import pytest
 from vidence.ask.benchmarks import humanpcr
 from vidence.contracts import Loaded
 from vidence.errors import DataError, UsageError
-from vidence.media.locate import missing
+from vidence.media.files import missing
 
 SAMPLE = Path(__file__).parents[3] / "golden" / "humanpcr"
 Entry = dict[str, object]

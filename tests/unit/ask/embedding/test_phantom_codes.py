@@ -15,8 +15,7 @@ from vidence.ask.phantom.questions import wording
 from vidence.ask.phantom.scene import COLOURS, piece_number
 from vidence.ask.phantom.world import render
 from vidence.errors import UsageError
-from vidence.media.encode import Encoding, decode_image, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, decode_image, encode
 
 RED = "What is the number on the red card?"
 RED_AND_BLUE = "What is the sum of the numbers on the red and the blue card?"

@@ -8,8 +8,7 @@ from servers.model_asks import maker
 from vidence.ask.phantom.looks import LOOKS
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import ImagePart, Prompt, Sampling, TextPart
 
 create = maker("model", "phantom")

@@ -8,8 +8,7 @@ import pytest
 from vidence.ask.prompting.compose import Layout, Prompter, ShownFrame
 from vidence.ask.prompting.templates import Templates
 from vidence.errors import UsageError
-from vidence.media.encode import EncodedFrame, Encoding, decode_image, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image, encode
 from vidence.records import ImagePart, Item, TextPart, VideoPart
 
 CHOICE = Item(item_id="q", question="What is it?", choices=("cat", "dog"), answer="A")

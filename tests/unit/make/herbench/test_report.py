@@ -18,7 +18,7 @@ from vidence.make.pipeline.material import Draft, Material, VideoSource
 from vidence.make.pipeline.output import Question, herbench_row, item_of, stamp
 from vidence.records import Evidence
 from vidence.seeing.tracks import Track, TrackedVideo
-from vidence.tables.format import shown_rows
+from vidence.tables.table import shown_rows
 
 VIDEO = VideoSource(
     video_id="v<1>",

@@ -52,30 +52,6 @@ def row(**changes: object) -> dict[str, object]:
     } | changes
 
 
-# --------------------------------------------------------------------------- what all of them do
-
-
-@pytest.mark.parametrize("name", catalog.names("event-log"))
-def test_it_says_what_it_is_and_knows_its_options(name: str, tmp_path: Path) -> None:
-    made = reader(name)
-    assert made.name == name
-    assert made.version >= 1
-    assert "video_id" in made.needs
-    with pytest.raises(UsageError, match="verb_classes"):
-        reader(name, verb_clases="x")
-    with pytest.raises(DataError, match="there is nothing at"):
-        made.read(tmp_path / "absent.csv")
-    with pytest.raises(DataError, match="holds no event log"):
-        made.read(tmp_path)
-
-
-@pytest.mark.parametrize("name", catalog.names("event-log"))
-@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", '"'])
-def test_a_file_without_one_usable_row_is_an_error(name: str, text: str, tmp_path: Path) -> None:
-    with pytest.raises(DataError, match=r"no event that can be used: .*log\.csv:1: "):
-        read(name, tmp_path / "log.csv", text)
-
-
 def test_a_missing_column_spoils_one_file_and_not_its_neighbour(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text("video_id,start,narration,verb,noun\nv,1,take cup,take,cup\n")
     log = read("plain", tmp_path / "b.csv", PLAIN + "v,1,2,take cup,take,cup\n")

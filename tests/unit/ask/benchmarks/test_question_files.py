@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.ask.benchmarks.checks import Fault, KnownNames
+from vidence.ask.benchmarks.question_files import Fault, KnownNames
 
 NAMES = KnownNames({"Electric & Crafting": (), "AC": ("Action Counting",)})
 

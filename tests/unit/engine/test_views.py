@@ -13,9 +13,8 @@ from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.plan import _check_sampling
 from vidence.engine.prepare import _with_media, open_selector
-from vidence.engine.selection import check_some, few_words, positions_of
-from vidence.engine.subject import ShownSubject
-from vidence.engine.views import Clipped, OpenView, Shown
+from vidence.engine.session import ShownSubject
+from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
 from vidence.errors import (
     DataError,
     MissingMediaError,
@@ -25,8 +24,7 @@ from vidence.errors import (
     UsageError,
 )
 from vidence.media.clip import Clip
-from vidence.media.encode import Encoding, encode
-from vidence.media.sizes import Size
+from vidence.media.encode import Encoding, Size, encode
 from vidence.records import Item, Media, Sampling, Selection
 
 VIEW_ENCODING = Encoding(size=Size.parse("native"))

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.statistics.inputs import as_labels, as_values, check_level
+from vidence.statistics.resampling import as_labels, as_values, check_level
 
 
 def test_values_become_a_row_of_numbers():

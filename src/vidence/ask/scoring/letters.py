@@ -1,23 +1,14 @@
-"""Read one short piece of a reply that may be an answer: ``(C)``, ``B: Black``, ``a red car``."""
+"""What the parsers of letters share: plain wording, a reading of one segment, refusals, right or wrong."""
 
 import re
+import unicodedata
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
-from vidence.ask.scoring.wording import equal_choices, words
-from vidence.records import Item
-
-
-@dataclass(frozen=True)
-class Reading:
-    """What a segment says: a letter and the form it was in, or why it names no single choice.
-
-    Exactly one of `letter` and `doubt` is set.
-    """
-
-    letter: str = ""
-    form: str = ""
-    doubt: str = ""
-
+from vidence.errors import UsageError
+from vidence.records import Answered, Item, Outcome, Reply, Score, Unreadable
+from vidence.text import refusal_in
 
 # A letter, perhaps after "So, option" and in brackets; the marks that follow it; the rest.
 _LEAD = re.compile(
@@ -58,6 +49,39 @@ _RETRACTS = re.compile(
 # A text of at most so many words after "B:" repeats a choice; a longer one can be a remark.
 _LABEL_WORDS = 4
 _SMALL_WORDS = frozenset(("a", "an", "and", "at", "for", "in", "is", "it", "of", "on", "or", "the", "to"))
+# Full-width forms, circled capitals, quotes, dashes and odd spaces as ASCII; invisible ones away.
+# Look-alikes from other scripts (Cyrillic, Greek) stay as they are: they are no choice letters.
+_ASCII = {
+    **{code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)},
+    **{0x24B6 + i: ord("A") + i for i in range(26)},
+    **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
+    **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
+    **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
+    **{0x3001: ",", 0x3002: "."},
+    **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
+    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), None),
+}
+_LATEX_WORDS = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf)\s*\{([^{}]*)\}")
+_LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
+# Markup of chat models: special tokens, end of sequence, simple HTML, and a lone closing answer tag.
+_SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", re.IGNORECASE)
+_MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
+# How a parser turns the words of a reply into an outcome.
+ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What a segment says: a letter and the form it was in, or why it names no single choice.
+
+    Exactly one of `letter` and `doubt` is set.
+    """
+
+    letter: str = ""
+    form: str = ""
+    doubt: str = ""
 
 
 def _first_line(text: str) -> str:
@@ -167,3 +191,104 @@ def _with_letter_behind(item: Item, text: str, letter: str) -> Reading:
     if is_own:
         return Reading(letter, "letter-and-text")
     return Reading(doubt=f"the letter {letter} stands with the text of another choice")
+
+
+def plain(text: str) -> str:
+    """The text in ASCII punctuation, without Markdown, LaTeX wrapping and special tokens.
+
+    Line breaks and LaTeX boxes stay.
+    """
+    text = unicodedata.normalize("NFC", text).translate(_ASCII)
+    text = _LATEX_SIGNS.sub(" ", _LATEX_WORDS.sub(r"\1", text))
+    return _MARKDOWN.sub("", _SPECIAL.sub(" ", text))
+
+
+def words(text: str) -> tuple[str, ...]:
+    """Lower-case words and numbers; a number keeps its sign and its decimal point.
+
+    >>> words("The B12-store, 7,190 m")
+    ('the', 'b', '12', 'store', '7190', 'm')
+    """
+    return tuple(_TOKEN.findall(_THOUSANDS.sub("", text.casefold())))
+
+
+def _tight(text: str) -> str:
+    return " ".join(plain(text).casefold().split()).strip(" .,;:!\"'")
+
+
+def _joined(text: str) -> str:
+    """All words without the blanks between them, but numbers kept apart from each other."""
+    return re.sub(r"(?<!\d) | (?!\d)", "", " ".join(words(plain(text))))
+
+
+def _without_articles(text: str) -> str:
+    said = words(plain(text))
+    return " ".join(w for i, w in enumerate(said) if w != "the" and (i > 0 or w not in ("a", "an")))
+
+
+def equal_choices(text: str, choices: Sequence[str], *, is_strict: bool = False) -> tuple[int, ...]:
+    """Which choices say the same as the text.
+
+    Compared are, until one comparison finds something: the texts but for case, space and outer
+    punctuation; their words and numbers; their words without *the* and without a leading *a*.
+
+    Args:
+        text: words of a reply.
+        choices: the texts of the choices.
+        is_strict: only the first comparison.
+
+    Returns:
+        Positions in `choices`; several where the comparison cannot tell them apart.
+    """
+    for form in (_tight,) if is_strict else (_tight, _joined, _without_articles):
+        wanted = form(text)
+        found = tuple(i for i, choice in enumerate(choices) if wanted and form(choice) == wanted)
+        if found:
+            return found
+    return ()
+
+
+def with_cut_off(outcome: Answered | Unreadable, reply: Reply) -> Answered | Unreadable:
+    """The outcome; an unreadable one says so when the reply was cut off at its length limit."""
+    if isinstance(outcome, Unreadable) and reply.finish == "length":
+        return Unreadable(reason=f"{outcome.reason}; the reply was cut off at its length limit")
+    return outcome
+
+
+@dataclass(frozen=True, kw_only=True)
+class LetterScorer:
+    """A `contracts.Scorer` for multiple choice: a rule reads a letter, the letter is right or wrong.
+
+    Only `Reply.text` is read, never `Reply.reasoning`.
+
+    Note: refusals that the server reports are an outcome of their own with every parser; the
+        released scripts have no such notion.
+    """
+
+    name: str
+    version: int
+    reads_letters: bool = True
+    read_text: ReadText
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The letter that the reply gives, or why there is none.
+
+        Raises:
+            UsageError: the item has no choices; letters make no sense for it.
+        """
+        if item.answer_kind != "choice":
+            raise UsageError(
+                f"parser {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
+                "use the parser 'needs-judge' for it"
+            )
+        return refusal_in(reply) or with_cut_off(self.read_text(item, reply.text), reply)
+
+    def mark(self, item: Item, outcome: Outcome) -> Score:
+        """1.0 if the letter read is the item's answer; 0.0 otherwise, and where none was read."""
+        is_right = isinstance(outcome, Answered) and outcome.answer == item.answer
+        return Score(
+            outcome=outcome,
+            value=1.0 if is_right else 0.0,
+            scorer=self.name,
+            scorer_version=self.version,
+        )

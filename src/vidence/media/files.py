@@ -1,28 +1,33 @@
-"""What is known about a file, found once and kept: times, content hash, frame table."""
+"""The files of questions: where they lie, what is known of each, and frames of it, encoded."""
 
 import hashlib
+import logging
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+from urllib.parse import urlsplit
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.errors import MediaError, UsageError
-from vidence.media.cache import warn_once, write_whole
+from vidence.errors import DataError, MediaError, UsageError
+from vidence.media.cache import FrameCache, warn_once, write_whole
+from vidence.media.encode import EncodedFrame, Encoding, encode
 from vidence.media.pixels import Turn
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan
 from vidence.media.stills import images_in
 from vidence.media.table import FrameTable
-from vidence.media.video import Video, open_video
-from vidence.records import Record
+from vidence.media.video import FrameProblem, Video, open_video
+from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
 _FACTS_VERSION: Final = 1
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -181,3 +186,105 @@ def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str]
     probe = msgspec.structs.replace(kept.probe, path=str(path))
     times_s = np.frombuffer(kept.times_s, np.float64)
     return Video(Scan(probe=probe, times_s=times_s, turn=kept.turn, table=table)), kept.content_hash
+
+
+class Job(Record, kw_only=True):
+    """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere)."""
+
+    path: str
+    kind: str
+    frame_indices: tuple[int, ...]
+    encoding: Encoding
+    cache_root: str | None
+    cache_max_bytes: int
+    threads: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class Delivery:
+    """What a job gave, by frame index: every frame asked for is in `frames` or in `problems`.
+
+    `problems` say what is wrong and name file and frame. `n_decoded` frames were decoded now,
+    `n_from_cache` were kept from earlier.
+    """
+
+    frames: dict[int, EncodedFrame]
+    problems: dict[int, str]
+    n_decoded: int
+    n_from_cache: int
+
+
+def deliver(job: Job) -> Delivery:
+    """Get frames from the cache, and the missing ones in one pass over the file.
+
+    A damaged file gives the frames that are whole, and a problem for each of the others.
+
+    Raises:
+        MediaError: the file cannot be read at all.
+    """
+    root = None if job.cache_root is None else Path(job.cache_root)
+    video, content_hash = known_video(Path(job.path), kind=job.kind, cache_root=root)
+    cache = None if root is None else FrameCache(root, max_bytes=job.cache_max_bytes)
+    key = job.encoding.key
+    frames: dict[int, EncodedFrame] = {}
+    if cache is not None:
+        for index in sorted(set(job.frame_indices)):
+            kept = cache.get(content_hash, index, key)
+            if kept is not None:
+                frames[index] = kept
+    n_from_cache = len(frames)
+    absent = sorted(set(job.frame_indices) - frames.keys())
+
+    def make(_: int, image: NDArray[np.uint8]) -> EncodedFrame:
+        return encode(image, job.encoding)
+
+    problems: dict[int, str] = {}
+    made = video.read(absent, make, size=job.encoding.size, threads=job.threads) if absent else {}
+    for index, frame in made.items():
+        if isinstance(frame, FrameProblem):
+            problems[index] = frame.message
+            continue
+        frames[index] = frame
+        if cache is not None:
+            cache.put(content_hash, index, key, frame=frame)
+    _log.debug("%s: %d frames decoded, %d kept before", job.path, len(frames) - n_from_cache, n_from_cache)
+    return Delivery(
+        frames=dict(sorted(frames.items())),
+        problems=dict(sorted(problems.items())),
+        n_decoded=len(frames) - n_from_cache,
+        n_from_cache=n_from_cache,
+    )
+
+
+def resolve(media_root: Path, media: Media) -> Path:
+    """The file of a video or image, or the folder of numbered images.
+
+    An absolute path stands for itself; a relative one starts from `media_root` and may leave it.
+    Nothing is downloaded: a medium that has only a URL is expected in `media_root` under the host and
+    path of the URL, where ``wget -x`` puts it.
+
+    Raises:
+        DataError: the medium has neither path nor URL.
+
+    >>> resolve(Path("data"), Media(url="https://example.org/clips/a.mp4")).as_posix()
+    'data/example.org/clips/a.mp4'
+    """
+    if media.path:
+        return media_root / media.path
+    if not media.url:
+        raise DataError("a medium has neither path nor url; expected the path of a file")
+    url = urlsplit(media.url)
+    query = f"?{url.query}" if url.query else ""
+    return media_root / url.netloc / f"{url.path.lstrip('/')}{query}"
+
+
+def missing(media_root: Path, items: Iterable[Item]) -> tuple[Path, ...]:
+    """The files and folders that the items need and that are not there, each once, in their order.
+
+    Each one is looked for once; it counts as missing, too, where a folder stands for a file, or a file
+    for a folder of images.
+    """
+    media = dict.fromkeys(medium for item in items for medium in item.media)
+    needed = dict.fromkeys((resolve(media_root, medium), medium.kind) for medium in media)
+    absent = (path for path, kind in needed if not (path.is_dir() if kind == "frames" else path.is_file()))
+    return tuple(dict.fromkeys(absent))

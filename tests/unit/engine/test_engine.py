@@ -8,7 +8,7 @@ import pytest
 
 from servers import virtual_time
 from vidence.contracts import Ask, Request
-from vidence.engine.drive import Asker, drive
+from vidence.engine.engine import Asker, drive
 from vidence.engine.events import Event, Waiting
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, Limits
 from vidence.engine.store import Memory

@@ -1,0 +1,314 @@
+"""Facts are found once, kept, and not used for another file."""
+
+import hashlib
+import os
+import pickle
+import shutil
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from vidence.errors import DataError, MediaError
+from vidence.media.cache import warn_once
+from vidence.media.encode import Encoding, Size, decode_image
+from vidence.media.files import (
+    Delivery,
+    Job,
+    cached_facts,
+    deliver,
+    known_video,
+    missing,
+    read_facts,
+    resolve,
+)
+from vidence.records import Item, Media
+from videos.special import MAKERS, truncated
+from videos.stamped import damage, packet_places, read_number, write
+
+
+def test_the_hash_is_that_of_the_file(plain) -> None:
+    facts = read_facts(plain, kind="video", cache_root=None)
+    assert facts.content_hash == hashlib.sha256(plain.read_bytes()).hexdigest()
+
+
+@pytest.mark.parametrize("name", ["h264", "vfr", "raw", "turned-90"])
+def test_kept_facts_are_the_facts(name: str, clip, tmp_path: Path) -> None:
+    path = clip(name).path
+    assert cached_facts(path, kind="video", cache_root=tmp_path) is None
+    found = read_facts(path, kind="video", cache_root=tmp_path)
+    kept = cached_facts(path, kind="video", cache_root=tmp_path)
+    assert kept is not None
+    assert (kept.probe, kept.content_hash) == (found.probe, found.content_hash)
+    np.testing.assert_array_equal(kept.times_s, found.times_s)
+    video, _ = known_video(path, kind="video", cache_root=tmp_path)
+    fresh, _ = known_video(path, kind="video", cache_root=None)
+    for kept_image, image in zip(video.frames([3, 31]), fresh.frames([3, 31]), strict=True):
+        np.testing.assert_array_equal(kept_image, image)
+
+
+def test_kept_facts_never_open_the_file(plain, tmp_path: Path, monkeypatch) -> None:
+    read_facts(plain, kind="video", cache_root=tmp_path)
+
+    def refuse(*_: object, **__: object) -> None:
+        raise AssertionError("the file was opened")
+
+    monkeypatch.setattr("av.open", refuse)
+    monkeypatch.setattr("vidence.media.files._hash_of", refuse)
+    assert cached_facts(plain, kind="video", cache_root=tmp_path) is not None
+
+
+def test_a_swapped_file_is_another_file(plain, tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.mp4", tmp_path / "cache"
+    shutil.copy(plain, path)
+    before = read_facts(path, kind="video", cache_root=cache)
+    write(path, numbers=range(500, 530), movflags="faststart")
+    assert cached_facts(path, kind="video", cache_root=cache) is None
+    after, content_hash = known_video(path, kind="video", cache_root=cache)
+    assert content_hash != before.content_hash
+    assert after.n_frames == 30
+    assert read_number(after.frames([7])[0]) == 507
+
+
+def test_a_file_of_the_same_size_and_another_time_is_read_again(plain, tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.mp4", tmp_path / "cache"
+    shutil.copy(plain, path)
+    read_facts(path, kind="video", cache_root=cache)
+    os.utime(path, ns=(1, 1))
+    assert cached_facts(path, kind="video", cache_root=cache) is None
+
+
+def test_kinds_are_kept_apart(plain, tmp_path: Path) -> None:
+    read_facts(plain, kind="video", cache_root=tmp_path)
+    assert cached_facts(plain, kind="image", cache_root=tmp_path) is None
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00", b"not what it was", b"\x80"])
+def test_a_damaged_keep_is_ignored(content: bytes, plain, tmp_path: Path) -> None:
+    read_facts(plain, kind="video", cache_root=tmp_path)
+    (place,) = (tmp_path / "facts").glob("*/*")
+    place.write_bytes(content)
+    assert cached_facts(plain, kind="video", cache_root=tmp_path) is None
+    assert read_facts(plain, kind="video", cache_root=tmp_path).probe.counted.n_frames == 120
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(plain, tmp_path: Path, caplog) -> None:
+    warn_once.cache_clear()
+    (tmp_path / "file").write_text("in the way")
+    for _ in range(2):
+        facts = read_facts(plain, kind="video", cache_root=tmp_path / "file")
+        assert facts.probe.counted.n_frames == 120
+    assert len(caplog.records) == 1
+
+
+def test_a_file_that_is_still_being_written_is_an_error(plain, tmp_path: Path, monkeypatch) -> None:
+    path = tmp_path / "growing.mp4"
+    shutil.copy(plain, path)
+    from vidence.media import files
+
+    hash_of = files._hash_of
+
+    def grow(where: Path, kind: str) -> str:
+        with where.open("ab") as file:
+            file.write(b"more")
+        return hash_of(where, kind)
+
+    monkeypatch.setattr(files, "_hash_of", grow)
+    with pytest.raises(MediaError, match="changed while it was being read"):
+        read_facts(path, kind="video", cache_root=tmp_path)
+
+
+def test_every_kind_of_file_keeps_its_table(clip, tmp_path: Path) -> None:
+    counted = {
+        n
+        for n in MAKERS
+        if known_video(clip(n).path, kind="video", cache_root=tmp_path)[0].scan.table is None
+    }
+    # These are decoded from the start; all others are read sparsely.
+    assert counted == {"vp8", "mpeg4-avi-b", "gif", "avi", "raw", "interlaced-ts"}
+
+
+_PNG = Encoding(size=Size(), format="png")
+
+
+def job(path: Path, indices: tuple[int, ...], *, cache: Path | None = None, **options: object) -> Job:
+    settings = {"kind": "video", "encoding": _PNG, "cache_max_bytes": 1 << 26} | options
+    return Job(
+        path=str(path), frame_indices=indices, cache_root=None if cache is None else str(cache), **settings
+    )
+
+
+def numbers(delivery: Delivery) -> dict[int, int]:
+    return {index: read_number(decode_image(frame.data)) for index, frame in delivery.frames.items()}
+
+
+def test_frames_come_encoded_and_counted(plain) -> None:
+    delivery = deliver(job(plain, (100, 3, 64, 3)))
+    assert numbers(delivery) == {3: 3, 64: 64, 100: 100}
+    assert list(delivery.frames) == [3, 64, 100]
+    assert (delivery.n_decoded, delivery.n_from_cache, delivery.problems) == (3, 0, {})
+
+
+def test_only_what_is_missing_is_decoded(plain, tmp_path: Path, monkeypatch) -> None:
+    first = deliver(job(plain, (3, 64), cache=tmp_path))
+    second = deliver(job(plain, (3, 64, 100), cache=tmp_path))
+    assert (second.n_decoded, second.n_from_cache) == (1, 2)
+    assert second.frames[3] == first.frames[3]
+    monkeypatch.setattr("av.open", lambda *_, **__: pytest.fail("the file was opened"))
+    third = deliver(job(plain, (3, 64, 100), cache=tmp_path))
+    assert (third.n_decoded, third.n_from_cache) == (0, 3)
+    assert third.frames == second.frames
+
+
+def test_an_encoding_is_never_served_for_another(plain, tmp_path: Path) -> None:
+    deliver(job(plain, (3,), cache=tmp_path))
+    small = Encoding(size=Size.parse("short:54"), format="png")
+    delivery = deliver(job(plain, (3,), cache=tmp_path, encoding=small))
+    assert delivery.n_decoded == 1
+    assert (delivery.frames[3].width_px, delivery.frames[3].height_px) == (96, 54)
+
+
+def test_a_swapped_file_gives_no_stale_frame(plain, tmp_path: Path) -> None:
+    path, cache = tmp_path / "a.mp4", tmp_path / "cache"
+    shutil.copy(plain, path)
+    assert numbers(deliver(job(path, (7,), cache=cache))) == {7: 7}
+    write(path, numbers=range(500, 530))
+    assert numbers(deliver(job(path, (7,), cache=cache))) == {7: 507}
+
+
+def test_the_same_content_elsewhere_is_found_again(plain, tmp_path: Path) -> None:
+    deliver(job(plain, (7,), cache=tmp_path / "cache"))
+    shutil.copy(plain, tmp_path / "copy.mp4")
+    assert deliver(job(tmp_path / "copy.mp4", (7,), cache=tmp_path / "cache")).n_from_cache == 1
+
+
+def test_a_damaged_file_gives_the_whole_frames_and_names_the_others(plain, tmp_path: Path) -> None:
+    start = packet_places(plain)[60][0]
+    path = damage(plain, tmp_path / "d.mp4", places=[start + 40], n_bytes=120)
+    for cache in (None, tmp_path / "cache", tmp_path / "cache"):
+        delivery = deliver(job(path, (0, 45, 70, 110, 400), cache=cache))
+        assert numbers(delivery) == {0: 0, 45: 45, 110: 110}
+        assert list(delivery.problems) == [70, 400]
+        assert delivery.problems[70].startswith(f"{path}: frame 70 (at 2.333 s) is damaged")
+        assert "frame 400 does not exist; there are 120" in delivery.problems[400]
+
+
+def test_a_truncated_file_gives_the_frames_that_exist(clip_folder) -> None:
+    path = truncated(clip_folder, "mp4")
+    delivery = deliver(job(path, (0, 30, 60, 90)))
+    assert numbers(delivery) == {0: 0, 30: 30, 60: 60}
+    assert list(delivery.problems) == [90]
+
+
+def test_large_gaps_and_threads_give_the_same_bytes(plain) -> None:
+    indices = (0, 1, 58, 59, 60, 119)
+    one, two = (deliver(job(plain, indices, threads=threads)) for threads in (1, 2))
+    assert one.frames == two.frames
+    assert numbers(one) == {i: i for i in indices}
+
+
+def test_nothing_wanted_is_nothing_done(plain) -> None:
+    assert deliver(job(plain, ())) == Delivery(frames={}, problems={}, n_decoded=0, n_from_cache=0)
+
+
+def test_images_and_folders_are_delivered_too(tmp_path: Path, plain) -> None:
+    from PIL import Image
+
+    folder = tmp_path / "frames"
+    folder.mkdir()
+    for index, frame in deliver(job(plain, (4, 9, 11))).frames.items():
+        Image.fromarray(decode_image(frame.data)).save(folder / f"{index}.png")
+    assert numbers(deliver(job(folder, (0, 1, 2), kind="frames", cache=tmp_path))) == {0: 4, 1: 9, 2: 11}
+    assert numbers(deliver(job(folder / "9.png", (0,), kind="image", cache=tmp_path))) == {0: 9}
+
+
+def test_a_file_that_cannot_be_read_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(MediaError, match="there is no such file"):
+        deliver(job(tmp_path / "gone.mp4", (0,), cache=tmp_path))
+
+
+def test_a_cache_that_cannot_be_written_does_not_stop_delivery(plain, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("in the way")
+    assert numbers(deliver(job(plain, (5,), cache=tmp_path / "file"))) == {5: 5}
+
+
+def test_two_processes_deliver_into_one_cache(plain, tmp_path: Path) -> None:
+    jobs = [job(plain, tuple(range(start, 120, 5)), cache=tmp_path) for start in (0, 0, 2, 2)]
+    with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:
+        deliveries = list(pool.map(deliver, jobs))
+    for delivery in deliveries:
+        assert all(index == number for index, number in numbers(delivery).items())
+        assert len(delivery.frames) == 24
+    assert deliveries[0].frames == deliveries[1].frames
+
+
+def test_a_delivery_survives_the_way_between_processes(plain) -> None:
+    delivery = deliver(job(plain, (1, 500)))
+    assert pickle.loads(pickle.dumps(delivery)) == delivery  # noqa: S301 - our own bytes
+    assert np.array_equal(decode_image(delivery.frames[1].data).shape, (108, 192, 3))
+
+
+def asking(item_id: str, *media: Media) -> Item:
+    return Item(item_id=item_id, question="?", answer="A", choices=("x", "y"), media=media)
+
+
+def test_a_relative_path_starts_from_the_folder_of_the_data(tmp_path: Path) -> None:
+    assert resolve(tmp_path, Media(path="clips/a b.mp4")) == tmp_path / "clips" / "a b.mp4"
+    assert resolve(tmp_path / "q", Media(path="../a.mp4")).resolve() == (tmp_path / "a.mp4").resolve()
+
+
+def test_an_absolute_path_stands_for_itself(tmp_path: Path) -> None:
+    assert resolve(Path("elsewhere"), Media(path=str(tmp_path / "a.mp4"))) == tmp_path / "a.mp4"
+
+
+def test_a_path_goes_before_a_url(tmp_path: Path) -> None:
+    assert resolve(tmp_path, Media(path="a.mp4", url="https://example.org/b.mp4")) == tmp_path / "a.mp4"
+
+
+@pytest.mark.parametrize(
+    ("url", "place"),
+    [
+        ("https://example.org/clips/a.mp4", "example.org/clips/a.mp4"),
+        ("https://example.org/watch?v=1", "example.org/watch?v=1"),
+        ("https://example.org/watch?v=2", "example.org/watch?v=2"),
+    ],
+)
+def test_a_url_alone_has_a_place_of_its_own(tmp_path: Path, url: str, place: str) -> None:
+    assert resolve(tmp_path, Media(url=url)) == tmp_path / place
+
+
+def test_a_medium_without_path_and_url_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="neither path nor url"):
+        resolve(tmp_path, Media())
+
+
+def test_missing_lists_each_absent_file_once_in_order(tmp_path: Path) -> None:
+    (tmp_path / "there.mp4").write_bytes(b"x")
+    items = [
+        asking("1", Media(path="z.mp4")),
+        asking("2", Media(path="there.mp4"), Media(path="a.mp4")),
+        asking("3", Media(path="z.mp4", start_s=1.0, end_s=2.0)),
+        asking("4"),
+    ]
+    assert missing(tmp_path, items) == (tmp_path / "z.mp4", tmp_path / "a.mp4")
+    assert missing(tmp_path, items[3:]) == ()
+
+
+def test_a_folder_is_no_video_and_a_file_no_folder_of_images(tmp_path: Path) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file.mp4").write_bytes(b"x")
+    wrong = [asking("1", Media(path="folder")), asking("2", Media(path="file.mp4", kind="frames"))]
+    right = [asking("1", Media(path="folder", kind="frames")), asking("2", Media(path="file.mp4"))]
+    assert missing(tmp_path, wrong) == (tmp_path / "folder", tmp_path / "file.mp4")
+    assert missing(tmp_path, right) == ()
+
+
+def test_media_known_by_url_alone_are_missing_until_they_are_downloaded(tmp_path: Path) -> None:
+    items = [asking("1", Media(url="https://example.org/a.mp4"))]
+    place = tmp_path / "example.org" / "a.mp4"
+    assert missing(tmp_path, items) == (place,)
+    place.parent.mkdir()
+    place.write_bytes(b"x")
+    assert missing(tmp_path, items) == ()
