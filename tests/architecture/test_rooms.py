@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import vidence
@@ -39,10 +40,12 @@ def imported(path: Path, package: str = "") -> Iterator[str]:
             yield from (f"{base}.{alias.name}" for alias in node.names)
 
 
-def strings(path: Path) -> set[str]:
-    """Every text that a file holds, f-strings by their first part."""
+@cache
+def strings(path: Path) -> frozenset[str]:
+    """Every text that a file holds, also the parts of f-strings."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+    texts = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
+    return frozenset(text for text in texts if isinstance(text, str))
 
 
 def private_imports(name: str, path: Path) -> list[str]:
@@ -76,11 +79,8 @@ def is_tested(name: str, path: Path, named: set[str]) -> bool:
         return True
     plugin = plugin_of(name)
     if plugin is not None:
-        return any(
-            text == plugin or text.startswith(f"{plugin}:")
-            for test in folder.glob("*.py")
-            for text in strings(test)
-        )
+        texts = {text for test in folder.glob("*.py") for text in strings(test)}
+        return any(text == plugin or text.startswith(f"{plugin}:") for text in texts)
     return name.startswith("vidence.cli.") and (TESTS / "end_to_end" / f"test_{path.stem}.py").exists()
 
 
@@ -113,7 +113,7 @@ def test_a_private_import_would_be_seen(tmp_path):
 
 def test_every_module_has_a_test_of_its_name_or_is_named_by_a_test():
     named: set[str] = set()
-    for test in TESTS.rglob("*.py"):
+    for test in TESTS.rglob("test_*.py"):
         for target in imported(test):
             named |= {target, target.rpartition(".")[0]}
         named |= {text for text in strings(test) if text.startswith("vidence.")}

@@ -25,17 +25,13 @@ def item(number, *, video="v", question="Which is it?", choices=("a cup", "a lam
     return Item(choices=choices, answer=answer, **fields)
 
 
+SHOWN = (Evidence(kind="oracle", start_s=1.0, end_s=2.0),)
 SET = (
     item(1, question="Which cup does the cook lift at last?"),
     item(2, question="Which cup does the cook lift at last?", video="w"),
-    item(
-        3,
-        question="Кто это?",
-        choices=("яна", "ира", "оля"),
-        evidence=(Evidence(kind="oracle", start_s=1.0, end_s=2.0),),
-    ),
+    item(3, question="Кто это?", choices=("яна", "ира", "оля"), evidence=SHOWN),
     Item(item_id="q4", media=(Media(path="v.mp4"),), question="Who?", answer="Ann", answer_kind="text"),
-)  # fmt: skip
+)
 
 
 def test_the_set_is_counted():

@@ -27,6 +27,10 @@ def test_case_and_possession_only_count_as_written():
         ("red coat tall man", "walks left stops turns", False),
         ("red coat tall man", "the coat moves on and on along streets towards another large building", True),
         ("tall thin man seven", "tall thin man walks", True),
+        # By the words as they are written 3 of 6, by those that carry meaning none.
+        ("the tall of and", "the seven of and cats", True),
+        # By the words as they are written none, by those that carry meaning both.
+        ("Woman Seven", "the woman's seven", True),
         ("", "", False),
     ],
 )

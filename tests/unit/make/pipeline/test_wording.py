@@ -6,6 +6,11 @@ from vidence.errors import UsageError
 from vidence.make.pipeline.wording import APPEARANCE, FALSE, PATH, REPAIR, SCENE, SYSTEM, CardWording
 
 
+@pytest.fixture(scope="module")
+def wording() -> CardWording:
+    return CardWording.load()
+
+
 def test_ours_say_what_the_paper_wants(wording):
     assert "two to four sentences" in wording.fill(APPEARANCE, {"n_pictures": 6})
     assert "three to seven sentences" in wording.fill(PATH, {"n_moments": 1, "times_s": [2.0]})

@@ -1,0 +1,38 @@
+"""The licence of a benchmark's data is said once to every user, and again when its words change."""
+
+import io
+
+import pytest
+from rich.console import Console
+
+from vidence.cli.licence import show_licence
+from vidence.engine import prepare
+from vidence.errors import StoreError
+
+
+def told(cache_root) -> str:
+    console = Console(file=io.StringIO(), width=500)
+    show_licence("mmvu", console, cache_root=cache_root)
+    return console.file.getvalue()
+
+
+def test_it_is_said_once(tmp_path):
+    first = told(tmp_path)
+    benchmark = prepare.open_benchmark("mmvu")
+    assert benchmark.citation in first
+    assert f"licence: {benchmark.licence}" in first
+    assert first.rstrip().endswith("(said once)")
+    assert told(tmp_path) == ""
+    assert told(tmp_path / "another") == first
+
+
+def test_other_terms_are_said_again(tmp_path, monkeypatch):
+    told(tmp_path)
+    monkeypatch.setattr(type(prepare.open_benchmark("mmvu")), "terms", "Ask the owners.")
+    assert "terms: Ask the owners. (said once)" in told(tmp_path)
+
+
+def test_a_cache_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "cache").write_text("a file")
+    with pytest.raises(StoreError, match=r"cannot write to the cache folder .*cache"):
+        told(tmp_path / "cache")

@@ -1,0 +1,44 @@
+"""Cache folder, its size, and the number of cores."""
+
+import os
+from datetime import timedelta
+from pathlib import Path
+
+import platformdirs
+import pytest
+
+from vidence.cli.environment import CACHE_SIZE_VARIABLE, CACHE_VARIABLE, cache_root, environment, now
+from vidence.errors import UsageError
+
+
+def test_the_cache_is_where_the_user_says_or_where_caches_are(monkeypatch, tmp_path):
+    monkeypatch.setenv(CACHE_VARIABLE, str(tmp_path))
+    assert cache_root() == environment().cache_root == tmp_path
+    monkeypatch.setenv(CACHE_VARIABLE, "")
+    assert cache_root() == Path(platformdirs.user_cache_dir("vidence"))
+
+
+@pytest.mark.parametrize(("text", "n_bytes"), [(None, 20 * 2**30), ("0.5", 2**29), ("0", 0)])
+def test_the_size_of_the_cache_is_in_gigabytes(monkeypatch, text, n_bytes):
+    monkeypatch.delenv(CACHE_SIZE_VARIABLE, raising=False)
+    if text is not None:
+        monkeypatch.setenv(CACHE_SIZE_VARIABLE, text)
+    assert environment().cache_max_bytes == n_bytes
+
+
+def test_a_size_that_is_no_number_is_refused(monkeypatch):
+    monkeypatch.setenv(CACHE_SIZE_VARIABLE, "20 GB")
+    with pytest.raises(UsageError, match=r"VIDENCE_CACHE_GB is '20 GB'; expected a number of gigabytes"):
+        environment()
+
+
+def test_there_is_a_worker_for_each_core_that_may_be_used(monkeypatch):
+    monkeypatch.setattr(os, "sched_getaffinity", lambda pid: {0, 3, 5}, raising=False)
+    assert environment().n_workers == 3
+    monkeypatch.delattr(os, "sched_getaffinity")
+    monkeypatch.setattr(os, "cpu_count", lambda: None)
+    assert environment().n_workers == 1
+
+
+def test_the_time_has_its_zone():
+    assert now().utcoffset() == timedelta(0)

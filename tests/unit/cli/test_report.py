@@ -1,0 +1,102 @@
+"""``vidence report``, ``judge`` and ``migrate`` on a small run: files, words, and what is refused."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from vidence.cli.judge import judge
+from vidence.cli.migrate import migrate
+from vidence.cli.report import draw_runs, report, write_report
+from vidence.cli.run import run as run_command
+from vidence.errors import StoreError, UsageError
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("VIDENCE_CACHE", str(tmp_path / "cache"))
+
+
+def run(tmp_path):
+    """Three questions without media, all answered with A; two of them rightly."""
+    data = tmp_path / "questions.jsonl"
+    rows = [
+        {"item_id": f"q{i}", "question": f"Which, {i}?", "choices": ["yes", "no"], "answer": answer}
+        for i, answer in enumerate("AAB")
+    ]
+    data.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    call(
+        run_command, "table", "--data", data, "--model", "scripted:Answer: A",
+        "--selector", "none", "--no-page", "--out", tmp_path / "run",
+    )  # fmt: skip
+    return tmp_path / "run"
+
+
+def call(command, *words):
+    done = CliRunner().invoke(command, [str(word) for word in words], standalone_mode=False)
+    if done.exception is not None:
+        raise done.exception
+    return done
+
+
+def test_report_draws_the_score_and_writes_what_is_wanted(tmp_path):
+    folder = run(tmp_path)
+    paths = [tmp_path / name for name in ("r.html", "r.csv", "r.json", "r.tex", "tables")]
+    done = call(
+        report, folder, "--html", paths[0], "--csv", paths[1], "--json", paths[2],
+        "--latex", paths[3], "--tables", paths[4],
+    )  # fmt: skip
+    assert "66.7" in done.stdout
+    assert all(path.exists() for path in paths)
+    assert done.stderr.count("wrote ") == 5
+    assert len(paths[1].read_text().splitlines()) == 4
+
+
+def test_report_reads_replies_again_with_another_parser(tmp_path):
+    folder = run(tmp_path)
+    assert "parser perceptioncomp-api" in call(report, folder, "--parser", "perceptioncomp-api").stdout
+
+
+def test_files_of_one_run_cannot_hold_two(tmp_path):
+    folder = run(tmp_path)
+    with pytest.raises(UsageError, match="--csv and --json take one run folder at a time"):
+        call(report, folder, folder, "--csv", tmp_path / "r.csv")
+
+
+def test_the_page_and_the_terminal_of_a_run_are_the_same_every_time(tmp_path, capsys):
+    folder = run(tmp_path)
+    pages = []
+    for name in ("a.html", "b.html"):
+        write_report([folder], tmp_path / name)
+        pages.append((tmp_path / name).read_bytes())
+    assert pages[0] == pages[1]
+    capsys.readouterr()
+    draw_runs([folder])
+    first = capsys.readouterr().out
+    draw_runs([folder])
+    assert capsys.readouterr().out == first
+    assert "66.7" in first
+
+
+def test_settings_that_make_no_plan_are_refused(tmp_path):
+    folder = run(tmp_path)
+    with pytest.raises(UsageError):
+        call(judge, folder, "--judge", "mmvu-official", "--judge-model", "scripted:x", "--max-cost", "-1")
+
+
+def test_judge_leaves_its_verdicts_in_the_folder(tmp_path):
+    folder = run(tmp_path)
+    reply = '{"extracted_answer": "A", "correct": true}'
+    (tmp_path / "verdicts").mkdir()
+    done = call(judge, folder, "--judge", "mmvu-official", "--judge-model", f"scripted:{reply}", "--no-page")
+    assert done.return_value == 0
+    assert "mmvu-official" in done.stderr
+    assert not (folder / "report.html").exists()
+    assert "100.0" in done.stdout
+
+
+def test_migrate_refuses_what_is_of_today(tmp_path):
+    with pytest.raises(
+        StoreError, match="is no run of an earlier version: nothing in it has to be rewritten"
+    ):
+        call(migrate, run(tmp_path))

@@ -1,0 +1,113 @@
+"""A session: which models and views are opened, what is shown in which order, and that models are closed."""
+
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+
+import anyio
+import msgspec
+import pytest
+
+from vidence.contracts import View
+from vidence.engine import engine as engine_module
+from vidence.engine.engine import Environment
+from vidence.engine.limits import Budget
+from vidence.engine.plan import read_plan
+from vidence.engine.session import add_judges, engine_of, opened_session
+from vidence.engine.views import DecodeCount
+from vidence.errors import UnknownNameError
+
+NOW = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def plan(bench, fake_model):
+    """The plan of a run over five questions with three choices."""
+    bench.write(5, choices=["red", "green", "blue"], answer="B")
+    bench.run(fake_model(), shuffle_choices=True, repeats=2)
+    found, _ = read_plan(bench.folder / "run")
+    return found
+
+
+def within(plan, folder, look, **more):
+    """What `look` finds in an open session."""
+
+    async def go():
+        environment = Environment(cache_root=folder / "cache", n_workers=1)
+        async with AsyncExitStack() as stack:
+            opened = opened_session(
+                plan, environment=environment, now=NOW, on_event=lambda event: None, **more
+            )
+            return await look(await stack.enter_async_context(opened))
+
+    return anyio.run(go)
+
+
+async def asked(session):
+    """The questions as they are shown, each with its repeat."""
+    todo = [(item, repeat) for item in session.prepared.items for repeat in range(2)]
+    seen = []
+
+    async def note(subject):
+        seen.append((subject.item.item_id, subject.repeat, subject.item.choices, subject.n_repeats))
+
+    await session.work(todo, note, n_consumers=2, count=DecodeCount())
+    return sorted(seen)
+
+
+def test_a_run_shows_choices_in_the_order_that_the_plan_draws(plan, bench):
+    shown = within(plan, bench.folder, asked)
+    assert [(name, repeat) for name, repeat, _, _ in shown] == [
+        (f"q{i}", r) for i in range(5) for r in range(2)
+    ]
+    assert {n for *_, n in shown} == {2}
+    assert len({choices for _, _, choices, _ in shown}) > 1
+    assert shown == within(plan, bench.folder, asked)
+
+
+def test_frames_are_for_models_that_look_and_for_diagnostics(plan, bench, fake_model, monkeypatch):
+    views = {"one": View(selector="none", n_frames=1)}
+
+    async def look(session):
+        return session.is_run, set(session.views), session.needs_frames
+
+    assert within(plan, bench.folder, look, views=views) == (False, {"one"}, True)
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: fake_model(looks=False))
+    assert within(plan, bench.folder, look)[0::2] == (True, False)
+
+
+def test_models_have_their_identity_and_are_closed_whatever_happens(plan, bench, fake_model, monkeypatch):
+    models = {plan.model: fake_model(identity="main"), "scripted:B": fake_model(identity="other")}
+    monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
+
+    async def look(session):
+        assert {"": "main", "help": "other"}.items() <= session.identities.items()
+        raise RuntimeError("stop")
+
+    with pytest.raises((RuntimeError, ExceptionGroup)):
+        within(plan, bench.folder, look, others={"help": "scripted:B"})
+    assert all(model.n_closed == 1 for model in models.values())
+
+
+def test_judges_are_opened_with_their_names_and_none_without(plan, bench):
+    judged = msgspec.structs.replace(plan, judge="mmvu-official", judge_models=("scripted:x", "scripted:y"))
+
+    async def look(session):
+        return None if session.pool is None else [one.name for one in session.pool.models]
+
+    assert within(judged, bench.folder, look) == ["judge 0", "judge 1"]
+    assert within(plan, bench.folder, look) is None
+
+
+def test_a_plan_without_judges_opens_none(plan, bench):
+    environment = Environment(cache_root=bench.folder / "other", n_workers=1)
+
+    async def judges():
+        async with engine_of(plan, environment, lambda event: None) as engine:
+            return add_judges(engine, plan, Budget())
+
+    assert anyio.run(judges) is None
+
+
+def test_an_unknown_model_is_refused(plan, bench):
+    with pytest.raises(UnknownNameError, match="scriptd"):
+        within(msgspec.structs.replace(plan, model="scriptd:A"), bench.folder, asked)

@@ -1,0 +1,97 @@
+"""Producers and consumers at the same time: order of memory, the budget, errors."""
+
+import anyio
+import pytest
+
+from vidence.engine.pipeline import Pipeline, each, first_error
+from vidence.errors import BudgetSpentError, UsageError
+
+
+def work(groups, produce, consume, *, n_producers=2, n_consumers=2):
+    anyio.run(
+        lambda: Pipeline(produce=produce, consume=consume).work(
+            groups, n_producers=n_producers, n_consumers=n_consumers
+        )
+    )
+
+
+async def doubled(group):
+    return [2 * one for one in group]
+
+
+def test_everything_is_produced_and_consumed_once():
+    seen = []
+
+    async def keep(one):
+        await anyio.sleep(0)
+        seen.append(one)
+
+    work([[1, 2], [], [3], [4, 5]], doubled, keep)
+    assert sorted(seen) == [2, 4, 6, 8, 10]
+
+
+def test_nothing_is_produced_long_before_it_is_consumed():
+    produced, ahead = [], []
+
+    async def produce(group):
+        produced.append(group)
+        return [group]
+
+    async def slow(one):
+        ahead.append(len(produced) - one)
+        await anyio.sleep(0.001)
+
+    work(range(50), produce, slow, n_producers=1, n_consumers=1)
+    assert len(ahead) == 50
+    assert max(ahead) <= 3
+
+
+@pytest.mark.parametrize("where", ["produce", "consume"])
+def test_a_spent_budget_ends_what_is_not_begun_and_comes_out(where):
+    seen = []
+
+    async def produce(group):
+        if where == "produce" and group == 3:
+            raise BudgetSpentError("spent")
+        return [group]
+
+    async def consume(one):
+        if where == "consume" and one == 3:
+            raise BudgetSpentError("spent")
+        seen.append(one)
+
+    with pytest.raises(BudgetSpentError, match="spent"):
+        work(range(100), produce, consume, n_producers=1, n_consumers=1)
+    assert seen == [0, 1, 2]
+
+
+def test_the_first_error_ends_the_work_as_itself():
+    async def consume(one):
+        raise UsageError(f"bad {one}")
+
+    with pytest.raises(UsageError, match="bad 0"):
+        work([[0], [1]], doubled, consume, n_consumers=1)
+
+
+def test_other_errors_keep_their_group():
+    with pytest.raises(ExceptionGroup) as caught, first_error():
+        raise ExceptionGroup("several", [ValueError("a")])
+    assert [str(one) for one in caught.value.exceptions] == ["a"]
+    with pytest.raises(UsageError, match="b"), first_error():
+        raise ExceptionGroup("several", [ValueError("a"), UsageError("b")])
+
+
+def test_things_are_consumed_as_they_are_by_so_many_at_once():
+    running, most, seen = 0, 0, []
+
+    async def consume(one):
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await anyio.sleep(0.001)
+        running -= 1
+        seen.append(one)
+
+    anyio.run(lambda: each(range(9), consume, n_consumers=3))
+    assert sorted(seen) == list(range(9))
+    assert most == 3

@@ -1,0 +1,72 @@
+"""A run in plain words: what each sentence says, and at which level."""
+
+import pytest
+
+from vidence.records import Answered
+from vidence.report.headline import asked, guesses_of, headline
+from vidence.report.tables import all_tables
+
+
+def sentences(run, rng, *, level=0.95):
+    score = next(table for table in all_tables(run, rng=rng, level=level) if table.name == "score")
+    return headline(run, score)
+
+
+@pytest.mark.parametrize(
+    ("level", "said"), [(0.95, "95 % interval"), (0.9, "90 % interval"), (0.999, "99.9 % ")]
+)
+def test_the_interval_has_the_level_that_was_asked_for(runs, rng, level, said):
+    accuracy = sentences(runs.load(), rng, level=level)[0]
+    assert said in accuracy
+    assert accuracy.endswith("clustered by video; 6 questions on 3 videos).")
+
+
+@pytest.mark.parametrize(
+    ("videos", "why"),
+    [(("v1", "v1"), "all questions are on one video"), (("v1", "v2"), "all videos score alike")],
+)
+def test_without_an_interval_it_says_why(runs, rng, videos, why):
+    items = [runs.question(f"q{i}", video, "A") for i, video in enumerate(videos)]
+    trials = [
+        runs.marked(item, Answered(answer="A", rule="r"), reply=runs.said("Answer: A"), **runs.shown())
+        for item in items
+    ]
+    run = runs.load(items=items, trials=trials)
+    assert f"(no interval, since {why}; 2 questions on " in sentences(run, rng)[0]
+
+
+def test_a_run_without_scores_says_so(runs, rng):
+    item = runs.question("q1", "v1", "a dog", choices=(), answer_kind="text")
+    trial = runs.marked(
+        item, Answered(answer="a cat", rule="whole-reply"), reply=runs.said("a cat"), **runs.shown()
+    )
+    assert sentences(runs.load(items=[item], trials=[trial]), rng)[0] == "No question is marked yet."
+
+
+def test_what_waits_or_is_missing_is_counted(runs, rng):
+    said = sentences(runs.load(facts={"n_planned": 12}), rng)
+    assert "Waiting for a judge, and in no mean: 1 more question." in said
+    assert said[-1] == "The run is not complete: 5 of 12 trials were not asked yet."
+
+
+def test_replies_that_are_guesses_are_counted(runs, rng):
+    items = [runs.question(f"q{i}", f"v{i}", "A") for i in range(3)]
+    trials = [
+        runs.marked(
+            item,
+            Answered(answer="A", rule="r"),
+            reply=runs.said("Answer: A", is_guess=i == 0),
+            **runs.shown(),
+        )
+        for i, item in enumerate(items)
+    ]
+    run = runs.load(items=items, trials=trials)
+    assert guesses_of(run) == (True, False, False)
+    assert "1 of 3 replies are guesses, as the model itself says; its reasoning tells why." in sentences(
+        run, rng
+    )
+    assert guesses_of(runs.load("other")) == ()
+
+
+def test_what_was_asked_is_one_line(runs):
+    assert asked(runs.load()).startswith("all, direct answers, midpoints, up to 4 frames, parser ")
