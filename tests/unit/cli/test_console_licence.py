@@ -4,8 +4,8 @@ import io
 
 import pytest
 from rich.console import Console
-
 from vidence.cli.licence import show_licence
+
 from vidence.engine import prepare
 from vidence.errors import StoreError
 
