@@ -62,7 +62,7 @@ def together(flows: "Sequence[Flow[MadeT]]") -> "Flow[tuple[MadeT, ...]]":
     return tuple(made[position] for position in range(len(flows)))
 
 
-class AskingRules(Record, kw_only=True):
+class AskingRules(Record):
     """How a benchmark's paper wants its questions asked; every field can be overridden in a plan.
 
     `size` limits the frames shown: ``short:720``, ``long:448`` or ``native``. `headline`
@@ -91,7 +91,7 @@ class AskingRules(Record, kw_only=True):
     sampling: Sampling = Sampling()
 
 
-class PaperColumn(Record, kw_only=True, omit_defaults=True):
+class PaperColumn(Record, omit_defaults=True):
     """One column of a table as a paper prints its results; see `Benchmark`.
 
     Of the questions that have for each tag in `where` one of its values, `of` is averaged as `average`
@@ -291,7 +291,7 @@ class Judge(Protocol):
         """
 
 
-class View(Record, kw_only=True):
+class View(Record):
     """Frames that a strategy or a diagnostic can show: what a selector chooses under a budget."""
 
     selector: str
@@ -441,7 +441,7 @@ class Embedder(Protocol):
         """The same without features, shape (n_frames, n_texts)."""
 
 
-class ScoreRules(Record, kw_only=True):
+class ScoreRules(Record):
     """What a selector that goes by scores wants scored.
 
     `embedder` is a spec such as ``blip-itm:/weights`` (empty: the scores come from `file`). `query` names

@@ -27,7 +27,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, metaclass=
 # --------------------------------------------------------------------------- what is asked
 
 
-class Media(Record, omit_defaults=True, kw_only=True):
+class Media(Record, omit_defaults=True):
     """A video, an image, or a folder of numbered images that a question is about.
 
     `path` is relative to the folder of the data unless it is absolute. `start_s`, `end_s` cut a
@@ -42,7 +42,7 @@ class Media(Record, omit_defaults=True, kw_only=True):
     sha256: str | None = None
 
 
-class Evidence(Record, omit_defaults=True, kw_only=True):
+class Evidence(Record, omit_defaults=True):
     """A span ``[start_s, end_s)`` of the video that the answer rests on.
 
     `referred` evidence is named by the question, `proactive` evidence has to be looked for
@@ -56,7 +56,7 @@ class Evidence(Record, omit_defaults=True, kw_only=True):
     note: str = ""
 
 
-class Provenance(Record, omit_defaults=True, kw_only=True):
+class Provenance(Record, omit_defaults=True):
     """Where an item comes from and under which terms it may be used."""
 
     source: str = ""
@@ -65,7 +65,7 @@ class Provenance(Record, omit_defaults=True, kw_only=True):
     maker: str = ""
 
 
-class Item(Record, omit_defaults=True, kw_only=True):
+class Item(Record, omit_defaults=True):
     """One question about some media: one line of the format ``vidence-item/1``.
 
     For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
@@ -124,7 +124,7 @@ def item_schema() -> dict[str, object]:
 # --------------------------------------------------------------------------- what is shown and said
 
 
-class FrameRef(Record, kw_only=True):
+class FrameRef(Record):
     """One frame of one of the item's media.
 
     `frame_index` counts frames in the order of presentation, from 0; `time_s` is the presentation
@@ -136,7 +136,7 @@ class FrameRef(Record, kw_only=True):
     time_s: float
 
 
-class Selection(Record, kw_only=True):
+class Selection(Record):
     """The frames chosen for one question, in the order in which they are shown."""
 
     selector: str
@@ -146,13 +146,13 @@ class Selection(Record, kw_only=True):
     note: str = ""
 
 
-class TextPart(Record, tag="text", kw_only=True):
+class TextPart(Record, tag="text"):
     """Words."""
 
     text: str
 
 
-class ImagePart(Record, tag="image", kw_only=True):
+class ImagePart(Record, tag="image"):
     """An encoded image, named by the SHA-256 of its bytes.
 
     `frames` are the positions in the item's selection that it shows: one, or several in a montage.
@@ -165,7 +165,7 @@ class ImagePart(Record, tag="image", kw_only=True):
     frames: tuple[int, ...] = ()
 
 
-class VideoPart(Record, tag="video", kw_only=True):
+class VideoPart(Record, tag="video"):
     """A whole video file, sent as it is."""
 
     path: str
@@ -176,7 +176,7 @@ class VideoPart(Record, tag="video", kw_only=True):
 Part: TypeAlias = TextPart | ImagePart | VideoPart
 
 
-class Prompt(Record, kw_only=True):
+class Prompt(Record):
     """What one question looks like when it is sent; images are named, not held.
 
     `choices` repeats the item's choices for readers of log-probabilities and for baselines; it is
@@ -202,7 +202,7 @@ class Prompt(Record, kw_only=True):
         return tuple(chr(ord("A") + i) for i in range(len(self.choices)))
 
 
-class Sampling(Record, kw_only=True):
+class Sampling(Record):
     """How a reply is drawn. None leaves a setting to the server.
 
     `want_choice_logps` asks for the log-probabilities of the choice letters where the model offers them.
@@ -218,14 +218,14 @@ class Sampling(Record, kw_only=True):
 # --------------------------------------------------------------------------- what came back
 
 
-class Usage(Record, kw_only=True):
+class Usage(Record):
     """Tokens that a reply was billed for, where the model says so."""
 
     input_tokens: int | None = None
     output_tokens: int | None = None
 
 
-class Reply(Record, kw_only=True):
+class Reply(Record):
     """What a model said.
 
     `choice_logps` maps choice letters to natural-log probabilities at the first position of the
@@ -245,26 +245,26 @@ class Reply(Record, kw_only=True):
     is_guess: bool = False
 
 
-class Answered(Record, tag="answered", kw_only=True):
+class Answered(Record, tag="answered"):
     """An answer was read: a letter for choices, a text otherwise; `rule` says how it was found."""
 
     answer: str
     rule: str = ""
 
 
-class Unreadable(Record, tag="unreadable", kw_only=True):
+class Unreadable(Record, tag="unreadable"):
     """The model replied, and no answer could be read from it."""
 
     reason: str
 
 
-class Refused(Record, tag="refused", kw_only=True):
+class Refused(Record, tag="refused"):
     """The model declined to answer."""
 
     reason: str
 
 
-class Failed(Record, tag="failed", kw_only=True):
+class Failed(Record, tag="failed"):
     """There is no reply to read: media that cannot be decoded, a server that did not answer.
 
     `error` is the name of the error class, `stage` the stage in which it happened.
@@ -278,7 +278,7 @@ class Failed(Record, tag="failed", kw_only=True):
 Outcome: TypeAlias = Answered | Unreadable | Refused | Failed
 
 
-class Verdict(Record, kw_only=True):
+class Verdict(Record):
     """What one judge said of one reply.
 
     `value` is 1.0 for right, 0.0 for wrong, None where no verdict could be read (a judge error; then
@@ -297,7 +297,7 @@ class Verdict(Record, kw_only=True):
     error: str = ""
 
 
-class Score(Record, kw_only=True):
+class Score(Record):
     """How one outcome was marked.
 
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
@@ -314,7 +314,7 @@ class Score(Record, kw_only=True):
     verdicts: tuple[Verdict, ...] = ()
 
 
-class Trial(Record, kw_only=True):
+class Trial(Record):
     """One question put to one model once. `repeat` counts from 0.
 
     `choice_order` says in which order the choices were shown, by their positions in the item; empty
@@ -334,7 +334,7 @@ class Trial(Record, kw_only=True):
 # --------------------------------------------------------------------------- what it amounts to
 
 
-class Estimate(Record, kw_only=True):
+class Estimate(Record):
     """A figure with its uncertainty; every figure in a report is one of these.
 
     ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed

@@ -24,7 +24,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Failed, Record, Sampling
 
 
-class NamedModel(Record, omit_defaults=True, kw_only=True):
+class NamedModel(Record, omit_defaults=True):
     """A model that steps ask by name.
 
     ``temperature``, ``top_p`` and ``max_tokens`` in `spec` hold whatever a step would like.

@@ -140,7 +140,7 @@ class Budget:
             )
 
 
-class AskLimits(Record, omit_defaults=True, kw_only=True):
+class AskLimits(Record, omit_defaults=True):
     """How much is asked at once, how long it may take and what it may cost."""
 
     concurrency: int = 16

@@ -42,7 +42,7 @@ _IN = "US dollars per million tokens read."
 _OUT = "US dollars per million tokens written."
 
 
-class SamplingFlags(Record, kw_only=True):
+class SamplingFlags(Record):
     """The flags that change the `sampling` of a plan; None leaves it as it is."""
 
     temperature: Annotated[float | None, _flag("0 is greedy.")] = None
@@ -54,7 +54,7 @@ class SamplingFlags(Record, kw_only=True):
     ] = None
 
 
-class Plan(Record, kw_only=True):
+class Plan(Record):
     """Everything that decides what a run asks and how; each flag of ``vidence run`` is one field.
 
     `protocol` is the set of rules that the fields below started from. Nothing is judged while `judge_models`
@@ -268,7 +268,7 @@ def _check_sampling(sampling: Sampling) -> None:
             raise UsageError(f"{name} is {getattr(sampling, name)}; expected {expected}")
 
 
-class Facts(Record, kw_only=True):
+class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
     vidence: str
@@ -316,7 +316,7 @@ MUST_AGREE = {
 _MAY_BE_UNSET = ("temperature", "max_tokens")
 
 
-class _PlanFile(Record, kw_only=True):
+class _PlanFile(Record):
     plan: Plan
     facts: Facts
 

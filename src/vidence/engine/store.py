@@ -69,7 +69,7 @@ CREATE TABLE IF NOT EXISTS replies (key BLOB PRIMARY KEY, json BLOB NOT NULL) WI
 """
 
 
-class _TrialRow(Record, kw_only=True):
+class _TrialRow(Record):
     prompt: Prompt | None
     reply: Reply | None
     score: Score
@@ -77,7 +77,7 @@ class _TrialRow(Record, kw_only=True):
     choice_order: tuple[int, ...] = ()
 
 
-class Header(Record, kw_only=True):
+class Header(Record):
     """What the findings of a diagnostic are about; those with the same header may be added up."""
 
     format: str = "vidence-findings/1"
@@ -97,12 +97,12 @@ _MUST_AGREE = ("version", "options", "plan_digest", "content_hash", "model_ident
 _NOTHING = msgspec.Raw(b"null")
 
 
-class _FindingRow(Record, kw_only=True):
+class _FindingRow(Record):
     finding: msgspec.Raw = _NOTHING
     failed: Failed | None = None
 
 
-class _OldLine(_FindingRow, kw_only=True):
+class _OldLine(_FindingRow):
     item_id: str
 
 

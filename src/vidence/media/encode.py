@@ -21,7 +21,7 @@ _CHROMA: Final = "4:2:0"
 MOST_QUALITY: Final = 95  # above it JPEG grows and does not get better
 
 
-class Size(Record, kw_only=True):
+class Size(Record):
     """A limit on frames: none (``native``), on the shorter side or on the longer side, in pixels."""
 
     kind: Literal["native", "short", "long"] = "native"
@@ -74,7 +74,7 @@ class Size(Record, kw_only=True):
         return max(width, 1), max(height, 1)
 
 
-class Encoding(Record, kw_only=True):
+class Encoding(Record):
     """How frames are scaled and compressed; `quality` is JPEG's (1 to 95), PNG loses nothing."""
 
     size: Size

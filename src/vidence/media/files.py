@@ -43,13 +43,13 @@ class MediaFacts:
     content_hash: str
 
 
-class _Table(Record, kw_only=True):
+class _Table(Record):
     packet_pts: bytes
     is_key: bytes
     packet_of_frame: bytes
 
 
-class _Kept(Record, kw_only=True):
+class _Kept(Record):
     """What lies on disk; `state` tells whether the file is still the same."""
 
     version: int
@@ -188,7 +188,7 @@ def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str]
     return Video(Scan(probe=probe, times_s=times_s, turn=kept.turn, table=table)), kept.content_hash
 
 
-class Job(Record, kw_only=True):
+class Job(Record):
     """Which frames of which file, how encoded, and where to keep them (`cache_root` None: nowhere)."""
 
     path: str

@@ -19,7 +19,7 @@ _NATIVE: Final = int(Interpolation.AREA)
 _BEHIND_TRANSPARENT: Final = 255
 
 
-class Turn(Record, kw_only=True):
+class Turn(Record):
     """How stored pixels are turned for showing: first transposed, then mirrored in x, then in y."""
 
     is_transposed: bool = False

@@ -15,7 +15,7 @@ _ROUNDING_TICKS = 1.5
 _ROUNDING_SHARE = 0.1
 
 
-class Claimed(Record, kw_only=True):
+class Claimed(Record):
     """What the header says; None where it says nothing. Headers are wrong often enough."""
 
     n_frames: int | None
@@ -23,7 +23,7 @@ class Claimed(Record, kw_only=True):
     fps: float | None
 
 
-class Counted(Record, kw_only=True):
+class Counted(Record):
     """What the file holds, by its packets (or by decoding it, where packets do not tell).
 
     `fps` is the mean rate between the first and the last frame, 0 for a single frame; `duration_s`
@@ -36,7 +36,7 @@ class Counted(Record, kw_only=True):
     is_variable: bool
 
 
-class Probe(Record, kw_only=True):
+class Probe(Record):
     """One file, or one folder of images.
 
     `width_px` and `height_px` are as shown, after the turn by `rotation_deg` clockwise; pixels are

@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 GRAVITY = 9.81
 
 
-class Check(Record, kw_only=True, omit_defaults=True):
+class Check(Record, omit_defaults=True):
     """One check of a motion.
 
     `value` in `unit` should lie in ``[low, high]``. `verdict` is ``none`` where the motion has nothing to
@@ -372,7 +372,7 @@ def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:
 FEWEST_FRAMES = 8
 
 
-class MotionReport(Record, kw_only=True):
+class MotionReport(Record):
     """What a file of motion holds, what was done about its defects, and what is doubtful.
 
     `points_missing` are those of the 13 points of a body that it does not give. `notes` tell what was mended

@@ -13,7 +13,7 @@ from vidence.errors import DataError, UsageError
 from vidence.records import Record
 
 
-class MotionSource(Record, kw_only=True, omit_defaults=True):
+class MotionSource(Record, omit_defaults=True):
     """Where a motion comes from."""
 
     file: str = ""

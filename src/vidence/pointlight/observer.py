@@ -40,7 +40,7 @@ class Template:
             raise UsageError(f"an observer needs a jitter above 0, not {self.sd_px:g} px")
 
 
-class Viewing(Record, kw_only=True, omit_defaults=True):
+class Viewing(Record, omit_defaults=True):
     """What the observer is shown of a motion, and how it is asked.
 
     `n_frames` are taken from the middle (None: all); `n_dots` of the dots are drawn anew for each trial

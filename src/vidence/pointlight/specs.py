@@ -14,7 +14,7 @@ from vidence.records import Record
 Floats = NDArray[np.float64]
 
 
-class View(Record, kw_only=True, omit_defaults=True):
+class View(Record, omit_defaults=True):
     """Where the viewer stands.
 
     Units: degrees, metres. `yaw_deg` turns the figure about the vertical, counter-clockwise seen from
@@ -77,7 +77,7 @@ RecordT = TypeVar("RecordT", bound=Record)
 SPEC_VERSION = 1
 
 
-class StimulusSpec(Record, kw_only=True, omit_defaults=True):
+class StimulusSpec(Record, omit_defaults=True):
     """How a motion is shown. Units: pixels, metres, degrees, frames per second of the display.
 
     Time: `trim_share` is cut off both ends, then the motion is brought to `fps` (None: its own rate), then

@@ -29,7 +29,7 @@ from vidence.records import Record
 Floats = NDArray[np.float64]
 
 
-class WalkerSpec(Record, kw_only=True, omit_defaults=True):
+class WalkerSpec(Record, omit_defaults=True):
     """What the figure does.
 
     Units: metres, seconds, metres per second, frames per second, movements per second. `speed_m_s` is for

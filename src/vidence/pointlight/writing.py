@@ -26,7 +26,7 @@ _VIDEO = {
 }
 
 
-class MadeFrom(Record, kw_only=True):
+class MadeFrom(Record):
     """A motion that a stimulus was made from; `digest` is the SHA-256 over its points, names and rate."""
 
     source: MotionSource
@@ -35,7 +35,7 @@ class MadeFrom(Record, kw_only=True):
     fps: float
 
 
-class Sidecar(Record, kw_only=True):
+class Sidecar(Record):
     """What stands beside a stimulus: with the same motions it can be made again, bit for bit.
 
     `frames_digest` is the SHA-256 over the pixels of all frames, before any encoding.

@@ -30,7 +30,7 @@ _MET = (
 )
 
 
-class TagDifference(Record, kw_only=True):
+class TagDifference(Record):
     """The second run less the first on the questions with one value of a tag.
 
     `p_holm` is the p-value adjusted for all values of all tags that are listed. `is_clear` says whether it
@@ -45,14 +45,14 @@ class TagDifference(Record, kw_only=True):
     is_clear: bool
 
 
-class Setting(Record, kw_only=True):
+class Setting(Record):
     """Something besides the model in which the runs differ, with what each has."""
 
     name: str
     values: tuple[str, ...]
 
 
-class Compared(Record, kw_only=True):
+class Compared(Record):
     """Two runs on the same questions; every difference is the second less the first.
 
     `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
@@ -82,7 +82,7 @@ class Compared(Record, kw_only=True):
         return self.headline.difference.level
 
 
-class Ranked(Record, kw_only=True):
+class Ranked(Record):
     """Several runs on the same questions; `names` and `settings` have the order in which they were given."""
 
     names: tuple[str, ...]

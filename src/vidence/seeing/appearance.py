@@ -18,7 +18,7 @@ N_LBP_BINS: Final = 10
 _LEAST_SIDE_PX: Final = 3  # one pixel with its neighbours
 
 
-class AppearanceSettings(Record, kw_only=True):
+class AppearanceSettings(Record):
     """How appearance is measured.
 
     `n_crops` pictures of each track are looked at, evenly spread over its detected boxes. Crops higher

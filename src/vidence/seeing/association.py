@@ -151,7 +151,7 @@ _GATE: Final = 9.4877
 _IMPOSSIBLE: Final = 1e5
 
 
-class PlaceSettings(Record, kw_only=True):
+class PlaceSettings(Record):
     """How boxes become tracks by their places.
 
     Boxes above `high` are matched first at an IoU of at least `high_iou` with where the track is expected,
@@ -177,7 +177,7 @@ class PlaceSettings(Record, kw_only=True):
     )
 
 
-class AssociationSettings(PlaceSettings, kw_only=True):
+class AssociationSettings(PlaceSettings):
     """How boxes become tracks by their looks and places.
 
     Where vectors of the boxes are given, they are matched first: by the least cosine distance from the last

@@ -139,7 +139,7 @@ def _smoothed(run: NDArray[np.float64], weights: NDArray[np.float64], *, reach: 
 STAGE = "hard-filter"
 
 
-class FilterSettings(Record, kw_only=True):
+class FilterSettings(Record):
     """What a track must have to stay.
 
     `least_area_px` is the least mean area of its boxes in square pixels. The middle of the frame is the

@@ -15,7 +15,7 @@ from vidence.seeing.tracks import Merge, Track
 _BLOCK: Final = 256  # fragments whose pairs are looked at together
 
 
-class MergeSettings(Record, kw_only=True):
+class MergeSettings(Record):
     """Which fragments may be joined.
 
     `most_gap_frames` is the most frames between the two that have a box of neither. The last box of the

@@ -35,7 +35,7 @@ _COUNTS: Final = {
 }
 
 
-class Quality(Record, kw_only=True):
+class Quality(Record):
     """Tracks against ground truth; shares are 0 to 1 (`mota` may be negative), a match is an IoU of 0.5.
 
     `mota` = 1 - (missed + false + switches) / true boxes. `idf1` is the F1 score of boxes under the best

@@ -18,7 +18,7 @@ Step: TypeAlias = Literal["outliers", "gaps", "smoothing", "merging", "filter"]
 STEPS: tuple[Step, ...] = get_args(Step)
 
 
-class RefineSettings(Record, kw_only=True):
+class RefineSettings(Record):
     """How tracks are refined; the usual values are the paper's, where it has one.
 
     `steps` are those that are done, always in the order of `STEPS`. `most_px_per_frame` is the speed above

@@ -22,7 +22,7 @@ _EDGE_PX: Final = 2.0
 _PAUSE: Final = 10  # frames between two meetings
 
 
-class SamePersonRules(Record, kw_only=True):
+class SamePersonRules(Record):
     """When a track counts as two people.
 
     Two looks are apart by their cosine distance, each the mean of boxes that nobody else covers by more than

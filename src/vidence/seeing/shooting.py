@@ -20,7 +20,7 @@ _MOST_WAITING: Final = 300
 MOST_BYTES: Final = 64_000_000
 
 
-class Shot(Record, kw_only=True):
+class Shot(Record):
     """Frames ``first_frame`` to ``last_frame``, both included, between two cuts; times in seconds.
 
     The first ``n_mixed`` frames still show the shot before it, or come up from black.

@@ -17,7 +17,7 @@ Place: TypeAlias = Edge | Literal["middle", "ambiguous"]
 EDGES: Final[tuple[Edge, ...]] = ("top", "bottom", "left", "right")
 
 
-class Bands(Record, kw_only=True):
+class Bands(Record):
     """How far each edge band reaches into the frame, as shares of its height or width.
 
     Source: HERBench, section 7.3 (y < 0.3 H, y > 0.85 H, x < 0.15 W, x > 0.85 W).
@@ -37,7 +37,7 @@ class Bands(Record, kw_only=True):
             )
 
 
-class Passage(Record, kw_only=True):
+class Passage(Record):
     """Through which edge a track enters and leaves.
 
     ``middle``: no edge band. ``ambiguous``: several, in a corner; not to be asked about.
@@ -48,7 +48,7 @@ class Passage(Record, kw_only=True):
     leaves: Place
 
 
-class Region(Record, kw_only=True):
+class Region(Record):
     """A named rectangle, in pixels."""
 
     name: str

@@ -34,7 +34,7 @@ from vidence.seeing.watching import Found, Image, Observer
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
 
 
-class TrackJob(Record, kw_only=True):
+class TrackJob(Record):
     """How a video is tracked; detector, tracker and shot detector are named by their specs."""
 
     detector: str = "hog"
@@ -46,7 +46,7 @@ class TrackJob(Record, kw_only=True):
     refine: RefineSettings = RefineSettings()
 
 
-class TrackRecord(Record, kw_only=True, omit_defaults=True):
+class TrackRecord(Record, omit_defaults=True):
     """What `vidence track` did, as written to ``track.json``."""
 
     format: str = "vidence-track/1"

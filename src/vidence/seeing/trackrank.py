@@ -126,7 +126,7 @@ def count_objects(
     return counts
 
 
-class Weights(Record, kw_only=True):
+class Weights(Record):
     """The weight of each term; the usual values are the paper's and sum to 14.1.
 
     Source: HERBench, section 7.1, list under eq. 3.
@@ -159,7 +159,7 @@ class Weights(Record, kw_only=True):
 TERMS: tuple[str, ...] = tuple(field.name for field in msgspec.structs.fields(Weights))
 
 
-class RankSettings(Record, kw_only=True):
+class RankSettings(Record):
     """How the terms are measured, where the paper leaves it open.
 
     `duration` counts seconds from the first frame to the last, or boxes. `motion` is the length of the way;
@@ -301,7 +301,7 @@ def _columns(
     }
 
 
-class DiversitySettings(Record, kw_only=True):
+class DiversitySettings(Record):
     """How many tracks are picked, from how many rankings, and between which factors weights are changed.
 
     The paper picks 6 to 10 tracks; it does not say how many rankings.
@@ -321,7 +321,7 @@ class DiversitySettings(Record, kw_only=True):
             )
 
 
-class Pick(Record, kw_only=True):
+class Pick(Record):
     """A track that was picked: its score with the weights unchanged, and where it was found.
 
     `ranking` is the number of the ranking that it was picked from, `turn` the round, both from 0.

@@ -204,7 +204,7 @@ class Detector(Protocol):
         """
 
 
-class DroppedTrack(Record, kw_only=True, omit_defaults=True):
+class DroppedTrack(Record, omit_defaults=True):
     """A track that was not used.
 
     `what` is its id, `stage` the step that dropped it. `reason` is a short name that accounts are kept by,
@@ -217,7 +217,7 @@ class DroppedTrack(Record, kw_only=True, omit_defaults=True):
     detail: str = ""
 
 
-class Merge(Record, kw_only=True):
+class Merge(Record):
     """Two fragments that were joined: `before` ends where `after` begins; both are now `into`.
 
     `gap_frames` is the number of frames between them that have a box of neither; `cost` is eq. 2.
@@ -232,7 +232,7 @@ class Merge(Record, kw_only=True):
     cost: float
 
 
-class StepCount(Record, kw_only=True):
+class StepCount(Record):
     """What went into one step and what came out.
 
     ``tracks_out = tracks_in - tracks_dropped - tracks_merged`` and
@@ -252,7 +252,7 @@ class StepCount(Record, kw_only=True):
     boxes_added: int = 0
 
 
-class Account(Record, kw_only=True):
+class Account(Record):
     """What refining did, step by step; every track that went in came out, was dropped, or was merged."""
 
     steps: tuple[StepCount, ...] = ()

@@ -13,7 +13,7 @@ from vidence.seeing.tracks import Track, TrackedVideo
 TIE_S: Final = 3.0
 
 
-class Visible(Record, kw_only=True):
+class Visible(Record):
     """One track from the time of its first frame to the time of its last, in seconds."""
 
     track_id: str

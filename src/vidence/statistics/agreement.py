@@ -15,7 +15,7 @@ from vidence.statistics.resampling import USUAL, Resampling, as_labels, as_value
 Measurement = Literal["nominal", "ordinal", "interval"]
 
 
-class ItemAgreement(Record, kw_only=True):
+class ItemAgreement(Record):
     """Two runs on the same items, by right and wrong.
 
     The four counts add up to the number of items. `same` is the share of items on which both are right or
@@ -30,7 +30,7 @@ class ItemAgreement(Record, kw_only=True):
     kappa: Estimate
 
 
-class AnswerAgreement(Record, kw_only=True):
+class AnswerAgreement(Record):
     """Two runs on the same items, by what they answered.
 
     `same` is the share of all items with the same answer; an item that either left unanswered counts as

@@ -12,7 +12,7 @@ from vidence.records import Record
 from vidence.text import letter_index
 
 
-class LetterBalance(Record, kw_only=True):
+class LetterBalance(Record):
     """How often each letter is right, and how often it would be if right answers stood anywhere alike."""
 
     letters: tuple[str, ...]
@@ -206,7 +206,7 @@ def _prior_hit(n_offered: Sequence[int], n_hits: Sequence[int], right: int) -> f
     return is_best[right] / sum(is_best)
 
 
-class PositionBias(Record, kw_only=True):
+class PositionBias(Record):
     """How often each letter was right and was read.
 
     `right`, `read` count items by letter, in the order of `letters`; `accuracy` is the accuracy on the

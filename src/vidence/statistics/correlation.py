@@ -15,7 +15,7 @@ from vidence.statistics.resampling import USUAL, Resampling, as_values, bootstra
 RankError = Literal["fieller", "bonett-wright", "fisher"]
 
 
-class Correlation(Record, kw_only=True):
+class Correlation(Record):
     """A coefficient, whether it could be 0, and two intervals.
 
     `p_value` is two-sided, from Student's t with n - 2 degrees of freedom. `fisher` has the interval of

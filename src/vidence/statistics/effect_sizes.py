@@ -23,7 +23,7 @@ from vidence.statistics.resampling import (
 )
 
 
-class TwoGroups(Record, kw_only=True):
+class TwoGroups(Record):
     """The first group against the second.
 
     `difference` is the mean of the first less that of the second; `cohens_d` is that over the pooled

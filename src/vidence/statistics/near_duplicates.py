@@ -20,7 +20,7 @@ _PART = 4
 BLOCK_CELLS = 2**19  # of the table of what texts share, in memory at once
 
 
-class Near(Record, kw_only=True):
+class Near(Record):
     """Two texts, by their positions (`first` < `second`), and how much they resemble each other."""
 
     first: int

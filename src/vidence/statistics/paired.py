@@ -16,7 +16,7 @@ from vidence.statistics.resampling import USUAL, Resampling, sign_flip
 RANKING = Resampling(n_flips=99_999)
 
 
-class McNemar(Record, kw_only=True):
+class McNemar(Record):
     """How often two runs were right together and apart.
 
     `p_exact` and `p_mid` take items as independent; where items share videos they are too small, and
@@ -35,7 +35,7 @@ class McNemar(Record, kw_only=True):
     cohens_g: float
 
 
-class Comparison(Record, kw_only=True):
+class Comparison(Record):
     """The first run less the second, on the same items.
 
     `difference` has a cluster bootstrap interval, `analytic` the same value with the clustered error and
@@ -188,7 +188,7 @@ def compare(
     )
 
 
-class Pair(Record, kw_only=True):
+class Pair(Record):
     """One pair of a ranking: the better less the worse.
 
     `difference` has the clustered error and Student's t, not adjusted for the number of pairs; `p_holm` is
@@ -203,7 +203,7 @@ class Pair(Record, kw_only=True):
     is_clear: bool
 
 
-class Ranking(Record, kw_only=True):
+class Ranking(Record):
     """Systems on the same items, best first, and which of them can be told apart.
 
     `names` and `means` are in that order. `places` holds for each the best and the worst place that the

@@ -19,7 +19,7 @@ FEWEST_AMOUNTS = 3
 DIGITS = 12  # that are no rounding, of scores from 0 to 1 and their slopes
 
 
-class Plateau(Record, kw_only=True):
+class Plateau(Record):
     """The course of a score over growing amounts.
 
     `split` is the amount that parts the curve: `early` is the mean gain of a doubling up to it, `late` the

@@ -21,7 +21,7 @@ MOST_CLUSTERS = 2**40
 FAR = 5.0
 
 
-class Design(Record, kw_only=True):
+class Design(Record):
     """The size of a planned run.
 
     `icc` is the correlation of what is averaged (for a paired run: of the *differences* by item) between

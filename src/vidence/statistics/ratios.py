@@ -14,7 +14,7 @@ from vidence.statistics.repeats import over_repeats
 from vidence.statistics.resampling import ROUNDING, USUAL, Figure, Resampling, bootstrap
 
 
-class Ratio(Record, kw_only=True):
+class Ratio(Record):
     """The mean of the first over the mean of the second, on the same items.
 
     `bootstrap` has the interval between percentiles of draws of clusters, `fieller` the same value with

@@ -18,7 +18,7 @@ from vidence.statistics.intervals import clustered_error, mean_interval
 from vidence.statistics.resampling import as_labels, as_values
 
 
-class RepeatSummary(Record, kw_only=True):
+class RepeatSummary(Record):
     """The scores of several runs of the same questions.
 
     `variance` is the sample variance of the `n_repeats` scores (NaN for one), in squared units of the
@@ -30,7 +30,7 @@ class RepeatSummary(Record, kw_only=True):
     n_repeats: int
 
 
-class Components(Record, kw_only=True):
+class Components(Record):
     """Where the uncertainty of a mean over repeated questions comes from.
 
     `mean` has the interval for both together: other questions, asked as often. `repeat_error` is the

@@ -8,21 +8,21 @@ from vidence.records import Estimate, Record
 from vidence.tables.table import Column, Kind, Row, Table
 
 
-class Point(Record, kw_only=True):
+class Point(Record):
     """One point of a curve: `x` (such as a number of frames) and an estimate."""
 
     x: float
     y: Estimate
 
 
-class Series(Record, kw_only=True):
+class Series(Record):
     """One curve of a chart, its points in the order of x."""
 
     label: str
     points: tuple[Point, ...]
 
 
-class Chart(Record, kw_only=True, omit_defaults=True):
+class Chart(Record, omit_defaults=True):
     """Curves with intervals. `marks` are vertical lines with their words, such as a plateau.
 
     `y_marks` are horizontal ones, such as chance; `x_labels` are words in place of numbers along x, such as
@@ -42,14 +42,14 @@ class Chart(Record, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-class Group(Record, kw_only=True):
+class Group(Record):
     """The values of one group, such as those of the correct answers."""
 
     label: str
     values: tuple[float, ...]
 
 
-class Violins(Record, kw_only=True, omit_defaults=True):
+class Violins(Record, omit_defaults=True):
     """Distributions side by side, each on the range ``[low, high]``."""
 
     name: str
@@ -61,7 +61,7 @@ class Violins(Record, kw_only=True, omit_defaults=True):
     note: str = ""
 
 
-class Dot(Record, kw_only=True):
+class Dot(Record):
     """One named point of a scatter."""
 
     label: str
@@ -69,7 +69,7 @@ class Dot(Record, kw_only=True):
     y: Estimate
 
 
-class Scatter(Record, kw_only=True, omit_defaults=True):
+class Scatter(Record, omit_defaults=True):
     """Named points with intervals in both directions, such as tasks or benchmarks."""
 
     name: str

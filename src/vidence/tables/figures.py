@@ -28,14 +28,14 @@ _UNCLEAR = '<circle r="4.5" class="point-open"/>'
 _INTERVAL = (svg.swatch('<path d="M2 8H14M2 4V12M14 4V12" class="whisker"/>'), "interval")
 
 
-class Mark(Record, kw_only=True):
+class Mark(Record):
     """A point to compare a bar with; `kind` is its name in the legend."""
 
     kind: str
     value: float
 
 
-class _Drawn(Record, kw_only=True, omit_defaults=True):
+class _Drawn(Record, omit_defaults=True):
     """A number with its interval, where there is one; `text` is written at the end of its row."""
 
     label: str
@@ -45,13 +45,13 @@ class _Drawn(Record, kw_only=True, omit_defaults=True):
     text: str = ""
 
 
-class Bar(_Drawn, kw_only=True, omit_defaults=True):
+class Bar(_Drawn, omit_defaults=True):
     """One bar from 0 to `value`, with marks to compare it with."""
 
     marks: tuple[Mark, ...] = ()
 
 
-class BarFigure(Record, kw_only=True, omit_defaults=True):
+class BarFigure(Record, omit_defaults=True):
     """Horizontal bars on one axis from 0 to `top`; `is_share` writes the axis in per cent."""
 
     title: str
@@ -60,21 +60,21 @@ class BarFigure(Record, kw_only=True, omit_defaults=True):
     is_share: bool = True
 
 
-class Difference(_Drawn, kw_only=True, omit_defaults=True):
+class Difference(_Drawn, omit_defaults=True):
     """A difference of shares, from -1 to 1; one that `is_clear` gets a full square, others an open circle."""
 
     is_clear: bool = False
     is_main: bool = False
 
 
-class ForestFigure(Record, kw_only=True):
+class ForestFigure(Record):
     """Differences on one axis with zero in its middle."""
 
     title: str
     rows: tuple[Difference, ...]
 
 
-class Letter(Record, kw_only=True):
+class Letter(Record):
     """How often a letter was right, and how often it was read."""
 
     letter: str
@@ -82,14 +82,14 @@ class Letter(Record, kw_only=True):
     n_read: int
 
 
-class LetterFigure(Record, kw_only=True):
+class LetterFigure(Record):
     """Letters that were right against letters that were read."""
 
     title: str
     letters: tuple[Letter, ...]
 
 
-class Part(Record, kw_only=True):
+class Part(Record):
     """One part of a strip; `style` is what it stands for and gives its colour."""
 
     label: str
@@ -97,7 +97,7 @@ class Part(Record, kw_only=True):
     n: int
 
 
-class StripFigure(Record, kw_only=True):
+class StripFigure(Record):
     """What became of all trials, as one strip."""
 
     title: str

@@ -13,14 +13,14 @@ from vidence.text import visible
 AXIS_PX = 22  # the height of the numbers below a figure
 
 
-class Drawing(Record, kw_only=True):
+class Drawing(Record):
     """An SVG element, and for its legend a small SVG element and its words for each mark."""
 
     svg: str
     legend: tuple[tuple[str, str], ...] = ()
 
 
-class Tick(Record, kw_only=True):
+class Tick(Record):
     """A place on an axis across, in per cent of the width, with its words; `style` is that of its line."""
 
     at: float

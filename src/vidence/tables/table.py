@@ -13,7 +13,7 @@ Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "differe
 DASH = "\u2013"  # what is shown where there is no number
 
 
-class Cell(Record, kw_only=True, omit_defaults=True):
+class Cell(Record, omit_defaults=True):
     """A value with what a value cannot say for itself."""
 
     value: Value = None
@@ -27,7 +27,7 @@ class Cell(Record, kw_only=True, omit_defaults=True):
     """``best`` for the best of its column where it can be told from the others."""
 
 
-class Column(Record, kw_only=True, omit_defaults=True):
+class Column(Record, omit_defaults=True):
     """One column of a table."""
 
     key: str
@@ -40,7 +40,7 @@ class Column(Record, kw_only=True, omit_defaults=True):
     """What the column means."""
 
 
-class Row(Record, kw_only=True, omit_defaults=True):
+class Row(Record, omit_defaults=True):
     """One row: a label, and as many values as the table has columns. None is "does not apply"."""
 
     key: str
@@ -50,7 +50,7 @@ class Row(Record, kw_only=True, omit_defaults=True):
     """What stands beside the label in a quieter voice."""
 
 
-class Table(Record, kw_only=True, omit_defaults=True):
+class Table(Record, omit_defaults=True):
     """A table: a heading over the labels, the columns of the values, and the rows."""
 
     name: str
@@ -129,7 +129,7 @@ def cell_of(value: Value | Cell, kind: Kind) -> Cell:
     return value if value.kind else msgspec.structs.replace(value, kind=kind)
 
 
-class Shown(Record, kw_only=True, omit_defaults=True):
+class Shown(Record, omit_defaults=True):
     """A cell as it is written: `text`, and `detail` beside it; `value` is the number behind the text."""
 
     text: str
@@ -139,7 +139,7 @@ class Shown(Record, kw_only=True, omit_defaults=True):
     mark: str = ""
 
 
-class ShownRow(Record, kw_only=True):
+class ShownRow(Record):
     """A row as it is written, its label first."""
 
     key: str

@@ -27,7 +27,7 @@ from vidence.tables.table import Column, Row, Table
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Found(Record, kw_only=True):
+class Found(Record):
     """The letters read in turn."""
 
     n_frames: int

@@ -169,7 +169,7 @@ def test_a_plan_has_whole_paths_everywhere(here: Path) -> None:
 
 
 def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    class Settings(Record, kw_only=True):
+    class Settings(Record):
         positional: ClassVar[str] = "weights"
         weights: Annotated[catalog.FilePath, Meta(description="a folder")] = ""
         prompts: Annotated[catalog.FilePath, Meta(description="a file")] = ""

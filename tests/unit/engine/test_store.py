@@ -492,7 +492,7 @@ def write_old(folder: Path) -> None:
     (folder / "diagnostics" / "mrfs.jsonl").write_bytes(b"\n".join(lines))
 
 
-class Count(Record, kw_only=True):
+class Count(Record):
     n: int
 
 

@@ -89,7 +89,7 @@ _PAPER_TABLES = {
 }
 
 
-class LabelRow(Record, kw_only=True):
+class LabelRow(Record):
     """One label or intention: its name, its semantic group, and its words."""
 
     target: Target
@@ -98,7 +98,7 @@ class LabelRow(Record, kw_only=True):
     words: LabelWords
 
 
-class ClipRow(Record, kw_only=True):
+class ClipRow(Record):
     """One clip and what is right for it. `distractors` are those that the folder fixes, by target."""
 
     clip_id: str

@@ -36,7 +36,7 @@ MAX_TOKENS = 35
 _DROPPED = re.compile(r"[.!\"()*#:;~]")
 
 
-class Settings(WeightSettings, kw_only=True):
+class Settings(WeightSettings):
     """Options of both embedders."""
 
     text: Annotated[

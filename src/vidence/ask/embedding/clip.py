@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Settings(WeightSettings, kw_only=True):
+class Settings(WeightSettings):
     """Options of the embedder."""
 
     logit_scale: Annotated[bool, Meta(description="multiply the cosine with the model's scale")] = False

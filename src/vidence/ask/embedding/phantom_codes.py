@@ -27,7 +27,7 @@ _NO_CARD = -1.0
 _N_DIMS = 4  # world, piece, and the upper and lower half of a checksum of the pixels
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """What is planted, sampled from `seed` alone, so that it does not depend on what else is asked.
 
     Where the budget suffices for all other frames that match, a question of k cards keeps all of them with

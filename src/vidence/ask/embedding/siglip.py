@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 
-class Settings(WeightSettings, kw_only=True):
+class Settings(WeightSettings):
     """Options of the embedder."""
 
     score: Annotated[

@@ -35,7 +35,7 @@ SUFFIXES = (".json", ".safetensors", ".bin", ".model", ".txt")
 _FITTING = {"blip": "blip-itm or blip-itc", "clip": "clip", "siglip": "siglip", "siglip2": "siglip"}
 
 
-class WeightSettings(Record, kw_only=True):
+class WeightSettings(Record):
     """The options that all embedders with weights have."""
 
     positional: ClassVar[str] = "weights"

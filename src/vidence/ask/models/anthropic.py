@@ -48,7 +48,7 @@ _OF_ALL_REQUESTS = {
 }
 
 
-class Settings(HttpSettings, kw_only=True):
+class Settings(HttpSettings):
     """Options of ``anthropic:`` models."""
 
     base_url: Annotated[str, Meta(description="address; else ANTHROPIC_BASE_URL, else Anthropic")] = ""

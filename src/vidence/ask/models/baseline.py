@@ -21,7 +21,7 @@ RULES = ("random", "constant", "longest", "median")
 Rule = Callable[[Request], str | None]
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of ``baseline:`` models."""
 
     positional: ClassVar[str] = "rule"

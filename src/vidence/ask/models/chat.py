@@ -43,7 +43,7 @@ _ADVICE = {
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
 
-class Settings(HttpSettings, kw_only=True):
+class Settings(HttpSettings):
     """Options of ``openai:`` models, in either protocol."""
 
     base_url: Annotated[str, Meta(description="address; else the variable OPENAI_BASE_URL, else OpenAI")] = ""

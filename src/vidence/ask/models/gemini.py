@@ -72,7 +72,7 @@ _OF_ALL_REQUESTS = {
 }
 
 
-class Settings(UploadSettings, kw_only=True):
+class Settings(UploadSettings):
     """Options of ``gemini:`` models."""
 
     base_url: Annotated[str, Meta(description="address of the server, without the version; else Google")] = ""

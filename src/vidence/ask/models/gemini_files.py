@@ -28,7 +28,7 @@ MOST_DELETED_AT_ONCE = 8
 OPTION: Final = "upload_timeout_s"
 
 
-class UploadSettings(HttpSettings, kw_only=True):
+class UploadSettings(HttpSettings):
     """Options of the API's version and of how whole videos get there."""
 
     api_version: Annotated[str, Meta(description="version of the API in the path; by default v1")] = ""

@@ -30,7 +30,7 @@ _LOOPBACK = {"localhost", "127.0.0.1", "::1"}
 _log = logging.getLogger(__name__)
 
 
-class HttpSettings(Record, kw_only=True):
+class HttpSettings(Record):
     """Options of every model behind a server; all but those in `NOT_IN_IDENTITY` can change a reply."""
 
     positional: ClassVar[str] = "name"

@@ -53,7 +53,7 @@ _WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
 _CANNOT_TELL = "This cannot be told from what is shown."
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of ``phantom:`` models."""
 
     positional: ClassVar[str] = "name"
@@ -73,7 +73,7 @@ class Settings(Record, kw_only=True):
             raise UsageError(f"phantom:{self.name}: letter={self.letter!r} is not one letter, for example C")
 
 
-class _Belief(Record, kw_only=True):
+class _Belief(Record):
     """What a simulated model makes of a question.
 
     `number` is the answer where all is known, `letter` the choice it names, `n_missing` how many cards

@@ -41,7 +41,7 @@ _FARTHEST = 4.0
 _KEPT = 64  # sets of frames whose features are kept
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of ``pointlight-nn:`` models: how references are read and neighbours counted."""
 
     positional: ClassVar[str] = "folder"

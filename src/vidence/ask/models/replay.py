@@ -28,7 +28,7 @@ DecodedT = TypeVar("DecodedT")
 Row = tuple[str, Mapping[str, object]]
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of ``replay:`` models: which column holds what; an empty name reads nothing."""
 
     positional: ClassVar[str] = "file"

@@ -32,7 +32,7 @@ _FAULTS: dict[str, Callable[[str], ModelError]] = {
 }
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of ``scripted:`` models."""
 
     positional: ClassVar[str] = "text"

@@ -47,7 +47,7 @@ CPU_BATCH_SIZE = 4
 logger = logging.getLogger(__name__)
 
 
-class Settings(WeightSettings, kw_only=True):
+class Settings(WeightSettings):
     """Options of ``transformers:`` models."""
 
     device: Annotated[str, Meta(description="auto (all GPUs, else the CPU), cpu, mps, cuda or cuda:N")] = (

@@ -57,7 +57,7 @@ Conversation: TypeAlias = list[dict[str, str | Content]]
 Job: TypeAlias = tuple[Request, Conversation]
 
 
-class Settings(WeightSettings, kw_only=True):
+class Settings(WeightSettings):
     """Options of ``vllm:`` models."""
 
     max_model_len: Annotated[Count | None, Meta(description="most tokens of prompt and reply")] = None

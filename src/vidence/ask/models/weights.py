@@ -34,7 +34,7 @@ Outcome: TypeAlias = Reply | ModelError
 Content: TypeAlias = list[dict[str, str | Image.Image]]
 
 
-class WeightSettings(Record, kw_only=True):
+class WeightSettings(Record):
     """Options of every model whose weights are in this process."""
 
     positional: ClassVar[str] = "name"

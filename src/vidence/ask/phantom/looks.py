@@ -9,7 +9,7 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 
-class Look(Record, kw_only=True):
+class Look(Record):
     """What somebody looks like: the colour of the coat, RGB, and a description in words."""
 
     colour: tuple[int, int, int]

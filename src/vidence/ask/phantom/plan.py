@@ -41,7 +41,7 @@ class Recipe:
 RECIPES = (*(Recipe(k) for k in (1, 1, 2, 3, 4, 5, 6, 7, 8)), Recipe(3, is_told=True))
 
 
-class WorldSpec(Record, kw_only=True):
+class WorldSpec(Record):
     """What to make. Sizes, rates and codecs are used in turn, one video after the other.
 
     `n_variable` of the videos have a variable frame rate. Each video is asked one question for every
@@ -62,7 +62,7 @@ class WorldSpec(Record, kw_only=True):
     crf: int = 26
 
 
-class PlantedPiece(Record, kw_only=True):
+class PlantedPiece(Record):
     """One card: its number `piece` in the world, and the span ``[start_s, end_s)`` in which it is seen."""
 
     piece: int

@@ -13,7 +13,7 @@ ModelName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
 MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 
 
-class SimulatedModel(Record, kw_only=True):
+class SimulatedModel(Record):
     """A simulated model with a known defect.
 
     * ``fuser`` finds and fuses whatever is in its frames: right if and only if every card that the

@@ -36,7 +36,7 @@ _ENCODER_OPTIONS = {
 }
 
 
-class PlantedVideo(Record, kw_only=True):
+class PlantedVideo(Record):
     """One rendered video and the cards in it. `rate` is the mean number of frames per second."""
 
     path: str
@@ -51,7 +51,7 @@ class PlantedVideo(Record, kw_only=True):
     pieces: tuple[PlantedPiece, ...]
 
 
-class World(Record, kw_only=True):
+class World(Record):
     """Everything that was planted, as written to ``world.json``.
 
     `number` is what the codes in the pixels call this world. `versions` are those of this maker and

@@ -12,7 +12,7 @@ from types import MappingProxyType
 from vidence.records import Record
 
 
-class LabelWords(Record, omit_defaults=True, kw_only=True):
+class LabelWords(Record, omit_defaults=True):
     """One label: how it is shown as a choice, other words for it, and what marks the action.
 
     `text` is the label as it is shown. `forms` are synonyms, `features` what the action looks like.

@@ -14,7 +14,7 @@ from vidence.records import Item, Record
 TRIM = 10
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the selector."""
 
     positional: ClassVar[str] = "stride"

@@ -16,7 +16,7 @@ from vidence.errors import DataError
 from vidence.records import Item
 
 
-class Settings(ScoredSettings, kw_only=True):
+class Settings(ScoredSettings):
     """Options of the selector; the parameters of the paper have the names of its code.
 
     A segment is kept whole when the mean of its best scores exceeds its mean by more than `t1` and its

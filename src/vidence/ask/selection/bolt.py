@@ -19,7 +19,7 @@ NO_POWER = -1.0
 FEWEST_ON_RELEASED_GRID = 3
 
 
-class Settings(ScoredSettings, kw_only=True):
+class Settings(ScoredSettings):
     """Options of the selector.
 
     Source: BOLT; power 3 as for Video-MME in the paper's runs.

@@ -22,7 +22,7 @@ Frames = Annotated[
 ]
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the selector."""
 
     positional: ClassVar[str] = "frames"

@@ -11,7 +11,7 @@ from vidence.media.clip import Clip
 from vidence.records import Item, Record
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the selector."""
 
     positional: ClassVar[str] = "rate"

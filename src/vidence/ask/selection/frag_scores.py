@@ -23,7 +23,7 @@ ANSWERS = ("Yes", "No")
 TEMPLATE = "frag-scores"
 
 
-class Settings(ScoredSettings, kw_only=True):
+class Settings(ScoredSettings):
     """Options of the selector; `embedder` is ``model``, or ``model:`` with the spec of another one."""
 
     grid: GridName = "uniform:256"

@@ -6,7 +6,7 @@ from vidence.ask.selection.evidence import AnnotatedEvidence, Frames
 from vidence.records import Record
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the selector."""
 
     positional: ClassVar[str] = "frames"

@@ -28,7 +28,7 @@ GridName = Annotated[
 ]
 
 
-class ScoredSettings(Record, kw_only=True):
+class ScoredSettings(Record):
     """The options that all selectors by scores have; each sets the grid of its paper.
 
     `cuts` is where the paper cuts the text, in tokens, by name of embedder.

@@ -41,7 +41,7 @@ def models_of(selector: Selector) -> tuple[str, ...]:
     return tuple(dict.fromkeys(spec for text in named if (spec := spec_of_model(text))))
 
 
-class Objects(Record, kw_only=True):
+class Objects(Record):
     """What is searched for: the objects that the question is about, and those that they are found near."""
 
     targets: tuple[str, ...]

@@ -11,7 +11,7 @@ from vidence.contracts import ScoringSelector
 from vidence.records import Item
 
 
-class Settings(ScoredSettings, kw_only=True):
+class Settings(ScoredSettings):
     """Options of the selector."""
 
     # The released code cuts the question at as many tokens.

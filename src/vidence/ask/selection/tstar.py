@@ -38,7 +38,7 @@ TEMPLATE = "tstar-objects"
 TARGET = Objects(targets=("the target",))
 
 
-class Settings(SearchSettings, kw_only=True):
+class Settings(SearchSettings):
     """Options of the selector; the embedder's scores must be from 0 to 1, such as those of ``blip-itm``."""
 
     seed: Annotated[int, Meta(ge=0, description="of the generator that draws frames to look at")] = 0

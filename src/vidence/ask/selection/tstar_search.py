@@ -39,7 +39,7 @@ def weights_of(objects: Objects) -> dict[str, float]:
     return dict.fromkeys(objects.cues, CUE_WEIGHT) | dict.fromkeys(objects.targets, TARGET_WEIGHT)
 
 
-class SearchSettings(ScoredSettings, kw_only=True):
+class SearchSettings(ScoredSettings):
     """The parameters of the released class.
 
     Source: T*, released code (the class; its command line has side 4, ratio 1.0, threshold 0.7).

@@ -11,7 +11,7 @@ from vidence.contracts import Answer, Flow, Question, Strategy, View
 from vidence.records import Record, Unreadable
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the strategy."""
 
     tries: Annotated[int, Meta(ge=1, description="how often a question is asked again at most")] = 3

@@ -42,7 +42,7 @@ KINDS: dict[str, str] = {
 }
 
 
-class Reason(Record, kw_only=True, omit_defaults=True):
+class Reason(Record, omit_defaults=True):
     """One thing that speaks against a question. `others` are ids of the questions it is about, too."""
 
     kind: str
@@ -66,7 +66,7 @@ def note(kind: str, says: str) -> Reason:
     return Reason(kind=kind, severity="note", says=says)
 
 
-class Suspect(Record, kw_only=True):
+class Suspect(Record):
     """A question, or a line that is none, with what speaks against it, the worst first."""
 
     item_id: str

@@ -124,7 +124,7 @@ class Settings(Record):
         return self.procedure.at_least or self.n_votes
 
 
-class Vote(Record, kw_only=True):
+class Vote(Record):
     """What one member of the panel answered in one run."""
 
     member: str
@@ -135,7 +135,7 @@ class Vote(Record, kw_only=True):
     """Its letter is in the item's own order."""
 
 
-class PanelFinding(Record, kw_only=True):
+class PanelFinding(Record):
     """Who was right about one question in words alone.
 
     Source: HERBench, section 7.6.

@@ -114,7 +114,7 @@ class Step:
     model: str = ""
 
 
-class Measured(Record, kw_only=True, omit_defaults=True):
+class Measured(Record, omit_defaults=True):
     """What one question got with one amount."""
 
     label: str
@@ -126,7 +126,7 @@ class Measured(Record, kw_only=True, omit_defaults=True):
     marks: tuple[ReplyScore, ...]
 
 
-class BudgetsFinding(Record, kw_only=True):
+class BudgetsFinding(Record):
     """What one question got with each amount of each sweep: ``frames``, ``size``, ``thinking``.
 
     Source: HumanPCR, figure 6; PerceptionComp, table 3.

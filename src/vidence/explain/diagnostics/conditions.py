@@ -17,7 +17,7 @@ Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
 
 
-class ReplyScore(Record, kw_only=True, omit_defaults=True):
+class ReplyScore(Record, omit_defaults=True):
     """How one reply was scored."""
 
     value: float | None

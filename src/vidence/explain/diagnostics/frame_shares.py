@@ -98,7 +98,7 @@ class Settings(Record):
         return Sampling(temperature=self.temperature, max_tokens=self.max_tokens or 1024)
 
 
-class FrameSharesFinding(Record, kw_only=True, omit_defaults=True):
+class FrameSharesFinding(Record, omit_defaults=True):
     """What each frame adds to the option that a model picks with all of them.
 
     Source: HERBench, section 5.2.

@@ -70,7 +70,7 @@ class Settings(Record):
         return self.repeats if self.at_least is None else self.at_least
 
 
-class ModalityFinding(Record, kw_only=True):
+class ModalityFinding(Record):
     """What one question got under each of `CONDITIONS`.
 
     Source: HumanPCR, table 5.

@@ -66,7 +66,7 @@ class Settings(Record):
             )
 
 
-class MrfsFinding(Record, kw_only=True):
+class MrfsFinding(Record):
     """What one question demands.
 
     Source: HERBench, section 3.4.

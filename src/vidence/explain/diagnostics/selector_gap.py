@@ -77,7 +77,7 @@ class Settings(Record):
         return (*self.chosen, ORACLE)
 
 
-class GapFinding(Record, kw_only=True, omit_defaults=True):
+class GapFinding(Record, omit_defaults=True):
     """What one question got by what was shown: ``plan``, the spec of a selector, ``evidence-frames``.
 
     A question that was skipped has nothing.

@@ -36,7 +36,7 @@ _REACH = 2  # numbers of questions this near are tried, to say what an impossibl
 Flags = dict[str, list[Flag]]  # by column, within one row
 
 
-class Coverage(Record, kw_only=True):
+class Coverage(Record):
     """What an audit could say of the columns of per cent.
 
     `checked` are those where some values are possible and others not, `vacuous` those with so many

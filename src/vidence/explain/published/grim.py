@@ -23,7 +23,7 @@ NEAREST: tuple[Rounding, ...] = ROUNDINGS[:3]
 MOST_MOVED = 4
 
 
-class Printed(Record, kw_only=True):
+class Printed(Record):
     """A percentage as it stands in a table: its text, and how many digits follow the point."""
 
     text: str
@@ -40,7 +40,7 @@ class Printed(Record, kw_only=True):
         return Fraction(1, 10**self.decimals)
 
 
-class Implied(Record, kw_only=True):
+class Implied(Record):
     """What a printed percentage says about the count behind it.
 
     `counts` holds for each rounding the whole numbers k, 0 to `n`, for which ``100 k / n`` prints as
@@ -84,7 +84,7 @@ class Implied(Record, kw_only=True):
         return "truncated only" if self.truncated else "impossible"
 
 
-class SumCheck(Record, kw_only=True):
+class SumCheck(Record):
     """Whether counts of the parts can add up to a count of the whole.
 
     `part_sums` are the lowest and the highest sum that the parts allow, None where a part is impossible;
@@ -99,7 +99,7 @@ class SumCheck(Record, kw_only=True):
     n_whole: int
 
 
-class MeanCheck(Record, kw_only=True):
+class MeanCheck(Record):
     """Whether a printed mean can be that of the printed parts.
 
     `recomputed` is the mean of the parts as printed. The true mean lies in ``[low, high]``, since each part
@@ -315,7 +315,7 @@ def nearby_sizes(value_text: str, n: int, *, reach: int = 2) -> tuple[int, ...]:
 # --------------------------------------------------------------------------- one row of a table
 
 
-class Move(Record, kw_only=True):
+class Move(Record):
     """A way to put the values of a row into other columns that makes all of them possible.
 
     `sources` maps a column to the one in which its value is printed; columns that keep theirs are absent.
@@ -326,7 +326,7 @@ class Move(Record, kw_only=True):
     adds_up: bool | None
 
 
-class RowAudit(Record, kw_only=True):
+class RowAudit(Record):
     """One row of a table whose columns are parts of a whole.
 
     `cells` holds what each printed part says. For the parts that are impossible, `fits` lists the other

@@ -40,7 +40,7 @@ _BLANK = frozenset({"", "-", "–", "—", "n/a", "N/A", "/"})  # noqa: RUF001 -
 _NUMBER = re.compile(r"[+-]?(\d+|\d{1,3}(,\d{3})+)(\.\d+)?", re.ASCII)
 
 
-class Source(Record, kw_only=True, omit_defaults=True):
+class Source(Record, omit_defaults=True):
     """Where a table was printed: paper, place in it, arXiv number and address where they are known."""
 
     paper: str = ""
@@ -49,7 +49,7 @@ class Source(Record, kw_only=True, omit_defaults=True):
     address: str = ""
 
 
-class Measure(Record, kw_only=True, omit_defaults=True):
+class Measure(Record, omit_defaults=True):
     """How a run computes what stands in a column.
 
     `average` is ``micro`` (mean over questions), ``answered`` (mean over those whose reply could be read)
@@ -61,7 +61,7 @@ class Measure(Record, kw_only=True, omit_defaults=True):
     where: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
 
 
-class PublishedColumn(Record, kw_only=True, omit_defaults=True):
+class PublishedColumn(Record, omit_defaults=True):
     """One column.
 
     A ``percent`` is a share of `n` questions, or of as many as the column `n_from` says; without both
@@ -76,7 +76,7 @@ class PublishedColumn(Record, kw_only=True, omit_defaults=True):
     measure: Measure | None = None
 
 
-class Flag(Record, kw_only=True):
+class Flag(Record):
     """What is wrong with a cell, or worth knowing of it.
 
     A ``remark`` was written by a person; all other kinds are found by `vidence.explain.published.audited`.
@@ -91,14 +91,14 @@ class Flag(Record, kw_only=True):
         return self.kind not in HARMLESS
 
 
-class PublishedCell(Record, kw_only=True, omit_defaults=True):
+class PublishedCell(Record, omit_defaults=True):
     """One cell as printed, with what is known against it."""
 
     text: str
     flags: tuple[Flag, ...] = ()
 
 
-class PublishedRow(Record, kw_only=True, omit_defaults=True):
+class PublishedRow(Record, omit_defaults=True):
     """One row. `line` is its line in the file, `missing` how many questions it may lack at most.
 
     `n` overrides the denominators of columns; without `is_n_known` no denominator holds for the row.
@@ -114,7 +114,7 @@ class PublishedRow(Record, kw_only=True, omit_defaults=True):
     missing: int = 0
 
 
-class ColumnRule(Record, kw_only=True, omit_defaults=True):
+class ColumnRule(Record, omit_defaults=True):
     """In every row the column `total` is made of the columns `of`; `rows` limits it to some rows.
 
     ``sum``: the right answers of `of` add up to those of `total`. ``mean``: it is their mean, with `weights`
@@ -129,7 +129,7 @@ class ColumnRule(Record, kw_only=True, omit_defaults=True):
     rows: tuple[str, ...] = ()
 
 
-class RowRule(Record, kw_only=True, omit_defaults=True):
+class RowRule(Record, omit_defaults=True):
     """The row `total` is the mean or the sum of the rows of models in `columns` (none: all with numbers).
 
     For a mean the rows weigh alike, or by the column `weights`.
@@ -141,7 +141,7 @@ class RowRule(Record, kw_only=True, omit_defaults=True):
     weights: str = ""
 
 
-class Across(Record, kw_only=True):
+class Across(Record):
     """A column whose values become columns when a table stands beside a run: one row for each model.
 
     `where` says for each value which questions it is about; it joins the `where` of the measures.
@@ -151,7 +151,7 @@ class Across(Record, kw_only=True):
     where: dict[str, dict[str, tuple[str, ...]]]
 
 
-class RowNote(Record, kw_only=True):
+class RowNote(Record):
     """What the TOML file says of one row; see `PublishedRow`."""
 
     row: str
@@ -161,7 +161,7 @@ class RowNote(Record, kw_only=True):
     missing: int = 0
 
 
-class Remark(Record, kw_only=True):
+class Remark(Record):
     """What a person found: about one row or all (empty), in some columns or all (none named)."""
 
     says: str
@@ -169,7 +169,7 @@ class Remark(Record, kw_only=True):
     columns: tuple[str, ...] = ()
 
 
-class About(Record, kw_only=True, omit_defaults=True):
+class About(Record, omit_defaults=True):
     """What is known of a table as a whole; `notes` are remarks on it.
 
     `names` are the columns that together name a row (none: the first). `splits` are those of the
@@ -187,7 +187,7 @@ class About(Record, kw_only=True, omit_defaults=True):
     row_rules: tuple[RowRule, ...] = ()
 
 
-class Notes(About, kw_only=True):
+class Notes(About):
     """What stands beside a CSV: the form of the TOML file."""
 
     columns: tuple[PublishedColumn, ...] = ()
@@ -195,7 +195,7 @@ class Notes(About, kw_only=True):
     flags: tuple[Remark, ...] = ()
 
 
-class PublishedTable(About, kw_only=True, omit_defaults=True):
+class PublishedTable(About, omit_defaults=True):
     """A table as printed."""
 
     name: str

@@ -30,7 +30,7 @@ _WORDS: Final = {"A": (6, 160), "B": (12, 260)}
 _TOLD: Final = {"A": "tells-actions", "B": "names-clothing"}
 
 
-class CardChecks(Record, kw_only=True, omit_defaults=True):
+class CardChecks(Record, omit_defaults=True):
     """When cards are used.
 
     `limit` is the largest Jaccard similarity of the two cards of a track. With `strict` an appearance card
@@ -42,7 +42,7 @@ class CardChecks(Record, kw_only=True, omit_defaults=True):
     strict: bool = False
 
 
-class Flag(Record, kw_only=True):
+class Flag(Record):
     """Something about a card that a person should look at; `words` are those that gave rise to it."""
 
     track_id: str

@@ -29,7 +29,7 @@ _BOX_COLOUR: Final = (255, 230, 0)
 _BOX_EDGE: Final = (0, 0, 0)
 
 
-class CropRules(Record, kw_only=True, omit_defaults=True):
+class CropRules(Record, omit_defaults=True):
     """How crops are chosen and made.
 
     The first and the last `end_share` of a track are for its appearance, `n_each_end` crops from either; what

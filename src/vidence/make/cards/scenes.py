@@ -26,7 +26,7 @@ _WORDS: Final = (5, 80)
 _BANNED: Final = re.compile(r"\b(?:scenes?|shots?)\b", re.IGNORECASE)
 
 
-class SceneRules(Record, kw_only=True, omit_defaults=True):
+class SceneRules(Record, omit_defaults=True):
     """What of a shot is shown.
 
     `n_frames` frames, the middles of as many equal parts of what shows nothing but the shot; the outer

@@ -11,7 +11,7 @@ from vidence.records import Record
 LIMIT: Final = 0.15
 
 
-class Leakage(Record, kw_only=True):
+class Leakage(Record):
     """How alike the two cards of a track are, 0 to 1.
 
     `raw` is the Jaccard similarity of all words as they are written, `content` that of the words in small

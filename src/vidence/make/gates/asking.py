@@ -26,7 +26,7 @@ from vidence.records import Failed, Item, Media, Part, Prompt, Record, Reply, Sc
 Decision = Literal["kept", "open", "dropped", "untried"]
 
 
-class GateVote(Record, kw_only=True, omit_defaults=True):
+class GateVote(Record, omit_defaults=True):
     """What one model answered to a draft: one mark for each order of the choices that it was shown.
 
     `frame_index` is the frame that it saw, -1 where it saw none. `failed` says why there is no answer.
@@ -48,7 +48,7 @@ class GateVote(Record, kw_only=True, omit_defaults=True):
         return self.is_usable and all(mark.value == 1.0 for mark in self.marks)
 
 
-class GateVerdict(Record, kw_only=True, omit_defaults=True):
+class GateVerdict(Record, omit_defaults=True):
     """What a gate says of a draft.
 
     ``open``: it is kept, and a person is asked, since votes that are missing could have turned it.

@@ -24,7 +24,7 @@ _QUALITY = 90
 _NOT_HERE = "the video is not here"
 
 
-class FrameSet(Record, kw_only=True, omit_defaults=True):
+class FrameSet(Record, omit_defaults=True):
     """The pictures of some frames of one video; `why` says why there is none."""
 
     frames: tuple[Crop, ...] = ()

@@ -24,7 +24,7 @@ _MAY_NAME = re.compile(
 )
 
 
-class LetterCounts(Record, kw_only=True, omit_defaults=True):
+class LetterCounts(Record, omit_defaults=True):
     """How often each letter is right, before and after; `chi_square` is Pearson's against even letters.
 
     `n_fixed` drafts cannot be moved, since their words name letters or other choices.

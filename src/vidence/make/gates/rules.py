@@ -13,7 +13,7 @@ from vidence.records import Record
 ALL: Final = "test"
 
 
-class TextOnlyRules(Record, kw_only=True, omit_defaults=True):
+class TextOnlyRules(Record, omit_defaults=True):
     """A draft is dropped when `at_least` of the `models` (names in ``[models]``) are right without the video.
 
     Every model sees the choices in the draft's own order, and in `permutations` other orders drawn from the
@@ -36,7 +36,7 @@ class TextOnlyRules(Record, kw_only=True, omit_defaults=True):
             )
 
 
-class OneFrameRules(Record, kw_only=True, omit_defaults=True):
+class OneFrameRules(Record, omit_defaults=True):
     """A draft is dropped when `model` is right with one frame, for `suffice` of the frames that are tried.
 
     Tried are the central frame of the video (with `central`) and the middle frames of the first `evidence`
@@ -61,7 +61,7 @@ class OneFrameRules(Record, kw_only=True, omit_defaults=True):
             )
 
 
-class CheckRules(Record, kw_only=True, omit_defaults=True):
+class CheckRules(Record, omit_defaults=True):
     """When two drafts of one task and video are nearly one.
 
     Their texts resemble each other by `near` or more, they have the same answer, and their evidence overlaps
@@ -72,7 +72,7 @@ class CheckRules(Record, kw_only=True, omit_defaults=True):
     same_evidence: Share = 0.5
 
 
-class GateRules(Record, kw_only=True, omit_defaults=True):
+class GateRules(Record, omit_defaults=True):
     """The gates behind the drafts. The first two are left out where their tables are absent."""
 
     text_only: TextOnlyRules | None = None
@@ -87,7 +87,7 @@ class GateRules(Record, kw_only=True, omit_defaults=True):
         return panel if self.one_frame is None else (*panel, self.one_frame.model)
 
 
-class ReviewRules(Record, kw_only=True, omit_defaults=True):
+class ReviewRules(Record, omit_defaults=True):
     """How people look at a sample, and what follows from it.
 
     `share` of the questions are drawn, from each stratum (a task on a video) of `least_stratum` questions or
@@ -104,7 +104,7 @@ class ReviewRules(Record, kw_only=True, omit_defaults=True):
     frames: Count = 6
 
 
-class ReleaseRules(Record, kw_only=True, omit_defaults=True):
+class ReleaseRules(Record, omit_defaults=True):
     """What is released, and under which name.
 
     `splits` are shares of the questions; a video is in one split only. A source without a licence is left

@@ -38,7 +38,7 @@ def option_spec(name: str, options: Mapping[str, OptionValue]) -> Spec:
     return Spec(name=name, options=texts)
 
 
-class SourceRule(Record, kw_only=True, omit_defaults=True):
+class SourceRule(Record, omit_defaults=True):
     """One video, or all that a pattern such as ``street/*.mp4`` finds in the folder of the videos.
 
     `video_id` is by default the name of the file without its ending. In `detections`, `cards` and
@@ -55,7 +55,7 @@ class SourceRule(Record, kw_only=True, omit_defaults=True):
     scene_cards: str = ""
 
 
-class LogRule(Record, kw_only=True, omit_defaults=True):
+class LogRule(Record, omit_defaults=True):
     """A log of narrated events: its format (a name from the catalog) and its file or folder.
 
     Where `media` is given, the videos that the log names are sources, too: a video's file is `media` with
@@ -73,7 +73,7 @@ class LogRule(Record, kw_only=True, omit_defaults=True):
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
-class TrackingRules(Record, kw_only=True, omit_defaults=True):
+class TrackingRules(Record, omit_defaults=True):
     """How people are followed. `detector` and `tracker` are specs, `every` takes each n-th frame only.
 
     With `end_at_cuts` nobody is followed from one shot into the next, where shots are looked for: behind a
@@ -93,14 +93,14 @@ class TrackingRules(Record, kw_only=True, omit_defaults=True):
     pick: DiversitySettings = DiversitySettings()
 
 
-class ShotRules(Record, kw_only=True, omit_defaults=True):
+class ShotRules(Record, omit_defaults=True):
     """How videos are cut into shots: the name of a detector, and its options."""
 
     detector: str = "content"
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
-class CardStep(Record, kw_only=True, omit_defaults=True):
+class CardStep(Record, omit_defaults=True):
     """Who writes cards (the name of a model in ``[models]``), from which pictures, and when one is used."""
 
     model: str
@@ -108,7 +108,7 @@ class CardStep(Record, kw_only=True, omit_defaults=True):
     rules: CardChecks = CardChecks()
 
 
-class SceneStep(Record, kw_only=True, omit_defaults=True):
+class SceneStep(Record, omit_defaults=True):
     """Who describes shots: the name of a model in ``[models]``, and what of a shot it is shown.
 
     Without a model only shots are described whose video has a file of scene cards. With `false` each
@@ -129,7 +129,7 @@ class SceneStep(Record, kw_only=True, omit_defaults=True):
             )
 
 
-class TaskRules(Record, kw_only=True, omit_defaults=True):
+class TaskRules(Record, omit_defaults=True):
     """How much of one task: at most `per_video` drafts of a video and `total` of all.
 
     `structures` are the forms of question that are wanted (empty: all that the task has).
@@ -141,7 +141,7 @@ class TaskRules(Record, kw_only=True, omit_defaults=True):
     options: dict[str, OptionValue] = msgspec.field(default_factory=dict)
 
 
-class HerbenchConfig(Record, kw_only=True, omit_defaults=True):
+class HerbenchConfig(Record, omit_defaults=True):
     """Everything that decides which questions come out; `read_herbench` makes one from a file.
 
     `name` names the set, `videos` is the folder that the paths of videos start from. `prompts` is a folder

@@ -25,7 +25,7 @@ ASKED = "tasks"  # the name of the model that tasks ask
 PARTS = ("tracked", "chosen", "a_cards", "b_cards", "shots", "scene_cards", "events", "crops")
 
 
-class DraftSet(Record, kw_only=True):
+class DraftSet(Record):
     """What a task made of one video."""
 
     drafts: tuple[Draft, ...]

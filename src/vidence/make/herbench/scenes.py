@@ -31,7 +31,7 @@ class Pictured:
     dropped: tuple[Dropped, ...] = ()
 
 
-class Written(Record, kw_only=True):
+class Written(Record):
     """A scene card, or why there is none."""
 
     card: SceneCard | None = None

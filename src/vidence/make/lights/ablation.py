@@ -46,7 +46,7 @@ _ACCURACY = Column(key="accuracy", title="accuracy", kind="share")
 _LABELLED, _ALIKE = "observer, dots told apart", "observer, dots alike"
 
 
-class Measured(Record, kw_only=True):
+class Measured(Record):
     """One model in one condition. `difference` is to the base on the same questions, None in the base.
 
     `p_value` is adjusted by Holm's method over all conditions of the model. `n_guessed` counts the answers of

@@ -38,7 +38,7 @@ _RATES = {"jumping-jack": 1.0, "squat": 0.5, "bow": 0.33, "wave": 1.5, "stand": 
 _SPEEDS = {"walk": 1.3, "run": 3.2}
 
 
-class Shown(Trial, kw_only=True):
+class Shown(Trial):
     """A trial that is shown in every condition; its files are paths, or ``walker:ACTION?key=value``."""
 
     yaw_deg: float = 0.0

@@ -61,7 +61,7 @@ DEFAULT_FACTORS: dict[str, tuple[Level, ...]] = {
 }
 
 
-class Motions(Record, kw_only=True, omit_defaults=True):
+class Motions(Record, omit_defaults=True):
     """Who moves: the built-in figure, or with `table` the recordings of a table.
 
     `n_each` clips of each action of the figure, its angle of view spread by `yaw_spread_deg` to both sides.
@@ -77,7 +77,7 @@ class Motions(Record, kw_only=True, omit_defaults=True):
     duration_s: float = 1.5
 
 
-class Asking(Record, kw_only=True, omit_defaults=True):
+class Asking(Record, omit_defaults=True):
     """Whom to ask, and how. `overrides` are fields of a plan, such as ``temperature`` or ``max_cost``.
 
     In a model, ``{base}`` is the folder of clips without any manipulation, and ``{same}`` the one under test:
@@ -97,7 +97,7 @@ class Asking(Record, kw_only=True, omit_defaults=True):
             raise UsageError("ask.wishes is called ask.overrides now; rename the table in the configuration")
 
 
-class Observing(Record, kw_only=True, omit_defaults=True):
+class Observing(Record, omit_defaults=True):
     """The ideal observer; none with `n_trials` 0.
 
     `sd_px` is what it adds to the jitter of the display, in pixels, one observer for each: half a pixel is
@@ -108,7 +108,7 @@ class Observing(Record, kw_only=True, omit_defaults=True):
     sd_px: tuple[float, ...] = (0.5, 16.0)
 
 
-class AblationConfig(Record, kw_only=True, omit_defaults=True):
+class AblationConfig(Record, omit_defaults=True):
     """The whole file. `stimulus` are settings of the display as for ``vidence pointlight --set``.
 
     `vary` has for each factor its levels: ``frames``, ``dots``, one of `ALIASES`, or any setting of the
@@ -135,7 +135,7 @@ class AblationConfig(Record, kw_only=True, omit_defaults=True):
             raise UsageError("motions: n_each and duration_s must be above 0")
 
 
-class Condition(Record, kw_only=True):
+class Condition(Record):
     """One way to show all clips: `factor` at `level`; the base has neither.
 
     `settings` are those of the display that differ from the base; `n_dots` and `n_frames` are None where they

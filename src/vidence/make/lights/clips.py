@@ -23,14 +23,14 @@ from vidence.pointlight.writing import sidecar, write_video
 from vidence.records import Record
 
 
-class PairRules(Record, kw_only=True, omit_defaults=True):
+class PairRules(Record, omit_defaults=True):
     """How two actors come into one space: `offset_m` moves the second; else `hold_hands` aligns them."""
 
     offset_m: tuple[float, float, float] | None = None
     hold_hands: bool = False
 
 
-class ClipRules(Record, kw_only=True, omit_defaults=True):
+class ClipRules(Record, omit_defaults=True):
     """How clips are made. `fewest_frames` is what a benchmark shows; shorter clips are dropped.
 
     With `is_strict` a motion that fails a check (height, limbs, gravity, gaps, ...) is dropped; otherwise it
@@ -44,7 +44,7 @@ class ClipRules(Record, kw_only=True, omit_defaults=True):
     pairs: dict[str, PairRules] = msgspec.field(default_factory=dict)
 
 
-class ClipMade(Record, kw_only=True, omit_defaults=True):
+class ClipMade(Record, omit_defaults=True):
     """One clip on disk. `path` starts from the folder of the benchmark; `doubts` are checks that failed."""
 
     clip_id: str
@@ -57,7 +57,7 @@ class ClipMade(Record, kw_only=True, omit_defaults=True):
     notes: tuple[str, ...] = ()
 
 
-class ClipResult(Record, kw_only=True, omit_defaults=True):
+class ClipResult(Record, omit_defaults=True):
     """A clip, or why there is none: one of the two."""
 
     clip: ClipMade | None = None

@@ -22,7 +22,7 @@ from vidence.records import Record
 _KEY_COLUMNS = ("form", "place", "item_id", "choice_1", "choice_2", "choice_3", "right")
 
 
-class StudyRules(Record, kw_only=True, omit_defaults=True):
+class StudyRules(Record, omit_defaults=True):
     """How many forms there are, with how many clips each (0 forms: no sheets), and what is asked.
 
     `target` is ``label`` or ``intention``. Every form has its own clips as long as there are enough; the

@@ -32,7 +32,7 @@ _SIGNS = re.compile(r"[^\w.]+")
 _NAME = re.compile(r"^0*(\d+)_0*(\d+)(?=[._])")
 
 
-class Trial(Record, kw_only=True, omit_defaults=True):
+class Trial(Record, omit_defaults=True):
     """One clip to be made: who moves (one file, or two of one session), and what it shows.
 
     `files` are relative to the folder of motions. `line` is that of the table.

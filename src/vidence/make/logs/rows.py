@@ -166,7 +166,7 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
     )
 
 
-class ClassSettings(Record, kw_only=True):
+class ClassSettings(Record):
     """Which words mean the same: tables of verb and noun classes, by default those beside the log."""
 
     verb_classes: Annotated[FilePath, Meta(description="table of verb classes, a CSV file")] = ""

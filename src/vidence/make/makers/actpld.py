@@ -31,7 +31,7 @@ STAGES = ("rows", "files", "clips", "choices", "tables", "study")
 _CLIPS = Codec(ClipResult)
 
 
-class ActpldConfig(Record, kw_only=True, omit_defaults=True):
+class ActpldConfig(Record, omit_defaults=True):
     """The configuration; paths start from its folder.
 
     `map` is the table of trials, `motions` the folder of their files (not needed for walkers). Only rows of

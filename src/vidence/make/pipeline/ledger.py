@@ -17,7 +17,7 @@ ACCOUNT_FILE, DROPPED_FILE = "account.json", "dropped.jsonl"
 _MOST_NAMED = 3
 
 
-class StageAccount(Record, kw_only=True, omit_defaults=True):
+class StageAccount(Record, omit_defaults=True):
     """One stage: ``n_in = n_out + sum(dropped.values())``. `unit` says what is counted.
 
     `dropped` counts by reason; each single thing that was dropped is in ``dropped.jsonl``.
@@ -35,7 +35,7 @@ class StageAccount(Record, kw_only=True, omit_defaults=True):
         return sum(self.dropped.values())
 
 
-class Account(Record, kw_only=True):
+class Account(Record):
     """All stages in their order, and how many questions there are in the end, by task."""
 
     format: str = "vidence-make-account/1"

@@ -13,7 +13,7 @@ from vidence.seeing.shooting import Shot
 from vidence.seeing.tracks import TrackedVideo
 
 
-class VideoSource(Record, kw_only=True, omit_defaults=True):
+class VideoSource(Record, omit_defaults=True):
     """One video that questions are made about. `path` starts from the folder of the videos.
 
     `collection` is what HERBench calls the source data set; `licence` says what may be done with it.
@@ -31,7 +31,7 @@ class VideoSource(Record, kw_only=True, omit_defaults=True):
     licence: str = ""
 
 
-class Crop(Record, kw_only=True):
+class Crop(Record):
     """A picture of one track in one frame; `digest` is the SHA-256 of its encoded bytes."""
 
     track_id: str
@@ -42,7 +42,7 @@ class Crop(Record, kw_only=True):
     media_type: str = "image/jpeg"
 
 
-class Card(Record, kw_only=True, omit_defaults=True):
+class Card(Record, omit_defaults=True):
     """What was written about one track: `A` its appearance, `B` its path and behaviour (HERBench, 7.2).
 
     `frames` are those that the writer was shown. `writer` is the identity of a model, a file, or a person.
@@ -55,7 +55,7 @@ class Card(Record, kw_only=True, omit_defaults=True):
     writer: str = ""
 
 
-class Change(Record, kw_only=True):
+class Change(Record):
     """One atomic detail that a false description has otherwise; `before` is empty where it was added."""
 
     kind: Literal["modification", "addition"]
@@ -63,7 +63,7 @@ class Change(Record, kw_only=True):
     after: str
 
 
-class SceneCard(Record, kw_only=True, omit_defaults=True):
+class SceneCard(Record, omit_defaults=True):
     """One sentence about a shot. A false one lists what was changed (HERBench, 7.4)."""
 
     card_id: str
@@ -79,7 +79,7 @@ class SceneCard(Record, kw_only=True, omit_defaults=True):
         return not self.changes
 
 
-class Event(Record, kw_only=True, omit_defaults=True):
+class Event(Record, omit_defaults=True):
     """Something that was narrated: ``[start_s, end_s)``, what was done (`verb`) with what (`noun`).
 
     The classes put synonyms together; -1 where a log has none. `nouns` are all that the narration names.
@@ -128,7 +128,7 @@ class Corpus:
     looks: Mapping[str, Mapping[str, tuple[float, ...]]] = field(default_factory=dict)
 
 
-class Draft(Record, kw_only=True, omit_defaults=True):
+class Draft(Record, omit_defaults=True):
     """A question on its way to a release: what it asks, what is right and why, what it rests on.
 
     `answer_index` is the place of the right choice. `evidence` are the spans that an answer needs; a task
@@ -150,7 +150,7 @@ class Draft(Record, kw_only=True, omit_defaults=True):
     facts: dict[str, str] = msgspec.field(default_factory=dict)
 
 
-class Dropped(Record, kw_only=True, omit_defaults=True):
+class Dropped(Record, omit_defaults=True):
     """Something that was not used: a draft, a card, a track; at which stage, and why.
 
     `reason` is a short name that accounts are kept by (``too-few-events``), `detail` what was seen.

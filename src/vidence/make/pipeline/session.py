@@ -29,7 +29,7 @@ T = TypeVar("T")
 Gate: TypeAlias = Callable[[Sequence[Draft]], tuple[Sequence[Draft], Sequence[Dropped]]]
 
 
-class MakeOverrides(Record, kw_only=True, omit_defaults=True):
+class MakeOverrides(Record, omit_defaults=True):
     """What a user wants of one session beside the configuration; nothing of it changes a question.
 
     `only` are the tasks (or other parts of the maker) to make, `until` the last stage to do, `limit` how

@@ -21,7 +21,7 @@ _DEEDS = (
 )
 
 
-class Deed(Record, kw_only=True):
+class Deed(Record):
     """Something that is done, from `start_s` to `end_s`."""
 
     verb: str
@@ -35,7 +35,7 @@ class Deed(Record, kw_only=True):
         return f"{self.verb} {self.noun}"
 
 
-class Kitchen(Record, kw_only=True):
+class Kitchen(Record):
     """All that is done in one video, in the order of time; no two things at once."""
 
     name: str

@@ -100,7 +100,7 @@ structures = ["absent", "which-of-four"]
 """
 
 
-class Planted(Record, kw_only=True):
+class Planted(Record):
     """Everything that was planted."""
 
     seed: int

@@ -30,7 +30,7 @@ _SHORTEST_S, _LONGEST_S = 3.5, 12.0
 _QUIET_S = 1.0  # nobody comes or goes so near to the beginning or the end of the film
 
 
-class Passer(Record, kw_only=True):
+class Passer(Record):
     """Somebody in the street, from `first_frame` to `last_frame`, both included.
 
     `look` is a place in `LOOKS`. `enters` and `leaves` are None for who is there from the first frame, or
@@ -54,7 +54,7 @@ class Passer(Record, kw_only=True):
         return left, top, left + FIGURE_PX[0], top + FIGURE_PX[1]
 
 
-class Street(Record, kw_only=True):
+class Street(Record):
     """One film as planned."""
 
     name: str

@@ -31,7 +31,7 @@ ABOUT = Path("about")
 NO_LICENCE = "no-licence"
 
 
-class ReleasedVideo(Record, kw_only=True, omit_defaults=True):
+class ReleasedVideo(Record, omit_defaults=True):
     """One video that questions of a release are about; it is not part of the release."""
 
     video_id: str
@@ -43,7 +43,7 @@ class ReleasedVideo(Record, kw_only=True, omit_defaults=True):
     licence: str = ""
 
 
-class Manifest(Record, kw_only=True):
+class Manifest(Record):
     """What a release holds: ``about/release.json``."""
 
     format: str = "vidence-release/1"

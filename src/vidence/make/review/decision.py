@@ -19,7 +19,7 @@ ALL_TASKS = "all"
 Rest = Literal["released", "held-back", "none-left", "by-task"]
 
 
-class TaskReview(Record, kw_only=True, omit_defaults=True):
+class TaskReview(Record, omit_defaults=True):
     """What was said of one task. `n` questions, of which `n_queued` were looked at in any case.
 
     `rejected` is the share of the sample that was rejected, with Wilson's interval; None without a sample.
@@ -40,7 +40,7 @@ class TaskReview(Record, kw_only=True, omit_defaults=True):
     checks: dict[str, int] = msgspec.field(default_factory=dict)
 
 
-class ReviewResult(Record, kw_only=True):
+class ReviewResult(Record):
     """The decision for each task; the last line is over all and decides nothing."""
 
     rule: str

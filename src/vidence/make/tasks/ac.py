@@ -27,7 +27,7 @@ _LEAD = 2
 _LEAST_LEADER = 4
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Which counts are asked."""
 
     least: Annotated[int, Meta(ge=1, description="smallest count that is asked, 3 or more")] = LEAST_COUNT

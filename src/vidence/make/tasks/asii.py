@@ -29,7 +29,7 @@ _MOST_OCCURRENCES = 3
 _MOST_REPEATS = 60
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Which events make a timeline."""
 
     apart_s: Annotated[

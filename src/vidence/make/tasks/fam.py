@@ -19,7 +19,7 @@ WORDS = Words(
 )
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Which actions are asked about."""
 
     least: Annotated[int, Meta(ge=1, description="how often an action must occur in other videos")] = (

@@ -12,7 +12,7 @@ from vidence.make.tasks.events import COMPATIBLE, EventContext, written
 from vidence.records import Record
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Which objects are asked about, and in which words."""
 
     least: Annotated[

@@ -44,7 +44,7 @@ _TOPICS: Final[Mapping[str, Mapping[str, str]]] = {
 }
 
 
-class Settings(PeopleSettings, kw_only=True):
+class Settings(PeopleSettings):
     """Which people are asked about, and how the model is asked."""
 
     leak: Annotated[

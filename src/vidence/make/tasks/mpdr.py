@@ -40,7 +40,7 @@ _PAIRS = tuple(combinations(range(N_PEOPLE), 2))
 _N_TIES = 2
 
 
-class Settings(PeopleSettings, kw_only=True):
+class Settings(PeopleSettings):
     """Which people are asked about, and which times count as equal."""
 
     tie_s: Annotated[float, Meta(gt=0, description="times closer than that are equal, seconds")] = TIE_S

@@ -46,7 +46,7 @@ Reach: TypeAlias = Annotated[
 ]
 
 
-class PeopleSettings(Record, kw_only=True):
+class PeopleSettings(Record):
     """Which people are asked about."""
 
     alike: Annotated[

@@ -58,7 +58,7 @@ _REGION_WORDS = {
 }
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Who is counted, and when a count is clear enough to be asked for."""
 
     unclear: Annotated[

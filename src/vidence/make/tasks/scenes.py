@@ -20,7 +20,7 @@ FEWEST_CHANGES, MOST_CHANGES = 2, 5
 _MOST_REPEATS = 60
 
 
-class SceneSettings(Record, kw_only=True):
+class SceneSettings(Record):
     """Which descriptions are used."""
 
     alike: Annotated[

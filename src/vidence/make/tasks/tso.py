@@ -40,7 +40,7 @@ _WORDS = {
 }
 
 
-class Settings(SceneSettings, kw_only=True):
+class Settings(SceneSettings):
     """Which descriptions are used."""
 
     mixed: Annotated[

@@ -357,7 +357,7 @@ def _row(opened: Opened, frame: _Frame, *, asf: AsfSkeleton, places: dict[str, s
 STAND_INS = {13: 12, 14: 12}
 
 
-class Settings(SkeletonSettings, kw_only=True):
+class Settings(SkeletonSettings):
     """Options of AMC files; without `skeleton` the ASF is looked for beside the file."""
 
 

@@ -334,7 +334,7 @@ def is_fitted(skeleton: Skeleton, subject: int | None) -> bool:
     return bool(np.allclose(skeleton.offsets[skeleton.names.index("LeftUpLeg")], FITTED_HIP, atol=1e-5))
 
 
-class Settings(SkeletonSettings, kw_only=True):
+class Settings(SkeletonSettings):
     """Options of BVH files; with `skeleton` the bones of that ASF are taken."""
 
     up: Annotated[

@@ -252,7 +252,7 @@ def _damaged(opened: Opened, at: int, problem: str) -> DataError:
     return DataError(f"{opened.label} is a damaged C3D: at byte {at}, {problem}")
 
 
-class Settings(MarkerSettings, kw_only=True):
+class Settings(MarkerSettings):
     """Options of C3D files."""
 
 

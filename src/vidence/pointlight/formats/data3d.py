@@ -18,7 +18,7 @@ _NUMBERS = re.compile(r"^\s*(-?\d+(\.\d+)?(e[-+]?\d+)?\s+){12}-?\d+(\.\d+)?(e[-+
 STATURE_M = 1.7
 
 
-class Settings(MotionSettings, kw_only=True):
+class Settings(MotionSettings):
     """Options of data3d files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
 
 

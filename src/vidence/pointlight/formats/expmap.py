@@ -53,7 +53,7 @@ JOINTS: tuple[tuple[str, str, str], ...] = (
 N_COLUMNS = 3 + 3 * len(JOINTS)
 
 
-class Settings(SkeletonSettings, kw_only=True):
+class Settings(SkeletonSettings):
     """Options of exponential maps; `skeleton` is needed, for the format has no bones."""
 
     t_pose: Annotated[

@@ -19,7 +19,7 @@ from vidence.records import Record
 Floats = NDArray[np.float64]
 
 
-class MotionSettings(Record, kw_only=True):
+class MotionSettings(Record):
     """Options of every format."""
 
     units: Annotated[
@@ -39,7 +39,7 @@ class MotionSettings(Record, kw_only=True):
         return read_unit(self.units) if self.units else None
 
 
-class SkeletonSettings(MotionSettings, kw_only=True):
+class SkeletonSettings(MotionSettings):
     """Options of formats that need, or can take, the skeleton of the subject."""
 
     skeleton: Annotated[FilePath, Meta(description="ASF file with the skeleton of the subject")] = ""
@@ -51,7 +51,7 @@ class SkeletonSettings(MotionSettings, kw_only=True):
             raise UsageError(f"skeleton={self.skeleton}: there is no such file; expected an ASF")
 
 
-class MarkerSettings(MotionSettings, kw_only=True):
+class MarkerSettings(MotionSettings):
     """Options of formats that hold labelled markers."""
 
     up: Annotated[Literal["z", "y"], Meta(description="axis that points up")] = "z"

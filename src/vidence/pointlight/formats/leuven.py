@@ -24,7 +24,7 @@ POINTS = (
 )
 
 
-class Settings(MotionSettings, kw_only=True):
+class Settings(MotionSettings):
     """Options of Leuven files; without `units` the body is scaled to stand 1.7 m tall, and a note says so."""
 
 

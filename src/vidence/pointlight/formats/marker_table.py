@@ -19,7 +19,7 @@ METRES = 0.001
 _COLUMN = re.compile(r"^(.*):([XYZ])$")
 
 
-class Settings(MarkerSettings, kw_only=True):
+class Settings(MarkerSettings):
     """Options of tables of markers."""
 
 

@@ -48,7 +48,7 @@ _INSTALL: Final = (
 )
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of MobileNetV2."""
 
     positional: ClassVar[str] = "weights"

@@ -209,7 +209,7 @@ _NOWHERE: Final = -1
 _TOLERANCE_S: Final = 1.0  # beyond the last frame: what rounding a frame rate adds up to
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of a file of boxes."""
 
     positional: ClassVar[str] = "path"

@@ -39,7 +39,7 @@ _EVEN_MARGIN: Final = 0.7
 _STEEPNESS: Final = 3.0
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the people detector.
 
     Frames are scaled so that a person of `least_px` has the size that the detector knows. Half of it takes

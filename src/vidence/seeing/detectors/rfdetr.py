@@ -36,7 +36,7 @@ _WITHOUT: Final = (
 )
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of RF-DETR."""
 
     positional: ClassVar[str] = "weights"

@@ -32,7 +32,7 @@ _SCENEDETECT_LONG_PX: Final = 256
 _ANY_FPS: Final = 25.0
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of the detector; `ratio` to `blank` are of the rule ``jumps``, others of PySceneDetect's."""
 
     rule: Annotated[

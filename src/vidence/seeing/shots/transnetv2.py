@@ -40,7 +40,7 @@ _INSTALL: Final = (
 )
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """Options of TransNetV2."""
 
     threshold: Annotated[float, Meta(gt=0, lt=1, description="least probability of a transition")] = 0.5

@@ -20,7 +20,7 @@ from vidence.seeing.quality import INSTALL
 from vidence.seeing.tracks import PERSON, Detections, Track
 
 
-class Settings(Record, kw_only=True):
+class Settings(Record):
     """The settings of the library, under our names. The values are its own; HERBench does not use it."""
 
     start: Annotated[float, Meta(ge=0, le=1, description="least confidence of a track's first box")] = 0.7

@@ -14,7 +14,7 @@ from vidence.catalog import find, parse_spec
 from vidence.seeing.association import Associating, AssociationSettings
 
 
-class Settings(AssociationSettings, kw_only=True):
+class Settings(AssociationSettings):
     """Options of the tracker: those of `AssociationSettings`, and what describes boxes."""
 
     positional: ClassVar[str] = "describer"

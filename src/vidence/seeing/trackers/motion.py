@@ -9,7 +9,7 @@ import msgspec
 from vidence.seeing.association import Associating, AssociationSettings, PlaceSettings
 
 
-class Settings(PlaceSettings, kw_only=True):
+class Settings(PlaceSettings):
     """Options of the tracker: those of `PlaceSettings`."""
 
 

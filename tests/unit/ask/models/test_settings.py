@@ -10,7 +10,7 @@ from vidence.ask.models.settings import Count, spec_of
 from vidence.records import Record
 
 
-class Options(Record, kw_only=True):
+class Options(Record):
     name: str = "x"
     share: float = 0.5
     limit: Annotated[Count | None, Meta(description="most")] = None

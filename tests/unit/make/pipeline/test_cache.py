@@ -17,7 +17,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.records import Failed, Prompt, Record, Reply, TextPart
 
 
-class Thing(Record, kw_only=True):
+class Thing(Record):
     name: str
     n: int = 0
 

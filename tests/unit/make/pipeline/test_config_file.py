@@ -8,17 +8,17 @@ from vidence.make.pipeline.config_file import read_config
 from vidence.records import Record
 
 
-class Inner(Record, kw_only=True):
+class Inner(Record):
     detector: str = "hog"
     high: float = 0.5
 
 
-class Source(Record, kw_only=True):
+class Source(Record):
     path: str
     licence: str = ""
 
 
-class Whole(Record, kw_only=True):
+class Whole(Record):
     name: str
     tracking: Inner | None = None
     sources: tuple[Source, ...] = ()
