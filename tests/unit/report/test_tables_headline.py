@@ -3,8 +3,7 @@
 import pytest
 
 from vidence.records import Answered
-from vidence.report.headline import asked, guesses_of, headline
-from vidence.report.tables import all_tables
+from vidence.report.tables import all_tables, asked, guesses_of, headline
 
 
 def sentences(run, rng, *, level=0.95):
