@@ -4,9 +4,9 @@ import io
 
 import pytest
 from rich.console import Console
-from vidence.cli.licence import show_licence
 
-from vidence.engine import prepare
+from vidence import catalog
+from vidence.cli.console import show_licence
 from vidence.errors import StoreError
 
 
@@ -18,7 +18,7 @@ def told(cache_root) -> str:
 
 def test_it_is_said_once(tmp_path):
     first = told(tmp_path)
-    benchmark = prepare.open_benchmark("mmvu")
+    benchmark = catalog.create("benchmark", "mmvu")
     assert benchmark.citation in first
     assert f"licence: {benchmark.licence}" in first
     assert first.rstrip().endswith("(said once)")
@@ -28,7 +28,7 @@ def test_it_is_said_once(tmp_path):
 
 def test_other_terms_are_said_again(tmp_path, monkeypatch):
     told(tmp_path)
-    monkeypatch.setattr(type(prepare.open_benchmark("mmvu")), "terms", "Ask the owners.")
+    monkeypatch.setattr(type(catalog.create("benchmark", "mmvu")), "terms", "Ask the owners.")
     assert "terms: Ask the owners. (said once)" in told(tmp_path)
 
 

@@ -2,8 +2,8 @@
 
 import anyio
 import pytest
-from vidence.engine.pipeline import Pipeline, each, first_error
 
+from vidence.engine.session import Pipeline, each, first_error
 from vidence.errors import BudgetSpentError, UsageError
 
 

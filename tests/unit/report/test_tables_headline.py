@@ -1,10 +1,9 @@
 """A run in plain words: what each sentence says, and at which level."""
 
 import pytest
-from vidence.report.headline import asked, guesses_of, headline
 
 from vidence.records import Answered
-from vidence.report.tables import all_tables
+from vidence.report.tables import all_tables, asked, guesses_of, headline
 
 
 def sentences(run, rng, *, level=0.95):

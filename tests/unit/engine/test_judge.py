@@ -1,0 +1,79 @@
+"""Judging afterwards: stored replies are put to a judge, and the folder carries its verdicts."""
+
+import anyio
+import msgspec
+import pytest
+
+from vidence.engine import engine as engine_module
+from vidence.engine.engine import Environment
+from vidence.engine.judge import judge_run
+from vidence.engine.plan import read_plan
+from vidence.errors import StoreError, UsageError
+from vidence.records import Reply
+
+
+@pytest.fixture
+def folder(bench, fake_model):
+    """A run over three open questions, all answered."""
+    bench.write(3, choices=[], answer="a pan", answer_kind="text")
+
+    async def say(request):
+        return Reply(text="A frying pan.")
+
+    bench.run(fake_model(turn=say))
+    return bench.folder / "run"
+
+
+def judge(folder, models, monkeypatch=None, **changes):
+    """Judge the run; the summary, and the events."""
+    heard = []
+    plan, _ = read_plan(folder)
+    plan = msgspec.structs.replace(plan, judge="humanpcr", judge_models=tuple(models), **changes)
+    if monkeypatch is not None:
+        monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
+    environment = Environment(cache_root=folder.parent / "cache", n_workers=1)
+    summary = anyio.run(lambda: judge_run(plan, folder, environment=environment, on_event=heard.append))
+    return summary, heard
+
+
+def verdict(fake_model, points):
+    async def say(request):
+        correct = str(points >= 3)
+        return Reply(text=f"{{'extracted answer': 'pan', 'correctness': {correct}, 'score': {points}}}")
+
+    return fake_model(turn=say)
+
+
+def test_every_stored_reply_gets_a_verdict_and_the_folder_its_judge(folder, bench, fake_model, monkeypatch):
+    assert [trial.score.value for trial in bench.trials()] == [None] * 3
+    model = verdict(fake_model, 4)
+    _, heard = judge(folder, {"fake:judge": model}, monkeypatch)
+    assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
+    assert (len(model.asked), model.n_closed) == (3, 1)
+    assert read_plan(folder)[0].judge == "humanpcr"
+    assert len(heard) >= 4  # the beginning, and each trial
+
+
+def test_what_this_judge_has_scored_is_left_alone_and_another_one_asks_anew(folder, fake_model, monkeypatch):
+    judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    same = verdict(fake_model, 4)
+    judge(folder, {"fake:judge": same}, monkeypatch)
+    assert same.asked == []
+    other = verdict(fake_model, 1)
+    other.identity = "fake:2"
+    judge(folder, {"fake:other": other}, monkeypatch)
+    assert len(other.asked) == 3
+
+
+def test_without_a_judge_model_it_says_what_to_give(folder):
+    with pytest.raises(UsageError, match="no judge model is named; say --judge-model"):
+        judge(folder, {})
+
+
+def test_what_is_no_run_is_refused(folder, tmp_path):
+    plan, _ = read_plan(folder)
+    environment = Environment(cache_root=tmp_path / "cache", n_workers=1)
+    with pytest.raises(StoreError, match="not a run folder"):
+        anyio.run(
+            lambda: judge_run(plan, tmp_path / "none", environment=environment, on_event=lambda event: None)
+        )
