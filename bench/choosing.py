@@ -132,8 +132,8 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
     from vidence.engine.prepare import make_plan
 
     model = f"openai:stub?base_url={bench.stub.address}/v1"
-    wishes = {"selector": selector, "n_frames": 16, "memory": str(out / "replies.sqlite")}
-    plan = make_plan("table", data=questions, model=model, wishes=wishes)
+    overrides = {"selector": selector, "n_frames": 16, "memory": str(out / "replies.sqlite")}
+    plan = make_plan("table", data=questions, model=model, overrides=overrides)
 
     async def go():
         return await evaluate.run(

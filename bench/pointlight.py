@@ -45,8 +45,8 @@ def rows(n_frames: int) -> list[Row]:
         lambda: sum(1 for _ in range(n_frames) if np.zeros((512, 512, 3), np.uint8).any() == 0)
     )
     found = [Row("(point lights) floor: blank pictures", f"{floor:.0f} frames per CPU-s")]
-    for name, wishes in CASES.items():
-        stimulus = make_stimulus([figure], StimulusSpec(framing="follow", **wishes))
+    for name, overrides in CASES.items():
+        stimulus = make_stimulus([figure], StimulusSpec(framing="follow", **overrides))
         rate = per_second(lambda shown=stimulus: sum(1 for _ in frames(shown)))
         found.append(
             Row(

@@ -13,7 +13,7 @@ HEAD = """# Every flag
 Made by `python scripts/flags.py` from the commands; do not edit by hand. `vidence run --help` says the same
 in the terminal, and so for every command.
 
-The column *field* is the name of the setting in `plan.toml`, and in the `wishes` of
+The column *field* is the name of the setting in `plan.toml`, and of the keyword of
 [`vidence.evaluate`](../reference/python.md), which takes `data`, `model` and `out` by themselves. Where a
 flag of `run` has no default here, the benchmark's own protocol decides
 ([benchmarks](../benchmarks/index.md)).

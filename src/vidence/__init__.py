@@ -1,18 +1,70 @@
 """Ask video models questions, explain their scores, make new questions.
 
-The public verbs, for use from Python; the command line does the same and more. Importing this
-package imports nothing else of it.
+The functions have the names of the commands, and do what those do::
+
+    import vidence
+
+    run = vidence.evaluate("table", data="questions.jsonl", model="openai:gpt-4.1", n_frames=32)
+    run.accuracy, run.tables()["score"]
+    vidence.diagnose("modality", run).tables()
+    vidence.compare("runs/a", "runs/b").headline.difference
+    vidence.Video("clip.mp4").at(1.5).data
+
+Importing this package imports nothing else of it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar, Unpack, overload
 
 if TYPE_CHECKING:
-    from vidence.report.results import Run
+    from vidence.engine.plan import PlanOverrides
+    from vidence.errors import VidenceError
+    from vidence.make.pipeline.session import Built
+    from vidence.media.video import Frame, Video
+    from vidence.report.comparing import Compared, Ranked
+    from vidence.report.diagnosed import Diagnosed
+    from vidence.report.opened import Run
+    from vidence.statistics import metrics
 
 __version__ = "0.1.0"
-__all__ = ["__version__", "evaluate"]
+__all__ = [
+    "Frame",
+    "Run",
+    "VidenceError",
+    "Video",
+    "__version__",
+    "compare",
+    "diagnose",
+    "evaluate",
+    "make",
+    "metrics",
+    "open_run",
+]
+_CLASSES = {
+    "Frame": "vidence.media.video",
+    "Run": "vidence.report.opened",
+    "Video": "vidence.media.video",
+    "VidenceError": "vidence.errors",
+}
+_T = TypeVar("_T")
+
+
+def __getattr__(name: str) -> object:
+    """Import a class, or the module `metrics`, when it is used."""
+    import importlib
+
+    if name == "metrics":
+        return importlib.import_module("vidence.statistics.metrics")
+    if name in _CLASSES:
+        return vars(importlib.import_module(_CLASSES[name]))[name]
+    from vidence.errors import UnknownNameError
+
+    raise AttributeError(str(UnknownNameError("attribute of vidence", name, __all__)))
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})
 
 
 def evaluate(
@@ -20,9 +72,9 @@ def evaluate(
     *,
     data: Path | str,
     model: str,
-    out: Path | str,
-    cache: Path | str,
-    wishes: Mapping[str, object] | None = None,
+    out: Path | str | None = None,
+    cache: Path | str | None = None,
+    **overrides: "Unpack[PlanOverrides]",
 ) -> "Run":
     """Put a benchmark to a model and return the run; also inside a notebook.
 
@@ -32,32 +84,190 @@ def evaluate(
         benchmark: a name from ``vidence list benchmarks``.
         data: the file or folder of questions.
         model: a model spec, for example ``openai:gpt-4.1``.
-        out: the run folder.
-        cache: the folder for decoded frames and remembered replies.
-        wishes: what the benchmark's own protocol does not decide, by the names of the plan's fields,
-            for example ``{"n_frames": 32, "style": "cot", "limit": 20}``.
+        out: the run folder; None takes the one of ``vidence run``: ``runs/`` and a name of its own.
+        cache: the folder for decoded frames and remembered replies; None takes that of ``vidence run``.
+        overrides: settings that replace those of the benchmark's protocol, by the names of the plan's fields,
+            for example ``n_frames=32, style="cot", limit=20``.
 
     Raises:
+        UsageError: an unknown name (the nearest is named) or an impossible value.
         VidenceError: the run cannot go on; what was answered is kept.
     """
-    from datetime import UTC, datetime
-    from functools import partial
+    from vidence.engine.environment import environment, now
+    from vidence.engine.evaluate import run
+    from vidence.engine.prepare import default_folder, make_plan
 
+    plan = make_plan(benchmark, data=Path(data), model=model, overrides=overrides)
+    folder = default_folder(plan) if out is None else Path(out)
+    place = environment(_path(cache))
+    _wait(lambda: run(plan, folder, environment=place, now=now(), on_event=_ignore))
+    return open_run(folder)
+
+
+def open_run(folder: Path | str, *, parser: str | None = None) -> "Run":
+    """Read a run folder, of a finished run or one that was stopped.
+
+    Args:
+        folder: the folder that ``vidence run`` or `evaluate` wrote.
+        parser: None takes the scores as they were stored. A name reads every stored reply again with the
+            parser of that name; no model is asked.
+
+    Raises:
+        StoreError: not a run folder, damaged, or of another format.
+        UnknownNameError: no parser has that name.
+    """
+    from vidence.report import opened
+
+    return opened.open_run(folder, parser=parser)
+
+
+def diagnose(
+    name: str,
+    run: "Run | Path | str",
+    /,
+    *,
+    level: float = 0.95,
+    cache: Path | str | None = None,
+    **options: object,
+) -> "Diagnosed":
+    """Find out why the score of a run is what it is.
+
+    What was examined before is not examined again. The model of the run is asked again with other frames.
+
+    Args:
+        name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option, too.
+        run: the run, or its folder.
+        level: coverage of the intervals.
+        cache: as for `evaluate`.
+        options: those of the diagnostic, which ``vidence list diagnostics`` names.
+
+    Raises:
+        UsageError: an unknown option, or no question could be examined.
+        VidenceError: it cannot go on; every finding so far is kept.
+    """
+    from vidence.catalog import parse_spec
+    from vidence.engine import diagnose as examining
+    from vidence.engine.environment import environment, now
+    from vidence.engine.plan import read_plan
+    from vidence.report.diagnosed import load_diagnosed
+
+    spec, folder, place = parse_spec(name), _folder(run), environment(_path(cache))
+    texts = {**spec.options, **examining.option_texts(options)}
+    diagnostic = examining.open_diagnostic(spec.name, texts)
+    plan, _ = read_plan(folder)
+    _wait(
+        lambda: examining.diagnose(
+            diagnostic, plan, folder, options=texts, environment=place, now=now(), on_event=_ignore
+        )
+    )
+    return load_diagnosed(diagnostic, folder, options=texts, level=level)
+
+
+@overload
+def compare(
+    first: "Run | Path | str",
+    second: "Run | Path | str",
+    /,
+    *,
+    parser: str | None = None,
+    shared: bool = False,
+    level: float = 0.95,
+) -> "Compared": ...
+@overload
+def compare(
+    first: "Run | Path | str",
+    second: "Run | Path | str",
+    third: "Run | Path | str",
+    /,
+    *more: "Run | Path | str",
+    parser: str | None = None,
+    shared: bool = False,
+    level: float = 0.95,
+) -> "Ranked": ...
+def compare(
+    first: "Run | Path | str",
+    second: "Run | Path | str",
+    /,
+    *more: "Run | Path | str",
+    parser: str | None = None,
+    shared: bool = False,
+    level: float = 0.95,
+) -> "Compared | Ranked":
+    """Compare two runs on the same questions, the second less the first; rank three or more.
+
+    Args:
+        first: a run, or its folder.
+        second: another one.
+        more: with more than two, all are ranked.
+        parser: read all stored replies again with this parser; no model is asked.
+        shared: compare the questions for which all runs have a score, where the runs differ in them.
+        level: coverage of the intervals; 1 less the level of the tests.
+
+    Raises:
+        UsageError: the runs do not have the same questions.
+        StoreError: a folder holds no run.
+    """
+    from vidence.report.comparing import compare_runs
+    from vidence.report.pairing import pair
+    from vidence.report.results import Run, load_run
+
+    runs = [
+        one if isinstance(one, Run) and parser is None else load_run(_folder(one), parser=parser)
+        for one in (first, second, *more)
+    ]
+    return compare_runs(pair(runs, shared=shared), level=level)
+
+
+def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
+    name: str,
+    config: Path | str,
+    out: Path | str | None = None,
+    *,
+    only: Sequence[str] = (),
+    until: str = "",
+    limit: int | None = None,
+    cache: Path | str | None = None,
+) -> "Built":
+    """Make questions as a configuration says; the same call again goes on with them.
+
+    Args:
+        name: a name from ``vidence list makers``.
+        config: the file of the configuration.
+        out: the folder to work in; None takes the configuration's.
+        only: make only these tasks.
+        until: stop after this stage.
+        limit: use only so many sources, the first ones.
+        cache: as for `evaluate`.
+
+    Raises:
+        VidenceError: it cannot go on; everything made so far is kept.
+    """
+    from vidence.catalog import create
+    from vidence.engine.environment import environment
+    from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
+
+    maker: Maker = create("maker", name)
+    overrides = MakeOverrides(only=tuple(only), until=until, limit=limit)
+    context = BuildContext.of(environment(_path(cache)))
+    return maker.make(Path(config), out=_path(out), overrides=overrides, context=context)
+
+
+def _path(path: Path | str | None) -> Path | None:
+    return None if path is None else Path(path)
+
+
+def _folder(run: "Run | Path | str") -> Path:
+    return Path(run) if isinstance(run, str | Path) else run.folder
+
+
+def _wait(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:
+    """What a coroutine returns; in a thread of its own, since a notebook has an event loop already."""
     from anyio.from_thread import start_blocking_portal
 
-    from vidence.engine.engine import Environment
-    from vidence.engine.evaluate import run
-    from vidence.engine.prepare import make_plan
-    from vidence.report.results import load_run
-
-    plan = make_plan(benchmark, data=Path(data), model=model, wishes=wishes or {})
-
-    place = Environment(cache_root=Path(cache))
-    go = partial(run, plan, Path(out), environment=place, now=datetime.now(tz=UTC), on_event=_ignore)
-    with start_blocking_portal() as portal:  # a thread of its own: a notebook has a loop already
-        portal.call(go)
-    return load_run(Path(out))
+    with start_blocking_portal() as portal:
+        result: _T = portal.call(function)
+    return result
 
 
 def _ignore(event: object) -> None:
-    """Nobody watches."""
+    """The listener of those who do not watch."""

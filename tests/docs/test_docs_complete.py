@@ -88,8 +88,8 @@ def undescribed(tree: ast.AST, where: str) -> list[str]:
     for node in ast.iter_child_nodes(tree):
         if not isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             continue
-        if node.name.startswith("_"):
-            continue
+        if node.name.startswith("_") or "overload" in map(ast.unparse, node.decorator_list):
+            continue  # what is overloaded has its docstring at its last definition
         if not ast.get_docstring(node):
             found.append(f"{where}:{node.lineno}: {node.name}")
         if isinstance(node, ast.ClassDef):
@@ -109,5 +109,6 @@ def test_everything_public_has_a_docstring():
 
 
 def test_a_missing_docstring_would_be_seen():
-    tree = ast.parse("class A:\n    'a'\n    def b(self): ...\n    def _c(self): ...\ndef d(): ...\n")
+    methods = "class A:\n    'a'\n    def b(self): ...\n    def _c(self): ...\n"
+    tree = ast.parse(methods + "def d(): ...\n@overload\ndef e(): ...\n")
     assert undescribed(tree, "x") == ["x:3: b", "x:5: d"]

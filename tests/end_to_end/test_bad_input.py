@@ -220,6 +220,34 @@ def test_templates_of_ones_own_are_checked(vidence, questions):
     assert vidence.trials("r")["0-0"].prompt.text.startswith("My words: Question 0")
 
 
+@pytest.mark.parametrize(
+    ("command", "old", "new"),
+    [
+        ("run table --data q.jsonl --model scripted:A", "--reader", "--parser"),
+        ("run table --data q.jsonl --model scripted:A", "--text-reader", "--text-parser"),
+        ("report r", "--reader", "--parser"),
+        ("compare r s", "--reader", "--parser"),
+    ],
+)
+def test_a_flag_of_an_earlier_version_is_named_with_its_new_name(vidence, command, old, new):
+    done = vidence(*command.split(), old, "robust")
+    assert done.code == 2
+    assert f"No such option: {old}. It is called {new} now." in done.err
+    assert f"{command.split()[0]} [OPTIONS]" in done.err
+
+
+def test_a_kind_of_an_earlier_version_is_named_with_its_new_name(vidence):
+    done = vidence("list", "readers")
+    assert done.code == 2
+    assert "vidence list parsers" in done.err
+
+
+def test_a_flag_that_never_was_is_told_as_ever(vidence):
+    done = vidence("report", "r", "--parsre", "robust")
+    assert done.code == 2
+    assert "--parser" in done.err
+
+
 def test_a_folder_of_an_earlier_version_is_refused_until_it_is_migrated(vidence, questions):
     questions(n_clips=1, n_questions=1)
     asked = (

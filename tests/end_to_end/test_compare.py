@@ -57,7 +57,7 @@ def test_two_runs_are_compared_on_paper_and_in_files(vidence, recorded):
     assert whole["compared"]["over_items"]["mcnemar"]["n_only_first"] == 30
     rows = list(csv.DictReader((vidence.folder / "c.csv").read_text().splitlines()))
     assert len(rows) == 80
-    assert sum(float(row["mark:replay:large"]) for row in rows) == 70
+    assert sum(float(row["score:replay:large"]) for row in rows) == 70
     assert "Compared question by question" in (vidence.folder / "c.html").read_text()
     # The other way round the sign turns, and nothing else.
     turned = " ".join(vidence("compare", "large", "small").out.split())
@@ -87,7 +87,7 @@ def test_another_parser_reads_all_runs_again(vidence, recorded):
     plain = " ".join(vidence("compare", "a", "b").out.split())
     assert "replay:b is 100.0 points above" in plain
     gemini = " ".join(vidence("compare", "a", "b", "--parser", "perceptioncomp-gemini").out.split())
-    assert "points above" in gemini or "same marks" in gemini
+    assert "points above" in gemini or "same scores" in gemini
 
 
 @pytest.mark.parametrize(

@@ -75,12 +75,12 @@ class Lab:
         chosen = dict(options or {})
         number = sum(1 for _ in self.folder.glob("run-*"))
         out = self.folder / f"run-{number}"
-        wishes = {
+        overrides = {
             "selector": selector,
             "n_frames": n_frames,
             "memory": str(self.folder / (memory or f"replies-{number}.sqlite")),
         }
-        plan = make_plan("phantom", data=self.folder / "world", model=model, wishes=wishes)
+        plan = make_plan("phantom", data=self.folder / "world", model=model, overrides=overrides)
         diagnostic = open_diagnostic(name, chosen)
 
         async def go() -> Account:
@@ -370,8 +370,8 @@ def test_findings_of_another_plan_are_refused(lab: Lab):
     environment = Environment(cache_root=lab.folder / "cache", n_workers=2)
 
     async def go(model: str) -> Account:
-        wishes = {"selector": "evidence", "memory": str(lab.folder / "other.sqlite")}
-        plan = make_plan("phantom", data=lab.folder / "world", model=model, wishes=wishes)
+        overrides = {"selector": "evidence", "memory": str(lab.folder / "other.sqlite")}
+        plan = make_plan("phantom", data=lab.folder / "world", model=model, overrides=overrides)
         return await diagnose(
             diagnostic,
             plan,

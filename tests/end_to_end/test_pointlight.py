@@ -24,9 +24,10 @@ def run(*words: object) -> str:
 
 
 def test_a_clip_with_its_sheets_and_the_same_one_again(tmp_path: Path):
-    wishes = ["--set", "width_px=96", "--set", "height_px=96", "--set", "n_noise=5", "--set", "scramble=both"]
+    given = ("width_px=96", "height_px=96", "n_noise=5", "scramble=both")
+    settings = [word for one in given for word in ("--set", one)]
     said = run(
-        "walker:walk?duration_s=0.5", "--out", tmp_path / "a", *wishes, "--write", "mp4", "--write", "png"
+        "walker:walk?duration_s=0.5", "--out", tmp_path / "a", *settings, "--write", "mp4", "--write", "png"
     )
     assert "15 frames at 30 per second, 18 dots" in said
     assert open_video(tmp_path / "a" / "clip.mp4").n_frames == 15
@@ -63,14 +64,14 @@ def test_two_figures_share_a_room_and_dots_can_be_left_out():
     both = staged(["walker:walk?duration_s=1", "walker:wave?duration_s=1"], leave_out=["head"])
     assert [f.n_frames for f in both] == [60, 60]
     assert "head" not in both[0].names
-    for sources, wishes in (
+    for sources, overrides in (
         ([], {}),
         (["walker"] * 3, {}),
         (["walker"], {"hold_hands": True}),
         (["walker"], {"leave_out": ["nose"]}),
     ):
         with pytest.raises(UsageError):
-            staged(sources, **wishes)
+            staged(sources, **overrides)
 
 
 def test_a_montage_has_four_columns_and_two_rows():

@@ -1,25 +1,43 @@
-"""The public verbs from Python, as in a notebook."""
+"""The public functions from Python, as in a notebook: they do what the commands do."""
 
 import asyncio
+import json
 
+import msgspec
 import pytest
 
-import vidence
+import vidence as package
 from servers.openai_stub import OpenAIStub
-from vidence.errors import UnknownNameError
+from vidence.errors import StoreError, UnknownNameError, UsageError
+from vidence.tables.charts import table_of
+from vidence.tables.export import statement_as_json, table_as_json
+
+
+def as_json(value: object) -> object:
+    """As it comes back from a file."""
+    return json.loads(msgspec.json.encode(value))
+
+
+@pytest.fixture
+def here(vidence, monkeypatch):
+    """The command line in a folder, and Python in the same one with the same cache."""
+    monkeypatch.chdir(vidence.folder)
+    monkeypatch.setenv("VIDENCE_CACHE", vidence.env["VIDENCE_CACHE"])
+    return vidence
 
 
 def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questions):
     path = questions(n_clips=2, n_questions=3)
 
-    async def notebook(address: str) -> "vidence.report.results.Run":
-        return vidence.evaluate(
+    async def notebook(address: str) -> package.Run:
+        return package.evaluate(
             "table",
             data=path,
             model=f"openai:m?base_url={address}",
             out=tmp_path / "run",
             cache=tmp_path / "cache",
-            wishes={"n_frames": 2, "limit": 4},
+            n_frames=2,
+            limit=4,
         )
 
     with OpenAIStub(answer="Answer: A") as server:
@@ -31,4 +49,87 @@ def test_evaluate_returns_the_run_also_where_a_loop_is_running(tmp_path, questio
 
 def test_evaluate_says_what_is_wrong(tmp_path):
     with pytest.raises(UnknownNameError, match="Did you mean 'table'"):
-        vidence.evaluate("tabel", data="x", model="scripted:A", out=tmp_path, cache=tmp_path)
+        package.evaluate("tabel", data="x", model="scripted:A", out=tmp_path, cache=tmp_path)
+
+
+@pytest.mark.parametrize("average", ["micro", "answered", "macro:task"])
+def test_a_run_has_the_numbers_of_the_report(here, questions, average):
+    run = package.evaluate(
+        "table", data=questions(n_clips=3), model="baseline:random?seed=3", headline=average, n_frames=2
+    )
+    assert run.folder.parent.name == "runs"
+    assert here("report", str(run.folder), "--json", "r.json").code == 0
+    written = json.loads((here.folder / "r.json").read_text())
+    tables = run.tables()
+    assert [table for name, table in zip(tables, written["tables"], strict=False)] == [
+        as_json(table_as_json(table)) for table in tables.values()
+    ]
+    assert run.accuracy == tables["score"].estimate("headline", "accuracy")
+    assert len(run) == len(list(run)) == len(written["trials"]) == 9
+    assert [row.item.item_id for row in run] == [trial["item_id"] for trial in written["trials"]]
+    assert f"9 trials, accuracy {100 * run.accuracy.value:.1f} %" in repr(run)
+
+
+def test_the_run_folder_and_the_cache_are_those_of_the_command(here, questions):
+    words = [
+        "run",
+        "table",
+        "--data",
+        str(questions()),
+        "--model",
+        "scripted:A",
+        "--frames",
+        "2",
+        "--no-page",
+    ]
+    assert here(*words).code == 0
+    run = package.evaluate("table", data="questions.jsonl", model="scripted:A", n_frames=2)
+    assert [path.name for path in (here.folder / "runs").iterdir()] == [run.folder.name]
+    assert (here.folder / "cache").is_dir()
+
+
+def test_compare_has_the_figures_of_the_command(here, questions):
+    path = questions(n_clips=4)
+    runs = [
+        package.evaluate("table", data=path, model=model, out=out, n_frames=2)
+        for model, out in (("scripted:A", "a"), ("scripted:B", "b"), ("baseline:random", "c"))
+    ]
+    two, three = package.compare(runs[0], "b"), package.compare(*runs, level=0.9)
+    assert here("compare", "a", "b", "--json", "two.json").code == 0
+    assert here("compare", "a", "b", "c", "--level", "0.9", "--json", "three.json").code == 0
+    for name, found in (("two", two), ("three", three)):
+        assert json.loads((here.folder / f"{name}.json").read_text())["compared"] == as_json(found)
+    with pytest.raises(UsageError, match="named twice"):
+        package.compare("a", runs[0])
+
+
+def test_diagnose_has_the_statements_of_the_command(here, questions):
+    run = package.evaluate("table", data=questions(), model="scripted:A", out="r", n_frames=2)
+    found = package.diagnose("blind-panel", run, runs=2, seed=5)
+    assert here("diagnose", "blind-panel?runs=2", "r", "--set", "seed=5", "--json", "d.json").code == 0
+    written = json.loads((here.folder / "d.json").read_text())
+    assert written["statements"] == [as_json(statement_as_json(one)) for one in found.statements]
+    assert list(found.tables().values()) == [table_of(one) for one in found.statements]
+    same = package.diagnose("blind-panel?runs=2&seed=5", "r", level=0.9)
+    assert same.examined == found.examined
+    with pytest.raises(UsageError, match="Did you mean 'seed'"):
+        package.diagnose("blind-panel", run, sed=5)
+    with pytest.raises(StoreError, match="not a run folder"):
+        package.diagnose("blind-panel", "nowhere")
+
+
+def test_replies_are_read_again_with_another_parser(here, questions):
+    run = package.evaluate("table", data=questions(), model="scripted:The answer is b.", out="r", n_frames=2)
+    again = package.open_run("r", parser="herbench-official")
+    assert again.parser == "herbench-official"
+    assert package.open_run("r") == run
+    with pytest.raises(UnknownNameError, match="Did you mean 'herbench-official'"):
+        package.open_run("r", parser="herbench-offical")
+
+
+def test_video_gives_frames_with_their_times(here, questions):
+    questions(n_clips=1)
+    video = package.Video("clip0.mp4")
+    assert (len(video), len(video[2:5]), video.at(1.5).index) == (40, 3, 15)
+    assert isinstance(video[0], package.Frame)
+    assert video[-1].time_s == pytest.approx(3.9)

@@ -238,7 +238,7 @@ def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, question
         from datetime import UTC, datetime
 
         for out in ("one", "two"):
-            plan = make_plan("table", data=path, model=model(server), wishes={"n_frames": 8})
+            plan = make_plan("table", data=path, model=model(server), overrides={"n_frames": 8})
             assert plan.sampling == Sampling()
 
             async def go(plan=plan, out=out):

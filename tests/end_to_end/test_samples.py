@@ -13,14 +13,14 @@ from vidence.report.results import Run
 GOLDEN = Path(__file__).parents[1] / "golden"
 
 
-def run(name: str, tmp_path: Path, *, data: Path | None = None, **wishes: object) -> Run:
+def run(name: str, tmp_path: Path, *, data: Path | None = None, **overrides: object) -> Run:
     return vidence.evaluate(
         name,
         data=data or GOLDEN / name,
         model="scripted:B",
         out=tmp_path / "run",
         cache=tmp_path / "cache",
-        wishes=wishes,
+        **overrides,
     )
 
 

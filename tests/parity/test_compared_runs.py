@@ -31,7 +31,7 @@ def load(path: Path) -> list[dict]:
 
 
 def write_items(questions: list[dict], path: Path) -> set[str]:
-    """The questions as items; one whose right text stands under two letters cannot be marked by a letter."""
+    """The questions as items; one whose right text stands under two letters cannot be scored by a letter."""
     lines, kept = [], set()
     for row in questions:
         texts = [str(text) for text in row["choices"].values()]
@@ -64,7 +64,7 @@ def vlm4d(data_dir: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[tupl
             "table",
             data=place / "items.jsonl",
             model=f"replay:{replies}?id=id&text=text",
-            wishes={"style": style},
+            overrides={"style": style},
         )
         out = place / f"run-{style}-{model}"
 

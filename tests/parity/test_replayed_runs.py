@@ -51,7 +51,7 @@ def replay(responses: Path, annotations: Path, folder: Path) -> Path:
         "perceptioncomp",
         data=annotations,
         model=f"replay:{responses}?id=question_key&text=raw",
-        wishes={"recorded_only": True},
+        overrides={"recorded_only": True},
     )
 
     async def go() -> None:

@@ -35,7 +35,7 @@ def test_the_page_prints_what_comes_out(checks_dir: Path, tmp_path: Path):
         "perceptioncomp",
         data=folder / "annotations_1-1114.json",
         model=f"replay:{folder / 'responses' / RESPONSES}?id=question_key&text=raw",
-        wishes={"split": "seed500"},
+        overrides={"split": "seed500"},
     )
 
     async def go() -> None:

@@ -72,8 +72,8 @@ class Server:
 
 def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) -> None:
     """One session of the run in `folder`; errors of vidence may end it."""
-    wishes = {"timeout_s": 20.0, "attempts": 2, "concurrency": concurrency}
-    plan = make_plan("table", data=folder / "questions.jsonl", model="scripted:A", wishes=wishes)
+    overrides = {"timeout_s": 20.0, "attempts": 2, "concurrency": concurrency}
+    plan = make_plan("table", data=folder / "questions.jsonl", model="scripted:A", overrides=overrides)
 
     async def go() -> None:
         with anyio.move_on_after(cancel_s):

@@ -103,7 +103,7 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
     import anyio
 
     from vidence.cli.console import Display
-    from vidence.cli.environment import environment, now
+    from vidence.engine.environment import environment, now
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import make_plan
     from vidence.make.lights.ablation import run_folder
@@ -115,10 +115,10 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
         nonlocal n_failed
         for model, condition in itertools.product(config.ask.models, unique(conditions(config))):
             data = stimuli / condition.folder
-            wishes = {**config.ask.wishes, "split": config.ask.split, "protocol": config.ask.protocol}
-            wishes["n_frames"] = condition.n_frames or config.ask.n_frames
+            overrides = {**config.ask.overrides, "split": config.ask.split, "protocol": config.ask.protocol}
+            overrides["n_frames"] = condition.n_frames or config.ask.n_frames
             spec = model_spec(model, base=stimuli / BASE.name, same=data)
-            plan = make_plan("actpld", data=data, model=spec, wishes=wishes)
+            plan = make_plan("actpld", data=data, model=spec, overrides=overrides)
             out = run_folder(folder, model, condition)
             with Display(console) as display:
                 summary = await run(plan, out, environment=place, now=now(), on_event=display)

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from vidence.cli.console import show_licence
 from vidence.cli.diagnose import examine_plan
-from vidence.cli.environment import cache_root
 from vidence.cli.run import pairs, with_plan_flags
+from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan, run_name
 from vidence.errors import UsageError
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from vidence.report.item_card import Card
 
 SEVERE = 3
-_SEED = 0  # the same statements from the same findings, bit for bit
 _NOBODY = "baseline:random"  # a plan needs a model; nothing is asked of this one
 _MOST_LISTED = 20
 
@@ -60,7 +59,7 @@ def audit(
     level: float,
     page: bool,
     strict: bool,
-    **wishes: object,
+    **overrides: object,
 ) -> int:
     """Check a set of questions: WHAT is a file in the item format, or a benchmark (then with --data).
 
@@ -69,24 +68,25 @@ def audit(
     """
     from vidence.report.audit_files import write_audit
     from vidence.report.item_card import make_card
+    from vidence.report.results import SEED
 
     benchmark, source = _named(what, data)
     plan = make_plan(
         benchmark,
         data=source,
         model=models[0] if models else _NOBODY,
-        wishes=wishes | {"where": pairs(where, "--where")},
+        overrides=overrides | {"where": pairs(where, "--where")},
     )
     console = Console(stderr=True)
     show_licence(plan.benchmark, console, cache_root=cache_root())
     folder = out if out is not None else Path("runs") / _folder_name(plan, models)
     checked = _check(plan)
     name = benchmark if data is not None else source.name
-    card = make_card(name, checked, asked=None, seed=_SEED, level=level)
+    card = make_card(name, checked, asked=None, seed=SEED, level=level)
     written = write_audit(card, folder, with_page=page)
     if models:
         asked = _ask(plan, models, folder, with_mrfs=not no_mrfs, blind_runs=blind_runs, level=level)
-        card = make_card(name, checked, asked=asked, seed=_SEED, level=level)
+        card = make_card(name, checked, asked=asked, seed=SEED, level=level)
         written = write_audit(card, folder, with_page=page)
     for path in written:
         click.echo(f"wrote {path}", err=True)
@@ -153,7 +153,7 @@ def _ask(
     for name, options in wanted.items():
         diagnostic = open_diagnostic(name, options)
         examine_plan(diagnostic, plan, folder, options=options)
-        found[name] = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
+        found[name] = load_diagnosed(diagnostic, folder, options=options, level=level)
     return Asked(found=found)
 
 

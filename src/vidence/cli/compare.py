@@ -6,17 +6,15 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.environment import cache_root
+from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
-
-_SEED = 0  # the same comparison from the same runs, bit for bit
 
 
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
 @click.option(
-    "--shared", is_flag=True, help="Compare the questions that all runs have a mark for, where they differ."
+    "--shared", is_flag=True, help="Compare the questions that all runs have a score for, where they differ."
 )
 @click.option(
     "--level",
@@ -27,7 +25,7 @@ _SEED = 0  # the same comparison from the same runs, bit for bit
 )
 @click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
 @click.option(
-    "--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per question, a mark per run."
+    "--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per question, a score per run."
 )
 @click.option(
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
@@ -48,23 +46,16 @@ def compare(
 ) -> None:
     """Two runs on the same questions: the second less the first. With more FOLDERS a ranking."""
     from vidence.report.compared import section, write_comparison_csv, write_comparison_json
-    from vidence.report.comparing import compare_two, rank_runs
+    from vidence.report.comparing import compare_runs
     from vidence.report.page import write_page
     from vidence.report.pairing import pair
-    from vidence.report.results import load_run
+    from vidence.report.results import SEED, load_run
     from vidence.report.terminal import draw_section
-    from vidence.statistics.paired import RANKING
-    from vidence.statistics.resampling import Resampling
 
     if len(folders) < 2:
         raise UsageError(f"{len(folders)} run folder given; expected two or more, for example runs/a runs/b")
     paired = pair([load_run(folder, parser=parser) for folder in folders], shared=shared)
-    rng = np.random.default_rng(_SEED)
-    compared = (
-        compare_two(paired, rng=rng, settings=Resampling(level=level))
-        if len(folders) == 2
-        else rank_runs(paired, rng=rng, settings=Resampling(level=level, n_flips=RANKING.n_flips))
-    )
+    compared = compare_runs(paired, level=level)
     shown = section(compared)
     if csv_path is not None:
         write_comparison_csv(paired, csv_path)
@@ -81,7 +72,7 @@ def compare(
             n_items=items,
             extra_sections=[shown],
             level=level,
-            rng=np.random.default_rng(_SEED),
+            rng=np.random.default_rng(SEED),
         )
         click.echo(f"wrote {html}", err=True)
     draw_section(shown, Console())  # last: whoever reads may close the pipe

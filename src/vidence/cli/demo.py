@@ -11,9 +11,9 @@ from rich.console import Console
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
-from vidence.cli.environment import environment, now
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.engine import Environment
+from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event, MediaTrouble
 from vidence.engine.prepare import make_plan
@@ -161,8 +161,8 @@ async def _ask(
     out: Path, benchmark: str, data: Path, *, model: str, folder: Path, **overrides: object
 ) -> int:
     """Run a benchmark with a model into a folder; how many questions were asked."""
-    wishes = {**overrides, "memory": str(out / "replies.sqlite")}
-    plan = make_plan(benchmark, data=data, model=model, wishes=wishes)
+    overrides = {**overrides, "memory": str(out / "replies.sqlite")}
+    plan = make_plan(benchmark, data=data, model=model, overrides=overrides)
     summary = await run(plan, folder, environment=_environment(out), now=now(), on_event=_print_trouble)
     return summary.n_tried
 

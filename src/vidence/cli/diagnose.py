@@ -8,16 +8,14 @@ from rich.console import Console
 
 from vidence.catalog import parse_spec
 from vidence.cli.console import Display, say, several
-from vidence.cli.environment import environment, now
 from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, with_columns, with_plan_flags
+from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
-from vidence.engine.prepare import make_plan, run_name
+from vidence.engine.prepare import default_folder, make_plan
 from vidence.errors import UsageError, VidenceError
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
-
-_SEED = 0  # the same statements from the same findings, bit for bit
 
 
 @click.command()
@@ -48,7 +46,7 @@ def diagnose(
     level: float,
     json_path: Path | None,
     page: bool,
-    **wishes: object,
+    **overrides: object,
 ) -> int:
     """Find out with the diagnostic NAME why a score is what it is; ``NAME?key=value`` sets an option.
 
@@ -62,7 +60,7 @@ def diagnose(
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
         folder, plan = Path(what), read_plan(Path(what))[0]
-        given = sorted(k for k, v in wishes.items() if v not in (None, ()))
+        given = sorted(k for k, v in overrides.items() if v not in (None, ()))
         if data or model or out or where or given:
             raise UsageError(
                 f"{what} is a run folder, and its plan says what is asked; leave out "
@@ -72,9 +70,9 @@ def diagnose(
         if data is None or model is None:
             raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
         asked = with_columns(model, replay_columns) if replay_columns else model
-        chosen = wishes | {"where": pairs(where, "--where")}
-        plan = make_plan(what, data=data, model=asked, wishes=chosen)
-        folder = out if out is not None else Path("runs") / run_name(plan)
+        chosen = overrides | {"where": pairs(where, "--where")}
+        plan = make_plan(what, data=data, model=asked, overrides=chosen)
+        folder = out if out is not None else default_folder(plan)
     failed = examine_plan(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
     return FAILED_ITEMS if failed else 0
@@ -135,7 +133,7 @@ def _say(
     from vidence.tables.charts import table_of
     from vidence.tables.terminal import plain, print_table
 
-    diagnosed = load_diagnosed(diagnostic, folder, options=options, seed=_SEED, level=level)
+    diagnosed = load_diagnosed(diagnostic, folder, options=options, level=level)
     if json_path is not None:
         write_diagnosed_json(diagnosed, json_path)
         click.echo(f"wrote {json_path}", err=True)

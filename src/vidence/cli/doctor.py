@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from vidence.cli.environment import cache_root
+from vidence.engine.environment import cache_root
 
 # What each extra makes possible, and the modules that show that it is there.
 EXTRAS = {

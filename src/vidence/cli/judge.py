@@ -6,8 +6,8 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Display, say
-from vidence.cli.environment import environment
 from vidence.cli.run import FAILED_ITEMS, say_summary
+from vidence.engine.environment import environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.plan import read_plan
 from vidence.errors import UsageError, VidenceError
@@ -27,7 +27,7 @@ from vidence.errors import UsageError, VidenceError
 )
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def judge(*, folder: Path, page: bool, **wishes: object) -> int:
+def judge(*, folder: Path, page: bool, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
@@ -39,7 +39,7 @@ def judge(*, folder: Path, page: bool, **wishes: object) -> int:
     from vidence.engine.specs import with_whole_paths
 
     plan, _ = read_plan(folder)
-    given = {name: value for name, value in wishes.items() if value is not None}
+    given = {name: value for name, value in overrides.items() if value is not None}
     if given.get("judge_prompts_dir"):
         given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
     # A judge with prompts of its own keeps none of the judge before.

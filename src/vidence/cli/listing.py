@@ -26,6 +26,8 @@ def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
         lines = [f"{plural}: {', '.join(found)}" for plural, found in everything.items()]
         click.echo(json.dumps(everything, indent=2) if as_json else "\n".join(lines))
         return
+    if kind == "readers":  # the name of an earlier version
+        raise UsageError("readers are called parsers now; say vidence list parsers")
     if kind not in plurals():
         raise UnknownNameError("kind", kind, plurals())
     if name is None:

@@ -90,6 +90,18 @@ def _stop(number: int, frame: FrameType | None) -> None:
     on_interrupt(signal.SIGINT, frame)
 
 
+def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
+    """A flag that is not known; where an earlier version had it, with the name that it has now."""
+    from vidence.engine.plan import RENAMED
+
+    old = error.option_name.removeprefix("--").replace("-", "_")
+    if old not in RENAMED:
+        return error
+    new = "--" + RENAMED[old].replace("_", "-")
+    message = f"No such option: {error.option_name}. It is called {new} now."
+    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
@@ -103,6 +115,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
         click.echo(f"vidence: {visible(str(error))}", err=True)
         sys.exit(2)
+    except click.NoSuchOption as error:
+        _with_new_name(error).show()
+        sys.exit(error.exit_code)
     except click.ClickException as error:
         error.show()
         sys.exit(error.exit_code)

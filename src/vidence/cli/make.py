@@ -11,7 +11,7 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.cli.console import say
-from vidence.cli.environment import environment
+from vidence.engine.environment import environment
 from vidence.engine.events import Event, JobDone, Waiting
 from vidence.errors import VidenceError
 from vidence.make.pipeline.ledger import (
@@ -24,7 +24,6 @@ from vidence.make.pipeline.ledger import (
 )
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Maker
 
-MEMORY_FILE = "replies.sqlite"
 _LONG_WAIT_S = 20.0
 
 
@@ -133,16 +132,8 @@ def make(
         maker.check(config)
         click.echo(f"{config} makes sense")
         return 0
-    around = environment()
     with MakeDisplay(console) as display:
-        context = BuildContext(
-            cache_root=around.cache_root,
-            memory=around.cache_root / MEMORY_FILE,
-            cache_max_bytes=around.cache_max_bytes,
-            n_workers=around.n_workers,
-            on_event=display,
-            on_asking=display.asking,
-        )
+        context = BuildContext.of(environment(), on_event=display, on_asking=display.asking)
         overrides = MakeOverrides(only=only, until=until, limit=limit)
         try:
             built = maker.make(config, out=out, overrides=overrides, context=context)

@@ -100,7 +100,7 @@ def _of_run(folder: Path) -> _Known:
 
     scored = Scored.of(load_run(folder).rows)
     if not len(scored.values):
-        raise UsageError(f"{folder} has no marked question yet")
+        raise UsageError(f"{folder} has no scored question yet")
     icc = 0.0
     if 2 <= scored.n_videos < len(scored.values):
         icc = intraclass_correlation(scored.values, clusters=scored.clusters)

@@ -8,15 +8,13 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.environment import cache_root
+from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.report.results import Run
     from vidence.report.sections import Section
     from vidence.tables.table import Table
-
-_SEED = 0  # the same report from the same run, bit for bit
 
 
 @click.command()
@@ -67,7 +65,7 @@ def report(
     """Tables from one or several run FOLDERS."""
     from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
-    from vidence.report.results import load_run
+    from vidence.report.results import SEED, load_run
     from vidence.report.scores import Draws
     from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
@@ -77,7 +75,7 @@ def report(
     if len(folders) > 1 and (csv_path or json_path):
         raise UsageError("--csv and --json take one run folder at a time")
     runs = [load_run(folder, parser=parser) for folder in folders]
-    draws = Draws(rng=np.random.default_rng(_SEED), level=level)
+    draws = Draws(rng=np.random.default_rng(SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
     sections = paper_sections(runs, draws=draws, with_published=published)
     added = [table for section in sections for table in section.tables]
@@ -108,13 +106,13 @@ def report(
 def show_run(folder: Path, *, page: Path | None) -> None:
     """Write the page of a run where one is wanted, and draw its tables in the terminal."""
     from vidence.report.papers import paper_sections
-    from vidence.report.results import load_run
+    from vidence.report.results import SEED, load_run
     from vidence.report.scores import Draws
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw
 
     run = load_run(folder)
-    draws = Draws(rng=np.random.default_rng(_SEED))
+    draws = Draws(rng=np.random.default_rng(SEED))
     tables = all_tables(run, rng=draws.fresh())
     if page is not None:
         sections = paper_sections([run], draws=draws, with_published=False)
@@ -132,6 +130,7 @@ def _write_page(
     n_items: int = 300,
 ) -> None:
     from vidence.report.page import write_page
+    from vidence.report.results import SEED
 
     write_page(
         runs,
@@ -142,6 +141,6 @@ def _write_page(
         n_items=n_items,
         extra_sections=sections,
         level=level,
-        rng=np.random.default_rng(_SEED),
+        rng=np.random.default_rng(SEED),
     )
     click.echo(f"wrote {page}", err=True)

@@ -8,11 +8,11 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import Display, say, several, show_licence
-from vidence.cli.environment import cache_root, environment, now
+from vidence.engine.environment import cache_root, environment, now
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event, Listener
 from vidence.engine.plan import Plan, plan_flags, read_plan
-from vidence.engine.prepare import make_plan, run_name
+from vidence.engine.prepare import default_folder, make_plan
 from vidence.errors import UsageError, VidenceError
 
 FAILED_ITEMS = 3
@@ -71,7 +71,7 @@ def run(
     replay_columns: str | None,
     out: Path | None,
     page: bool,
-    **wishes: object,
+    **overrides: object,
 ) -> int:
     """Put BENCHMARK to a model and report the score.
 
@@ -80,8 +80,8 @@ def run(
     """
     tags = pairs(where, "--where")
     spec = with_columns(model, replay_columns) if replay_columns else model
-    plan = make_plan(benchmark, data=data, model=spec, wishes=wishes | {"where": tags})
-    folder = out if out is not None else Path("runs") / run_name(plan)
+    plan = make_plan(benchmark, data=data, model=spec, overrides=overrides | {"where": tags})
+    folder = out if out is not None else default_folder(plan)
     return _go(plan, folder, page=page)
 
 

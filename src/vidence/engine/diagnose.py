@@ -42,6 +42,26 @@ def open_diagnostic(name: str, options: Mapping[str, str]) -> Diagnostic:
     return diagnostic
 
 
+def option_texts(options: Mapping[str, object]) -> dict[str, str]:
+    """Options as a spec writes them; None is left out.
+
+    >>> option_texts({"seed": 3, "is_blind": True, "models": ("openai:a", "openai:b"), "max": None})
+    {'seed': '3', 'is_blind': 'true', 'models': 'openai:a|openai:b'}
+    """
+    texts: dict[str, str] = {}
+    for name, value in options.items():
+        match value:
+            case None:
+                continue
+            case list() | tuple():
+                texts[name] = "|".join(map(str, value))
+            case bool() | dict():
+                texts[name] = msgspec.json.encode(value).decode()
+            case _:
+                texts[name] = str(value)
+    return texts
+
+
 async def diagnose(  # noqa: PLR0913 - one call, one argument for each thing that differs
     diagnostic: Diagnostic,
     plan: Plan,

@@ -217,6 +217,11 @@ class Environment:
     cache_max_bytes: int = 20 * 2**30
     n_workers: int = 2
 
+    @property
+    def memory(self) -> Path:
+        """The file of remembered replies, unless a plan names another."""
+        return self.cache_root / "replies.sqlite"
+
 
 def no_image(digest: str) -> bytes:
     """For flows whose prompts have no images.
@@ -270,19 +275,19 @@ class ModelRules:
     spec: str
     budget: Budget
     sampling: Sampling | None = None
-    """How replies are drawn where an ask does not say; None: every ask must say."""
+    """How replies are sampled where an ask does not say; None: every ask must say."""
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Fields of `Sampling` that hold whatever an ask says."""
 
     def sampling_of(self, wanted: Ask) -> Sampling:
-        """How the reply to an ask is drawn.
+        """How the reply to an ask is sampled.
 
         Raises:
             UsageError: neither the ask nor the rules say.
         """
         sampling = wanted.sampling or self.sampling
         if sampling is None:
-            raise UsageError(f"{self.spec} was asked without saying how the reply is drawn")
+            raise UsageError(f"{self.spec} was asked without saying how the reply is sampled")
         return msgspec.structs.replace(sampling, **self.overrides) if self.overrides else sampling
 
 

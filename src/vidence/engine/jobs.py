@@ -116,7 +116,7 @@ class Jobs:
         )
 
     def identity(self, name: str) -> str:
-        """What tells a model from others, with how its replies are drawn; it is opened for this.
+        """What tells a model from others, with how its replies are sampled; it is opened for this.
 
         Raises:
             UnknownNameError: no model has this name.

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Literal, TypedDict, get_args, get_origin, get_type_hints
 
 import msgspec
 import tomli_w
@@ -85,7 +85,7 @@ class Plan(Record, kw_only=True):
     jpeg_quality: Annotated[int, _flag("1 to 95.")]
     sampling: Sampling
     parser: Annotated[str, _flag("How the letter is read from a reply (default: the benchmark's).")]
-    text_parser: Annotated[str, _flag("How answers that are texts are marked without a judge.")] = (
+    text_parser: Annotated[str, _flag("How answers that are texts are scored without a judge.")] = (
         "needs-judge"
     )
     headline: str
@@ -105,7 +105,7 @@ class Plan(Record, kw_only=True):
     ] = False
     where: dict[str, str] = msgspec.field(default_factory=dict)
     limit: Annotated[int | None, _flag("Only the first N questions.")] = None
-    sample: Annotated[int | None, _flag("N questions drawn with --seed.")] = None
+    sample: Annotated[int | None, _flag("N questions sampled with --seed.")] = None
     seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
@@ -162,6 +162,60 @@ class Plan(Record, kw_only=True):
             max_cost=self.max_cost,
             seed=self.seed,
         )
+
+
+class PlanOverrides(TypedDict, total=False):
+    """The settings that replace those of the protocol: fields of `Plan` and of `SamplingFlags`.
+
+    They are the typed keywords of `vidence.evaluate`. None leaves a setting as the protocol has it.
+    """
+
+    split: str | None
+    protocol: str | None
+    selector: str | None
+    n_frames: int | None
+    strategy: str | None
+    style: str | None
+    prompts: str | None
+    prompts_dir: str | None
+    layout: str | None
+    frame_times: bool | None
+    size: str | None
+    jpeg_quality: int | None
+    temperature: float | None
+    top_p: float | None
+    max_tokens: int | None
+    model_seed: int | None
+    want_choice_logps: bool | None
+    parser: str | None
+    text_parser: str | None
+    headline: str | None
+    judge: str | None
+    judge_models: tuple[str, ...] | None
+    judge_prompts_dir: str | None
+    shuffle_choices: bool | None
+    where: dict[str, str] | None
+    limit: int | None
+    sample: int | None
+    seed: int | None
+    repeats: int | None
+    strict: bool | None
+    allow_missing: bool | None
+    recorded_only: bool | None
+    concurrency: int | None
+    timeout_s: float | None
+    attempts: int | None
+    decode_timeout_s: float | None
+    max_cost: float | None
+    price_in: float | None
+    price_out: float | None
+    judge_price_in: float | None
+    judge_price_out: float | None
+    memory: str | None
+
+
+RENAMED = {"reader": "parser", "text_reader": "text_parser"}
+"""Settings of an earlier version, and what they are called now; flags have the same names with dashes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -324,11 +378,7 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
             f"{path} has format {found!r}, this version of vidence reads {FORMAT!r}; "
             "use the version that wrote it, or run again into a new folder"
         )
-    if "retries" in raw["plan"]:
-        raise StoreError(
-            f"{path} has the key 'retries' of an earlier version; now strategy = \"retry?tries=N\" says it. "
-            f"Rewrite the folder with: vidence migrate {folder}"
-        )
+    _check_keys(raw["plan"], path)
     sampling = raw["plan"].get("sampling", {})
     for name in _MAY_BE_UNSET:
         if sampling.get(name) == "unset":
@@ -340,6 +390,17 @@ def read_plan(folder: Path) -> tuple[Plan, Facts]:
     return whole.plan, whole.facts
 
 
+def _check_keys(plan: Mapping[str, object], path: Path) -> None:
+    """Refuse the keys of earlier versions; the message says what they are now."""
+    new = {old: f"{name} says it" for old, name in RENAMED.items()}
+    new["retries"] = 'strategy = "retry?tries=N" says it'
+    for name in sorted(new.keys() & plan.keys()):
+        raise StoreError(
+            f"{path} has the key {name!r} of an earlier version; now {new[name]}. "
+            f"Rewrite the folder with: vidence migrate {path.parent}"
+        )
+
+
 def migrate_plan(folder: Path) -> bool:
     """Give the plan of an earlier version the names of today; whether anything had to be changed."""
     path = folder / PLAN_FILE
@@ -347,12 +408,17 @@ def migrate_plan(folder: Path) -> bool:
         raw = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise StoreError(f"cannot read {path}: {error}") from error
-    retries = raw.get("plan", {}).pop("retries", None)
-    if retries is not None:
-        raw["plan"]["strategy"] = f"retry?tries={retries}" if retries else "once"
+    plan = raw.get("plan", {})
+    before = dict(plan)
+    for name in RENAMED.keys() & before.keys():
+        plan[RENAMED[name]] = plan.pop(name)
+    if "retries" in before:
+        retries = plan.pop("retries")
+        plan["strategy"] = f"retry?tries={retries}" if retries else "once"
+    if plan != before:
         _write_toml(folder, raw)
     read_plan(folder)
-    return retries is not None
+    return bool(plan != before)
 
 
 def library_versions() -> dict[str, str]:

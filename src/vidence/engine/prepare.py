@@ -26,7 +26,7 @@ from vidence.contracts import (
     Traits,
     View,
 )
-from vidence.engine.plan import MUST_AGREE, Facts, Plan, machine_facts
+from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -44,36 +44,32 @@ _SAMPLING_FLAGS = {
 }
 
 
-def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[str, object]) -> Plan:
-    """The plan for a benchmark: what its paper prescribes, overridden by what the user wishes.
+def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping[str, object]) -> Plan:
+    """The plan for a benchmark: what its paper prescribes, and what the user overrides of it.
 
     Args:
         benchmark_name: a name from the catalog.
         data: the file or folder of questions.
         model: a model spec; ``temperature``, ``top_p`` and ``max_tokens`` in it are moved to the
             plan's sampling.
-        wishes: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
-            plan has a seed of its own); None is no wish.
+        overrides: fields of `Plan`, and those of `Sampling` (its `seed` as ``model_seed``, since the
+            plan has a seed of its own), as in `PlanOverrides`; None leaves a field as it is.
 
     Raises:
-        UsageError: an unknown name or an impossible value.
+        UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     benchmark: Benchmark = create("benchmark", benchmark_name)
-    protocol, rules = _protocol(benchmark, wishes.get("protocol"))
-    spec, drawn = without_sampling(parse_spec(model))
-    given = {k: v for k, v in wishes.items() if v is not None}
-    if "retries" in given:
-        raise UsageError(
-            f"retries is a strategy now: say --strategy 'retry?tries={given['retries']}' (in Python "
-            f'strategy="retry?tries={given["retries"]}") instead'
-        )
+    protocol, rules = _protocol(benchmark, overrides.get("protocol"))
+    spec, sampled = without_sampling(parse_spec(model))
+    given = {k: v for k, v in overrides.items() if v is not None}
+    _check_names(given)
     flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
-    for name in flags.keys() & drawn.keys():
-        if flags[name] != drawn[name]:
+    for name in flags.keys() & sampled.keys():
+        if flags[name] != sampled[name]:
             raise UsageError(
-                f"{name} is {drawn[name]} in the model spec and {flags[name]} as a flag; give one"
+                f"{name} is {sampled[name]} in the model spec and {flags[name]} as a flag; give one"
             )
-    sampling = msgspec.to_builtins(rules.sampling) | drawn | flags
+    sampling = msgspec.to_builtins(rules.sampling) | sampled | flags
     fields = msgspec.to_builtins(rules) | given
     for name in ("prompts_dir", "judge_prompts_dir", "memory"):  # a run is taken up from any folder
         if given.get(name):
@@ -92,9 +88,25 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, wishes: Mapping[st
         raise UsageError(f"these settings make no plan: {error}") from error
 
 
-def _protocol(benchmark: Benchmark, wish: object) -> tuple[str, AskingRules]:
-    """The named way to ask; the benchmark's first one where none is wished for."""
-    name = next(iter(benchmark.protocols)) if wish is None else str(wish)
+def _check_names(overrides: Mapping[str, object]) -> None:
+    """Refuse what is no setting; the message says what it is called now, or which name is nearest."""
+    if "retries" in overrides:
+        tries = overrides["retries"]
+        raise UsageError(
+            f"retries is a strategy now: say --strategy 'retry?tries={tries}' (in Python "
+            f'strategy="retry?tries={tries}") instead'
+        )
+    for name in {"wishes", "overrides"} & overrides.keys():
+        raise UsageError(f"{name}= is no setting: give settings as keywords, for example n_frames=32")
+    for name in sorted(overrides.keys() - PlanOverrides.__annotations__.keys()):
+        if name in RENAMED:
+            raise UsageError(f"{name} is called {RENAMED[name]} now; say {RENAMED[name]}={overrides[name]!r}")
+        raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
+
+
+def _protocol(benchmark: Benchmark, named: object) -> tuple[str, AskingRules]:
+    """The named way to ask; the benchmark's first one where none is named."""
+    name = next(iter(benchmark.protocols)) if named is None else str(named)
     if name not in benchmark.protocols:
         raise UnknownNameError(f"protocol of {benchmark.name}", name, tuple(benchmark.protocols))
     return name, benchmark.protocols[name]
@@ -155,9 +167,9 @@ def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
 
 
 def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
-    """The spec of a judge model without what says how verdicts are drawn, and how they are drawn."""
-    spec, drawn = without_sampling(parse_spec(spec_text))
-    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | drawn, Sampling)
+    """The spec of a judge model without what says how verdicts are sampled, and how they are sampled."""
+    spec, sampled = without_sampling(parse_spec(spec_text))
+    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,7 +191,7 @@ class Prepared:
         return self.parser if item.answer_kind == "choice" else self.text_parser
 
     def choice_order(self, item: Item, repeat: int) -> tuple[int, ...]:
-        """The order in which choices are shown: the item's own, or one drawn for item and repeat."""
+        """The order in which choices are shown: the item's own, or one sampled for item and repeat."""
         if not self.plan.shuffle_choices or item.answer_kind != "choice":
             return ()
         words = f"{self.plan.seed}/{item.item_id}/{repeat}".encode()
@@ -219,8 +231,7 @@ def prepare(
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or Traits.of(selector).needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    if plan.shuffle_choices:
-        _check_order(plan, model)
+    _check_order(plan, model)
     facts = msgspec.convert(
         machine_facts()
         | judge_facts(pool)
@@ -271,7 +282,7 @@ def judge_facts(pool: JudgePool | None) -> dict[str, object]:
 
 def _check_order(plan: Plan, model: Model) -> None:
     """Recorded letters mean the order in which the choices stood when they were recorded."""
-    if hasattr(model, "recorded_ids"):
+    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
         raise UsageError(
             f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
             "read in another order than they were given in; add --no-shuffle-choices"
@@ -291,8 +302,8 @@ def choose_items(
         items = items[: plan.limit]
     if plan.sample is not None and plan.sample < len(items):
         rng = np.random.default_rng(plan.seed)
-        drawn = np.sort(rng.choice(len(items), plan.sample, replace=False))
-        items = [items[i] for i in drawn]
+        sampled = np.sort(rng.choice(len(items), plan.sample, replace=False))
+        items = [items[i] for i in sampled]
     if model.looks and shows_media:
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
         notes += left_out
@@ -354,6 +365,11 @@ def check_same(before: Facts, now: Facts, *, folder: Path) -> None:
                 f"{folder}: {what} since this run began ({name}: {getattr(before, name)!r} then, "
                 f"{getattr(now, name)!r} now); run again into a new folder"
             )
+
+
+def default_folder(plan: Plan) -> Path:
+    """The run folder of a plan where none is named."""
+    return Path("runs") / run_name(plan)
 
 
 def run_name(plan: Plan) -> str:

@@ -46,14 +46,14 @@ def has_judge_error(score: Score) -> bool:
 
 @dataclass(frozen=True, kw_only=True)
 class JudgeModel:
-    """A model that judges: its name in the engine, its identity, how its verdicts are drawn."""
+    """A model that judges: its name in the engine, its identity, how its verdicts are sampled."""
 
     name: str
     identity: str
     sampling: Sampling
 
     def signed(self, score: Score) -> Score:
-        """A score whose verdicts say who gave them, and how they were drawn."""
+        """A score whose verdicts say who gave them, and how they were sampled."""
         verdicts = tuple(
             msgspec.structs.replace(v, judge_model=self.identity, temperature=self.sampling.temperature)
             for v in score.verdicts

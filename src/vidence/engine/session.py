@@ -41,7 +41,7 @@ ReadyT = TypeVar("ReadyT")
 
 def engine_of(plan: Plan, environment: Environment, on_event: Listener) -> Engine:
     """An engine with the limits and the reply memory of a plan, or the memory in the cache folder."""
-    path = Path(plan.memory) if plan.memory else environment.cache_root / "replies.sqlite"
+    path = Path(plan.memory) if plan.memory else environment.memory
     return Engine(memory=path, limits=plan.limits, on_event=on_event)
 
 

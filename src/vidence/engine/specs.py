@@ -1,4 +1,4 @@
-"""Specs as plans keep them: how replies are drawn apart, and the paths of files whole."""
+"""Specs as plans keep them: how replies are sampled apart, and the paths of files whole."""
 
 from pathlib import Path
 from urllib.parse import unquote
@@ -10,28 +10,28 @@ from vidence.catalog import Spec, argument_field, names, options_of, settings_ty
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 
-_DRAWN = {"temperature": float, "top_p": float, "max_tokens": int}
+_SAMPLED = {"temperature": float, "top_p": float, "max_tokens": int}
 _MARK = "?"  # begins the options of a spec, so that no path before them can hold it
 
 
 def without_sampling(spec: Spec) -> tuple[str, dict[str, object]]:
-    """The spec of a model without what says how replies are drawn, and that: fields of `Sampling`.
+    """The spec of a model without what says how replies are sampled, and that: fields of `Sampling`.
 
     Raises:
         UsageError: a value that is no number.
     """
-    drawn: dict[str, object] = {}
+    sampled: dict[str, object] = {}
     kept: list[str] = []
     for key, text in spec.options.items():
-        if key not in _DRAWN:
+        if key not in _SAMPLED:
             kept.append(f"{key}={_escaped(text)}")
             continue
         try:
-            drawn[key] = _DRAWN[key](text)
+            sampled[key] = _SAMPLED[key](text)
         except ValueError as error:
             raise UsageError(f"{key}={text!r} in the model spec is not a number") from error
     head = f"{spec.name}:{spec.argument}" if spec.argument else spec.name
-    return head + ("?" + "&".join(kept) if kept else ""), drawn
+    return head + ("?" + "&".join(kept) if kept else ""), sampled
 
 
 def with_whole_paths(plan: Plan) -> Plan:

@@ -23,7 +23,7 @@ class Compared:
     """One run of a simulated model, question by question.
 
     Shapes: `planted`, `recovered` and `demands` have one entry for each trial: whether the model must
-    be right given the times of the frames it was shown, whether it was marked right, and how many
+    be right given the times of the frames it was shown, whether it was scored right, and how many
     pieces of evidence the question needs.
     """
 

@@ -31,16 +31,16 @@ def section(compared: Compared | Ranked) -> Section:
 
 
 def write_comparison_csv(paired: Paired, path: Path) -> None:
-    """Write one row for each question: its video, its tags, and its mark in each run, 0 to 1.
+    """Write one row for each question: its video, its tags, and its score in each run, 0 to 1.
 
     Raises:
         StoreError: the file cannot be written.
     """
     tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
-    names = ("item_id", "video", *(f"tag:{tag}" for tag in tags), *(f"mark:{name}" for name in paired.names))
+    names = ("item_id", "video", *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
     rows = (
-        (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *marks)
-        for item, marks in zip(paired.items, paired.values.tolist(), strict=True)
+        (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *scores)
+        for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
     )
     write_file(path, csv_text([names, *rows]))
 

@@ -20,7 +20,7 @@ def verdict(comparison: Comparison) -> Verdict:
     """What a difference amounts to.
 
     ``clear``: its interval leaves out 0 and the test by video agrees. ``unclear``: neither does.
-    ``undecided``: only one of them does. ``equal``: every question has the same mark in both runs.
+    ``undecided``: only one of them does. ``equal``: every question has the same score in both runs.
     ``no interval``: there is none, since all questions are on one video or all videos are alike.
     """
     difference = comparison.difference
@@ -98,7 +98,7 @@ def _main(compared: Compared) -> str:
     match verdict(comparison):
         case "equal":
             return (
-                f"{compared.second} and {compared.first} have the same marks on all "
+                f"{compared.second} and {compared.first} have the same scores on all "
                 f"{_n(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
             )
         case "clear":

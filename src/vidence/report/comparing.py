@@ -9,10 +9,10 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.report.pairing import Paired, own_answer
-from vidence.report.results import Run
+from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
-from vidence.statistics.paired import Comparison, Ranking, holm, rank
+from vidence.statistics.paired import RANKING, Comparison, Ranking, holm, rank
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
@@ -92,6 +92,19 @@ class Ranked(Record, kw_only=True):
     n_videos: int
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
+
+
+def compare_runs(paired: Paired, *, level: float = 0.95) -> Compared | Ranked:
+    """Compare two runs, or rank more; the same runs give the same numbers, bit for bit.
+
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
+    """
+    rng = np.random.default_rng(SEED)
+    if len(paired.runs) == 2:
+        return compare_two(paired, rng=rng, settings=Resampling(level=level))
+    return rank_runs(paired, rng=rng, settings=Resampling(level=level, n_flips=RANKING.n_flips))
 
 
 def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Compared:
@@ -259,7 +272,7 @@ class _Two:
 def _detectable(paired: Paired, *, level: float) -> float | None:
     """The smallest difference that would be found; None where it cannot be said.
 
-    The mean square of the differences takes the place of the discordance, which it is for marks of 0 and 1.
+    The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
     """
     differences = paired.values[:, 1] - paired.values[:, 0]
     apart = float((differences**2).mean())

@@ -14,6 +14,7 @@ from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
 from vidence.records import Failed, Record
 from vidence.report.export import write_file
+from vidence.report.results import SEED
 from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
 from vidence.tables.export import statement_as_json
 from vidence.tables.plots import draw_plot
@@ -35,9 +36,18 @@ class Diagnosed:
     statements: tuple[Statement, ...]
     sentences: tuple[str, ...]
 
+    def tables(self) -> dict[str, Table]:
+        """The statements as tables, by their names; of a figure, the numbers that it is drawn from."""
+        return {table.name: table for table in map(table_of, self.statements)}
+
 
 def load_diagnosed(
-    diagnostic: Diagnostic, folder: Path, *, options: Mapping[str, str], seed: int, level: float
+    diagnostic: Diagnostic,
+    folder: Path,
+    *,
+    options: Mapping[str, str],
+    seed: int = SEED,
+    level: float = 0.95,
 ) -> Diagnosed:
     """Read the findings of a diagnostic and add them up.
 

@@ -57,7 +57,7 @@ def record(run: Run, row: Row) -> tuple[str | int | float | None, ...]:
 def write_csv(run: Run, path: Path) -> None:
     """Write one line per trial, in the order of the questions: UTF-8, comma, first line the names.
 
-    `correct` is 1 or 0 (or between, for partial marks), and empty where a judge is still to be asked.
+    `correct` is 1 or 0 (or between, for partial scores), and empty where a judge is still to be asked.
     A text that a spreadsheet would run as a formula gets an apostrophe in front; plain numbers stay.
 
     Raises:

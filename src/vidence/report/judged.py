@@ -1,4 +1,4 @@
-"""By whom replies were marked: rules, judges, a panel; how far these agree, and what went wrong."""
+"""By whom replies were scored: rules, judges, a panel; how far these agree, and what went wrong."""
 
 import math
 from collections import Counter
@@ -41,15 +41,15 @@ def judge_tables(run: Run, *, rng: np.random.Generator) -> tuple[Table, ...]:
 
 
 def marked_by(run: Run) -> str:
-    """The parsers and judges that marked a run, the most frequent first, with the judges' models."""
+    """The parsers and judges that scored a run, the most frequent first, with the judges' models."""
     found = Counter(row.score.scorer for row in run.rows)
     by = " + ".join(name for name, _ in found.most_common())
     models = _models([row for row in run.rows if row.score.verdicts])
-    return f"marked by {by} ({', '.join(models)})" if models else f"marked by {by}"
+    return f"scored by {by} ({', '.join(models)})" if models else f"scored by {by}"
 
 
 def judge_sentence(run: Run) -> str:
-    """Which judge marked how much, by which models at which temperature; empty where none was asked."""
+    """Which judge scored how much, by which models at which temperature; empty where none was asked."""
     judged = [row for row in run.rows if row.score.verdicts]
     if not judged:
         return ""
@@ -73,7 +73,7 @@ def _models(judged: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(v.judge_model for row in judged for v in row.score.verdicts))
 
 
-# --------------------------------------------------------------------------- who marked what
+# --------------------------------------------------------------------------- who scored what
 
 
 def _mark_row(key: str, title: str, rows: Sequence[Row], *, n_all: int) -> TableRow:
@@ -102,9 +102,9 @@ def _marks(run: Run) -> Table:
     ]
     return Table(
         name="judges",
-        title="Who marked the replies",
+        title="Who scored the replies",
         note="A judge error counts as wrong in the score; nothing is guessed.",
-        label=Column(key="by", title="marked by"),
+        label=Column(key="by", title="scored by"),
         columns=(
             Column(key="n", title="trials", kind="count"),
             Column(key="share", title="share", kind="share"),
@@ -241,7 +241,7 @@ def _ratings(said: Sequence[dict[str, Verdict]], models: Sequence[str], what: st
 
 
 def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
-    """What the rules alone make of the replies that a judge marked, where they say anything."""
+    """What the rules alone make of the replies that a judge scored, where they say anything."""
     counts: Counter[tuple[str, str]] = Counter()
     parsers = {"choice": run.plan.parser, "text": run.plan.text_parser}
     scorers: dict[str, Scorer] = {
@@ -263,7 +263,7 @@ def _against_rules(run: Run, judged: Sequence[Row]) -> Table:
     return Table(
         name="rules-judges",
         title="Rules against judges",
-        note=f"The rules ({used}) on the {n:,} replies that a judge marked: they contradict the judge on "
+        note=f"The rules ({used}) on the {n:,} replies that a judge scored: they contradict the judge on "
         f"{n_apart:,}, and say nothing of {counts[_NONE, _RIGHT] + counts[_NONE, _WRONG]:,}.",
         label=Column(key="rule", title="the rules say"),
         columns=(

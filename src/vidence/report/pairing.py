@@ -26,7 +26,7 @@ _CONTENT: Mapping[str, Callable[[Item], object]] = {
 class Paired:
     """Two runs or more on the same questions, in one order.
 
-    Shapes: `values` (n_items, n_runs): the mean of the marks of each question over its repeats, 0 to 1.
+    Shapes: `values` (n_items, n_runs): the mean of the scores of each question over its repeats, 0 to 1.
     `items` have their choices in their own order. `notes` say what is not compared.
     """
 
@@ -77,7 +77,7 @@ def own_answer(row: Row) -> str | None:
 
 
 def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
-    """The questions that all runs have a mark for.
+    """The questions that all runs have a score for.
 
     Args:
         runs: two runs or more.
@@ -97,7 +97,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     values = [dict(zip((i.item_id for i in m.items), m.values.tolist(), strict=True)) for m in scored]
     kept = [item_id for item_id in own[0] if all(item_id in found for found in values)]
     if not kept:
-        raise UsageError(f"{_all(names)} share no question that is marked; there is nothing to compare")
+        raise UsageError(f"{_all(names)} share no question that is scored; there is nothing to compare")
     return Paired(
         runs=tuple(runs),
         names=names,
@@ -194,7 +194,7 @@ def _check_questions(
     scored: Sequence[Scored],
     own: Sequence[Mapping[str, Item]],
 ) -> None:
-    """Refuse runs of which one was asked, or has marks for, other questions."""
+    """Refuse runs of which one was asked, or has scores for, other questions."""
     lines = _missing(names, own)
     waiting = [set(found) - {i.item_id for i in m.items} for found, m in zip(own, scored, strict=True)]
     if len({frozenset(ids) for ids in waiting}) > 1:
@@ -210,7 +210,7 @@ def _check_questions(
             lines.append(f"{name} is not complete; `vidence resume {run.folder}` asks the rest")
     listed = "\n  ".join(lines)
     raise UsageError(
-        f"{_all(names)} do not have marks for the same questions:\n  {listed}\n"
+        f"{_all(names)} do not have scores for the same questions:\n  {listed}\n"
         "Compare what they share with --shared, or complete them"
     )
 

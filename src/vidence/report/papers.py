@@ -59,7 +59,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
             Section(
                 title="Beside the published tables",
                 paragraphs=(
-                    "A printed value and ours compare only where both were asked and marked alike; the lines "
+                    "A printed value and ours compare only where both were asked and scored alike; the lines "
                     "below each table say how ours were.",
                 ),
                 tables=published_tables(runs, draws=draws),
@@ -126,7 +126,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",
         note=note,
-        label=Column(key="name", title="model", note="and how it was asked and marked"),
+        label=Column(key="name", title="model", note="and how it was asked and scored"),
         columns=tuple(
             Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
             for i, column in enumerate(columns)
@@ -164,7 +164,7 @@ def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
 
 
 def how_asked(run: Run) -> str:
-    """Style, frames, and by whom the replies were marked, in a few words."""
+    """Style, frames, and by whom the replies were scored, in a few words."""
     plan = run.plan
     frames = "whole videos" if plan.layout == "video" else f"{plan.n_frames} frames"
     return f"{plan.protocol}: {plan.style}, {frames}, {plan.selector}; {marked_by(run)}"

@@ -19,14 +19,14 @@ MOST_CHANGED = 200
 class Readings:
     """Every reply to a question with choices, as each parser reads it.
 
-    `letters` and `marks` hold for each parser one entry per row: the letter read (or nothing), and
-    the mark. `base` is the parser that the run's scores come from.
+    `letters` and `values` hold for each parser one entry per row: the letter read (or nothing), and
+    the score. `base` is the parser that the run's scores come from.
     """
 
     base: str
     rows: tuple[Row, ...]
     letters: dict[str, tuple[str, ...]]
-    marks: dict[str, tuple[float, ...]]
+    values: dict[str, tuple[float, ...]]
 
 
 def letter_parsers(run: Run) -> tuple[str, ...]:
@@ -43,14 +43,14 @@ def read_all(run: Run, parsers: Sequence[str]) -> Readings:
     """
     rows = tuple(row for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply is not None)
     letters = {run.parser: tuple(row.read for row in rows)}
-    marks = {run.parser: tuple(row.correct or 0.0 for row in rows)}
+    values = {run.parser: tuple(row.correct or 0.0 for row in rows)}
     for name in parsers:
         if name != run.parser:
             scorer: Scorer = create("parser", name)
             scores = [read_again(row.item, row.trial, scorer) for row in rows]
             letters[name] = tuple(s.outcome.answer if isinstance(s.outcome, Answered) else "" for s in scores)
-            marks[name] = tuple(s.value or 0.0 for s in scores)
-    return Readings(base=run.parser, rows=rows, letters=letters, marks=marks)
+            values[name] = tuple(s.value or 0.0 for s in scores)
+    return Readings(base=run.parser, rows=rows, letters=letters, values=values)
 
 
 def parser_table(run: Run, parsers: Sequence[str]) -> Table:
@@ -107,7 +107,7 @@ def table_of_readings(readings: Readings) -> Table:
 
 
 def _accuracy(readings: Readings, name: str) -> float:
-    return float(np.mean(readings.marks[name])) if readings.rows else float("nan")
+    return float(np.mean(readings.values[name])) if readings.rows else float("nan")
 
 
 def _n_different(readings: Readings, one: str, other: str) -> int:

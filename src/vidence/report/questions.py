@@ -264,8 +264,8 @@ def how_read(row: Row) -> str:
             found = f"Refused: {reason}"
         case Failed(stage=stage):
             found = f"Failed in the stage {stage!r}"
-    mark = "not marked yet" if row.correct is None else f"score {row.correct:g}"
-    return f"{found}; {mark}."
+    said = "not scored yet" if row.correct is None else f"score {row.correct:g}"
+    return f"{found}; {said}."
 
 
 def error_of(row: Row) -> str:

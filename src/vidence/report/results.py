@@ -12,6 +12,7 @@ from vidence.engine.store import RunStore
 from vidence.records import Answered, Failed, Item, Outcome, Refused, Score, Trial, Unreadable
 
 OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
+SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 # The scorer that leaves free answers to a judge.
 WAITING = "needs-judge"
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")

@@ -65,7 +65,7 @@ class Draws:
 class Scored:
     """The scored questions among some trials.
 
-    Shapes: `values` (n_items,): the mean of the marks of a question over its repeats, 0 to 1.
+    Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
     `clusters` names the video of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge.
     """
@@ -88,19 +88,19 @@ class Scored:
     @classmethod
     def of(cls, rows: Sequence[Row]) -> "Scored":
         """Add up trials by question; the order of the questions is kept."""
-        marks: dict[str, list[float]] = {}
+        scores: dict[str, list[float]] = {}
         items: dict[str, Item] = {}
         for row in rows:
             items[row.item.item_id] = row.item
-            found = marks.setdefault(row.item.item_id, [])
+            found = scores.setdefault(row.item.item_id, [])
             if row.correct is not None:
                 found.append(row.correct)
-        kept = tuple(item for item_id, item in items.items() if marks[item_id])
+        kept = tuple(item for item_id, item in items.items() if scores[item_id])
         return cls(
             items=kept,
-            values=np.array([sum(marks[i.item_id]) / len(marks[i.item_id]) for i in kept], np.float64),
+            values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
             clusters=tuple(item.video_id for item in kept),
-            n_outcomes=dict(Counter(row.outcome for row in rows if marks[row.item.item_id])),
+            n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
 
@@ -308,7 +308,7 @@ class _Rows:
         ]
         if self.has_unscored:
             note = "wait for a judge; in no mean"
-            columns.append(Column(key="unmarked", title="not marked", kind="count", note=note))
+            columns.append(Column(key="unmarked", title="not scored", kind="count", note=note))
         return tuple(columns)
 
     def row(

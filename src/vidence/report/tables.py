@@ -125,7 +125,7 @@ def _example(row: Row) -> str:
 def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
     """The score of each repeat, their mean with its t interval, and what the uncertainty is made of.
 
-    Only questions with a mark in every repeat enter. Nothing for a run without repeats.
+    Only questions with a score in every repeat enter. Nothing for a run without repeats.
 
     Args:
         run: the run.
@@ -158,7 +158,7 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
         ("variance", "sample variance, squared points", f"{1e4 * summary.variance:.2f}"),
         ("total", "mean, other questions too", parts.mean),
         *((key, label, percent(error)) for key, label, error in errors),
-        ("questions", "questions with a mark in every repeat", len(whole)),
+        ("questions", "questions with a score in every repeat", len(whole)),
     ]
     table = Table(
         name=REPEATS,
@@ -376,7 +376,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
 
 
 def _without_logps(run: Run) -> str:
-    """That log-probabilities were wanted and are not there; servers that do not know the wish ignore it."""
+    """That log-probabilities were wanted and are not there; some servers ignore the request."""
     if not run.plan.sampling.want_choice_logps:
         return ""
     replies = [row.trial.reply for row in run.rows if row.item.answer_kind == "choice" and row.trial.reply]
@@ -403,7 +403,7 @@ def _text(score: Table, column: str, *, row: str = "headline") -> str:
 def _accuracy(score: Table) -> str:
     estimate = score.value("headline", "accuracy")
     if not isinstance(estimate, Estimate):
-        return "No question is marked yet."
+        return "No question is scored yet."
     name = score.row("headline").label
     items = _several(_text(score, "items"), "question")
     videos = _several(_text(score, "videos"), "video")

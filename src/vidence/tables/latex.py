@@ -202,7 +202,7 @@ def _cell(cell: Shown, intervals: Intervals) -> str:
 
 
 def _interval(detail: str, intervals: Intervals) -> str:
-    """The interval as it is shown elsewhere, in the form that is wished for."""
+    """The interval as it is shown elsewhere, in the form that is asked for."""
     ends = _ENDS.fullmatch(detail)
     if ends is None or intervals == "none":
         return ""

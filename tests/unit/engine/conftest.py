@@ -71,12 +71,13 @@ class Bench:
         out: str = "run",
         in_real_time: bool = False,
         judges: dict[str, FakeModel] | None = None,
-        **wishes: object,
+        **overrides: object,
     ) -> Summary:
         """One session of the run in `out`; `judges` are models by their specs."""
         if judges:
-            wishes = {"judge_models": tuple(judges), **wishes}
-        plan = make_plan("table", data=self.folder / "questions.jsonl", model="scripted:A", wishes=wishes)
+            overrides = {"judge_models": tuple(judges), **overrides}
+        data = self.folder / "questions.jsonl"
+        plan = make_plan("table", data=data, model="scripted:A", overrides=overrides)
 
         async def go() -> Summary:
             return await evaluate.run(

@@ -110,10 +110,10 @@ def folder(tmp_path):
 def examine(folder, monkeypatch):
     """Run a diagnostic in a folder; models are given by their specs."""
 
-    def go(diagnostic, models, *, out="run", options=None, **wishes: object) -> Account:
+    def go(diagnostic, models, *, out="run", options=None, **overrides: object) -> Account:
         monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
         plan = make_plan(
-            "table", data=folder / "q.jsonl", model="scripted:A", wishes={"n_frames": 4} | wishes
+            "table", data=folder / "q.jsonl", model="scripted:A", overrides={"n_frames": 4} | overrides
         )
 
         async def run() -> Account:

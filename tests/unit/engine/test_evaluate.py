@@ -380,7 +380,7 @@ from vidence.engine.engine import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 folder, out = Path(sys.argv[1]), sys.argv[2]
-plan = make_plan("table", data=folder / "questions.jsonl", model="scripted:A", wishes={})
+plan = make_plan("table", data=folder / "questions.jsonl", model="scripted:A", overrides={})
 async def go():
     place = Environment(cache_root=folder / "cache", n_workers=1)
     return await run(plan, folder / out, environment=place, now=datetime(2026, 1, 1, tzinfo=UTC), on_event=id)

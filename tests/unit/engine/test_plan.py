@@ -2,8 +2,10 @@
 
 import errno
 import os
+import re
 import subprocess
 from pathlib import Path
+from typing import get_type_hints
 
 import msgspec
 import pytest
@@ -12,6 +14,7 @@ from vidence.engine import plan as plan_module
 from vidence.engine.plan import (
     Facts,
     Plan,
+    PlanOverrides,
     SamplingFlags,
     git_revision,
     machine_facts,
@@ -166,6 +169,25 @@ def test_a_plan_with_retries_is_refused_and_rewritten_as_a_strategy(tmp_path: Pa
     path.unlink()
     with pytest.raises(StoreError, match="cannot read"):
         migrate_plan(tmp_path)
+
+
+def test_a_plan_with_a_renamed_key_is_refused_and_rewritten(tmp_path: Path):
+    write_plan(tmp_path, PLAN, FACTS)
+    path = tmp_path / "plan.toml"
+    today = path.read_text()
+    path.write_text(re.sub(r"^(text_)?parser = ", r"\1reader = ", today, flags=re.MULTILINE))
+    with pytest.raises(StoreError, match=r"'reader' of an earlier version; now parser .*vidence migrate"):
+        read_plan(tmp_path)
+    assert migrate_plan(tmp_path)
+    assert read_plan(tmp_path) == (PLAN, FACTS)
+    assert not migrate_plan(tmp_path)
+
+
+def test_the_typed_overrides_are_the_settings_of_a_plan():
+    kinds = get_type_hints(Plan) | get_type_hints(SamplingFlags)
+    for name in ("format", "benchmark", "data", "model", "sampling"):
+        del kinds[name]
+    assert get_type_hints(PlanOverrides) == {name: kind | None for name, kind in kinds.items()}
 
 
 def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads():

@@ -1,4 +1,4 @@
-"""From wishes to a plan, and from a plan to what is asked."""
+"""From overrides to a plan, and from a plan to what is asked."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,8 +23,8 @@ from vidence.errors import MissingMediaError, StoreError, UnknownNameError, Usag
 from vidence.records import Item, Media
 
 
-def plan(**wishes: object) -> Plan:
-    return make_plan("table", data=Path("questions.jsonl"), model="baseline:constant", wishes=wishes)
+def plan(**overrides: object) -> Plan:
+    return make_plan("table", data=Path("questions.jsonl"), model="baseline:constant", overrides=overrides)
 
 
 class Looker:
@@ -65,7 +65,7 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
         data=Path("q.jsonl"),
         model="openai:m?base_url=http://localhost:1/v1&temperature=0.7&max_tokens=64"
         '&extra={"a": "50%25 %26"}',
-        wishes={"top_p": 0.9, "model_seed": 3, "want_choice_logps": True},
+        overrides={"top_p": 0.9, "model_seed": 3, "want_choice_logps": True},
     )
     drawn = made.sampling
     assert (drawn.temperature, drawn.max_tokens, drawn.top_p, drawn.seed) == (0.7, 64, 0.9, 3)
@@ -74,17 +74,19 @@ def test_what_a_spec_says_about_drawing_goes_to_the_plan():
 
 
 @pytest.mark.parametrize(
-    ("model", "wishes", "message"),
+    ("model", "overrides", "message"),
     [
         ("scripted:A?temperature=hot", {}, "temperature='hot' in the model spec is not a number"),
         ("scripted:A?temperature=0.5", {"temperature": 0.7}, "temperature is 0.5 in the model spec and 0.7"),
         ("scripted:A", {"n_frames": "many"}, "these settings make no plan"),
-        ("scripted:A", {"no_such": 1}, "these settings make no plan"),
+        ("scripted:A", {"n_frame": 1}, "no setting of a run named 'n_frame'. Did you mean 'n_frames'"),
+        ("scripted:A", {"reader": "herbench-official"}, "reader is called parser now; say parser="),
+        ("scripted:A", {"wishes": {"n_frames": 1}}, "wishes= is no setting: give settings as keywords"),
     ],
 )
-def test_wishes_that_make_no_plan(model: str, wishes: dict[str, object], message: str):
+def test_overrides_that_make_no_plan(model: str, overrides: dict[str, object], message: str):
     with pytest.raises(UsageError, match=message):
-        make_plan("table", data=Path("q.jsonl"), model=model, wishes=wishes)
+        make_plan("table", data=Path("q.jsonl"), model=model, overrides=overrides)
 
 
 def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -197,7 +199,7 @@ def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
     assert run_name(plan(n_frames=3)) != run_name(plan())
     assert run_name(plan()).startswith("table-baseline-constant-")
-    local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", wishes={})
+    local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", overrides={})
     assert run_name(local).startswith("table-transformers-My-Model-")
 
 
@@ -206,7 +208,7 @@ def test_preparing_says_what_was_met(tmp_path: Path):
         '{"item_id": "a", "question": "?", "choices": ["x", "y"], "answer": "A"}\n{"item_id": '
     )
     made = make_plan(
-        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", wishes={"repeats": 2}
+        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", overrides={"repeats": 2}
     )
     model = open_model(made.model)
     prepared = prepare(made, model=model, now=datetime(2026, 1, 1, tzinfo=UTC))
@@ -227,7 +229,7 @@ def test_what_was_retries_is_refused_with_the_strategy_that_does_it():
 def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):
     (tmp_path / "questions.jsonl").write_text('{"item_id": "q", "question": "?", "answer": "x"}\n')
     made = make_plan(
-        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", wishes={"strategy": "retyr"}
+        "table", data=tmp_path / "questions.jsonl", model="baseline:constant", overrides={"strategy": "retyr"}
     )
     with pytest.raises(UnknownNameError, match="Did you mean 'retry'"):
         prepare(made, model=open_model(made.model), now=datetime(2026, 1, 1, tzinfo=UTC))

@@ -154,4 +154,4 @@ def test_selectors_without_a_second_choice_are_asked_once(clip_of_six, fake_mode
 def test_an_unknown_protocol_is_refused_with_the_known_ones(bench):
     bench.write(1)
     with pytest.raises(UsageError, match="Known: default"):
-        make_plan("table", data=bench.folder, model="scripted:A", wishes={"protocol": "papre"})
+        make_plan("table", data=bench.folder, model="scripted:A", overrides={"protocol": "papre"})

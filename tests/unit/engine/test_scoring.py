@@ -278,7 +278,7 @@ def test_one_judge_model_cannot_sit_twice(bench):
 
 
 def read_any_plan(bench):
-    return prepare.make_plan("table", data=bench.folder / "questions.jsonl", model="scripted:A", wishes={})
+    return prepare.make_plan("table", data=bench.folder / "questions.jsonl", model="scripted:A", overrides={})
 
 
 def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, saying, monkeypatch):

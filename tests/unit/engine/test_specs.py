@@ -137,7 +137,7 @@ def test_a_model_that_also_names_objects_is_one_model(here: Path, monkeypatch: p
         "table",
         data=Path("questions.jsonl"),
         model="transformers:weights",
-        wishes={"selector": "tstar:clip:w?objects=model:transformers:weights"},
+        overrides={"selector": "tstar:clip:w?objects=model:transformers:weights"},
     )
     (asked,) = models_of(open_selector(plan.selector))
     monkeypatch.setattr(engine_module, "open_model", lambda spec: object())
@@ -149,7 +149,7 @@ def test_a_model_that_also_names_objects_is_one_model(here: Path, monkeypatch: p
 
 
 def test_findings_are_of_the_same_plan_however_its_files_are_named(here: Path) -> None:
-    plan = make_plan("table", data=Path("questions.jsonl"), model="replay:said.jsonl", wishes={})
+    plan = make_plan("table", data=Path("questions.jsonl"), model="replay:said.jsonl", overrides={})
     as_written = msgspec.structs.replace(plan, model="replay:weights/../said.jsonl")
     other = msgspec.structs.replace(plan, model="replay:else.jsonl")
     assert plan_digest(as_written) == plan_digest(plan) != plan_digest(other)
@@ -160,7 +160,7 @@ def test_a_plan_has_whole_paths_everywhere(here: Path) -> None:
         "table",
         data=Path("questions.jsonl"),
         model="replay:said.jsonl",
-        wishes={"judge_models": ("replay:said.jsonl?id=key",), "selector": "aks?scores=s.json"},
+        overrides={"judge_models": ("replay:said.jsonl?id=key",), "selector": "aks?scores=s.json"},
     )
     assert plan.model == f"replay:{here}/said.jsonl"
     assert plan.judge_models == (f"replay:{here}/said.jsonl?id=key",)
@@ -185,5 +185,5 @@ def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest
         f"declared:{here}/weights?prompts={here}/said.jsonl&name=said.jsonl"
     )
     assert whole_spec("model", "declared:hub/name") == "declared:hub/name"
-    plan = make_plan("table", data=Path("q.jsonl"), model="declared:weights", wishes={})
+    plan = make_plan("table", data=Path("q.jsonl"), model="declared:weights", overrides={})
     assert plan.model == f"declared:{here}/weights"

@@ -33,8 +33,8 @@ def walking(n_frames: int = 12) -> Motion:
     )
 
 
-def spec(**wishes: object) -> StimulusSpec:
-    return StimulusSpec(**{"width_px": 96, "height_px": 64, "fps": None, "dot_radius_px": 3.0} | wishes)
+def spec(**overrides: object) -> StimulusSpec:
+    return StimulusSpec(**{"width_px": 96, "height_px": 64, "fps": None, "dot_radius_px": 3.0} | overrides)
 
 
 def test_a_disc_covers_its_area_around_its_centre():

@@ -27,8 +27,8 @@ def moving(n_frames: int = 40, *, fps: float = 40.0, shift_m: float = 0.0) -> Mo
     )
 
 
-def spec(**wishes: object) -> StimulusSpec:
-    return StimulusSpec(**{"width_px": 200, "height_px": 200, "fps": None} | wishes)
+def spec(**overrides: object) -> StimulusSpec:
+    return StimulusSpec(**{"width_px": 200, "height_px": 200, "fps": None} | overrides)
 
 
 def test_a_quarter_turn_shows_the_front_from_the_side():
@@ -163,9 +163,9 @@ def test_scrambled_places_keep_every_motion_and_stay_in_the_box():
 
 
 def test_scrambled_phases_are_circular_shifts_of_each_dots_own_motion():
-    wishes = {"framing": "follow", "px_per_m": 50.0, "view": View(yaw_deg=90)}
-    plain = make_stimulus([moving()], spec(**wishes)).centres_px
-    made = make_stimulus([moving()], spec(**wishes, scramble="phases", seed=5)).centres_px
+    overrides = {"framing": "follow", "px_per_m": 50.0, "view": View(yaw_deg=90)}
+    plain = make_stimulus([moving()], spec(**overrides)).centres_px
+    made = make_stimulus([moving()], spec(**overrides, scramble="phases", seed=5)).centres_px
     middle = plain.mean(axis=1, keepdims=True)
     for dot in range(4):
         own, shifted = plain[:, dot] - middle[:, 0], made[:, dot] - middle[:, 0]
@@ -219,10 +219,10 @@ def test_scrambled_mask_dots_have_their_mean_places_anywhere_in_the_box_and_nowh
 
 
 def test_the_seed_decides_every_draw():
-    wishes = {"scramble": "both", "jitter_m": 0.01, "n_noise": 9, "dropout": 0.1, "polarity": "mixed"}
-    first = make_stimulus([moving()], spec(**wishes, seed=1))
-    same = make_stimulus([moving()], spec(**wishes, seed=1))
-    other = make_stimulus([moving()], with_seed(spec(**wishes, seed=1), 2))
+    overrides = {"scramble": "both", "jitter_m": 0.01, "n_noise": 9, "dropout": 0.1, "polarity": "mixed"}
+    first = make_stimulus([moving()], spec(**overrides, seed=1))
+    same = make_stimulus([moving()], spec(**overrides, seed=1))
+    other = make_stimulus([moving()], with_seed(spec(**overrides, seed=1), 2))
     assert np.array_equal(first.centres_px, same.centres_px, equal_nan=True)
     assert not np.array_equal(first.centres_px, other.centres_px, equal_nan=True)
 

@@ -119,7 +119,7 @@ def test_too_few_videos_can_show_nothing(makes):
 
 def test_equal_runs_are_called_equal(makes):
     said = sentences(compared(makes.two([1, 0] * 20, [1, 0] * 20)))
-    assert said[0] == "scripted:b and scripted:a have the same marks on all 40 questions (50.0 %)."
+    assert said[0] == "scripted:b and scripted:a have the same scores on all 40 questions (50.0 %)."
     # As many of one kind as of the other.
     swapped = sentences(compared(makes.two([1, 0] * 20, [0, 1] * 20, model="scripted:c")))
     assert "score alike to a tenth of a point, which cannot be told from zero (50.0 %" in swapped[0]
@@ -313,8 +313,8 @@ def test_outputs_agree(makes, tmp_path):
     found = compared(paired)
     write_comparison_csv(paired, tmp_path / "marks.csv")
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text().splitlines()))
-    assert list(rows[0]) == ["item_id", "video", "tag:task", "mark:scripted:a", "mark:scripted:b"]
-    assert sum(float(r["mark:scripted:b"]) - float(r["mark:scripted:a"]) for r in rows) / 40 == 0.5
+    assert list(rows[0]) == ["item_id", "video", "tag:task", "score:scripted:a", "score:scripted:b"]
+    assert sum(float(r["score:scripted:b"]) - float(r["score:scripted:a"]) for r in rows) / 40 == 0.5
     write_comparison_json(paired, found, tmp_path / "all.json")
     whole = json.loads((tmp_path / "all.json").read_text())
     assert whole["format"] == "vidence-comparison/1"

@@ -111,7 +111,7 @@ def test_the_headline_names_judges_and_counts_their_errors_apart(panel, rng):
     assert any("1 failed (1 by a judge error): these count as wrong" in s for s in headline(panel, tables[0]))
     assert cells(outcome_table(panel))["unjudged"][0] == "1"
     assert cells(outcome_table(panel))["failed"][0] == "0"
-    assert marked_by(panel) == "marked by mmvu-official + robust + needs-judge (scripted:j1, scripted:j2)"
+    assert marked_by(panel) == "scored by mmvu-official + robust + needs-judge (scripted:j1, scripted:j2)"
     assert {"judges", "judges-members", "judges-pairs"} <= {t.name for t in tables}
 
 
@@ -119,7 +119,7 @@ def test_a_run_without_judges_says_nothing_of_them(runs, rng):
     run = runs.load()
     assert judge_tables(run, rng=rng) == ()
     assert judge_sentence(run) == ""
-    assert marked_by(run) == "marked by robust + needs-judge"
+    assert marked_by(run) == "scored by robust + needs-judge"
 
 
 def test_rules_against_judges(runs, rng):
@@ -182,7 +182,7 @@ def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):
     assert page.open == []
     assert len(page.all("script")) == 1
     assert evil in page.text_of("pre")
-    assert {"Judges", "Who marked the replies"} <= set(page.text_of("h2")) | set(page.text_of("h3"))
+    assert {"Judges", "Who scored the replies"} <= set(page.text_of("h2")) | set(page.text_of("h3"))
     notes = page.text_of("p", class_="note")
     assert f"Right, 3 points at temperature 0; it took the answer to be {evil!r}." in notes
     assert f"No verdict at temperature 0: {evil}." in notes

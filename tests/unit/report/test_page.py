@@ -231,7 +231,7 @@ def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
 def test_a_run_without_choices_or_marks_has_a_page(runs, page_of):
     _, page = page_of(runs.load(items=[runs.items[6]], trials=[runs.trials[6]]))
     assert page.text_of("div", class_="score") == ["\u2013"]
-    assert "No question is marked yet." in page.text_of("li")
+    assert "No question is scored yet." in page.text_of("li")
     assert "a dog" in page.text_of("pre")
 
 

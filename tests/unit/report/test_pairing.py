@@ -120,7 +120,7 @@ def test_questions_that_wait_for_a_judge_in_one_run_alone_are_refused(runs):
 
 def test_runs_without_a_common_question_are_refused(runs):
     first, second = runs.load("a", trials=runs.trials[:2]), runs.load("b", trials=runs.trials[3:])
-    assert "share no question that is marked" in refusal(first, second, shared=True)
+    assert "share no question that is scored" in refusal(first, second, shared=True)
 
 
 def test_an_order_of_choices_is_undone(runs):

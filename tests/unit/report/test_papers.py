@@ -103,7 +103,7 @@ def test_mmvu_has_its_disciplines(runs, draws):
         ("validation", "All"),
     ]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
-    assert shown_rows(table)[0].cells[0].detail == "paper: direct, 4 frames, midpoints; marked by robust"
+    assert shown_rows(table)[0].cells[0].detail == "paper: direct, 4 frames, midpoints; scored by robust"
 
 
 def test_herbench_has_families_and_three_overall_means(runs, draws):
@@ -158,7 +158,7 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
     assert titles(by_reasoning)[0] == ("reasoning", "Planning")
     assert titles(by_domain)[0] == ("domain", "Sports")
     assert "on the scale of the judge" in levels.note
-    assert "marked by robust + humanpcr (scripted:j)" in shown_rows(levels)[0].cells[0].detail
+    assert "scored by robust + humanpcr (scripted:j)" in shown_rows(levels)[0].cells[0].detail
 
 
 def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
@@ -268,7 +268,7 @@ def test_our_row_stands_under_the_printed_ones(runs, draws):
     assert cells["Outdoor Tour"].text == DASH
     assert (cells["Sports"].text, cells["Shopping"].text, cells["Overall"].text) == ("100.0", "50.0", "75.0")
     assert table.footnotes[0] == (
-        "scripted:ours was asked paper: direct, 4 frames, midpoints; marked by robust."
+        "scripted:ours was asked paper: direct, 4 frames, midpoints; scored by robust."
     )
     assert "Table 2" in table.note
 

@@ -74,7 +74,7 @@ def test_how_an_answer_was_read_names_rule_parser_and_score(runs):
     assert how_read(row(runs, 2)) == "Not read by robust, version 1: no letter; score 0."
     assert how_read(row(runs, 4)) == "Refused: policy; score 0."
     assert how_read(row(runs, 5)) == "Failed in the stage 'media'; score 0."
-    assert how_read(row(runs, 6)).endswith("; not marked yet.")
+    assert how_read(row(runs, 6)).endswith("; not scored yet.")
 
 
 def test_long_answers_and_missing_rules_are_said_briefly(runs):

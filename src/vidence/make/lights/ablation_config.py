@@ -78,7 +78,7 @@ class Motions(Record, kw_only=True, omit_defaults=True):
 
 
 class Asking(Record, kw_only=True, omit_defaults=True):
-    """Whom to ask, and how. `wishes` are fields of a plan, such as ``temperature`` or ``max_cost``.
+    """Whom to ask, and how. `overrides` are fields of a plan, such as ``temperature`` or ``max_cost``.
 
     In a model, ``{base}`` is the folder of clips without any manipulation, and ``{same}`` the one under test:
     ``pointlight-nn`` alone is ``pointlight-nn:{base}``.
@@ -88,7 +88,13 @@ class Asking(Record, kw_only=True, omit_defaults=True):
     split: str = "label"
     protocol: str = "paper"
     n_frames: int = 8
+    overrides: dict[str, Level] = msgspec.field(default_factory=dict)
     wishes: dict[str, Level] = msgspec.field(default_factory=dict)
+    """The name of `overrides` in an earlier version; refused."""
+
+    def __post_init__(self) -> None:
+        if self.wishes:
+            raise UsageError("ask.wishes is called ask.overrides now; rename the table in the configuration")
 
 
 class Observing(Record, kw_only=True, omit_defaults=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
+from vidence.engine.engine import Environment
 from vidence.errors import MediaError, UnknownNameError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video
@@ -54,6 +55,20 @@ class BuildContext:
     n_workers: int = 1
     on_event: MakeListener = field(default=ignore)
     on_asking: Listener = field(default=ignore_event)
+
+    @classmethod
+    def of(
+        cls, environment: Environment, *, on_event: MakeListener = ignore, on_asking: Listener = ignore_event
+    ) -> "BuildContext":
+        """The context in the environment of a run, with the memory of replies in its cache folder."""
+        return cls(
+            cache_root=environment.cache_root,
+            memory=environment.memory,
+            cache_max_bytes=environment.cache_max_bytes,
+            n_workers=environment.n_workers,
+            on_event=on_event,
+            on_asking=on_asking,
+        )
 
     def video(self, path: Path) -> KeptVideo:
         """A video file whose frames are cached.

@@ -75,8 +75,8 @@ def cells(image: np.ndarray) -> list[np.ndarray]:
     ]
 
 
-def run(data: Path, out: Path, model: Watcher, **wishes: object) -> dict[str, Trial]:
-    plan = make_plan("actpld", data=data, model="scripted:A", wishes=wishes)
+def run(data: Path, out: Path, model: Watcher, **overrides: object) -> dict[str, Trial]:
+    plan = make_plan("actpld", data=data, model="scripted:A", overrides=overrides)
     go = partial(
         evaluate.run,
         plan,

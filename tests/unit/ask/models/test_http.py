@@ -1,4 +1,4 @@
-"""Reading what a server wishes and who it is."""
+"""Reading what a server asks for and who it is."""
 
 import pytest
 

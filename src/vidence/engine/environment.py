@@ -1,4 +1,4 @@
-"""Runtime environment: cache folder, number of cores, clock."""
+"""The environment of a run on this machine: cache folder, number of cores, clock."""
 
 import os
 from datetime import UTC, datetime
@@ -19,8 +19,11 @@ def cache_root() -> Path:
     return Path(named) if named else Path(platformdirs.user_cache_dir("vidence"))
 
 
-def environment() -> Environment:
+def environment(cache: Path | None = None) -> Environment:
     """Cache and workers of this machine.
+
+    Args:
+        cache: the cache folder; None takes `cache_root`.
 
     Raises:
         UsageError: VIDENCE_CACHE_GB is not a number.
@@ -31,7 +34,7 @@ def environment() -> Environment:
     except ValueError as error:
         raise UsageError(f"{CACHE_SIZE_VARIABLE} is {text!r}; expected a number of gigabytes") from error
     return Environment(
-        cache_root=cache_root(),
+        cache_root=cache_root() if cache is None else cache,
         cache_max_bytes=int(size_gb * 2**30),
         n_workers=max(
             1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
