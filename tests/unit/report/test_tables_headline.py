@@ -39,7 +39,7 @@ def test_a_run_without_scores_says_so(runs, rng):
     trial = runs.marked(
         item, Answered(answer="a cat", rule="whole-reply"), reply=runs.said("a cat"), **runs.shown()
     )
-    assert sentences(runs.load(items=[item], trials=[trial]), rng)[0] == "No question is marked yet."
+    assert sentences(runs.load(items=[item], trials=[trial]), rng)[0] == "No question is scored yet."
 
 
 def test_what_waits_or_is_missing_is_counted(runs, rng):

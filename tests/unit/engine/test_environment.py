@@ -6,8 +6,8 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from vidence.cli.environment import CACHE_SIZE_VARIABLE, CACHE_VARIABLE, cache_root, environment, now
 
+from vidence.engine.environment import CACHE_SIZE_VARIABLE, CACHE_VARIABLE, cache_root, environment, now
 from vidence.errors import UsageError
 
 
