@@ -102,12 +102,23 @@ def _with_new_name(error: click.NoSuchOption) -> click.NoSuchOption:
     return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 
+def _listen_to_sigterm() -> None:
+    """Let SIGTERM stop the command; SIGINT stays ignored where it was.
+
+    An event loop ends cleanly only under Python's own handler of SIGINT, so that an ignored one is blocked.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGTERM, _stop)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; errors of vidence become one message and exit code 2."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # a terminal that cannot show a sign gets its code
             stream.reconfigure(errors="backslashreplace")
-    signal.signal(signal.SIGTERM, _stop)
+    _listen_to_sigterm()
     try:
         code = app.main(args=list(arguments) if arguments is not None else None, standalone_mode=False)
     except VidenceError as error:
