@@ -1,6 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
-from typing import Any, Literal, TypeAlias, dataclass_transform
+from typing import Any, Literal, TypeAlias, assert_never, dataclass_transform
 
 import msgspec
 
@@ -276,6 +276,22 @@ class Failed(Record, tag="failed"):
 
 
 Outcome: TypeAlias = Answered | Unreadable | Refused | Failed
+OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
+
+
+def outcome_name(outcome: Outcome) -> OutcomeName:
+    """The outcome in one word."""
+    match outcome:
+        case Answered():
+            return "answered"
+        case Unreadable():
+            return "unreadable"
+        case Refused():
+            return "refused"
+        case Failed():
+            return "failed"
+        case _:
+            assert_never(outcome)
 
 
 class Verdict(Record):

@@ -2,16 +2,23 @@
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, TypeAlias, assert_never
+from typing import Literal, TypeAlias
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.plan import Facts, Plan, read_plan
 from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
-from vidence.records import Answered, Failed, Item, Outcome, Refused, Score, Trial, Unreadable
+from vidence.records import (
+    Answered,
+    Failed,
+    Item,
+    OutcomeName,
+    Score,
+    Trial,
+    outcome_name,
+)
 
-OutcomeName: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 SEED = 0  # of every interval and test of a report: the same numbers from the same runs, bit for bit
 # The scorer that leaves free answers to a judge.
 WAITING = "needs-judge"
@@ -30,21 +37,6 @@ STATUSES: dict[Status, str] = {
     "unjudged": "judge error",
     "unmarked": "waits for a judge",
 }
-
-
-def outcome_name(outcome: Outcome) -> OutcomeName:
-    """The outcome in one word."""
-    match outcome:
-        case Answered():
-            return "answered"
-        case Unreadable():
-            return "unreadable"
-        case Refused():
-            return "refused"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(outcome)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item
-from vidence.report.results import OUTCOMES, OutcomeName, Row, Run
+from vidence.records import Estimate, Item, OutcomeName
+from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import (
     constant_letter,
     guess_rate,

@@ -3,16 +3,15 @@
 import hashlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal, TypeAlias, assert_never
+from typing import Annotated, TypeAlias
 
 import numpy as np
 from msgspec import Meta
 
 from vidence.contracts import Ask, Flow, Subject
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, Outcome, Record, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Failed, OutcomeName, Record, Reply, Score, outcome_name
 
-Kind: TypeAlias = Literal["answered", "unreadable", "refused", "failed"]
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
 
@@ -22,7 +21,7 @@ class ReplyScore(Record, omit_defaults=True):
 
     value: float | None
     """1.0 for right, 0.0 for wrong, unreadable and refused; None where there is no score (see `why`)."""
-    kind: Kind
+    kind: OutcomeName
     answer: str = ""
     """The letter in the item's own order of choices, or the text; empty where none was read."""
     is_cut: bool = False
@@ -73,26 +72,12 @@ def _reply_score(reply: Reply, score: Score, *, order: tuple[int, ...]) -> Reply
         why = "the answer waits for a judge; name one with --judge-model"
     return ReplyScore(
         value=value,
-        kind=_kind(outcome),
+        kind=outcome_name(outcome),
         answer=_own_letter(outcome.answer, order) if isinstance(outcome, Answered) else "",
         is_cut=reply.finish == "length",
         output_tokens=reply.usage.output_tokens,
         why=why,
     )
-
-
-def _kind(outcome: Outcome) -> Kind:
-    match outcome:
-        case Answered():
-            return "answered"
-        case Unreadable():
-            return "unreadable"
-        case Refused():
-            return "refused"
-        case Failed():
-            return "failed"
-        case _:
-            assert_never(outcome)
 
 
 def _own_letter(answer: str, order: tuple[int, ...]) -> str:
