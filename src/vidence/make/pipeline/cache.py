@@ -53,7 +53,7 @@ class Codec(Generic[T]):
 
 def _array_bytes(value: object) -> bytes:
     if not isinstance(value, np.ndarray):
-        raise NotImplementedError(f"{type(value).__name__} has no form in the artifact cache")
+        raise TypeError(f"{type(value).__name__} has no form in the artifact cache")
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, value, allow_pickle=False)
     return zlib.compress(buffer.getvalue())
