@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from conftest import need
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.report.export import write_csv

@@ -123,14 +123,14 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, open_model
+    from vidence.engine.prepare import choose_items
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import missing
 
     benchmark: Benchmark = create("benchmark", plan.benchmark)
     loaded = benchmark.load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
-    items, _ = choose_items(loaded, everything, model=open_model(_NOBODY))
+    items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
     return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)
 

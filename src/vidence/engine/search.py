@@ -16,7 +16,7 @@ from PIL import Image
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.selection.scored import query_text
-from vidence.ask.selection.seeking import (
+from vidence.ask.selection.search import (
     AskingSelector,
     Search,
     SearchingSelector,
@@ -68,7 +68,7 @@ class ScoreDesk:
             return {}
         moving = [part for q in questions if (part := moving_part(view, q)) is not None]
         if isinstance(selector, SearchingSelector):
-            return {q.item.item_id: await self._found(self._sought(selector, view, q)) for q in moving}
+            return {q.item.item_id: await self._found(self._searched(selector, view, q)) for q in moving}
         if names_model(selector.score_rules.embedder):
             asking = cast("AskingSelector", selector)  # its scores come from a model
             return {q.item.item_id: await self._found(self._asked(asking, view, q)) for q in moving}
@@ -86,14 +86,14 @@ class ScoreDesk:
             selector.ask, view, question, positions=positions, model=selector.score_rules.embedder
         )
 
-    async def _sought(self, selector: SearchingSelector, view: OpenView, question: Clipped) -> SearchResult:
+    async def _searched(self, selector: SearchingSelector, view: OpenView, question: Clipped) -> SearchResult:
         positions = selector.overview(question.clip)
         objects = await self._driven(
             selector.name_objects, view, question, positions=positions, model=selector.objects_from
         )
         n_stills = sum(medium.kind == "image" for medium in question.item.media)
         left = budget_left(view.rules.n_frames, n_stills)
-        searching = selector.seek(question.clip, question.item, objects=objects, n_frames=left)
+        searching = selector.search(question.clip, question.item, objects=objects, n_frames=left)
         async with self._lock:
             searcher = Searcher(
                 embedder=await anyio.to_thread.run_sync(self._opened, selector.score_rules),
@@ -289,23 +289,23 @@ class Searcher:
     cache_max_bytes: int
     deliver: Deliver
 
-    async def search(self, seeking: Search, question: Clipped) -> SearchResult:
+    async def search(self, searching: Search, question: Clipped) -> SearchResult:
         """What a search ends with.
 
         Raises:
             MediaError: a frame that it looks at cannot be decoded.
             UsageError, DataError: what the embedder or the search raises.
         """
-        return await anyio.to_thread.run_sync(partial(self._run, seeking, question))
+        return await anyio.to_thread.run_sync(partial(self._run, searching, question))
 
-    def _run(self, seeking: Search, question: Clipped) -> SearchResult:
+    def _run(self, searching: Search, question: Clipped) -> SearchResult:
         try:
-            wanted = next(seeking)
+            wanted = next(searching)
             while True:
-                wanted = seeking.send(self._seen(wanted, question))
+                wanted = searching.send(self._seen(wanted, question))
         except StopIteration as done:
-            sought: SearchResult = done.value
-            return sought
+            searched: SearchResult = done.value
+            return searched
 
     def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
         if hasattr(self.embedder, "detect"):

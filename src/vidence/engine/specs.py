@@ -5,7 +5,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vidence.ask.selection.seeking import FIRST_OF_SPEC
+from vidence.ask.selection.search import FIRST_OF_SPEC
 from vidence.catalog import Spec, argument_field, names, options_of, settings_type
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError

@@ -109,10 +109,9 @@ def test_backoff_grows_is_capped_and_never_below_what_was_asked():
 def test_budget_counts_tokens_and_stops_at_the_limit():
     budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
     reply = Reply(text="A", usage=Usage(input_tokens=1000, output_tokens=200))
-    assert budget.price(reply) == pytest.approx(0.004)
     for _ in range(2):
         budget.check()
-        budget.add(reply)
+        assert budget.add(reply) == pytest.approx(0.004)
     budget.check()
     budget.add(reply)
     assert budget.cost == pytest.approx(0.012)

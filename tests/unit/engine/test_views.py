@@ -8,11 +8,12 @@ import pytest
 
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import SearchResult
+from vidence.ask.selection.search import SearchResult
+from vidence.catalog import create
 from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
 from vidence.engine.plan import _check_sampling
-from vidence.engine.prepare import _with_media, open_selector
+from vidence.engine.prepare import _with_media
 from vidence.engine.session import ShownSubject
 from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
 from vidence.errors import (
@@ -42,7 +43,7 @@ def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
 def view_of(selector: str, n_frames: int, **more: object) -> OpenView:
     return OpenView(
         rules=View(selector=selector, n_frames=n_frames, **more),
-        selector=open_selector(selector),
+        selector=create("selector", selector),
         encoding=VIEW_ENCODING,
         words=Templates.load("plain"),
     )
@@ -83,8 +84,8 @@ def test_single_images_are_shown_beside_frames_that_are_chosen_by_scores():
     assert found == [(0, 0), (1, 20), (1, 50), (2, 0)]
     ranked = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores, is_ranked=True)
     assert ranked == [(0, 0), (2, 0), (1, 20), (1, 50)]
-    sought = SearchResult(positions=np.array([70, 30]), note="")
-    assert shown(BETWEEN, "tstar:x", 4, scores=sought) == [(0, 0), (1, 30), (1, 70), (2, 0)]
+    searched = SearchResult(positions=np.array([70, 30]), note="")
+    assert shown(BETWEEN, "tstar:x", 4, scores=searched) == [(0, 0), (1, 30), (1, 70), (2, 0)]
 
 
 def test_a_retry_shows_the_single_images_too_and_ends_where_there_is_nothing_else():
@@ -132,8 +133,8 @@ def test_selectors_that_ignore_the_budget_choose_from_everything():
 
 
 def test_text_only_needs_no_media():
-    assert not Traits.of(open_selector("none")).needs_media
-    assert Traits.of(open_selector("midpoints")).needs_media
+    assert not Traits.of(create("selector", "none")).needs_media
+    assert Traits.of(create("selector", "midpoints")).needs_media
 
 
 def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Path):

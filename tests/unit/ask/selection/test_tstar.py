@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import Objects, SearchResult, SearchView
+from vidence.ask.selection.search import Objects, SearchResult, SearchView
 from vidence.ask.selection.tstar import Tstar, read_objects
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -45,13 +45,13 @@ def named(selector: Tstar, item: Item = ITEM) -> Objects:
 def run(
     selector: Tstar, see: See, objects: Objects, *, n_frames: int = 4
 ) -> tuple[SearchResult, list[SearchView]]:
-    seeking = selector.seek(CLIP, ITEM, objects=objects, n_frames=n_frames)
+    searching = selector.search(CLIP, ITEM, objects=objects, n_frames=n_frames)
     views: list[SearchView] = []
     try:
-        wanted = next(seeking)
+        wanted = next(searching)
         while True:
             views.append(wanted)
-            wanted = seeking.send(see(wanted))
+            wanted = searching.send(see(wanted))
     except StopIteration as done:
         return done.value, views
 
@@ -211,5 +211,5 @@ def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
 def test_a_clip_without_frames_has_nothing_to_look_at() -> None:
     empty = Clip.of_times(np.zeros(0), fps=0.0)
     with pytest.raises(StopIteration) as done:
-        next(make().seek(empty, ITEM, objects=Objects(targets=("cup",)), n_frames=4))
+        next(make().search(empty, ITEM, objects=Objects(targets=("cup",)), n_frames=4))
     assert done.value.value.positions.tolist() == []
