@@ -180,8 +180,8 @@ def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest
     module.Settings = Settings
     module.create = lambda settings: settings
     entry = SimpleNamespace(value="tests.declared", load=lambda: module)
-    kinds = {kind: {} for kind in catalog.FOLDERS}
-    monkeypatch.setattr(catalog, "_entry_points", lambda: kinds | {"model": {"declared": entry}})
+    found = {"model": {"declared": entry}}
+    monkeypatch.setattr(catalog, "_entry_points", lambda kind: found.get(kind, {}))
     assert whole_spec("model", "declared:weights?prompts=said.jsonl&name=said.jsonl") == (
         f"declared:{here}/weights?prompts={here}/said.jsonl&name=said.jsonl"
     )
