@@ -5,14 +5,14 @@ A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` show
 others, ``system.txt`` for one, are system messages.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from vidence.ask.prompting.templates import TemplateFile, brought_files, choices_of, digest_of, own_files
+from vidence.ask.prompting.templates import Template, brought_files, choices_of, digest_of, own_files
 from vidence.errors import UsageError
 from vidence.records import Item
 
@@ -58,8 +58,7 @@ class JudgeTemplates:
     """
 
     digest: str
-    _files: Mapping[str, TemplateFile]
-    _fillers: Mapping[str, Callable[[Mapping[str, object]], str]]
+    _files: Mapping[str, Template]
 
     @classmethod
     def load(
@@ -76,23 +75,16 @@ class JudgeTemplates:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
                 filled, or does not show the block it must show exactly once.
         """
-        from vidence.ask.prompting.parsing import parse_template
-
-        files = brought_files(resources.files("vidence.ask.judging") / "templates" / set_name, set_name)
-        if override is not None:
-            what = f"prompts for the judge {set_name!r}"
-            files |= own_files(override, sorted(files), what=what)
-        fillers = {}
-        for name, file in files.items():
-            known = {**VARIABLES, **more, **SHOWN.get(name, {})}
+        folder = resources.files("vidence.ask.judging") / "templates" / set_name
+        known = {}
+        for name in sorted(entry.name.removesuffix(".txt") for entry in folder.iterdir()):
+            known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
             if name == REPAIR:
-                known |= REPAIR_VARIABLES
-            fillers[name] = parse_template(file.text, place=file.place, variables=known)
-        made = cls(
-            digest=digest_of(files.values()),
-            _files=MappingProxyType(files),
-            _fillers=MappingProxyType(fillers),
-        )
+                known[name] |= REPAIR_VARIABLES
+        files = brought_files(folder, set_name, known)
+        if override is not None:
+            files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")
+        made = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
         probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
         for name in files:
             made.fill(name, {**probe, **{shown: f"<{shown} 0>" for shown in SHOWN.get(name, {})}})
@@ -108,7 +100,7 @@ class JudgeTemplates:
         Raises:
             UsageError: it cannot be filled, or what it must show is not there exactly once.
         """
-        text = self._fillers[name](values)
+        text = self._files[name].fill(values)
         for shown in SHOWN.get(name, {}):
             n_shown = text.count(str(values[shown]))
             if n_shown != 1:
