@@ -12,7 +12,6 @@ from vidence.ask.selection.search import SearchResult
 from vidence.catalog import create
 from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
-from vidence.engine.plan import _check_sampling
 from vidence.engine.prepare import _with_media
 from vidence.engine.session import ShownSubject
 from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
@@ -22,11 +21,10 @@ from vidence.errors import (
     RejectedRequestError,
     ServerDownError,
     TransientModelError,
-    UsageError,
 )
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
-from vidence.records import Item, Media, Sampling, Selection
+from vidence.records import Item, Media, Selection
 
 VIEW_ENCODING = Encoding(size=Size.parse("native"))
 
@@ -148,22 +146,6 @@ def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Pa
     assert notes == ["1 of 2 questions are left out: their media are missing"]
     with pytest.raises(MissingMediaError, match="No question is left"):
         _with_media(items[1:], tmp_path, allow_missing=True)
-
-
-@pytest.mark.parametrize(
-    "sampling",
-    [
-        {"temperature": -1.0},
-        {"temperature": float("nan")},
-        {"top_p": 5.0},
-        {"top_p": 0.0},
-        {"max_tokens": 0},
-    ],
-)
-def test_what_no_model_can_draw_with_is_refused(sampling):
-    with pytest.raises(UsageError, match=f"{next(iter(sampling))} is .*; expected"):
-        _check_sampling(Sampling(**sampling))
-    _check_sampling(Sampling(temperature=None, top_p=1.0, max_tokens=None))
 
 
 def test_a_server_that_rejects_everything_ends_the_run():
