@@ -2,11 +2,13 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
+import anyio
+import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -22,12 +24,12 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.contracts import Benchmark
-from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
-from vidence.errors import StoreError
-from vidence.records import Answered, Failed, Refused, Unreadable
+from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.errors import StoreError, VidenceError
+from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
-_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
+T = TypeVar("T")
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
@@ -94,6 +96,7 @@ class Display:
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
+        self.has_started = False
         self._progress = Progress(
             TextColumn(doing, style="bold"),
             BarColumn(bar_width=24),
@@ -121,13 +124,14 @@ class Display:
         """Draw one event."""
         match event:
             case Started():
+                self.has_started = True
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
                 self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
             case Tried():
                 self._waiting = ""
                 self._cost += event.cost
-                self._outcomes[_NAMES[type(event.trial.score.outcome)]] += 1
+                self._outcomes[outcome_name(event.trial.score.outcome)] += 1
                 self._progress.advance(self._task)
                 self._draw_note()
             case ExaminedOne():
@@ -164,3 +168,38 @@ class Display:
 
     def _say(self, label: str, message: str) -> None:
         say(self._console, (f"{label}: ", "yellow"), message)
+
+
+def watched(
+    work: Callable[[Listener], Coroutine[None, None, T]],
+    console: Console,
+    *,
+    doing: str,
+    what: str,
+    kept: str,
+    again: str = "the same command",
+) -> T:
+    """What some work makes, with its events drawn; where it does not end, what is kept and how to go on.
+
+    Args:
+        work: is given the listener of its events.
+        console: where events are drawn.
+        doing: what the work does, as the progress line says it.
+        what: the work, as in ``the run in DIR``.
+        kept: what is never lost of it, as in ``what was answered is kept``.
+        again: what goes on with it.
+
+    Raises:
+        VidenceError: as the work raises it; KeyboardInterrupt after Ctrl-C.
+    """
+    display = Display(console, doing=doing)
+    try:
+        with display:
+            return anyio.run(work, display)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; {kept}. Go on with: {again}" if display.has_started else "stopped", err=True)
+        raise
+    except VidenceError:
+        if display.has_started:
+            click.echo(f"{what} did not finish; {kept}", err=True)
+        raise
