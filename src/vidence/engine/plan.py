@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -315,19 +316,16 @@ class _PlanFile(Record):
     facts: Facts
 
 
-def _without_none(table: dict[str, object]) -> dict[str, object]:
-    filled = {k: v for k, v in table.items() if v is not None}
-    return {k: _without_none(v) if isinstance(v, dict) else v for k, v in filled.items()}
-
-
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     """Write plan and facts to ``plan.toml``, whole or not at all."""
-    built = {"plan": msgspec.to_builtins(plan), "facts": msgspec.to_builtins(facts)}
-    # TOML has no null, and None is not the default of every field: what is absent must be told apart.
-    for name in _MAY_BE_UNSET:
-        if built["plan"]["sampling"][name] is None:
-            built["plan"]["sampling"][name] = "unset"
-    _write_toml(folder, _without_none(built))
+    # TOML has no null: what is absent has the default, where that is not None it is "unset".
+    sampling = {
+        name: "unset" if value is None and name in _MAY_BE_UNSET else value
+        for name, value in msgspec.to_builtins(plan.sampling).items()
+    }
+    whole = msgspec.to_builtins(plan) | {"sampling": {k: v for k, v in sampling.items() if v is not None}}
+    table = {k: v for k, v in whole.items() if v is not None}
+    _write_toml(folder, {"plan": table, "facts": msgspec.to_builtins(facts)})
 
 
 def _write_toml(folder: Path, table: dict[str, object]) -> None:
@@ -415,18 +413,6 @@ def migrate_plan(folder: Path) -> bool:
     return bool(plan != before)
 
 
-def library_versions() -> dict[str, str]:
-    """The versions of the libraries that can change a number."""
-    names = ["av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"]
-    versions: dict[str, str] = {}
-    for name in names:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
-
-
 def git_revision() -> str:
     """The git revision that vidence runs from, with ``+`` where the tree is changed; empty outside git."""
     here, said = Path(__file__), ""
@@ -445,11 +431,15 @@ def git_revision() -> str:
 
 
 def machine_facts() -> dict[str, object]:
-    """Version, revision, Python, platform and libraries, for `Facts`."""
+    """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
+    versions: dict[str, str] = {}
+    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return {
         "vidence": __version__,
         "git_revision": git_revision(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "libraries": library_versions(),
+        "libraries": versions,
     }

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import anyio
 import anyio.from_thread
@@ -22,7 +22,6 @@ from vidence.ask.selection.search import (
     SearchingSelector,
     SearchResult,
     SearchView,
-    names_model,
     spec_of_model,
 )
 from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
@@ -69,9 +68,8 @@ class ScoreDesk:
         moving = [part for q in questions if (part := moving_part(view, q)) is not None]
         if isinstance(selector, SearchingSelector):
             return {q.item.item_id: await self._found(self._searched(selector, view, q)) for q in moving}
-        if names_model(selector.score_rules.embedder):
-            asking = cast("AskingSelector", selector)  # its scores come from a model
-            return {q.item.item_id: await self._found(self._asked(asking, view, q)) for q in moving}
+        if isinstance(selector, AskingSelector):
+            return {q.item.item_id: await self._found(self._asked(selector, view, q)) for q in moving}
         return await self._embedded(selector, moving)
 
     async def _found(self, finding: Awaitable[Found]) -> Found:
@@ -95,13 +93,8 @@ class ScoreDesk:
         left = budget_left(view.rules.n_frames, n_stills)
         searching = selector.search(question.clip, question.item, objects=objects, n_frames=left)
         async with self._lock:
-            searcher = Searcher(
-                embedder=await anyio.to_thread.run_sync(self._opened, selector.score_rules),
-                cache_root=self.cache_root,
-                cache_max_bytes=self.cache_max_bytes,
-                deliver=self.deliver,
-            )
-            return await searcher.search(searching, question)
+            embedder = await anyio.to_thread.run_sync(self._opened, selector.score_rules)
+            return await anyio.to_thread.run_sync(self._search, searching, question, embedder)
 
     async def _driven(
         self,
@@ -180,6 +173,61 @@ class ScoreDesk:
                 "embedder", Spec(name=spec.name, argument=spec.argument, options={**cut, **spec.options})
             )
         return self._embedders[key]
+
+    def _search(self, searching: Search, question: Clipped, embedder: Embedder) -> SearchResult:
+        """What a search ends with, with an embedder in the place of a detector; what it saw is kept.
+
+        A `Detector` is shown mosaics, and nothing of it is kept, since what it finds in a cell may depend on
+        the others.
+
+        Raises:
+            MediaError: a frame that it looks at cannot be decoded.
+            UsageError, DataError: what the embedder or the search raises.
+        """
+        try:
+            wanted = next(searching)
+            while True:
+                if isinstance(embedder, Detector):
+                    seen = self._detected(wanted, question, embedder)
+                else:
+                    seen = self._matched(wanted, question, embedder)
+                wanted = searching.send(seen)
+        except StopIteration as done:
+            searched: SearchResult = done.value
+            return searched
+
+    def _matched(self, wanted: SearchView, question: Clipped, embedder: Embedder) -> NDArray[np.float64]:
+        """What the embedder says of frames; those seen before are not decoded."""
+        encoding = _encoding(wanted)
+        key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
+        cache = ScoreCache(self.cache_root, embedder, frames_key=key, max_bytes=self.cache_max_bytes)
+        table = np.zeros((len(wanted.positions), len(wanted.texts)))
+        media = question.clip.media_indices[wanted.positions]
+
+        def scaled(source: Source, asked: Sequence[int]) -> dict[int, Picture]:
+            given = anyio.from_thread.run(self.deliver, source, sorted(asked), encoding)
+            return {index: _scaled(frame, wanted) for index, frame in given.items()}
+
+        for m in np.unique(media).tolist():
+            rows = np.flatnonzero(media == m)
+            table[rows] = score_frames(
+                embedder,
+                cache,
+                question.hashes[m],
+                frames=partial(scaled, question.sources[m]),
+                indices=question.clip.frame_indices[wanted.positions[rows]],
+                texts=wanted.texts,
+            )
+        return table
+
+    def _detected(self, wanted: SearchView, question: Clipped, detector: Detector) -> NDArray[np.float64]:
+        fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
+        frames = anyio.from_thread.run(fetch, question, wanted.positions)
+        picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
+        boxes = detector.detect(picture, wanted.texts)
+        cells = by_cell(boxes, side=wanted.side, width_px=wanted.width_px, height_px=wanted.height_px)
+        seen = [[cell.get(text, 0.0) for text in wanted.texts] for cell in cells[: len(frames)]]
+        return np.array(seen, np.float64)
 
 
 @dataclass(kw_only=True)
@@ -274,80 +322,6 @@ async def delivered(
         frames = await deliver(question.sources[media_index], indices, encoding)
         found |= {(media_index, index): frames[index] for index in indices}
     return [found[ref.media_index, ref.frame_index] for ref in refs]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searcher:
-    """Runs searches with an embedder in the place of a detector; what it saw is kept.
-
-    An embedder that has a method ``detect`` (see `vidence.ask.selection.tstar_mosaic.Detector`) is shown
-    mosaics, and nothing of it is kept, since what it finds in a cell may depend on the others.
-    """
-
-    embedder: Embedder
-    cache_root: Path
-    cache_max_bytes: int
-    deliver: Deliver
-
-    async def search(self, searching: Search, question: Clipped) -> SearchResult:
-        """What a search ends with.
-
-        Raises:
-            MediaError: a frame that it looks at cannot be decoded.
-            UsageError, DataError: what the embedder or the search raises.
-        """
-        return await anyio.to_thread.run_sync(partial(self._run, searching, question))
-
-    def _run(self, searching: Search, question: Clipped) -> SearchResult:
-        try:
-            wanted = next(searching)
-            while True:
-                wanted = searching.send(self._seen(wanted, question))
-        except StopIteration as done:
-            searched: SearchResult = done.value
-            return searched
-
-    def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
-        if hasattr(self.embedder, "detect"):
-            detector = cast("Detector", self.embedder)  # it has the method
-            return self._detected(wanted, question, detector=detector)
-        table = np.zeros((len(wanted.positions), len(wanted.texts)))
-        media = question.clip.media_indices[wanted.positions]
-        for m in np.unique(media).tolist():
-            rows = np.flatnonzero(media == m)
-            table[rows] = self._matched(wanted, question, m, positions=wanted.positions[rows])
-        return table
-
-    def _matched(
-        self, wanted: SearchView, question: Clipped, media_index: int, *, positions: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """What the embedder says of frames of one medium; those seen before are not decoded."""
-        encoding = _encoding(wanted)
-        key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
-        cache = ScoreCache(self.cache_root, self.embedder, frames_key=key, max_bytes=self.cache_max_bytes)
-        source = question.sources[media_index]
-
-        def frames(asked: Sequence[int]) -> dict[int, Picture]:
-            given = anyio.from_thread.run(self.deliver, source, sorted(asked), encoding)
-            return {index: _scaled(frame, wanted) for index, frame in given.items()}
-
-        return score_frames(
-            self.embedder,
-            cache,
-            question.hashes[media_index],
-            frames=frames,
-            indices=question.clip.frame_indices[positions],
-            texts=wanted.texts,
-        )
-
-    def _detected(self, wanted: SearchView, question: Clipped, *, detector: Detector) -> NDArray[np.float64]:
-        fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
-        frames = anyio.from_thread.run(fetch, question, wanted.positions)
-        picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
-        boxes = detector.detect(picture, wanted.texts)
-        cells = by_cell(boxes, side=wanted.side, width_px=wanted.width_px, height_px=wanted.height_px)
-        seen = [[cell.get(text, 0.0) for text in wanted.texts] for cell in cells[: len(frames)]]
-        return np.array(seen, np.float64)
 
 
 def _encoding(wanted: SearchView) -> Encoding:

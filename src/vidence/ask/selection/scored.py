@@ -117,7 +117,7 @@ class ByScores(ScoringSelector):
 
     def __init__(self, name: str, settings: ScoredSettings) -> None:
         self.score_rules = settings.score_rules(name)
-        self.models = other_models(settings.embedder)
+        self.models = other_models(self.score_rules.embedder)
         self._name, self._grid = name, grid(settings.grid)
         self._table = read_scores(Path(settings.scores)) if settings.scores else None
         self.scores_digest = self._table.digest if self._table else ""

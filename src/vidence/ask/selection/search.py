@@ -78,6 +78,7 @@ class SearchResult:
 Search: TypeAlias = Generator[SearchView, NDArray[np.float64], SearchResult]
 
 
+@runtime_checkable
 class AskingSelector(ScoringSelector, Protocol):
     """A selector whose scores a model gives: the ``embedder`` of its `score_rules` names one."""
 

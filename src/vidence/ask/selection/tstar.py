@@ -96,7 +96,7 @@ class Tstar(ByScores):
         super().__init__("tstar", settings)
         self._settings = settings
         self.objects_from = settings.objects if names_model(settings.objects) else ""
-        self.models = other_models(settings.embedder, self.objects_from)
+        self.models = other_models(self.score_rules.embedder, self.objects_from)
 
     def rng(self, item: Item) -> np.random.Generator:
         """The generator of a question; the same seed for all would draw the same places in all of them."""
