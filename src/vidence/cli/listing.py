@@ -107,8 +107,6 @@ _OTHERS = {"protocols": _protocols, "prompts": _prompt_sets}
 @click.command()
 def schema() -> None:
     """Print the JSON Schema of one line of the item format."""
-    import msgspec
+    from vidence.records import item_schema
 
-    from vidence.records import Item
-
-    click.echo(json.dumps(msgspec.json.schema(Item), indent=2))
+    click.echo(json.dumps(item_schema(), indent=2))

@@ -1,7 +1,7 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -338,12 +338,17 @@ class Pipeline(Generic[GroupT, ReadyT]):
         """
         send, receive = anyio.create_memory_object_stream[ReadyT](0)
         waiting = iter(groups)
-        with first_error():
+        try:
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_producers):
                     tasks.start_soon(self._produce_all, waiting, send.clone())
                 for _ in range(n_consumers):
                     tasks.start_soon(self._consume_all, receive.clone())
+        except BaseExceptionGroup as group:
+            found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
+            if found is None:
+                raise
+            raise found from group
         if self._spent is not None:
             raise self._spent
 
@@ -378,15 +383,3 @@ async def each(
         return group
 
     await Pipeline(produce=as_it_is, consume=consume).work([things], n_producers=1, n_consumers=n_consumers)
-
-
-@contextmanager
-def first_error() -> Iterator[None]:
-    """Errors of vidence that ended a group of tasks come out as themselves."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
-        if found is None:
-            raise
-        raise found from group

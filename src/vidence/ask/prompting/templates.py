@@ -57,16 +57,13 @@ KNOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {**dict.fromkeys((*QUESTION_NAMES, "system"), VARIABLES), "frame": FRAME_VARIABLES, **ASIDES}
 )
 NAMES = tuple(KNOWN)
+_FOLDER: Traversable = resources.files("vidence.ask.prompting") / "templates"
 _ASIDES_FOLDER, _OURS = "_in_every_set", "vidence"
-
-
-def _root() -> Traversable:
-    return resources.files("vidence.ask.prompting") / "templates"
 
 
 def sets() -> tuple[str, ...]:
     """The names of the sets that vidence brings, sorted."""
-    folders = [folder.name for folder in _root().iterdir() if folder.is_dir()]
+    folders = [folder.name for folder in _FOLDER.iterdir() if folder.is_dir()]
     return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
 
 
@@ -238,8 +235,8 @@ class Templates:
         """
         if set_name not in sets():
             raise UnknownNameError("set of prompts", set_name, sets())
-        files = brought_files(_root() / _ASIDES_FOLDER, _OURS, KNOWN)
-        files |= brought_files(_root() / set_name, set_name, KNOWN)
+        files = brought_files(_FOLDER / _ASIDES_FOLDER, _OURS, KNOWN)
+        files |= brought_files(_FOLDER / set_name, set_name, KNOWN)
         if override is not None:
             files |= own_files(override, KNOWN, is_shared=is_shared)
         made = cls(

@@ -89,6 +89,7 @@ def test_an_item_without_tags_is_refused() -> None:
 def test_a_model_is_asked_with_eight_uniform_frames() -> None:
     selector = make(objects="model:openai:x")
     assert selector.objects_from == "model:openai:x"
+    assert selector.models == ("openai:x",)
     assert selector.overview(CLIP).tolist() == [25, 75, 125, 175, 225, 275, 325, 375]
     assert make().overview(CLIP).tolist() == []
     flow = selector.name_objects(ITEM, IMAGES, words=WORDS)
