@@ -41,7 +41,7 @@ def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
 
 def plurals() -> tuple[str, ...]:
     """The kinds of things that can be listed, as users write them."""
-    return (*(plural for plural, kind in KINDS.items() if kind in catalog.FOLDERS), *_OTHERS)
+    return (*KINDS, *_OTHERS)
 
 
 def _names(plural: str) -> Sequence[str]:

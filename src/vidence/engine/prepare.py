@@ -14,7 +14,7 @@ from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Benchmark, Loaded, Model, RecordedModel, Scorer, Selector, Strategy, View
-from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, machine_facts
+from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
@@ -22,14 +22,6 @@ from vidence.errors import MissingMediaError, StoreError, UnknownNameError, Usag
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import missing
 from vidence.records import Item
-
-_SAMPLING_FLAGS = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "max_tokens": "max_tokens",
-    "model_seed": "seed",
-    "want_choice_logps": "want_choice_logps",
-}
 
 
 def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping[str, object]) -> Plan:
@@ -54,7 +46,11 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
-    flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
+    flags = {
+        name.removeprefix("model_"): given.pop(name)
+        for name in SamplingFlags.__struct_fields__
+        if name in given
+    }
     for name in flags.keys() & sampled.keys():
         if flags[name] != sampled[name]:
             raise UsageError(
@@ -178,11 +174,6 @@ def prepare(
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
     shows_media = plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    if plan.shuffle_choices and isinstance(model, RecordedModel):
-        raise UsageError(
-            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
-            "read in another order than they were given in; add --no-shuffle-choices"
-        )
     # What the selector's choice depends on beside its version: its file of scores, the models it asks.
     identities = [traits.scores_digest, *(models[spec].identity for spec in traits.models)]
     facts = msgspec.convert(
@@ -226,6 +217,11 @@ def choose_items(
     loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    if plan.shuffle_choices and isinstance(model, RecordedModel):
+        raise UsageError(
+            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
+            "read in another order than they were given in; add --no-shuffle-choices"
+        )
     notes: list[str] = []
     items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
     if plan.recorded_only:
