@@ -4,8 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 import anyio
 import click
@@ -88,7 +87,7 @@ class _RateColumn(ProgressColumn):
 
 
 class Display:
-    """Draws the events of a run; on anything but a terminal only troubles and nothing else."""
+    """Draws the events of a run inside ``with display.progress``; without a terminal only troubles."""
 
     def __init__(self, console: Console, *, doing: str = "asking") -> None:
         self._console = console
@@ -97,7 +96,7 @@ class Display:
         self._n_troubles = 0
         self._waiting = ""
         self.has_started = False
-        self._progress = Progress(
+        self.progress = Progress(
             TextColumn(doing, style="bold"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -109,16 +108,7 @@ class Display:
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(doing, total=None, note="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._task = self.progress.add_task(doing, total=None, note="")
 
     def __call__(self, event: Event) -> None:
         """Draw one event."""
@@ -127,17 +117,17 @@ class Display:
                 self.has_started = True
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
-                self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
+                self.progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
             case Tried():
                 self._waiting = ""
                 self._cost += event.cost
                 self._outcomes[outcome_name(event.trial.score.outcome)] += 1
-                self._progress.advance(self._task)
+                self.progress.advance(self._task)
                 self._draw_note()
             case ExaminedOne():
                 self._waiting = ""
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
-                self._progress.advance(self._task)
+                self.progress.advance(self._task)
                 self._draw_note()
             case Waiting():
                 if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
@@ -154,11 +144,11 @@ class Display:
                     self._say("media", "more troubles; the report counts them")
 
     def _draw_note(self) -> None:
-        if self._progress.disable:
+        if self.progress.disable:
             return
         counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
         spent = f", ${self._cost:.2f}" if self._cost else ""
-        self._progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
+        self.progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
         for message in messages[:_MOST_LINES]:
@@ -194,7 +184,7 @@ def watched(
     """
     display = Display(console, doing=doing)
     try:
-        with display:
+        with display.progress:
             return anyio.run(work, display)
     except KeyboardInterrupt:
         click.echo(f"stopped; {kept}. Go on with: {again}" if display.has_started else "stopped", err=True)
