@@ -15,6 +15,7 @@ from PIL import Image
 
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
+from vidence.ask.prompting.compose import image_part
 from vidence.ask.selection.scored import query_text
 from vidence.ask.selection.search import (
     AskingSelector,
@@ -30,7 +31,7 @@ from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
 from vidence.engine.views import Clipped, Deliver, OpenView, Source, budget_left, moving_part
 from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image
-from vidence.records import Failed, ImagePart
+from vidence.records import Failed
 
 # Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
 LOT = 2_000
@@ -107,8 +108,8 @@ class ScoreDesk:
     ) -> MadeT:
         """A flow about frames of a question; a model is asked only if the flow does."""
         frames = await delivered(question, positions, encoding=view.encoding, deliver=self.deliver_kept)
-        images = [_part(frame, position) for position, frame in enumerate(frames)]
-        data = {frame.digest: frame.data for frame in frames}
+        data: dict[str, bytes] = {}
+        images = [image_part(frame, data, positions=(position,)) for position, frame in enumerate(frames)]
         context = Context(item_id=question.item.item_id, image=data.__getitem__, model=spec_of_model(model))
         return await self.engine.drive(flow_of(question.item, images, words=view.words), context)
 
@@ -295,16 +296,6 @@ def _assembled(
             return table
         scores[i] = table[ref.frame_index]
     return scores
-
-
-def _part(frame: EncodedFrame, position: int) -> ImagePart:
-    return ImagePart(
-        digest=frame.digest,
-        width_px=frame.width_px,
-        height_px=frame.height_px,
-        media_type=frame.media_type,
-        frames=(position,),
-    )
 
 
 async def delivered(
