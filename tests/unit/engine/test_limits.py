@@ -124,6 +124,11 @@ def test_budget_without_a_limit_never_stops():
     budget.add(Reply(text="", usage=Usage()))
     budget.check()
     assert budget.cost == 0.0
+    # What has no price costs nothing, however many tokens it takes.
+    spent = Reply(text="", usage=Usage(input_tokens=1000, output_tokens=200))
+    budget.add(spent)
+    assert (budget.price(spent), budget.cost) == (0.0, 0.0)
+    assert (budget.input_tokens, budget.output_tokens) == (1000, 200)
 
 
 def test_a_limit_that_cannot_be_watched_stops_the_run_instead_of_being_no_limit():

@@ -1,6 +1,7 @@
 """Plans: defaults, TOML, refusal of what makes no sense."""
 
 import errno
+import math
 import os
 import re
 import subprocess
@@ -130,6 +131,8 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"max_cost": -1.0, "price_in": 1.0}, "max_cost is -1"),
         ({"price_out": -1.0}, "price_out is -1"),
         ({"limit": 3}, "limit and sample exclude each other"),
+        ({"price_in": math.inf}, "price_in is inf"),
+        ({"judge_price_out": -1.0}, "judge_price_out is -1"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
         ({"jpeg_quality": 96}, "expected 1 to 95"),
