@@ -15,6 +15,7 @@ from vidence.engine.prepare import (
     Prepared,
     check_same,
     choose_items,
+    default_folder,
     make_plan,
     open_views,
     prepare,
@@ -200,6 +201,7 @@ def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
     assert run_name(plan(n_frames=3)) != run_name(plan())
     assert run_name(plan()).startswith("table-baseline-constant-")
+    assert default_folder(plan()) == Path("runs", run_name(plan()))
     local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", overrides={})
     assert run_name(local).startswith("table-transformers-My-Model-")
 
