@@ -7,7 +7,6 @@ import msgspec
 from vidence.errors import StoreError
 from vidence.explain.audit.reasons import Suspect
 from vidence.report.datasheet import datasheet
-from vidence.report.diagnosed import said_of, settings
 from vidence.report.export import write_file
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
@@ -62,18 +61,17 @@ def audit_json(card: Card) -> bytes:
 def audit_page(card: Card) -> str:
     """The audit as one HTML file that loads nothing from elsewhere."""
     found = {} if card.asked is None else card.asked.found
-    facts: list[tuple[str, tuple[tuple[str, str], ...]]] = [
-        ("Audit", (("set", card.name), ("level", f"{card.level:g}"))),
-        *((name, settings(one.header)) for name, one in found.items()),
-        *(("Plan", settings(one.plan)) for one in list(found.values())[:1]),
-    ]
     return render(
-        "audit.html.j2",
+        "diagnosis.html.j2",
+        eyebrow="vidence audit",
         title=card.name,
         sentences=card.sentences(),
-        said=[said_of(one) for one in card.statements()],
-        facts=tuple(facts),
-        drawing_of=lambda table: None,  # the figures here are those of the statements
+        statements=card.statements(),
+        facts=(
+            ("Audit", {"set": card.name, "level": card.level}),
+            *((name, one.header) for name, one in found.items()),
+            *(("Plan", one.plan) for one in list(found.values())[:1]),
+        ),
     )
 
 

@@ -9,12 +9,11 @@ import numpy as np
 from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
-from vidence.explain.diagnostics.tables import lines, number, share, tabulate
+from vidence.explain.diagnostics.tables import Line, lines, number, share, tabulate
 from vidence.records import Estimate
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.figures import Bar, BarFigure, Mark
 from vidence.tables.table import Table
 
 
@@ -107,8 +106,10 @@ def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generato
             "ordinary way: videos decoded, frames chosen and encoded, questions put, replies read.",
             verdict,
         ),
-        figures=tuple(_by_demand(c, rng=rng) for c in compared if c.model == "fuser" and c.n_frames > 0),
-        tables=(_table(compared, rng=rng),),
+        tables=(
+            _table(compared, rng=rng),
+            *(_by_demand(c, rng=rng) for c in compared if c.model == "fuser" and c.n_frames > 0),
+        ),
     )
 
 
@@ -135,20 +136,21 @@ def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
     )
 
 
-def _by_demand(compared: Compared, *, rng: np.random.Generator) -> BarFigure:
-    bars = []
-    for k in sorted(set(compared.demands)):
-        where = [i for i, d in enumerate(compared.demands) if d == k]
-        found = _recovered(compared, rng=rng, where=where)
-        planted = sum(compared.planted[i] for i in where) / len(where)
-        bars.append(
-            Bar(
-                label=f"needs {k} {'piece' if k == 1 else 'pieces'} ({len(where)} questions)",
-                value=found.value,
-                low=found.low,
-                high=found.high,
-                text=f"{100 * found.value:.1f}",
-                marks=(Mark(kind="planted", value=planted),),
-            )
-        )
-    return BarFigure(title=f"{compared.label}: right answers by evidence needed", bars=tuple(bars))
+def _by_demand(compared: Compared, *, rng: np.random.Generator) -> Table:
+    where: dict[int, list[int]] = {}
+    for i, k in sorted(enumerate(compared.demands), key=lambda pair: pair[1]):
+        where.setdefault(k, []).append(i)
+    table = tabulate(
+        f"calibration:{compared.label}",
+        f"{compared.label}: right answers by evidence needed",
+        label="questions",
+        rows=(
+            Line(str(k), f"needs {k} {'piece' if k == 1 else 'pieces'} ({len(some)} questions)", some)
+            for k, some in where.items()
+        ),
+        measures=(
+            share("accuracy", lambda some: _recovered(compared, rng=rng, where=some)),
+            share("planted", lambda some: sum(compared.planted[i] for i in some) / len(some)),
+        ),
+    )
+    return msgspec.structs.replace(table, figure="scores")
