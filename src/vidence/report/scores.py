@@ -12,13 +12,8 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Item, OutcomeName
 from vidence.report.results import OUTCOMES, Row, Run
-from vidence.statistics.chance import (
-    constant_letter,
-    guess_rate,
-    longest_choice,
-    numeric_median,
-)
-from vidence.statistics.intervals import mean_interval
+from vidence.statistics.chance import longest_choice, numeric_median
+from vidence.statistics.intervals import Rule, mean_interval
 from vidence.tables.table import Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 from vidence.text import letter_index
@@ -26,7 +21,13 @@ from vidence.text import letter_index
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
 MOST_VALUES = 40
-_RULES = "without looking, %"
+# Rules that look at no video, with what they are called and do; `constant` is followed by its letter.
+RULES: Mapping[str, tuple[str, str]] = {
+    "chance": ("chance", "blind guessing"),
+    "constant": ("always", "always the letter that is right most often in this run"),
+    "longest": ("longest", "always the longest choice"),
+    "median": ("median", "always the median number, on questions whose choices are numbers"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +47,7 @@ class Draws:
         *,
         clusters: Sequence[str],
         groups: Sequence[str] | None = None,
+        rule: Rule = "bootstrap",
     ) -> Estimate | None:
         """The mean with its interval, as every table and figure of a report has it; None without values.
 
@@ -53,12 +55,13 @@ class Draws:
             values: one for each question, shape (n_items,).
             clusters: the video of each question.
             groups: where given, the mean is that over these groups, each alike.
+            rule: how the interval is made.
         """
         if not len(values):
             return None
-        if groups is None:
-            return mean_interval(values, clusters=clusters, rng=self.fresh(), level=self.level)
-        return mean_interval(values, groups=groups, clusters=clusters, rng=self.fresh(), level=self.level)
+        return mean_interval(
+            values, clusters=clusters, groups=groups, rng=self.fresh(), rule=rule, level=self.level
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,77 +109,48 @@ class Scored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baselines:
-    """What rules that look at no video get on some questions, as shares; None where a rule says nothing.
-
-    `median` is the accuracy on the `n_numeric` questions whose choices are all numbers.
-    """
-
-    chance: float | None
-    constant: float | None
-    longest: float | None
-    median: float | None
-    n_numeric: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Hits:
-    """Whether the rules are right on one question; `median` is None where a choice is no number."""
-
-    longest: bool
-    median: bool | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class SimpleRules:
-    """What rules that look at no video answer; worked out once for all questions of a run.
+    """What rules that look at no video get; worked out once for all questions of a run.
 
     `letter` is the letter that is right most often, the first of equals, and None where no question
-    has choices.
+    has choices. `hits` has for each question with choices, by its id, what each rule gets on it, 0 to 1;
+    ``median`` only where all choices are numbers.
     """
 
     letter: str | None
-    _hits: dict[str, _Hits]
+    hits: Mapping[str, Mapping[str, float]]
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> "SimpleRules":
         """Work out the rules on these questions."""
         choice = [item for item in items if item.answer_kind == "choice" and item.choices]
-        if not choice:
-            return cls(letter=None, _hits={})
-        shares = constant_letter([i.answer for i in choice], n_choices=[len(i.choices) for i in choice])
-        return cls(
-            letter=max(shares, key=lambda letter: shares[letter]),
-            _hits={item.item_id: _hits(item) for item in choice},
-        )
+        right = Counter(item.answer for item in choice)
+        letter = min(right, key=lambda letter: (-right[letter], letter), default=None)
+        hits: dict[str, dict[str, float]] = {}
+        for item in choice:
+            index = letter_index(item.answer)
+            hits[item.item_id] = {
+                "chance": 1 / len(item.choices),
+                "constant": float(item.answer == letter),
+                "longest": float(longest_choice(item.choices) == index),
+            }
+            if (median := numeric_median(item.choices)) is not None:
+                hits[item.item_id]["median"] = float(median == index)
+        return cls(letter=letter, hits=hits)
 
     def is_numeric(self, item: Item) -> bool:
         """Whether every choice of the question is a number."""
-        hits = self._hits.get(item.item_id)
-        return hits is not None and hits.median is not None
+        return "median" in self.hits.get(item.item_id, {})
 
-    def on(self, items: Sequence[Item]) -> Baselines:
-        """The baselines on some of the questions; those without choices are left out."""
-        choice = [item for item in items if item.item_id in self._hits]
-        if not choice:
-            return Baselines(chance=None, constant=None, longest=None, median=None, n_numeric=0)
-        hits = [self._hits[item.item_id] for item in choice]
-        medians = [h.median for h in hits if h.median is not None]
-        return Baselines(
-            chance=guess_rate([len(item.choices) for item in choice]),
-            constant=sum(item.answer == self.letter for item in choice) / len(choice),
-            longest=sum(h.longest for h in hits) / len(hits),
-            median=sum(medians) / len(medians) if medians else None,
-            n_numeric=len(medians),
-        )
-
-
-def _hits(item: Item) -> _Hits:
-    right = letter_index(item.answer)
-    median = numeric_median(item.choices)
-    return _Hits(
-        longest=longest_choice(item.choices) == right, median=None if median is None else median == right
-    )
+    def on(self, items: Sequence[Item]) -> list[Cell]:
+        """What each rule gets on those of the questions of which it says something."""
+        cells = []
+        for rule in RULES:
+            found = [self.hits.get(item.item_id, {}).get(rule) for item in items]
+            known = [hit for hit in found if hit is not None]
+            detail = f"on {len(known):,}" if known and rule == "median" else ""
+            cells.append(Cell(value=float(np.mean(known)) if known else None, detail=detail))
+        return cells
 
 
 # --------------------------------------------------------------------------- averages
@@ -286,23 +260,19 @@ class _Rows:
     draws: Draws
 
     def columns(self) -> tuple[Column, ...]:
-        letter = self.rules.letter
-        notes = {
-            "chance": ("chance", "blind guessing"),
-            "constant": (
-                f"always {letter}" if letter else "always one letter",
-                "always the letter that is right most often in this run",
-            ),
-            "longest": ("longest", "always the longest choice"),
-            "median": ("median", "always the median number, on questions whose choices are numbers"),
-        }
         columns = [
             Column(key="items", title="questions", kind="count"),
             Column(key="videos", title="videos", kind="count"),
             Column(key="accuracy", title="accuracy", kind="share", note="with its interval"),
             *(
-                Column(key=key, title=title, kind="share", group=_RULES, note=note)
-                for key, (title, note) in notes.items()
+                Column(
+                    key=key,
+                    title=f"{title} {self.rules.letter or 'one letter'}" if key == "constant" else title,
+                    kind="share",
+                    group="without looking, %",
+                    note=note,
+                )
+                for key, (title, note) in RULES.items()
             ),
             *(Column(key=name, title=name, kind="count", group="trials") for name in OUTCOMES),
         ]
@@ -314,11 +284,9 @@ class _Rows:
     def row(
         self, key: str, label: str, scored: Scored, *, score: Estimate | None, detail: str = ""
     ) -> TableRow:
-        rules = self.rules.on(scored.items)
-        median = Cell(value=rules.median, detail=f"on {rules.n_numeric:,}" if rules.n_numeric else "")
         values = [
             *(len(scored.items), scored.n_videos, score),
-            *(rules.chance, rules.constant, rules.longest, median),
+            *self.rules.on(scored.items),
             *(scored.n_outcomes.get(name, 0) for name in OUTCOMES),
             *([scored.n_unscored] if self.has_unscored else []),
         ]
@@ -338,9 +306,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], scored: Scored, *, mak
     micro_key = "headline" if headline_tag is None and not is_answered else "micro"
     rows = [make.mean_row(micro_key, "mean over questions", run.rows, detail="bootstrap by video")]
     if len(scored.values):
-        analytic = mean_interval(
-            scored.values, clusters=scored.clusters, rule="student", level=make.draws.level
-        )
+        analytic = make.draws.average(scored.values, clusters=scored.clusters, rule="student")
         label = "mean over questions"
         rows.append(make.row("analytic", label, scored, score=analytic, detail="clustered error"))
     rows += _macro_rows(tags, scored, headline_tag=headline_tag, make=make)

@@ -8,9 +8,9 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judged import judge_sentence, judge_tables
-from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
+from vidence.report.parsers import parser_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import score_tables
+from vidence.report.scores import RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
 from vidence.tables.table import Cell, Column, Table, Value, has_interval, interval_text, percent, shown
@@ -33,14 +33,12 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    readings = read_all(run, letter_parsers(run))
     is_judged = any(row.score.verdicts for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
         reason_table(run),
-        table_of_readings(readings),
-        changed_table(readings),
+        *parser_tables(run),
         position_table(run, rng=rng),
         *(judge_tables(run, rng=rng) if is_judged else ()),
         *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
@@ -425,7 +423,7 @@ def _baselines(score: Table) -> list[str]:
     said = []
     for column in score.columns:
         cell = shown(score, "headline", column.key)
-        if column.key in {"chance", "constant", "longest", "median"} and cell.value is not None:
+        if column.key in RULES and cell.value is not None:
             numeric = f" ({cell.detail} with numbers)" if cell.detail else ""
             said.append(f"{column.title} {cell.text} %{numeric}")
     return [f"Without looking: {', '.join(said)}."] if said else []

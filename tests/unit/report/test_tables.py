@@ -12,7 +12,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Unreadable
-from vidence.report.parsers import parser_table
+from vidence.report.parsers import parser_tables
 from vidence.report.scores import score_tables
 from vidence.report.tables import (
     MOST_REASONS,
@@ -231,7 +231,7 @@ def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
 
 
 def test_parsers_are_compared_on_the_same_replies(runs):
-    table = parser_table(runs.load(), ["robust", "herbench-official"])
+    table, _ = parser_tables(runs.load(), ["robust", "herbench-official"])
     robust, official = texts(table, "robust"), texts(table, "herbench-official")
     # Five questions with choices have a reply: q1..q5; the official rule reads A for q3, wrong as well.
     assert (robust["read"], robust["changed"], robust["accuracy"]) == ("3", "0", "40.0")
