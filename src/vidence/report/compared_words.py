@@ -1,19 +1,31 @@
 """A comparison in sentences that a reviewer can trust. Every number is one of its records."""
 
 import math
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.statistics.intervals import FEW_CLUSTERS
 from vidence.statistics.paired import Comparison
 from vidence.tables.table import has_interval, interval_text, p_text, percent
 
-# Below so many videos a bootstrap over videos gives intervals that are too narrow.
-FEW_VIDEOS = 30
 # Below so many questions that tell two runs apart, a few answers decide.
 FEW_APART = 10
 MOST_SETTINGS = 4
 
 Verdict: TypeAlias = Literal["clear", "unclear", "undecided", "equal", "no interval"]
+# What follows a difference, in full and in short.
+_ENDINGS: Mapping[Verdict, tuple[str, str]] = {
+    "clear": ("", ""),
+    "unclear": (", which cannot be told from zero", ", not to be told from zero"),
+    "undecided": (
+        ", which is undecided: the interval and the test by video do not agree on whether it can be told "
+        "from zero",
+        ", undecided",
+    ),
+    "equal": ("", ""),
+    "no interval": (", and how sure that is cannot be said", ""),
+}
 
 
 def verdict(comparison: Comparison) -> Verdict:
@@ -90,28 +102,17 @@ def _p(p_value: float) -> str:
 
 def _main(compared: Compared) -> str:
     comparison = compared.headline
-    over = f", {_macro(compared)}" if compared.macro_tag else ""
-    inside = (
-        f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
-        f"{_interval(compared, comparison)}; {_tests(compared)}"
+    found = verdict(comparison)
+    if found == "equal":
+        return (
+            f"{compared.second} and {compared.first} have the same scores on all "
+            f"{_n(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
+        )
+    over = f", means over {compared.macro_tag}, each value alike" if compared.macro_tag else ""
+    return (
+        f"{_above(compared, comparison)}{_ENDINGS[found][0]} ({percent(comparison.mean_first)} % against "
+        f"{percent(comparison.mean_second)} %{over}; {_interval(compared, comparison)}; {_tests(compared)})."
     )
-    match verdict(comparison):
-        case "equal":
-            return (
-                f"{compared.second} and {compared.first} have the same scores on all "
-                f"{_n(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
-            )
-        case "clear":
-            return f"{_above(compared, comparison)} ({inside})."
-        case "unclear":
-            return f"{_above(compared, comparison)}, which cannot be told from zero ({inside})."
-        case "no interval":
-            return f"{_above(compared, comparison)}, and how sure that is cannot be said ({inside})."
-        case "undecided":
-            return (
-                f"{_above(compared, comparison)}, which is undecided: the interval and the test by video do "
-                f"not agree on whether it can be told from zero ({inside})."
-            )
 
 
 def _above(compared: Compared, comparison: Comparison) -> str:
@@ -122,10 +123,6 @@ def _above(compared: Compared, comparison: Comparison) -> str:
     place = "above" if value > 0 else "below"
     points = "point" if shown == "1.0" else "points"
     return f"{compared.second} is {shown} {points} {place} {compared.first}"
-
-
-def _macro(compared: Compared) -> str:
-    return f"means over {compared.macro_tag}, each value alike"
 
 
 def _interval(compared: Compared, comparison: Comparison) -> str:
@@ -177,7 +174,7 @@ def _cautions(compared: Compared) -> list[str]:
         said.append(f"Only {_n(n_apart, 'question')} {tell} the two apart: a few answers decide.")
     said += _few_videos(compared.n_videos, level)
     analytic = comparison.analytic
-    if 1 < compared.n_videos < FEW_VIDEOS and has_interval(analytic):
+    if 1 < compared.n_videos < FEW_CLUSTERS and has_interval(analytic):
         said.append(
             f"With the clustered error and Student's t the interval is {interval_text(analytic)} "
             f"({_p(comparison.p_analytic)})."
@@ -186,7 +183,7 @@ def _cautions(compared: Compared) -> list[str]:
 
 
 def _few_videos(n_videos: int, level: float) -> list[str]:
-    if n_videos >= FEW_VIDEOS or n_videos < 2:
+    if n_videos >= FEW_CLUSTERS or n_videos < 2:
         return []
     least = 2.0 ** (1 - n_videos)
     if least > 1 - level:
@@ -201,13 +198,7 @@ def _other_average(compared: Compared) -> list[str]:
     if not compared.macro_tag:
         return []
     comparison = compared.over_items
-    ending = {
-        "clear": "",
-        "unclear": ", not to be told from zero",
-        "undecided": ", undecided",
-        "equal": "",
-        "no interval": "",
-    }[verdict(comparison)]
+    ending = _ENDINGS[verdict(comparison)][1]
     return [
         f"Over questions, each alike: {_above(compared, comparison)}{ending} "
         f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "

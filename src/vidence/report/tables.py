@@ -79,15 +79,13 @@ def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
     found = Counter((row.outcome, _reason(row)) for row in run.rows)
     examples = {_reason(row): _example(row) for row in reversed(run.rows)}
-    ordered = sorted(found.items(), key=lambda pair: (OUTCOMES.index(pair[0][0]), -pair[1], pair[0][1]))
-    shown: Counter[str] = Counter()
     rows = []
-    for (outcome, reason), n in ordered:
-        shown[outcome] += 1
-        if shown[outcome] <= MOST_REASONS:  # of each: many ways to be unreadable must not hide a failure
+    for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
+        reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
+        for negative, reason in reasons[:MOST_REASONS]:
             why = Cell(value=reason, detail=examples[reason])
-            rows.append(TableRow(key=f"{outcome}:{reason}", label=outcome, values=(why, n)))
-    n_more = len(ordered) - len(rows)
+            rows.append(TableRow(key=f"{outcome}:{reason}", label=outcome, values=(why, -negative)))
+    n_more = len(found) - len(rows)
     return Table(
         name="reasons",
         title="How answers were read, and why some were not",
@@ -187,7 +185,28 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
         for row in run.rows
         if row.item.answer_kind == "choice" and row.item.choices and row.trial.repeat == 0
     ]
-    bias = None
+    columns = (
+        Column(key="gold", title="right answer", kind="count", group="questions"),
+        Column(key="read", title="read", kind="count", group="questions"),
+        Column(key="gold-share", title="right answer", kind="share", group="share, %"),
+        Column(key="read-share", title="read", kind="share", group="share, %"),
+        Column(
+            key="accuracy",
+            title="accuracy",
+            kind="share",
+            note="on questions whose right answer is this letter",
+        ),
+        Column(key="wrong", title="read", kind="count", group="among wrong answers"),
+        Column(
+            key="expected",
+            title="expected",
+            kind="count",
+            group="among wrong answers",
+            note="if no letter were preferred",
+        ),
+    )
+    lines: tuple[TableRow, ...] = ()
+    note = "No choices."
     if rows:
         bias = position_bias(
             [row.read if row.read in LETTERS else None for row in rows],
@@ -195,53 +214,22 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
             n_choices=[len(row.item.choices) for row in rows],
             rng=rng,
         )
+        note = bias_sentences(bias)
+        found = zip(
+            *(bias.letters, bias.right, bias.read, bias.right_shares, bias.read_shares, bias.accuracy),
+            *(bias.wrong_read, [f"{n:.1f}" for n in bias.wrong_expected]),
+            strict=True,
+        )
+        lines = tuple(TableRow(key=letter, label=letter, values=tuple(values)) for letter, *values in found)
     return Table(
         name="positions",
         title="Letters",
         figure="letters",
         label=Column(key="letter", title="letter"),
-        columns=(
-            Column(key="gold", title="right answer", kind="count", group="questions"),
-            Column(key="read", title="read", kind="count", group="questions"),
-            Column(key="gold-share", title="right answer", kind="share", group="share, %"),
-            Column(key="read-share", title="read", kind="share", group="share, %"),
-            Column(
-                key="accuracy",
-                title="accuracy",
-                kind="share",
-                note="on questions whose right answer is this letter",
-            ),
-            Column(key="wrong", title="read", kind="count", group="among wrong answers"),
-            Column(
-                key="expected",
-                title="expected",
-                kind="count",
-                group="among wrong answers",
-                note="if no letter were preferred",
-            ),
-        ),
-        rows=tuple(_letter_rows(bias)) if bias else (),
-        note=bias_sentences(bias) if bias else "No choices.",
+        columns=columns,
+        rows=lines,
+        note=note,
     )
-
-
-def _letter_rows(bias: PositionBias) -> list[TableRow]:
-    return [
-        TableRow(
-            key=letter,
-            label=letter,
-            values=(
-                bias.right[i],
-                bias.read[i],
-                bias.right_shares[i],
-                bias.read_shares[i],
-                bias.accuracy[i],
-                bias.wrong_read[i],
-                f"{bias.wrong_expected[i]:.1f}",
-            ),
-        )
-        for i, letter in enumerate(bias.letters)
-    ]
 
 
 def bias_sentences(bias: PositionBias) -> str:
@@ -272,30 +260,30 @@ def usage_table(run: Run) -> Table:
 
     Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
     """
-    replies = [(row.trial.reply, row.trial.is_remembered) for row in run.rows if row.trial.reply is not None]
-    new = [reply for reply, is_remembered in replies if not is_remembered]
-    n_in = _total([reply.usage.input_tokens for reply in new])
-    n_out = _total([reply.usage.output_tokens for reply in new])
-    n_silent = sum(reply.usage.input_tokens is None and reply.usage.output_tokens is None for reply in new)
-    remembered = (len(replies) - len(new)) / len(replies) if replies else None
-    silent = "not reported"
+    plan = run.plan
+    trials = [row.trial for row in run.rows if row.trial.reply is not None]
+    new = [trial.reply.usage for trial in trials if trial.reply and not trial.is_remembered]
+    n_in, n_out = (
+        [n for n in counts if n is not None]
+        for counts in ([u.input_tokens for u in new], [u.output_tokens for u in new])
+    )
+    n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
+    remembered = (len(trials) - len(new)) / len(trials) if trials else None
+    cost = (sum(n_in) * plan.price_in + sum(n_out) * plan.price_out) / 1e6
+    has_prices = bool(plan.price_in or plan.price_out)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
-        ("replies", "replies", "", len(replies)),
+        ("replies", "replies", "", len(trials)),
         ("new", "asked anew", "", len(new)),
         (
-            "remembered",
-            "remembered, %",
-            "replies taken from the memory, paid for earlier",
+            *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", silent if n_in is None else n_in),
+        ("input", "input tokens", "of new replies, as reported", sum(n_in) if n_in else "not reported"),
+        ("output", "output tokens", "of new replies, as reported", sum(n_out) if n_out else "not reported"),
         (
-            "output",
-            "output tokens",
-            "of new replies, as reported",
-            silent if n_out is None else n_out,
+            *("cost", "cost, US dollars", ""),
+            Cell(value=cost, text=f"{cost:,.4f}") if has_prices else Cell(value="no prices given"),
         ),
-        ("cost", "cost, US dollars", "", _cost(run, n_in or 0, n_out or 0)),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
     return Table(
@@ -309,20 +297,6 @@ def usage_table(run: Run) -> Table:
             for key, label, detail, value in rows
         ),
     )
-
-
-def _total(found: list[int | None]) -> int | None:
-    """The sum of the known numbers; None where none is known."""
-    known = [n for n in found if n is not None]
-    return sum(known) if known else None
-
-
-def _cost(run: Run, n_in: int, n_out: int) -> Cell:
-    plan = run.plan
-    if not (plan.price_in or plan.price_out):
-        return Cell(value="no prices given")
-    cost = (n_in * plan.price_in + n_out * plan.price_out) / 1e6
-    return Cell(value=cost, text=f"{cost:,.4f}")
 
 
 def asked(run: Run) -> str:
