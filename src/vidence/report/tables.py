@@ -13,7 +13,17 @@ from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.scores import RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
-from vidence.tables.table import Cell, Column, Table, Value, has_interval, interval_text, percent, shown
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Table,
+    Value,
+    has_interval,
+    interval_text,
+    percent,
+    several,
+    shown,
+)
 from vidence.tables.table import Row as TableRow
 
 MOST_REASONS = 10
@@ -311,7 +321,7 @@ def _shown(run: Run) -> str:
     most = max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0)
     if most:
         # What was shown, not the budget: some rules take more (all, frag), some less (central).
-        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{_several(f'{most:,}', 'frame')}"
+        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{several(most, 'frame')}"
     if any(isinstance(p, VideoPart) for row in run.rows if row.trial.prompt for p in row.trial.prompt.parts):
         return "videos sent whole"
     return "no frames shown"
@@ -332,7 +342,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if any(row.score.verdicts for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
-        more = _several(_text(score, "unmarked"), "more question")
+        more = several(_text(score, "unmarked"), "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if unlike := _without_logps(run):
         sentences.append(unlike)
@@ -377,8 +387,8 @@ def _accuracy(score: Table) -> str:
     if not isinstance(estimate, Estimate):
         return "No question is scored yet."
     name = score.row("headline").label
-    items = _several(_text(score, "items"), "question")
-    videos = _several(_text(score, "videos"), "video")
+    items = several(_text(score, "items"), "question")
+    videos = several(_text(score, "videos"), "video")
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
@@ -387,10 +397,6 @@ def _accuracy(score: Table) -> str:
         alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
         interval = f"no interval, since {alike}"
     return f"Accuracy {_text(score, 'accuracy')} %{average} ({interval}; {items} on {videos})."
-
-
-def _several(n: str, what: str) -> str:
-    return f"{n} {what}" if n == "1" else f"{n} {what}s"
 
 
 def _baselines(score: Table) -> list[str]:

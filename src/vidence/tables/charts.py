@@ -1,8 +1,8 @@
 """Curves, distributions and scatters as records, and the numbers behind them as tables."""
 
-import math
-from collections.abc import Sequence
 from typing import TypeAlias
+
+import numpy as np
 
 from vidence.records import Estimate, Record
 from vidence.tables.table import Column, Kind, Row, Table
@@ -136,22 +136,15 @@ def _numbers_of_violins(violins: Violins) -> Table:
             Row(
                 key=f"group:{i}",
                 label=group.label,
-                values=(len(group.values), *(_quantile(sorted(group.values), q / 100) for q in _QUANTILES)),
+                values=(
+                    len(group.values),
+                    *(float(np.percentile(group.values, q)) if group.values else None for q in _QUANTILES),
+                ),
             )
             for i, group in enumerate(violins.groups)
         ),
         note=violins.note,
     )
-
-
-def _quantile(values: Sequence[float], share: float) -> float:
-    """Linear between neighbours; `values` ascend."""
-    if not values:
-        return math.nan
-    at = share * (len(values) - 1)
-    low = int(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (at - low) * (values[high] - values[low])
 
 
 def _numbers_of_scatter(scatter: Scatter) -> Table:

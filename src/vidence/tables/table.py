@@ -189,27 +189,30 @@ def shown(table: Table, row: str, column: str) -> Shown:
 def show(value: Value | Cell, kind: Kind = "number") -> Shown:
     """A value as it is written in a column of this kind."""
     cell = cell_of(value, kind)
-    made = _show(cell.value, cell.kind or kind)
-    text = made.text if cell.text is None else cell.text
-    detail = made.detail if cell.detail is None else cell.detail
-    return Shown(text=text, detail=detail, value=made.value, estimate=made.estimate, mark=cell.mark)
-
-
-def _show(value: Value, kind: Kind) -> Shown:
-    match value:
+    known, kind = cell.value, cell.kind or kind
+    estimate = known if isinstance(known, Estimate) else None
+    figure = known.value if isinstance(known, Estimate) else known
+    if isinstance(figure, float) and math.isnan(figure):
+        figure = None
+    detail = ""
+    if estimate is not None and figure is not None:
+        detail = _ends(estimate, kind) if has_interval(estimate) else "no interval"
+    match figure:
         case None:
-            return Shown(text=DASH)
+            text = DASH
         case str():
-            return Shown(text=value)
-        case Estimate() if math.isnan(value.value):
-            return Shown(text=DASH, estimate=value)
-        case Estimate():
-            detail = _ends(value, kind) if has_interval(value) else "no interval"
-            return Shown(text=number(value.value, kind), detail=detail, value=value.value, estimate=value)
+            text = figure
         case int():
-            return Shown(text=f"{value:,}", value=value)
+            text = f"{figure:,}"
         case float():
-            return Shown(text=number(value, kind), value=None if math.isnan(value) else value)
+            text = number(figure, kind)
+    return Shown(
+        text=text if cell.text is None else cell.text,
+        detail=detail if cell.detail is None else cell.detail,
+        value=None if isinstance(figure, str) else figure,
+        estimate=estimate,
+        mark=cell.mark,
+    )
 
 
 def _ends(estimate: Estimate, kind: Kind) -> str:
@@ -277,6 +280,26 @@ def p_text(p_value: float) -> str:
     if p_value < 0.001:
         return "< 0.001"
     return f"{p_value:.2f}" if p_value >= 0.095 else f"{p_value:.3f}"
+
+
+def p_words(p_value: float) -> str:
+    """A p-value with the sign that stands before it.
+
+    >>> p_words(0.0312), p_words(0.00001)
+    ('= 0.031', '< 0.001')
+    """
+    text = p_text(p_value)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def several(n: int | str, what: str) -> str:
+    """How many there are of something, which has a plain plural; a text is a number as it is written.
+
+    >>> several(1, "video"), several(1200, "video"), several("0", "video")
+    ('1 video', '1,200 videos', '0 videos')
+    """
+    number = n if isinstance(n, str) else f"{n:,}"
+    return f"{number} {what}{'' if number == '1' else 's'}"
 
 
 def has_interval(estimate: Estimate) -> bool:
