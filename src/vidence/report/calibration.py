@@ -9,12 +9,11 @@ import numpy as np
 from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
-from vidence.explain.diagnostics.tables import Line, lines, number, share, tabulate
 from vidence.records import Estimate
 from vidence.report.results import Run
 from vidence.report.sections import Section
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.table import Table
+from vidence.tables.table import Line, Table, lines, number, share, tabulate
 
 
 @dataclass(frozen=True, kw_only=True)

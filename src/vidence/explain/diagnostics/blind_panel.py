@@ -24,25 +24,19 @@ from vidence.explain.diagnostics.conditions import (
 from vidence.explain.diagnostics.tables import (
     Figures,
     Flagged,
-    Line,
     SideBySide,
-    by_name,
     chance_of,
     flagged,
     guesses,
     kinds,
-    lines,
-    number,
-    share,
     side_by_side,
-    tabulate,
     tag_tables,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.agreement import fleiss_kappa
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table
+from vidence.tables.table import Line, Table, by_name, lines, number, share, tabulate
 
 FORCED: Final = "forced"  # the template of the words that force a choice
 UNDER_TEST: Final = "the model under test"

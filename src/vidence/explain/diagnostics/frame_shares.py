@@ -14,22 +14,12 @@ from numpy.typing import NDArray
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
-from vidence.explain.diagnostics.tables import (
-    Figures,
-    Line,
-    Measure,
-    counted,
-    lines,
-    number,
-    share,
-    tabulate,
-    tag_tables,
-)
+from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Group, Statement, Violins
-from vidence.tables.table import Row, Table
+from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "frames"
 ORACLE: Final = "evidence:only"

@@ -11,20 +11,10 @@ from msgspec import Meta
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
-from vidence.explain.diagnostics.tables import (
-    Figures,
-    Line,
-    Measure,
-    counted,
-    lines,
-    number,
-    share,
-    tabulate,
-    tag_tables,
-)
+from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Answered, Estimate, Failed, Item, Outcome, Record, Reply, Score
 from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
-from vidence.tables.table import Row, Table
+from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "ranked"
 Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
