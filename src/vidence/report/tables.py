@@ -16,15 +16,19 @@ from vidence.statistics.repeats import components, summarise
 from vidence.tables.table import (
     Cell,
     Column,
+    Line,
     Table,
     Value,
+    count,
     has_interval,
     interval_text,
+    number,
     percent,
     several,
+    share,
     shown,
+    tabulate,
 )
-from vidence.tables.table import Row as TableRow
 
 MOST_REASONS = 10
 REPEATS = "repeats"
@@ -68,20 +72,14 @@ def outcome_table(run: Run) -> Table:
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
-    return Table(
-        name="outcomes",
-        title="Outcomes",
-        note=f"{n_cut:,} replies were cut off at the limit of tokens." if n_cut else "",
-        figure="outcomes",
+    return tabulate(
+        "outcomes",
+        "Outcomes",
         label=Column(key="name", title="outcome"),
-        columns=(
-            Column(key="n", title="trials", kind="count"),
-            Column(key="share", title="share", kind="share"),
-        ),
-        rows=tuple(
-            TableRow(key=key, label=title, values=(n, n / total if total else None))
-            for key, title, n in counts
-        ),
+        rows=(Line(key, title, n) for key, title, n in counts),
+        measures=(count("n", int, "trials"), share("share", lambda n: n / total if total else None)),
+        notes=[f"{n_cut:,} replies were cut off at the limit of tokens."] if n_cut else (),
+        figure="outcomes",
     )
 
 
@@ -89,23 +87,23 @@ def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
     found = Counter((row.outcome, _reason(row)) for row in run.rows)
     examples = {_reason(row): _example(row) for row in reversed(run.rows)}
-    rows = []
+    rows: list[Line[tuple[Cell, int]]] = []
     for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
         reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
         for negative, reason in reasons[:MOST_REASONS]:
             why = Cell(value=reason, detail=examples[reason])
-            rows.append(TableRow(key=f"{outcome}:{reason}", label=outcome, values=(why, -negative)))
+            rows.append(Line(f"{outcome}:{reason}", outcome, (why, -negative)))
     n_more = len(found) - len(rows)
-    return Table(
-        name="reasons",
-        title="How answers were read, and why some were not",
-        note=f"{n_more:,} more reasons are not shown." if n_more else "",
+    return tabulate(
+        "reasons",
+        "How answers were read, and why some were not",
         label=Column(key="outcome", title="outcome"),
-        columns=(
-            Column(key="reason", title="rule or reason", kind="text"),
-            Column(key="n", title="trials", kind="count"),
+        rows=rows,
+        measures=(
+            number("reason", lambda row: row[0], "rule or reason", kind="text"),
+            count("n", lambda row: row[1], "trials"),
         ),
-        rows=tuple(rows),
+        notes=[f"{n_more:,} more reasons are not shown."] if n_more else (),
     )
 
 
@@ -166,14 +164,16 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
         *((key, label, percent(error)) for key, label, error in errors),
         ("questions", "questions with a score in every repeat", len(whole)),
     ]
-    table = Table(
-        name=REPEATS,
-        title="Repeats",
-        note="The t interval says how far the score moves when the same questions are asked again, as in "
-        "table 11 of HumanPCR; the line below it also covers other questions and videos.",
+    table = tabulate(
+        REPEATS,
+        "Repeats",
         label=Column(key="name", title=""),
-        columns=(Column(key="value", title="accuracy", kind="share"),),
-        rows=tuple(TableRow(key=key, label=label, values=(value,)) for key, label, value in rows),
+        rows=(Line(key, label, value) for key, label, value in rows),
+        measures=(share("value", lambda value: value, "accuracy"),),
+        notes=(
+            "The t interval says how far the score moves when the same questions are asked again, as in "
+            "table 11 of HumanPCR; the line below it also covers other questions and videos.",
+        ),
     )
     return (table,)
 
@@ -195,28 +195,7 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
         for row in run.rows
         if row.item.answer_kind == "choice" and row.item.choices and row.trial.repeat == 0
     ]
-    columns = (
-        Column(key="gold", title="right answer", kind="count", group="questions"),
-        Column(key="read", title="read", kind="count", group="questions"),
-        Column(key="gold-share", title="right answer", kind="share", group="share, %"),
-        Column(key="read-share", title="read", kind="share", group="share, %"),
-        Column(
-            key="accuracy",
-            title="accuracy",
-            kind="share",
-            note="on questions whose right answer is this letter",
-        ),
-        Column(key="wrong", title="read", kind="count", group="among wrong answers"),
-        Column(
-            key="expected",
-            title="expected",
-            kind="count",
-            group="among wrong answers",
-            note="if no letter were preferred",
-        ),
-    )
-    lines: tuple[TableRow, ...] = ()
-    note = "No choices."
+    bias = None
     if rows:
         bias = position_bias(
             [row.read if row.read in LETTERS else None for row in rows],
@@ -224,21 +203,32 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
             n_choices=[len(row.item.choices) for row in rows],
             rng=rng,
         )
-        note = bias_sentences(bias)
-        found = zip(
-            *(bias.letters, bias.right, bias.read, bias.right_shares, bias.read_shares, bias.accuracy),
-            *(bias.wrong_read, [f"{n:.1f}" for n in bias.wrong_expected]),
-            strict=True,
-        )
-        lines = tuple(TableRow(key=letter, label=letter, values=tuple(values)) for letter, *values in found)
-    return Table(
-        name="positions",
-        title="Letters",
-        figure="letters",
+    questions, shares, wrong = "questions", "share, %", "among wrong answers"
+    return tabulate(
+        "positions",
+        "Letters",
         label=Column(key="letter", title="letter"),
-        columns=columns,
-        rows=lines,
-        note=note,
+        rows=(Line(letter, letter, (bias, i)) for i, letter in enumerate(bias.letters)) if bias else (),
+        measures=(
+            count("gold", lambda at: at[0].right[at[1]], "right answer", group=questions),
+            count("read", lambda at: at[0].read[at[1]], group=questions),
+            share("gold-share", lambda at: at[0].right_shares[at[1]], "right answer", group=shares),
+            share("read-share", lambda at: at[0].read_shares[at[1]], "read", group=shares),
+            share(
+                "accuracy",
+                lambda at: at[0].accuracy[at[1]],
+                note="on questions whose right answer is this letter",
+            ),
+            count("wrong", lambda at: at[0].wrong_read[at[1]], "read", group=wrong),
+            count(
+                "expected",
+                lambda at: f"{at[0].wrong_expected[at[1]]:.1f}",
+                group=wrong,
+                note="if no letter were preferred",
+            ),
+        ),
+        notes=(bias_sentences(bias) if bias else "No choices.",),
+        figure="letters",
     )
 
 
@@ -296,16 +286,13 @@ def usage_table(run: Run) -> Table:
         ),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
-    return Table(
-        name="usage",
-        title="What was used",
-        note=note if n_silent else "",
+    return tabulate(
+        "usage",
+        "What was used",
         label=Column(key="name", title="what"),
-        columns=(Column(key="n", title="amount", kind="count"),),
-        rows=tuple(
-            TableRow(key=key, label=label, detail=detail, values=(value,))
-            for key, label, detail, value in rows
-        ),
+        rows=(Line(key, label, value, detail=detail) for key, label, detail, value in rows),
+        measures=(count("n", lambda value: value, "amount"),),
+        notes=(note if n_silent else "",),
     )
 
 
