@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -330,14 +330,14 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     for run_id, name, run in runs:
         for row in pick(run.rows, n_items // len(runs)):
             pictured = sheets.of(run, row)
-            tags = row.item.tags.items()
+            ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in row.item.tags.items()]
             entries.append(
                 Entry(
                     id=f"{run_id}-q{len(entries) + 1}",
                     run_id=run_id,
                     run_name=name if len(runs) > 1 else "",
                     row=row,
-                    tag_ids=" ".join(tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in tags),
+                    tag_ids=" ".join(ids),
                     sheet_id=pictured.sheet_id,
                     shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
                 )
@@ -347,27 +347,20 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
     if "right" in found and missed:
         statuses.insert(1, (missed, "not right"))
-    return Browser(
-        note=_note(len(entries), sum(len(run.rows) for _, _, run in runs)),
-        entries=tuple(entries),
-        statuses=tuple(statuses),
-        tags=tuple(_tags(tag_ids)),
-        sheets=sheets.sheets,
-    )
-
-
-def _tags(ids: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Each tag that can be chosen by, with the ids and the words of its values."""
-    for name in dict.fromkeys(name for name, _ in ids):
-        values = sorted((value, tag_id) for (of, value), tag_id in ids.items() if of == name)
+    tags = []
+    for name in dict.fromkeys(name for name, _ in tag_ids):
+        values = sorted((value, tag_id) for (of, value), tag_id in tag_ids.items() if of == name)
         if 1 < len(values) <= MOST_TAG_VALUES:
-            yield name, tuple((tag_id, value) for value, tag_id in values)
-
-
-def _note(n: int, n_all: int) -> str:
-    if n == n_all:
-        return f"All {n:,} trials."
-    return (
+            tags.append((name, tuple((tag_id, value) for value, tag_id in values)))
+    n, n_all = len(entries), sum(len(run.rows) for _, _, run in runs)
+    part = (
         f"{n:,} of {n_all:,} trials: alike many right, wrong, unreadable, refused and failed ones as far as "
         "there are, spread evenly over the run. The shares here are not those of the run."
+    )
+    return Browser(
+        note=f"All {n:,} trials." if n == n_all else part,
+        entries=tuple(entries),
+        statuses=tuple(statuses),
+        tags=tuple(tags),
+        sheets=sheets.sheets,
     )

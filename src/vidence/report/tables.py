@@ -86,12 +86,16 @@ def outcome_table(run: Run) -> Table:
 def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
     found = Counter((row.outcome, _reason(row)) for row in run.rows)
-    examples = {_reason(row): _example(row) for row in reversed(run.rows)}
+    examples = {
+        _reason(row): f"for example: {row.score.outcome.message[:300]}"
+        for row in reversed(run.rows)
+        if isinstance(row.score.outcome, Failed)  # its message says what to do, but names one file or server
+    }
     rows: list[Line[tuple[Cell, int]]] = []
     for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
         reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
         for negative, reason in reasons[:MOST_REASONS]:
-            why = Cell(value=reason, detail=examples[reason])
+            why = Cell(value=reason, detail=examples.get(reason, ""))
             rows.append(Line(f"{outcome}:{reason}", outcome, (why, -negative)))
     n_more = len(found) - len(rows)
     return tabulate(
@@ -115,12 +119,6 @@ def _reason(row: Row) -> str:
             return reason[:200]
         case Failed(stage=stage, error=error):
             return f"{error} ({stage})"
-
-
-def _example(row: Row) -> str:
-    """What happened to one failed trial: its message says what to do, but names one file or server."""
-    outcome = row.score.outcome
-    return f"for example: {outcome.message[:300]}" if isinstance(outcome, Failed) else ""
 
 
 # --------------------------------------------------------------------------- repeats
@@ -329,7 +327,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if any(row.score.verdicts for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
-        more = several(_text(score, "unmarked"), "more question")
+        more = several(shown(score, "headline", "unmarked").text, "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if unlike := _without_logps(run):
         sentences.append(unlike)
@@ -365,17 +363,13 @@ def guesses_of(run: Run) -> tuple[bool, ...]:
     return told if any(told) else ()
 
 
-def _text(score: Table, column: str, *, row: str = "headline") -> str:
-    return shown(score, row, column).text
-
-
 def _accuracy(score: Table) -> str:
     estimate = score.value("headline", "accuracy")
     if not isinstance(estimate, Estimate):
         return "No question is scored yet."
     name = score.row("headline").label
-    items = several(_text(score, "items"), "question")
-    videos = several(_text(score, "videos"), "video")
+    items = several(shown(score, "headline", "items").text, "question")
+    videos = several(shown(score, "headline", "videos").text, "video")
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
@@ -383,7 +377,9 @@ def _accuracy(score: Table) -> str:
     else:
         alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
         interval = f"no interval, since {alike}"
-    return f"Accuracy {_text(score, 'accuracy')} %{average} ({interval}; {items} on {videos})."
+    return (
+        f"Accuracy {shown(score, 'headline', 'accuracy').text} %{average} ({interval}; {items} on {videos})."
+    )
 
 
 def _baselines(score: Table) -> list[str]:
@@ -400,7 +396,7 @@ def _outcomes(score: Table, *, n_judge_errors: int) -> str:
     has_answered = any(row.key == "answered" for row in score.rows)
     everything = "headline" if has_answered else "micro"
     names = ("unreadable", "refused", "failed")
-    counts = ", ".join(f"{_text(score, name, row=everything)} {name}" for name in names)
+    counts = ", ".join(f"{shown(score, everything, name).text} {name}" for name in names)
     if n_judge_errors:
         counts += f" ({n_judge_errors:,} by a judge error)"
     if not has_answered:
