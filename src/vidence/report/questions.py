@@ -42,14 +42,6 @@ MOST_TAG_VALUES = 60
 
 
 @dataclass(frozen=True, kw_only=True)
-class Labelled:
-    """A picture and the words in its corner."""
-
-    image: Image.Image
-    label: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Sheet:
     """A JPEG with several frames and their times."""
 
@@ -120,11 +112,8 @@ class ContactSheets:
             images = self._images(root, media, frames=chosen, encoding=encoding)
         except MediaError as error:
             return Pictured(note=f"The frames cannot be pictured: {error}")
-        pictures = [
-            Labelled(image=image, label=f"{frame.time_s:.1f} s")
-            for image, frame in zip(images, chosen, strict=True)
-        ]
-        sheet = compose(pictures, n_columns=N_COLUMNS, thumb_px=self.thumb_px)
+        times = [f"{frame.time_s:.1f} s" for frame in chosen]
+        sheet = compose(images, times, n_columns=N_COLUMNS, thumb_px=self.thumb_px)
         sheet_id = f"sheet-{len(self.sheets) + 1}"
         self.sheets[sheet_id] = sheet
         self._n_bytes += len(sheet.jpeg)
@@ -133,7 +122,7 @@ class ContactSheets:
     def _images(
         self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> list[Image.Image]:
-        """The frames as the model got them, in their order; JPEGs are decoded small.
+        """The frames as the model got them, in their order, made small.
 
         Raises:
             MediaError: a file is not there, or a frame cannot be decoded.
@@ -157,37 +146,34 @@ class ContactSheets:
             for message in delivery.problems.values():
                 raise MediaError(message)
             for frame_index, frame in delivery.frames.items():
-                with Image.open(io.BytesIO(frame.data)) as image:
-                    image.draft("RGB", (self.thumb_px, self.thumb_px))
-                    found[index, frame_index] = image.convert("RGB")
+                found[index, frame_index] = _small(frame.data, self.thumb_px)
         return [found[frame.media_index, frame.frame_index] for frame in frames]
 
 
-def compose(pictures: Sequence[Labelled], *, n_columns: int, thumb_px: int) -> Sheet:
-    """The pictures in rows, each made small, with its label in a corner.
+def _small(data: bytes, thumb_px: int) -> Image.Image:
+    with Image.open(io.BytesIO(data)) as image:
+        image.draft("RGB", (thumb_px, thumb_px))
+        small = image.convert("RGB")
+    small.thumbnail((thumb_px, thumb_px))
+    return small
 
-    Args:
-        pictures: at least one.
-        n_columns: how many stand beside each other at most.
-        thumb_px: bounds both sides of each.
-    """
-    small = [one.image.convert("RGB") for one in pictures]
-    for image in small:
-        image.thumbnail((thumb_px, thumb_px))
-    n_columns = min(n_columns, len(small))
-    n_rows = -(-len(small) // n_columns)
-    cell = (max(i.width for i in small) + _GAP_PX, max(i.height for i in small) + _GAP_PX)
+
+def compose(images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: int, thumb_px: int) -> Sheet:
+    """The images, at least one, in rows, each with its label in a corner; `thumb_px` sets its size."""
+    n_columns = min(n_columns, len(images))
+    n_rows = -(-len(images) // n_columns)
+    cell = (max(i.width for i in images) + _GAP_PX, max(i.height for i in images) + _GAP_PX)
     size = (n_columns * cell[0] - _GAP_PX, n_rows * cell[1] - _GAP_PX)
     whole = Image.new("RGB", size, (128, 128, 128))
     pen = ImageDraw.Draw(whole)
     font = ImageFont.load_default(size=max(9, thumb_px // 14))
-    for i, (image, one) in enumerate(zip(small, pictures, strict=True)):
+    for i, (image, label) in enumerate(zip(images, labels, strict=True)):
         corner = (i % n_columns * cell[0], i // n_columns * cell[1])
         whole.paste(image, corner)
-        if one.label:
-            box = pen.textbbox((corner[0] + 3, corner[1] + 2), one.label, font=font)
+        if label:
+            box = pen.textbbox((corner[0] + 3, corner[1] + 2), label, font=font)
             pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
-            pen.text((corner[0] + 3, corner[1] + 2), one.label, fill=(255, 255, 255), font=font)
+            pen.text((corner[0] + 3, corner[1] + 2), label, fill=(255, 255, 255), font=font)
     out = io.BytesIO()
     whole.save(out, "JPEG", quality=QUALITY)
     return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])

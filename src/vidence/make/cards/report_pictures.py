@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -13,7 +14,7 @@ from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
-from vidence.report.questions import Labelled, Sheet, compose
+from vidence.report.questions import Sheet
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
@@ -25,6 +26,51 @@ PALETTE: Final = (
     *("#56b4e9", "#b8a800", "#7a4fa3", "#8c564b", "#4d4d4d"),
 )
 _OTHERS: Final = "#b6bcc2"
+_GAP_PX: Final = 4
+_QUALITY: Final = 72
+_FONT_SHARE: Final = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Labelled:
+    """A picture and the words in its corner."""
+
+    image: Image.Image
+    label: str
+
+
+def compose(pictures: Sequence[Labelled], *, n_columns: int, thumb_px: int) -> Sheet:
+    """The pictures in rows, each made small, with its label in a corner.
+
+    Args:
+        pictures: at least one.
+        n_columns: how many stand beside each other at most.
+        thumb_px: bounds both sides of each.
+    """
+    small = [_small(one.image, thumb_px) for one in pictures]
+    n_columns = min(n_columns, len(small))
+    n_rows = -(-len(small) // n_columns)
+    cell = (max(i.width for i in small) + _GAP_PX, max(i.height for i in small) + _GAP_PX)
+    size = (n_columns * cell[0] - _GAP_PX, n_rows * cell[1] - _GAP_PX)
+    whole = Image.new("RGB", size, (128, 128, 128))
+    pen = ImageDraw.Draw(whole)
+    font = ImageFont.load_default(size=max(10, thumb_px // _FONT_SHARE))
+    for i, (image, one) in enumerate(zip(small, pictures, strict=True)):
+        corner = (i % n_columns * cell[0], i // n_columns * cell[1])
+        whole.paste(image, corner)
+        if one.label:
+            box = pen.textbbox((corner[0] + 3, corner[1] + 2), one.label, font=font)
+            pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
+            pen.text((corner[0] + 3, corner[1] + 2), one.label, fill=(255, 255, 255), font=font)
+    out = io.BytesIO()
+    whole.save(out, "JPEG", quality=_QUALITY)
+    return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
+
+
+def _small(image: Image.Image, thumb_px: int) -> Image.Image:
+    small = image.convert("RGB")
+    small.thumbnail((thumb_px, thumb_px))
+    return small
 
 
 def colours(chosen: Sequence[str]) -> dict[str, str]:

@@ -8,6 +8,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
+from vidence.make.cards.report_pictures import Labelled, compose
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.makers import actpld
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
@@ -16,7 +17,6 @@ from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import staged
 from vidence.pointlight.specs import StimulusSpec, View
 from vidence.pointlight.stimulus import make_stimulus
-from vidence.report.questions import Labelled, compose
 from vidence.report.results import Run
 from vidence.report.sections import Picture, Section
 from vidence.statistics.intervals import mean_interval
