@@ -4,10 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import StoreError
 from vidence.explain.audit.reasons import Suspect
 from vidence.report.datasheet import datasheet
-from vidence.report.export import write_file
+from vidence.report.export import make_folder, write_file
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
@@ -23,18 +22,15 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     Raises:
         StoreError: the folder cannot be made, or a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    contents = {
+    make_folder(folder)
+    contents: dict[str, str | bytes] = {
         JSON: audit_json(card),
-        DATASHEET: datasheet(card).encode("utf-8", errors="backslashreplace"),
+        DATASHEET: datasheet(card),
         SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
-        SUSPECTS_CSV: suspects_csv(card.suspects).encode("utf-8", errors="backslashreplace"),
+        SUSPECTS_CSV: suspects_csv(card.suspects),
     }
     if with_page:
-        contents[PAGE] = audit_page(card).encode("utf-8")
+        contents[PAGE] = audit_page(card)
     for name, content in contents.items():
         write_file(folder / name, content)
     return tuple(folder / name for name in contents)

@@ -126,4 +126,4 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
         statements=diagnosed.statements,
         facts=(("Findings", diagnosed.header), ("Plan", diagnosed.plan)),
     )
-    write_file(path, page.encode("utf-8"))
+    write_file(path, page)
