@@ -25,7 +25,6 @@ from vidence.report.calibration import model_of
 from vidence.report.diagnosed import Diagnosed
 from vidence.report.results import Run
 from vidence.report.sections import Section
-from vidence.tables.charts import table_of
 from vidence.tables.table import Cell, Column, Line, Measure, Table, Value, count, number, tabulate
 
 FindingT = TypeVar("FindingT", bound=Record)
@@ -91,11 +90,10 @@ class _Case:
 
     def stated(self, sheet: str, line: str, column: str) -> Estimate | None:
         """What the diagnostic states there."""
-        for statement in self.diagnosed.statements:
-            if statement.name == sheet:
-                value = table_of(statement).value(line, column)
-                return value if isinstance(value, Estimate) else None
-        raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
+        table = self.diagnosed.tables().get(sheet)
+        if table is None:
+            raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
+        return table.estimate(line, column)
 
     def beside(
         self,
