@@ -207,7 +207,7 @@ def show(value: Value | Cell, kind: Kind = "number") -> Shown:
             text = figure
         case int():
             text = f"{figure:,}"
-        case float():
+        case _:
             text = number_text(figure, kind)
     return Shown(
         text=text if cell.text is None else cell.text,
