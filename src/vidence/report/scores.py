@@ -3,7 +3,7 @@
 import copy
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -84,15 +84,17 @@ class Scored:
         return len(set(self.clusters))
 
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Scored":
+    def of(
+        cls, rows: Sequence[Row], value: Callable[[Row], float | None] = lambda row: row.correct
+    ) -> "Scored":
         """Add up trials by question; the order of the questions is kept."""
         scores: dict[str, list[float]] = {}
         items: dict[str, Item] = {}
         for row in rows:
             items[row.item.item_id] = row.item
             found = scores.setdefault(row.item.item_id, [])
-            if row.correct is not None:
-                found.append(row.correct)
+            if (known := value(row)) is not None:
+                found.append(known)
         kept = tuple(item for item_id, item in items.items() if scores[item_id])
         return cls(
             items=kept,
@@ -185,14 +187,8 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
-    given: dict[str, list[float]] = {}
-    videos: dict[str, str] = {}
-    for row in rows:
-        if row.score.points is not None:
-            given.setdefault(row.item.item_id, []).append(row.score.points)
-            videos[row.item.item_id] = row.item.video_id
-    means = np.array([sum(found) / len(found) for found in given.values()], np.float64)
-    return draws.average(means, clusters=tuple(videos.values()))
+    given = Scored.of(rows, lambda row: row.score.points)
+    return draws.average(given.values, clusters=given.clusters)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
