@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.explain.diagnostics.conditions import own_letter
 from vidence.records import Item
 from vidence.report.results import Row, Run
 from vidence.report.scores import Scored
@@ -70,7 +69,11 @@ def own_item(row: Row) -> Item:
 
 def own_answer(row: Row) -> str | None:
     """What was read: for choices the letter in their own order; None where nothing was read."""
-    return own_letter(row.read, row.trial.choice_order) or None
+    order = row.trial.choice_order
+    if not row.read or not order:
+        return row.read or None
+    place = ord(row.read) - ord("A")
+    return chr(ord("A") + order[place]) if 0 <= place < len(order) else row.read
 
 
 def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
