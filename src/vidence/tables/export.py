@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
+from vidence.tables.charts import Statement
 from vidence.tables.table import DASH, Column, Table, has_interval, shown_columns, shown_rows
 
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
@@ -80,14 +80,13 @@ def _column_as_json(column: Column) -> dict[str, object]:
 
 def statement_as_json(statement: Statement) -> dict[str, object]:
     """A statement of a diagnostic for JSON: its values as they are, shares from 0 to 1."""
-    if isinstance(statement, Chart | Violins | Scatter):
+    if not isinstance(statement, Table):
         return {"kind": type(statement).__name__.lower(), **msgspec.to_builtins(statement)}
-    table = table_of(statement)
     return {
         "kind": "sheet",
-        "name": table.name,
-        "title": table.title,
-        "label": table.labels.title,
+        "name": statement.name,
+        "title": statement.title,
+        "label": statement.labels.title,
         "headings": [
             {
                 "key": column.key,
@@ -95,8 +94,8 @@ def statement_as_json(statement: Statement) -> dict[str, object]:
                 **({"note": column.note} if column.note else {}),
                 **({f"is_{column.kind}": True} if column.kind in {"share", "p"} else {}),
             }
-            for column in table.columns
+            for column in statement.columns
         ],
-        "entries": [msgspec.to_builtins(row) for row in table.rows],
-        **({"note": table.note} if table.note else {}),
+        "entries": [msgspec.to_builtins(row) for row in statement.rows],
+        **({"note": statement.note} if statement.note else {}),
     }
