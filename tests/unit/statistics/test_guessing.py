@@ -1,0 +1,103 @@
+"""What luck alone gets, against closed forms and against answers that are drawn."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from vidence.errors import UsageError
+from vidence.statistics.guessing import Guesser, SamePairs, luck, stickiness
+
+
+def smallest(most: int) -> Callable[[Callable[[int], bool]], int | None]:
+    """The smallest number that is right, where all frames are."""
+    return lambda right: next(k for k in range(1, most + 1) if right(k)) if right(most) else None
+
+
+def halving(most: int) -> Callable[[Callable[[int], bool]], int | None]:
+    def search(right: Callable[[int], bool]) -> int | None:
+        low, high = 1, most
+        if not right(most):
+            return None
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if right(middle) else (middle + 1, high)
+        return high
+
+    return search
+
+
+@pytest.mark.parametrize(("n_choices", "m"), [(2, 3), (4, 4), (5, 4), (5, 6)])
+def test_independent_guesses_have_the_closed_forms(n_choices: int, m: int) -> None:
+    x, g = 2**m, 1 / n_choices
+    guesser = Guesser(n_choices=n_choices)
+    found = luck(smallest(x), guesser)
+    # Right with x: the smallest is j < x with g (1 - g)^(j - 1), otherwise x.
+    assert found.mean == pytest.approx((1 - (1 - g) ** x) / g)
+    assert found.chance == pytest.approx(g)
+    # Each step of the bisection goes low with the chance g.
+    assert luck(halving(x), guesser).mean == pytest.approx(1 + (x - 1) * (1 - g))
+
+
+@pytest.mark.parametrize("search", [smallest, halving])
+@pytest.mark.parametrize(("rho", "n_orders"), [(0.0, 1), (0.5, 1), (0.8, 1), (0.95, 1), (0.8, 2), (0.5, 3)])
+def test_what_is_computed_is_what_drawn_guesses_get(search: object, rho: float, n_orders: int) -> None:
+    rng, x, n_choices, n = np.random.default_rng(1), 8, 3, 40_000
+    right = np.ones((n, x + 1), bool)
+    for _ in range(n_orders):
+        letters = rng.integers(n_choices, size=n)
+        for k in range(1, x + 1):
+            drawn = rng.integers(n_choices, size=n)
+            letters = drawn if k == 1 else np.where(rng.random(n) < rho, letters, drawn)
+            right[:, k] &= letters == 0
+    needed = [search(x)(row.__getitem__) for row in right]  # type: ignore[operator]
+    known = [k for k in needed if k is not None]
+    found = luck(search(x), Guesser(n_choices=n_choices, rho=rho, n_orders=n_orders))  # type: ignore[operator]
+    assert len(known) / n == pytest.approx(found.chance, abs=4 * math.sqrt(0.25 / n))
+    error = 4 * float(np.std(known)) / math.sqrt(len(known)) + 1e-9
+    assert float(np.mean(known)) == pytest.approx(found.mean, abs=error)
+
+
+def test_a_guess_that_never_changes_is_right_at_once_or_never() -> None:
+    assert luck(smallest(16), Guesser(n_choices=5, rho=1.0)).mean == pytest.approx(1)
+    assert luck(halving(16), Guesser(n_choices=5, rho=1.0)).mean == pytest.approx(1)
+
+
+def test_a_search_that_finds_nothing_has_no_mean() -> None:
+    found = luck(lambda right: None, Guesser(n_choices=5))
+    assert found.chance == 0
+    assert math.isnan(found.mean)
+
+
+def test_chances_of_all_ways_add_up() -> None:
+    guesser = Guesser(n_choices=4, rho=0.7, n_orders=2)
+    ways = [{1: a, 4: b, 5: c} for a in (True, False) for b in (True, False) for c in (True, False)]
+    assert sum(map(guesser.probability, ways)) == pytest.approx(1)
+    assert guesser.probability({3: True}) == pytest.approx(guesser.chance) == pytest.approx(1 / 16)
+
+
+@pytest.mark.parametrize("rho", [0.0, 0.3, 0.8, 0.95])
+def test_stickiness_is_recovered_from_wrong_pairs(rho: float) -> None:
+    rng, pairs = np.random.default_rng(2), []
+    for n_choices, distance in ((3, 1), (5, 1), (5, 4)):
+        first = rng.integers(n_choices, size=20_000)
+        last = first
+        for _ in range(distance):
+            last = np.where(rng.random(len(last)) < rho, last, rng.integers(n_choices, size=len(last)))
+        wrong = (first != 0) & (last != 0)
+        same = int((first == last)[wrong].sum())
+        pairs.append(SamePairs(n_choices=n_choices, distance=distance, n_same=same, n=int(wrong.sum())))
+    assert stickiness(pairs) == pytest.approx(rho, abs=0.015)
+
+
+def test_pairs_that_say_nothing_say_nothing() -> None:
+    assert stickiness([]) is None
+    assert stickiness([SamePairs(n_choices=2, distance=1, n_same=9, n=9)]) is None
+    assert stickiness([SamePairs(n_choices=4, distance=1, n_same=9, n=9)]) == 1.0
+
+
+@pytest.mark.parametrize("bad", [{"n_choices": 1}, {"rho": 1.2}, {"rho": math.nan}, {"n_orders": 0}])
+def test_bad_guessers_are_refused(bad: dict[str, float]) -> None:
+    with pytest.raises(UsageError, match="expected two choices or more"):
+        Guesser(**{"n_choices": 5, **bad})  # type: ignore[arg-type]
