@@ -78,6 +78,10 @@ def load_diagnosed(
         f"{diagnostic.name} on {plan.benchmark}, {plan.model}: {len(good):,} of {n_items:,} questions "
         "examined."
     ]
+    views = diagnostic.views(selector=plan.selector, n_frames=plan.n_frames).values()
+    sentences += [
+        f"Frames ranked by {one.selector}, at most {one.n_frames}." for one in views if one.is_ranked
+    ]
     if failed:
         error, n = failed.most_common(1)[0]
         sentences.append(

@@ -5,14 +5,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics.conditions import Count, reply_score
+from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score
+from vidence.explain.diagnostics.mrfs_guessing import Told, guess_tables
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Estimate, Failed, Item, Record, Reply
+from vidence.statistics.guessing import Search
 from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
 from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
@@ -22,7 +25,8 @@ Mode: TypeAlias = Literal["nested-bisect", "exhaustive", "official"]
 Shot: TypeAlias = tuple[int, int]  # how many frames, and which sample
 # Of the benchmark's own paper; shown beside the mean where the questions are that benchmark's.
 _PRINTED: Mapping[str, str] = {
-    "herbench": "HERBench prints 5.49 (Qwen2.5-VL, AKS, x = 16) and calls it a weighted mean. Weighting "
+    "herbench": "HERBench prints 5.49 (Qwen2.5-VL, AKS with BLIP's scores, x = 16), which no other ranking "
+    "and no other x can be set beside, and calls it a weighted mean. Weighting "
     "the task means of its table 4 by all questions gives 5.64, not weighting them 5.40: 5.49 needs the "
     "numbers of visual-required questions, which are not printed. The mean here is over these questions.",
 }
@@ -45,6 +49,9 @@ class Settings(Record):
     check_repeat: Annotated[bool, Meta(description="ask twice with all frames and count other answers")] = (
         False
     )
+    orders: Annotated[
+        Count, Meta(description="rotations of the choices; right only where all are; the paper's is 1")
+    ] = 1
 
     def __post_init__(self) -> None:
         if self.min > self.max:
@@ -65,7 +72,17 @@ class MrfsFinding(Record):
 
     category: Category
     right: dict[int, bool | None]
-    """Whether the answer was right with each number of frames that was asked (0: none); None: no score."""
+    """Whether the answer was right with each number of frames that was asked (0: none); None: no score.
+
+    In several orders of the choices: in all of them.
+    """
+    letters: dict[int, str] = msgspec.field(default_factory=dict)
+    """The letter that was said with each number of frames, in the item's own order of choices.
+
+    Empty where none could be read; of open questions nothing. Of several orders it is that of the first.
+    """
+    n_orders: int = 1
+    """In how many orders of the choices each number of frames was asked."""
     mrfs: int | None = None
     """A number of frames: 0 for ``text-only``, None for ``undefined`` and ``error``."""
     asked: tuple[int, ...] = ()
@@ -94,7 +111,7 @@ class Mrfs:
     """
 
     name = "mrfs"
-    version = 1
+    version = 2
     finding: type[Record] = MrfsFinding
 
     def __init__(self, settings: Settings) -> None:
@@ -112,7 +129,12 @@ class Mrfs:
     def examine(self, subject: Subject) -> Flow[MrfsFinding]:
         """Search for the number of frames of one question."""
         n_frames = min(self.settings.max, subject.n_frames(VIEW))
-        prober = Prober(subject=subject, n_frames=n_frames)
+        if self.settings.orders > 1 and not _has_letters(subject.item):
+            why = f"orders={self.settings.orders} rotates the choices, and this question has none"
+            return MrfsFinding(category="error", right={}, n_delivered=n_frames, error=why)
+        prober = Prober(
+            subject=subject, n_frames=n_frames, orders=rotations(subject.item, self.settings.orders)
+        )
         result = yield from SEARCHES[self.settings.mode](prober, self.settings)
         return prober.finding(result, least=self.settings.min)
 
@@ -126,6 +148,24 @@ class Mrfs:
             all=tuple(map(_demand, examined)), settings=self.settings, figures=Figures(rng=rng, level=level)
         )
         return demands.statements()
+
+
+def _has_letters(item: Item) -> bool:
+    return item.answer_kind == "choice" and len(item.choices) > 1
+
+
+def rotations(item: Item, n: int) -> tuple[tuple[int, ...], ...]:
+    """So many rotations of the choices, spread evenly; fewer where there are fewer choices.
+
+    The first is the item's own order, which is empty.
+
+    >>> rotations(Item(item_id="q", question="?", choices=("a", "b", "c"), answer="A"), 2)
+    ((), (1, 2, 0))
+    """
+    n_choices = len(item.choices)
+    n_rotations = max(1, min(n, n_choices))
+    shifts = [j * n_choices // n_rotations for j in range(1, n_rotations)]
+    return ((), *(tuple((i + shift) % n_choices for i in range(n_choices)) for shift in shifts))
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -147,55 +187,100 @@ class Result:
 
 
 @dataclass(kw_only=True)
-class Prober:
-    """Puts one question with the first frames of its ranking, and keeps what came of it."""
+class Probes:
+    """What is known of one question with the first frames of its ranking, as a search sees it."""
 
-    subject: Subject
     n_frames: int
     right: dict[int, bool | None] = field(default_factory=dict)
-    asked: list[int] = field(default_factory=list)
-    said: dict[Shot, tuple[str, str]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
     def ask(self, *shots: Shot) -> Flow[None]:
-        """Put these together; one that is rejected leaves None as its score."""
+        """Find out whether it is right with these; None where there is no score."""
+        raise NotImplementedError
+
+    def is_right(self, n_wanted: int) -> Flow[bool | None]:
+        """With the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""
+        n_shown = min(n_wanted, self.n_frames)
+        yield from self.ask((n_shown, 0))
+        return self.right[n_shown]
+
+    def stopped(self, *, n_steps: int = 0) -> Result:
+        """An error, with its reason."""
+        reason = self.errors[0] if self.errors else "no frames: the ranking is empty"
+        return Result(category="error", n_steps=n_steps, error=reason)
+
+
+@dataclass(kw_only=True)
+class Guesses(Probes):
+    """A question that is wrong without frames and otherwise right where `is_so` says so; nothing is asked."""
+
+    is_so: Callable[[int], bool]
+
+    def ask(self, *shots: Shot) -> Flow[None]:
+        """See `is_so`."""
+        yield from ()
+        self.right |= {n: self.is_so(n) if n else False for n, _ in shots}
+
+
+@dataclass(kw_only=True)
+class Prober(Probes):
+    """Puts one question with the first frames of its ranking, and keeps what came of it."""
+
+    subject: Subject
+    orders: Sequence[tuple[int, ...]] = ((),)
+    asked: list[int] = field(default_factory=list)
+    letters: dict[int, str] = field(default_factory=dict)
+    said: dict[Shot, tuple[tuple[str, str], ...]] = field(default_factory=dict)
+
+    def ask(self, *shots: Shot) -> Flow[None]:
+        """Put these together, in every order; one that is rejected leaves None as its score."""
         if not shots:
             return
         times_s = self.subject.times_s(VIEW)
         asks = []
         for n_shown, sample in shots:
             in_time = sorted(range(n_shown), key=times_s.__getitem__)
-            asks.append(Ask(prompt=self.subject.prompt(VIEW, in_time), sample=sample))
-        self.asked += [n_shown for n_shown, _ in shots]
-        replies = yield from _replies(asks)
-        for shot, reply in zip(shots, replies, strict=True):
-            yield from self._score(shot, reply)
+            for order in self.orders:
+                prompt = self.subject.prompt(VIEW, in_time, order=order)
+                asks.append(Ask(prompt=prompt, sample=sample))
+                self.asked.append(n_shown)
+        replies = iter((yield from _replies(asks)))
+        for shot in shots:
+            scores = []
+            for order in self.orders:
+                scores.append((yield from self._scored(shot[0], next(replies), order)))
+            self._keep(shot, scores)
 
-    def is_right(self, n_wanted: int) -> Flow[bool | None]:
-        """Put the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""
-        n_shown = min(n_wanted, self.n_frames)
-        yield from self.ask((n_shown, 0))
-        return self.right[n_shown]
-
-    def _score(self, shot: Shot, reply: Reply | RejectedRequestError) -> Flow[None]:
-        n_shown, sample = shot
-        right: bool | None = None
+    def _scored(
+        self, n_shown: int, reply: Reply | RejectedRequestError, order: tuple[int, ...]
+    ) -> Flow[ReplyScore | None]:
+        scored: ReplyScore | None = None
         error = ""
         if isinstance(reply, RejectedRequestError):
             error = str(reply)
         else:
             try:
-                scored = reply_score(reply, (yield from self.subject.mark(reply)))
+                scored = reply_score(reply, (yield from self.subject.mark(reply, order=order)), order=order)
             except RejectedRequestError as rejected:
                 error = f"the judge did not take the reply: {rejected}"
             else:
-                right = None if scored.value is None else scored.value == 1.0
                 error = scored.why
-                self.said[shot] = (scored.kind, scored.answer)
         if error:
             self.errors.append(f"with {n_shown} frames: {error}")
-        if sample == 0:
-            self.right[n_shown] = right
+        return scored
+
+    def _keep(self, shot: Shot, scores: Sequence[ReplyScore | None]) -> None:
+        n_shown, sample = shot
+        known = [one for one in scores if one is not None]
+        if len(known) == len(scores):
+            self.said[shot] = tuple((one.kind, one.answer) for one in known)
+        if sample:
+            return
+        values = [None if one is None or one.value is None else one.value == 1.0 for one in scores]
+        self.right[n_shown] = False if False in values else None if None in values else True
+        item, first = self.subject.item, scores[0]
+        if first is not None and values[0] is not None and _has_letters(item):
+            self.letters[n_shown] = first.answer if first.answer in item.letters else ""
 
     def finding(self, result: Result, *, least: int) -> MrfsFinding:
         """What was found, as the record that is stored."""
@@ -203,6 +288,8 @@ class Prober:
             category=result.category,
             mrfs=result.mrfs,
             right=dict(sorted(self.right.items())),
+            letters=dict(sorted(self.letters.items())),
+            n_orders=len(self.orders),
             asked=tuple(self.asked),
             n_delivered=self.n_frames,
             n_steps=result.n_steps,
@@ -214,11 +301,6 @@ class Prober:
     def _is_changed(self) -> bool | None:
         first, second = (self.said.get((self.n_frames, sample)) for sample in (0, 1))
         return None if first is None or second is None else first != second
-
-    def stopped(self, *, n_steps: int = 0) -> Result:
-        """An error, with its reason."""
-        reason = self.errors[0] if self.errors else "no frames: the ranking is empty"
-        return Result(category="error", n_steps=n_steps, error=reason)
 
 
 def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
@@ -245,7 +327,7 @@ def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:
     return True if found and len(seen) == len(found) else None
 
 
-def _settled(prober: Prober, settings: Settings) -> Result | None:
+def _settled(prober: Probes, settings: Settings) -> Result | None:
     """What is known once the question was asked without frames and with all of them."""
     if settings.text_only and prober.right[0]:
         return Result(category="text-only", mrfs=0)
@@ -259,13 +341,13 @@ def _without(settings: Settings) -> list[Shot]:
     return [(0, 0)] if settings.text_only else []
 
 
-def _with_all(prober: Prober, settings: Settings) -> list[Shot]:
+def _with_all(prober: Probes, settings: Settings) -> list[Shot]:
     """With all frames, where there are any, and once more if asked for."""
     samples = (0, 1) if settings.check_repeat else (0,)
     return [(prober.n_frames, sample) for sample in samples] if prober.n_frames else []
 
 
-def nested_bisect(prober: Prober, settings: Settings) -> Flow[Result]:
+def nested_bisect(prober: Probes, settings: Settings) -> Flow[Result]:
     """Halve the prefixes between the fewest and all frames until one number is left.
 
     The number found is right, and one frame less was seen to be wrong or is fewer than `least`. Where
@@ -292,7 +374,7 @@ def nested_bisect(prober: Prober, settings: Settings) -> Flow[Result]:
     return Result(category="visual-required", mrfs=high, n_steps=n_steps)
 
 
-def exhaustive(prober: Prober, settings: Settings) -> Flow[Result]:
+def exhaustive(prober: Probes, settings: Settings) -> Flow[Result]:
     """Ask with every number of frames, all at once: the true minimum, and whether answers are monotone.
 
     Source: HERBench, section 3.4, equation 1.
@@ -312,16 +394,18 @@ def exhaustive(prober: Prober, settings: Settings) -> Flow[Result]:
     return Result(category="visual-required", mrfs=prefixes[found.index(True)])
 
 
-def official(prober: Prober, settings: Settings) -> Flow[Result]:
+def official(prober: Probes, settings: Settings) -> Flow[Result]:
     """The search of the released code, call by call.
 
     It counts a closing round that asks nothing, asks once more with the number that it ended at, and
-    where answers are not monotone gives an upper bound. A rejected request ends the search where it is.
+    where answers are not monotone gives an upper bound. A rejected request counts as wrong on its way,
+    and the search goes on above it; without frames or with all of them it makes the question an error.
     The numbers of frames are those wanted, not those delivered.
 
     Source: HERBench's released code, calculate_mrfs.py.
     Departs: the frames are prefixes of one ranking, where the released code selects anew for each
-        number; a reply that says that something went wrong is read by the plan's parser.
+        number; a reply that says that something went wrong is read by the plan's parser; a request that
+        fails with all frames is undefined there.
     """
     without = yield from prober.is_right(0)
     if without is not False:
@@ -339,8 +423,6 @@ def official(prober: Prober, settings: Settings) -> Flow[Result]:
         if middle == low:
             break
         is_right = yield from prober.is_right(middle)
-        if is_right is None:
-            break
         if is_right:
             high = best = middle
         else:
@@ -349,11 +431,36 @@ def official(prober: Prober, settings: Settings) -> Flow[Result]:
     return Result(category="visual-required", mrfs=low if is_right else best, n_steps=n_steps)
 
 
-SEARCHES: dict[Mode, Callable[[Prober, Settings], Flow[Result]]] = {
+SEARCHES: dict[Mode, Callable[[Probes, Settings], Flow[Result]]] = {
     "nested-bisect": nested_bisect,
     "exhaustive": exhaustive,
     "official": official,
 }
+
+
+def search_of(settings: Settings, n_frames: int) -> Search:
+    """The search over so many frames as a function of whether an answer is right; wrong without frames."""
+    least = max(1, min(settings.min, n_frames))
+
+    def first(right: Callable[[int], bool]) -> int | None:
+        # `exhaustive` asks all at once; what it finds is settled by fewer answers.
+        return next(n for n in range(least, n_frames + 1) if right(n)) if right(n_frames) else None
+
+    def searched(right: Callable[[int], bool]) -> int | None:
+        guesses = Guesses(n_frames=n_frames, is_so=right)
+        return _ended(SEARCHES[settings.mode](guesses, settings)).mrfs
+
+    return first if settings.mode == "exhaustive" else searched
+
+
+def _ended(flow: Flow[Result]) -> Result:
+    """The end of a flow that asks nothing."""
+    try:
+        next(flow)
+    except StopIteration as end:
+        result: Result = end.value
+        return result
+    raise UsageError("this search asks; expected one over answers that are known")
 
 
 # --------------------------------------------------------------------------- what all questions say
@@ -385,6 +492,10 @@ class _Demand:
             return None
         return not self.full and any(is_right for n, is_right in self.finding.right.items() if n)
 
+    def has_failed_probe(self) -> bool:
+        """Whether a request was rejected, or a reply could not be scored."""
+        return None in self.finding.right.values()
+
     def is_misled(self) -> bool | None:
         """Right without frames and wrong with all."""
         without = self.finding.right.get(0)
@@ -400,7 +511,7 @@ def _demand(examined: Examined) -> _Demand:
 
 
 Some: TypeAlias = Sequence[_Demand]
-Told: TypeAlias = Callable[[_Demand], bool | None]
+Stated: TypeAlias = Callable[[_Demand], bool | None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -417,7 +528,12 @@ class _Demands:
 
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
-        made: list[Statement] = [self._headline(), self._categories(), *self._distribution()]
+        made: list[Statement] = [
+            self._headline(),
+            *self._guessing(),
+            self._categories(),
+            *self._distribution(),
+        ]
         measures = self._measures()
         (whole,) = tabulate("", "", label="", rows=lines([("all", self.all)]), measures=measures).rows
         by_tag = tag_tables(
@@ -505,10 +621,48 @@ class _Demands:
                 self._accuracy(),
             ),
             notes=(
-                f"Mode {self.settings.mode}, x = {x} frames.",
+                "As HERBench defines it: luck counts as demand." if self.settings.orders == 1 else "",
+                f"Mode {self.settings.mode}, x = {x} frames, {self._ranking()}.{self._of_orders()}",
                 "Comparable only for the same model, ranking and x.",
                 *(_PRINTED[name] for name in benchmarks),
             ),
+        )
+
+    def _ranking(self) -> str:
+        selector = self.settings.selector
+        return f"ranked by {selector}" if selector else "ranked by the selector of the plan"
+
+    def _of_orders(self) -> str:
+        n = self.settings.orders
+        if n == 1:
+            return ""
+        return (
+            f" Right only where {n} rotations of the choices are (of all of them where there are fewer): "
+            "stricter than HERBench's definition, which is orders=1."
+        )
+
+    def _guessing(self) -> list[Table]:
+        """What luck alone gets, and demand with luck taken out."""
+        told = [
+            Told(
+                item=one.item,
+                is_found=one.is_of("visual-required") if one.is_of("visual-required", "undefined") else None,
+                mrfs=one.finding.mrfs,
+                n_frames=one.finding.n_delivered,
+                letters=one.finding.letters,
+            )
+            for one in self.all
+            if _has_letters(one.item)
+        ]
+        settings = self.settings
+        return guess_tables(
+            told,
+            least=settings.min,
+            n_orders=settings.orders,
+            search=lambda n_frames: search_of(settings, n_frames),
+            is_exhaustive=settings.mode == "exhaustive",
+            n_open=len(self.all) - len(told),
+            figures=self.figures,
         )
 
     def _categories(self) -> Table:
@@ -569,19 +723,22 @@ class _Demands:
         most, over = self.settings.max, self.figures.over
         calls = over(self.all, lambda one: len(one.finding.asked), bounds=(0.0, np.inf))
 
+        n_failed = sum(list(one.finding.right.values()).count(None) for one in self.all)
+
         def is_short(one: _Demand) -> bool | None:
             return None if one.is_of("error") else one.finding.n_delivered < most
 
-        def known(of: Told) -> list[_Demand]:
+        def known(of: Stated) -> list[_Demand]:
             return [one for one in self.all if of(one) is not None]
 
-        told: tuple[Line[Told | None], ...] = (
+        told: tuple[Line[Stated | None], ...] = (
             Line("asks", "asked", None),
             Line("not-monotone", "right with fewer frames and wrong with more", _Demand.is_not_monotone),
             Line("lost", "right with some frames and wrong with all", _Demand.is_lost),
             Line("misled", "right without frames and wrong with all", _Demand.is_misled),
             Line("short", f"fewer than {most} frames", is_short),
             Line("changed", "another answer to the same prompt", lambda one: one.finding.is_changed),
+            Line("failed", "a probe failed", _Demand.has_failed_probe, detail=f"{n_failed:,} probes in all"),
         )
         return tabulate(
             "search",
@@ -603,5 +760,8 @@ class _Demands:
                 "Monotone is known only where every number of frames was asked, or where it was broken.",
                 "Another answer to the same prompt is looked for with check_repeat=true; at temperature 0 "
                 "there should be none.",
+                "A probe failed where a request was rejected or a reply could not be scored. Between no "
+                "frames and all of them `official` takes that for wrong, as the released code does; "
+                "otherwise the question is an error.",
             ),
         )

@@ -181,13 +181,84 @@ def test_a_rejected_request_makes_the_question_an_error(
     assert found.error == f"with {rejected} frames: too many images"
 
 
-def test_official_ends_its_search_where_a_request_is_rejected() -> None:
+def test_official_goes_on_above_a_request_that_is_rejected() -> None:
     subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
     found = drive(diagnostic(mode="official").examine(subject), rejecting({4}, lambda k: k >= 3)).made
-    # 8 is right, 4 is rejected, and it asks once more with the 1 that it was at: wrong.
-    assert (found.category, found.mrfs, found.asked) == ("visual-required", 8, (0, 16, 8, 4, 1))
+    # 8 is right, 4 is rejected and counts as wrong: low is 5, 6 is right, and so is the 5 that is left.
+    assert (found.category, found.mrfs, found.asked) == ("visual-required", 5, (0, 16, 8, 4, 6, 5))
+    assert (found.right[4], found.error) == (None, "")
+    several = drive(diagnostic(mode="official").examine(subject), rejecting({4, 6, 8}, lambda k: k >= 3)).made
+    # 8 is rejected: low is 9, and the search halves what lies above.
+    assert (several.mrfs, several.asked) == (9, (0, 16, 8, 12, 10, 9))
     last = drive(diagnostic(mode="official").examine(subject), rejecting({1}, lambda k: k >= 1)).made
     assert (last.mrfs, last.asked) == (2, (0, 16, 8, 4, 2, 1))
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_the_letters_said_are_kept(mode: str) -> None:
+    found = examined(lambda k: k >= 3, mode=mode).made
+    assert found.letters == {k: "B" if is_right else "A" for k, is_right in found.right.items()}
+    assert examined(lambda k: k >= 3, wrong="?", mode=mode).made.letters[0] == ""
+    subject = Simulated(ITEM, {"ranked": ranking(16)[0]})
+    rejected = drive(diagnostic(mode=mode).examine(subject), rejecting({4}, lambda k: k >= 3)).made
+    assert 4 not in rejected.letters
+    open_item = Item(item_id="q2", question="What?", answer="B", answer_kind="text")
+    told = drive(
+        diagnostic(mode=mode).examine(Simulated(open_item, {"ranked": (0.0,)})), lambda _: Reply(text="B")
+    )
+    assert told.made.letters == {}
+
+
+def in_orders(answers: Callable[[Ask], Reply], **options: str) -> Driven:
+    subject = Simulated(ITEM, {"ranked": ranking(4)[0]})
+    return drive(diagnostic(max="4", mode="exhaustive", **options).examine(subject), answers)
+
+
+def text_of(text: str) -> Callable[[Ask], Reply]:
+    return lambda ask: Reply(text="ABC"[ask.prompt.choices.index(text)])
+
+
+def test_every_number_of_frames_is_put_in_each_rotation_of_the_choices() -> None:
+    driven = in_orders(text_of("two"), orders="3", text_only="false")
+    assert [(len(times_shown(a)), a.prompt.choices[0]) for a in driven.asks] == [
+        (k, first) for k in (4, 1, 2, 3) for first in ("one", "two", "three")
+    ]
+    assert (driven.made.mrfs, driven.made.n_orders, len(driven.made.asked)) == (1, 3, 12)
+    assert set(driven.made.letters.values()) == {"B"}  # in the item's own order
+    assert in_orders(text_of("two"), orders="7").made.n_orders == 3  # there are no more
+
+
+def test_only_what_survives_every_rotation_is_right() -> None:
+    letter = in_orders(lambda ask: Reply(text="B" if times_shown(ask) else "A"), orders="2")
+    assert letter.made.category == "undefined"
+    assert in_orders(lambda ask: Reply(text="B" if times_shown(ask) else "A")).made.mrfs == 1
+
+    def from_two(ask: Ask) -> Reply:
+        return text_of("two")(ask) if len(times_shown(ask)) >= 2 else Reply(text="B")
+
+    assert in_orders(from_two, orders="2").made.mrfs == 2
+    assert in_orders(from_two).made.category == "text-only"
+
+
+def test_a_rotation_that_fails_leaves_no_score_unless_another_is_wrong() -> None:
+    def failing(ask: Ask, text: str) -> Reply:
+        if len(times_shown(ask)) == 2 and ask.prompt.choices[0] == "three":
+            raise RejectedRequestError("too long")
+        return text_of(text if len(times_shown(ask)) < 3 else "two")(ask)
+
+    wrong = in_orders(lambda ask: failing(ask, "one"), orders="3").made
+    assert (wrong.mrfs, wrong.right[2]) == (3, False)
+    unknown = in_orders(lambda ask: failing(ask, "two"), orders="3", text_only="false").made
+    assert (unknown.category, unknown.right[2], unknown.error) == ("error", None, "with 2 frames: too long")
+
+
+def test_an_open_question_cannot_be_rotated() -> None:
+    item = Item(item_id="q2", question="What?", answer="B", answer_kind="text")
+    flow = diagnostic(orders="2").examine(Simulated(item, {"ranked": (0.0,)}))
+    found = drive(flow, lambda _: Reply(text="B"))
+    assert found.asks == []
+    assert found.made.category == "error"
+    assert found.made.error == "orders=2 rotates the choices, and this question has none"
 
 
 @pytest.mark.parametrize("mode", MODES)
@@ -246,6 +317,7 @@ def test_the_ranking_is_the_plans_or_the_one_named() -> None:
     [
         ({"mode": "binary"}, "expected one of exhaustive, nested-bisect, official"),
         ({"max": "0"}, "whole number 1 or above"),
+        ({"orders": "0"}, "whole number 1 or above"),
         ({"min": "17"}, "min=17 is above max=16"),
         ({"mode": "official", "text_only": "false"}, "always asks without frames"),
         ({"maximum": "3"}, "no option 'maximum'. Did you mean 'max'"),

@@ -146,9 +146,29 @@ def test_what_the_search_met_is_counted() -> None:
         "misled": (1, 5),
         "short": (1, 5),
         "changed": (1, 3),
+        "failed": (0, 5),
     }
     assert number(met.value("changed", "share")) == pytest.approx(1 / 3)
     assert number(met.value("asks", "asks")) == pytest.approx((2 + 4 + 2 + 2 + 2) / 5)
+
+
+def test_failed_probes_are_counted() -> None:
+    failed = [
+        msgspec.structs.replace(finding(6), right=finding(6).right | {k: None for k in gone})
+        for gone in ((4,), (3, 4), ())
+    ]
+    met = sheet(summary([Examined(item=item(i), finding=f) for i, f in enumerate(failed)]), "search")
+    assert met.row("failed").values[1:3] == (2, 3)
+    assert met.row("failed").detail == "3 probes in all"
+
+
+def test_the_heading_says_definition_mode_ranking_and_orders() -> None:
+    note = sheet(summary(MIXED), "mrfs").note
+    assert "As HERBench defines it: luck counts as demand." in note
+    assert "Mode nested-bisect, x = 16 frames, ranked by the selector of the plan." in note
+    stricter = sheet(summary(MIXED, selector="aks:blip-itm", orders="3"), "mrfs").note
+    assert "ranked by aks:blip-itm. Right only where 3 rotations of the choices are" in stricter
+    assert "As HERBench defines it" not in stricter
 
 
 def test_nothing_is_said_of_nothing() -> None:

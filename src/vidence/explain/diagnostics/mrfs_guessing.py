@@ -1,0 +1,310 @@
+"""What luck makes of a demand (MRFS): lines to set beside the mean, and an estimate without luck."""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from vidence.explain.diagnostics.tables import Figures
+from vidence.records import Estimate, Item
+from vidence.statistics.demand_mixture import MISSING, NONE, RIGHT, Demand, Vectors, demand
+from vidence.statistics.guessing import Found, Guesser, SamePairs, Search, luck, stickiness
+from vidence.tables.table import Line, Measure, Table, has_interval, number, share, tabulate
+
+LEAST_PAIRS: Final = 50  # of wrong letters, from which it is told how much guesses stick
+
+
+@dataclass(frozen=True, kw_only=True)
+class Told:
+    """What one question with choices says of luck.
+
+    `is_found` is whether the search found a number of frames, `mrfs`; None for questions that are right
+    without frames or have no score. `letters` are those said with each number of frames.
+    """
+
+    item: Item
+    is_found: bool | None
+    mrfs: int | None
+    n_frames: int
+    letters: Mapping[int, str]
+
+
+Some: TypeAlias = Sequence[Told]
+
+
+# --------------------------------------------------------------------------- how guesses stick
+
+
+def wrong_pairs(some: Some) -> tuple[SamePairs, ...]:
+    """Wrong letters with one number of frames and the next that was asked, without the one with no frames.
+
+    Where a question needs more frames both are guesses, or both are read from the same few frames.
+    """
+    counted: Counter[tuple[int, int, bool]] = Counter()
+    for one in some:
+        seen = [(n, letter) for n, letter in sorted(one.letters.items()) if n]
+        for (n, letter), (more, after) in pairwise(seen):
+            if letter and after and one.item.answer not in (letter, after):
+                counted[len(one.item.choices), more - n, letter == after] += 1
+    return tuple(
+        SamePairs(
+            n_choices=n_choices,
+            distance=distance,
+            n_same=counted[n_choices, distance, True],
+            n=counted[n_choices, distance, True] + counted[n_choices, distance, False],
+        )
+        for n_choices, distance in sorted({(n, d) for n, d, _ in counted})
+        if n_choices > 2
+    )
+
+
+# --------------------------------------------------------------------------- the lines
+
+
+@dataclass(frozen=True, kw_only=True)
+class Lines:
+    """What guessing gets on these questions: how often a number of frames, and which mean."""
+
+    chance: float
+    mean: float
+    least: float
+
+    def of_one_frame(self, accuracy: float) -> float:
+        """The mean of who needs one frame where they know, and guesses otherwise, at this accuracy.
+
+        The accuracy is that with all frames of the questions that are wrong without. Those who know are
+        (accuracy - chance) / (1 - chance) of the questions, none below chance.
+        """
+        known = max(0.0, (accuracy - self.chance) / (1 - self.chance))
+        by_luck = (1 - known) * self.chance
+        return (known * self.least + by_luck * self.mean) / (known + by_luck)
+
+
+def lines_of(
+    some: Some, *, rho: float, least: int, n_orders: int, search: Callable[[int], Search]
+) -> Lines | None:
+    """The lines for the choices and frames of these questions; None where there are no questions.
+
+    Each question counts as often as its luck finds a number. Guesses without frames and with them are
+    independent; those with k frames and k + 1 are the same with probability `rho`.
+    """
+    kinds = Counter((len(one.item.choices), one.n_frames) for one in some if one.n_frames)
+    found: dict[tuple[int, int], Found] = {}
+    for n_choices, n_frames in kinds:
+        guesser = Guesser(n_choices=n_choices, rho=rho, n_orders=min(n_orders, n_choices))
+        found[n_choices, n_frames] = luck(search(n_frames), guesser)
+    n = sum(kinds.values())
+    if not n:
+        return None
+    chance = sum(times * found[kind].chance for kind, times in kinds.items()) / n
+    total = sum(times * found[kind].chance * found[kind].mean for kind, times in kinds.items()) / n
+    return Lines(chance=chance, mean=total / chance, least=max(1, least))
+
+
+# --------------------------------------------------------------------------- tables
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Row:
+    mean: Estimate | float | None
+    found: Estimate | float | None
+
+
+def guess_tables(  # noqa: PLR0913 - what was found, how it was searched, and how figures are made
+    told: Some,
+    *,
+    least: int,
+    n_orders: int,
+    search: Callable[[int], Search],
+    is_exhaustive: bool,
+    n_open: int,
+    figures: Figures,
+) -> list[Table]:
+    """The mean demand beside what luck gets, and, of exhaustive searches, demand with luck taken out.
+
+    Args:
+        told: the questions with choices.
+        least: fewest frames that were tried.
+        n_orders: in how many orders of the choices each number of frames was asked.
+        search: the search that was used, by the number of frames.
+        is_exhaustive: whether every number of frames was asked.
+        n_open: questions without choices, of which nothing can be said.
+        figures: how they get their intervals.
+    """
+    some = [one for one in told if one.is_found is not None and one.n_frames]
+    if not any(one.is_found for one in some):
+        return []
+    pairs = wrong_pairs(some)
+    n_pairs = sum(one.n for one in pairs)
+    rho = stickiness(pairs) if n_pairs >= LEAST_PAIRS else None
+    by_rho = {
+        value: lines_of(some, rho=value, least=least, n_orders=n_orders, search=search)
+        for value in dict.fromkeys([rho if rho is not None else 0.0, 0.0])
+    }
+    tables = [
+        _lines(some, by_rho, rho=rho, n_pairs=n_pairs, n_orders=n_orders, n_open=n_open, figures=figures)
+    ]
+    if is_exhaustive and least == 1:
+        tables += _mixture(told, figures)
+    return tables
+
+
+def _lines(  # noqa: PLR0913 - what stands in one table
+    some: Some,
+    by_rho: Mapping[float, Lines | None],
+    *,
+    rho: float | None,
+    n_pairs: int,
+    n_orders: int,
+    n_open: int,
+    figures: Figures,
+) -> Table:
+    found = [one for one in some if one.is_found]
+    most = max(one.n_frames for one in found)
+    mean = figures.over(found, lambda one: one.mrfs or 0, bounds=(1.0, float(most)))
+    accuracy = figures.over(some, lambda one: bool(one.is_found))
+    rows: list[Line[_Row]] = [Line("measured", "these answers", _Row(mean=mean, found=accuracy))]
+    one_frame: Estimate | float | None = None
+    for value, lines in by_rho.items():
+        if lines is None or accuracy is None:
+            continue
+        key, how = (
+            ("", f"guesses kept with {value:.2f}") if value else ("-independent", "independent guesses")
+        )
+        line = _at(lines, accuracy)
+        one_frame = line if one_frame is None else one_frame
+        rows.append(
+            Line(
+                f"guesser{key}", "whoever only guesses", _Row(mean=lines.mean, found=lines.chance), detail=how
+            )
+        )
+        rows.append(
+            Line(
+                f"one-frame{key}",
+                "whoever needs one frame, as often right",
+                _Row(mean=line, found=accuracy),
+                detail=how,
+            )
+        )
+    measures: tuple[Measure[_Row], ...] = (
+        number("mean", lambda row: row.mean, "mean MRFS"),
+        share("found", lambda row: row.found, "right with all frames", note="Of those wrong without frames."),
+    )
+    return tabulate(
+        "guessing",
+        "What luck alone gets",
+        label="who answers",
+        rows=rows,
+        measures=measures,
+        notes=(
+            _verdict(mean, one_frame),
+            _of_stickiness(rho, n_pairs),
+            "The interval of a line is that of the accuracy. A guess without frames counts as independent "
+            "of those with frames.",
+            "Orders of the choices are guessed on their own: who keeps to a letter gets less, who keeps to "
+            "a text gets what one order gives."
+            if n_orders > 1
+            else "",
+            f"{n_open:,} questions without choices are left out." if n_open else "",
+        ),
+    )
+
+
+def _at(lines: Lines, accuracy: Estimate) -> Estimate | float:
+    """The line of who needs one frame, with the interval that the accuracy gives it."""
+    value = lines.of_one_frame(accuracy.value)
+    if not has_interval(accuracy):
+        return value
+    ends = lines.of_one_frame(accuracy.low), lines.of_one_frame(accuracy.high)
+    return Estimate(
+        value=value,
+        low=min(ends),
+        high=max(ends),
+        level=accuracy.level,
+        n=accuracy.n,
+        n_clusters=accuracy.n_clusters,
+        method="line of one-frame demand; at the ends of the interval of the accuracy",
+    )
+
+
+def _verdict(mean: Estimate | None, line: Estimate | float | None) -> str:
+    if mean is None or not has_interval(mean) or not isinstance(line, Estimate) or not has_interval(line):
+        return ""
+    if mean.low <= line.high and line.low <= mean.high:
+        return "Not told from one-frame demand: the intervals overlap."
+    side = "More" if mean.value > line.value else "Less"
+    return f"{side} than who needs one frame and is as often right: the intervals are apart."
+
+
+def _of_stickiness(rho: float | None, n_pairs: int) -> str:
+    if rho is None:
+        return (
+            f"How much guesses stick could not be measured ({n_pairs:,} pairs of wrong answers with "
+            f"neighbouring numbers of frames, expected {LEAST_PAIRS} or more; mode=exhaustive gives most): "
+            "the lines are of independent guesses."
+        )
+    return (
+        f"A guess is kept with probability {rho:.2f} when a frame is added, by {n_pairs:,} pairs of wrong "
+        "answers."
+    )
+
+
+def vectors_of(told: Some) -> tuple[tuple[Told, ...], Vectors | None]:
+    """The answers with frames of the questions that are not right without; None where there are none."""
+    some = tuple(
+        one for one in told if one.letters.get(0) != one.item.answer and any(n for n in one.letters if n)
+    )
+    if not some:
+        return (), None
+    codes = np.full((len(some), max(max(one.letters) for one in some)), MISSING, np.int64)
+    for row, one in zip(codes, some, strict=True):
+        wrong = [letter for letter in one.item.letters if letter != one.item.answer]
+        for n, letter in one.letters.items():
+            if n:
+                row[n - 1] = (
+                    RIGHT if letter == one.item.answer else wrong.index(letter) + 1 if letter else NONE
+                )
+    n_choices = np.array([len(one.item.choices) for one in some], np.int64)
+    return some, Vectors(codes=codes, n_choices=n_choices)
+
+
+def estimated(told: Some, *, rng: np.random.Generator, level: float) -> Demand | None:
+    """The mixture of these questions, with its interval by draws of whole videos; None of no answers."""
+    some, vectors = vectors_of(told)
+    if vectors is None:
+        return None
+    return demand(vectors, clusters=[one.item.video_id for one in some], rng=rng, level=level)
+
+
+def _mixture(told: Some, figures: Figures) -> list[Table]:
+    found = estimated(told, rng=figures.rng, level=figures.level)
+    if found is None:
+        return []
+    said, n = found.mixture, len(vectors_of(told)[0])
+    why = f"No mean is said: {found.why}." if found.why else ""
+    measures: tuple[Measure[Demand], ...] = (
+        number("mean", lambda one: one.mean, "mean demand", note="Less its bias."),
+        number("bias", lambda one: one.bias, note="Which the fit has on answers drawn from itself."),
+        share("known", lambda one: one.known or said.known, "with a demand"),
+        number("rho", lambda _: said.rho, "guesses kept"),
+        share("slips", lambda _: said.slips, note="Wrong answers with enough frames."),
+        share("declines", lambda _: said.declines, note="Replies without a letter, of those drawn anew."),
+        number("n", lambda _: n, "questions", note="Those that are right without frames are left out."),
+    )
+    return [
+        tabulate(
+            "mixture",
+            "Demand with luck taken out",
+            label="",
+            rows=[Line("all", "all questions", found)],
+            measures=measures,
+            notes=(
+                why,
+                "Estimated: below a question's demand answers are guesses, from there on they are right but "
+                "for slips; some questions have no demand. This is not the MRFS of HERBench.",
+            ),
+        )
+    ]

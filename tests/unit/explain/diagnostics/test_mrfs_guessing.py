@@ -1,0 +1,277 @@
+"""What luck makes of the demands of simulated models that guess with a known probability."""
+
+import random
+from collections.abc import Sequence
+
+import numpy as np
+import pytest
+
+from vidence import catalog
+from vidence.contracts import Diagnostic, Examined
+from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, Settings, search_of
+from vidence.explain.diagnostics.mrfs_guessing import Lines, Told, lines_of, vectors_of, wrong_pairs
+from vidence.records import Estimate, Item, Media
+from vidence.statistics.demand_mixture import NONE, RIGHT
+from vidence.statistics.guessing import stickiness
+from vidence.tables.table import Table
+
+X = 16
+
+
+def item(number: int, n_choices: int = 5, *, per_video: int = 5) -> Item:
+    return Item(
+        item_id=f"q{number}",
+        media=(Media(path=f"v{number // per_video}.mp4"),),
+        question="?",
+        answer="A",
+        choices=tuple("abcdefgh"[:n_choices]),
+    )
+
+
+def answers(need: int, *, rho: float, rng: random.Random, n_choices: int = 5) -> dict[int, str]:
+    """Letters with 0 to 16 frames: guesses below the need, right from there on."""
+    letters: dict[int, str] = {}
+    for k in range(X + 1):
+        if 0 < need <= k:
+            letters[k] = "A"
+        elif k < 2 or rng.random() >= rho:
+            letters[k] = rng.choice("ABCDEFGH"[:n_choices])
+        else:
+            letters[k] = letters[k - 1]
+    return letters
+
+
+def searched(letters: dict[int, str], mode: str) -> MrfsFinding:
+    """What the search over these answers finds, with the letters that it saw."""
+    seen: list[int] = []
+
+    def right(k: int) -> bool:
+        seen.append(k)
+        return letters[k] == "A"
+
+    if letters[0] == "A":
+        return MrfsFinding(category="text-only", mrfs=0, right={0: True}, letters={0: "A"}, n_delivered=X)
+    found = search_of(Settings(mode=mode), X)(right)  # type: ignore[arg-type]
+    asked = sorted({0, *(range(1, X + 1) if mode == "exhaustive" else seen)})
+    return MrfsFinding(
+        category="undefined" if found is None else "visual-required",
+        mrfs=found,
+        right={k: letters[k] == "A" for k in asked},
+        letters={k: letters[k] for k in asked},
+        n_delivered=X,
+    )
+
+
+def asked(n: int, needs: Sequence[int], *, known: float, rho: float, mode: str) -> list[Examined]:
+    rng = random.Random(5)
+    found = []
+    for i in range(n):
+        need = rng.choice(needs) if rng.random() < known else 99
+        found.append(Examined(item=item(i), finding=searched(answers(need, rho=rho, rng=rng), mode)))
+    return found
+
+
+def tables(found: Sequence[Examined], mode: str, **options: str) -> dict[str, Table]:
+    made: Diagnostic = catalog.create(
+        "diagnostic", catalog.Spec(name="mrfs", options={"mode": mode, **options})
+    )
+    said = made.summarise(found, rng=np.random.default_rng(0), level=0.95)
+    return {one.name: one for one in said if isinstance(one, Table)}
+
+
+def number(value: object) -> float:
+    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("mode", ["nested-bisect", "exhaustive", "official"])
+@pytest.mark.parametrize("rho", [0.0, 0.8])
+def test_a_guesser_lies_on_the_line_of_guessers(mode: str, rho: float) -> None:
+    sheet = tables(asked(4000, [1], known=0.0, rho=rho, mode=mode), mode)["guessing"]
+    is_measured = any(row.key == "guesser" for row in sheet.rows)
+    assert is_measured or rho == 0
+    line, measured = (
+        sheet.value("guesser" if is_measured else "guesser-independent", "mean"),
+        sheet.value("measured", "mean"),
+    )
+    assert isinstance(measured, Estimate)
+    assert measured.low - 0.2 < number(line) < measured.high + 0.2
+    assert number(sheet.value("measured", "found")) == pytest.approx(0.2, abs=0.03)
+
+
+# Simulated with the searches of the product: 5 choices, x = 16 (the guesser; one frame at .359 and .763).
+@pytest.mark.parametrize(
+    ("mode", "rho", "expected"),
+    [
+        ("nested-bisect", 0.0, (13.1, 6.3, 1.9)),
+        ("nested-bisect", 0.5, (12.2, 6.0, 1.9)),
+        ("nested-bisect", 0.8, (10.2, 5.1, 1.7)),
+        ("nested-bisect", 0.95, (4.8, 2.9, 1.3)),
+        ("exhaustive", 0.0, (4.9, 2.7, 1.3)),
+        ("exhaustive", 0.5, (7.2, 3.6, 1.5)),
+        ("exhaustive", 0.8, (8.2, 4.1, 1.5)),
+        ("exhaustive", 0.95, (4.5, 2.8, 1.3)),
+        ("official", 0.0, (13.1, 6.3, 1.9)),
+    ],
+)
+def test_the_lines_are_those_of_simulated_readers(
+    mode: str, rho: float, expected: tuple[float, float, float]
+) -> None:
+    some = [Told(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
+    settings = Settings(mode=mode)  # type: ignore[arg-type]
+    lines = lines_of(some, rho=rho, least=1, n_orders=1, search=lambda n: search_of(settings, n))
+    assert lines is not None
+    got = lines.mean, lines.of_one_frame(0.359), lines.of_one_frame(0.763)
+    assert got == pytest.approx(expected, abs=0.21)
+    assert lines.of_one_frame(0.0) == lines.of_one_frame(lines.chance) == pytest.approx(lines.mean)
+    assert lines.of_one_frame(1.0) == 1
+
+
+def test_questions_count_as_often_as_luck_finds_a_number() -> None:
+    some = [
+        Told(item=item(i, n), is_found=True, mrfs=1, n_frames=x, letters={})
+        for i, (n, x) in enumerate([(2, 16), (5, 16), (5, 1), (5, 0)])
+    ]
+    settings = Settings(mode="exhaustive")
+    lines = lines_of(some, rho=0.0, least=1, n_orders=1, search=lambda n: search_of(settings, n))
+    assert lines is not None
+    two, five = (1 - 0.5**16) / 0.5, (1 - 0.8**16) / 0.2
+    assert lines.chance == pytest.approx((0.5 + 0.2 + 0.2) / 3)
+    assert lines.mean == pytest.approx((0.5 * two + 0.2 * five + 0.2 * 1) / 0.9)
+    assert lines_of(some[3:], rho=0.0, least=1, n_orders=1, search=lambda n: search_of(settings, n)) is None
+
+
+def test_orders_make_luck_rarer() -> None:
+    some = [Told(item=item(0), is_found=True, mrfs=3, n_frames=X, letters={})]
+    settings = Settings(mode="exhaustive", orders=2)
+    lines = lines_of(some, rho=0.0, least=1, n_orders=2, search=lambda n: search_of(settings, n))
+    assert lines is not None
+    assert lines.chance == pytest.approx(1 / 25)
+    assert lines.mean == pytest.approx((1 - 0.96**16) / 0.04)
+
+
+@pytest.mark.parametrize(("mode", "n"), [("exhaustive", 1200), ("nested-bisect", 4000)])
+def test_one_frame_and_luck_are_not_told_apart_from_one_frame(mode: str, n: int) -> None:
+    sheet = tables(asked(n, [1], known=0.2, rho=0.5, mode=mode), mode)["guessing"]
+    assert "Not told from one-frame demand: the intervals overlap." in sheet.note
+    assert "A guess is kept with probability 0." in sheet.note
+
+
+def test_a_real_demand_is_told_from_one_frame() -> None:
+    said = tables(asked(1200, [8], known=0.7, rho=0.0, mode="exhaustive"), "exhaustive")
+    assert (
+        "More than who needs one frame and is as often right: the intervals are apart."
+        in said["guessing"].note
+    )
+
+
+def test_the_mixture_finds_the_planted_demand_where_the_smallest_number_does_not() -> None:
+    found = asked(800, range(1, 9), known=0.7, rho=0.5, mode="exhaustive")
+    said = tables(found, "exhaustive")
+    mean, luck = said["mixture"].value("all", "mean"), said["mrfs"].value("all", "mean")
+    assert isinstance(mean, Estimate)
+    assert isinstance(luck, Estimate)
+    assert mean.low < 4.5 < mean.high
+    assert luck.high < 4.2
+    assert number(said["mixture"].value("all", "rho")) == pytest.approx(0.5, abs=0.05)
+    assert number(said["mixture"].value("all", "known")) == pytest.approx(0.7, abs=0.06)
+    assert "This is not the MRFS of HERBench." in said["mixture"].note
+
+
+def test_the_mixture_says_no_mean_of_a_guesser() -> None:
+    said = tables(asked(400, [1], known=0.0, rho=0.5, mode="exhaustive"), "exhaustive")["mixture"]
+    assert said.value("all", "mean") is None
+    assert "No mean is said: " in said.note
+
+
+def test_only_exhaustive_searches_from_one_frame_on_have_a_mixture() -> None:
+    found = asked(60, [1], known=0.5, rho=0.5, mode="exhaustive")
+    assert "mixture" in tables(found, "exhaustive")
+    assert "mixture" not in tables(found, "exhaustive", min="2")
+    assert "mixture" not in tables(asked(60, [1], known=0.5, rho=0.5, mode="official"), "official")
+
+
+def test_few_pairs_give_lines_of_independent_guesses() -> None:
+    said = tables(asked(20, [1], known=0.7, rho=0.8, mode="nested-bisect"), "nested-bisect")["guessing"]
+    assert {row.key for row in said.rows} == {"measured", "guesser-independent", "one-frame-independent"}
+    assert "could not be measured" in said.note
+
+
+def test_open_questions_are_left_out_and_counted() -> None:
+    found = asked(60, [1], known=0.5, rho=0.5, mode="exhaustive")
+    text = Item(item_id="t", question="?", answer="x", answer_kind="text")
+    right: dict[int, bool | None] = {k: k > 3 for k in range(X + 1)}
+    open_one = MrfsFinding(category="visual-required", mrfs=4, right=right, n_delivered=X)
+    said = tables([*found, Examined(item=text, finding=open_one)], "exhaustive")
+    assert "1 questions without choices are left out." in said["guessing"].note
+    alone = tables([Examined(item=text, finding=open_one)], "exhaustive")
+    assert "guessing" not in alone
+    assert "mixture" not in alone
+
+
+def test_findings_without_letters_have_lines_and_no_mixture() -> None:
+    bare = MrfsFinding(category="visual-required", mrfs=4, right={0: False, X: True}, n_delivered=X)
+    said = tables([Examined(item=item(i), finding=bare) for i in range(9)], "exhaustive")
+    assert "guessing" in said
+    assert "mixture" not in said
+
+
+def test_pairs_are_of_wrong_letters_with_frames() -> None:
+    one = Told(
+        item=item(0),
+        is_found=True,
+        mrfs=4,
+        n_frames=X,
+        letters={0: "B", 1: "B", 2: "B", 4: "C", 5: "", 6: "C", 7: "A", 8: "C", 9: "C"},
+    )
+    (near, far) = wrong_pairs([one])
+    assert (near.distance, near.n_same, near.n) == (1, 2, 2)
+    assert (far.distance, far.n_same, far.n) == (2, 0, 1)
+    assert (
+        wrong_pairs([Told(item=item(0, 2), is_found=True, mrfs=1, n_frames=2, letters={1: "B", 2: "B"})])
+        == ()
+    )
+
+
+@pytest.mark.parametrize("mode", ["exhaustive", "nested-bisect", "official"])
+def test_every_search_measures_how_guesses_stick(mode: str) -> None:
+    found = asked(6000, [1], known=0.0, rho=0.8, mode=mode)
+    told = [
+        Told(item=e.item, is_found=True, mrfs=None, n_frames=X, letters=e.finding.letters)
+        for e in found
+        if isinstance(e.finding, MrfsFinding)
+    ]
+    assert stickiness(wrong_pairs(told)) == pytest.approx(0.8, abs=0.04)
+
+
+def test_vectors_leave_out_what_words_alone_answer() -> None:
+    letters = {0: "B", 1: "", 2: "C", 3: "A"}
+    told = [
+        Told(item=item(0), is_found=True, mrfs=3, n_frames=3, letters=letters),
+        Told(item=item(1), is_found=None, mrfs=0, n_frames=3, letters={0: "A", 1: "A"}),
+        Told(item=item(2), is_found=None, mrfs=None, n_frames=3, letters={0: "B"}),
+    ]
+    some, vectors = vectors_of(told)
+    assert some == (told[0],)
+    assert vectors is not None
+    assert vectors.codes.tolist() == [[NONE, 2, RIGHT]]
+    assert vectors_of([]) == ((), None)
+
+
+def test_a_search_over_known_answers_is_that_of_the_diagnostic() -> None:
+    rng = random.Random(3)
+    for mode in ("nested-bisect", "exhaustive", "official"):
+        assert isinstance(catalog.create("diagnostic", f"mrfs?mode={mode}"), Mrfs)
+        for _ in range(50):
+            right = [False, *(rng.random() < 0.5 for _ in range(X))]
+            found = search_of(Settings(mode=mode), X)(right.__getitem__)  # type: ignore[arg-type]
+            assert (found is None) == (not right[X])
+            assert found is None or right[found]
+            if mode == "exhaustive" and found is not None:
+                assert found == right.index(True)
+
+
+def test_the_line_of_one_frame_is_never_below_it() -> None:
+    lines = Lines(chance=0.2, mean=5.0, least=1)
+    values = [lines.of_one_frame(a / 10) for a in range(11)]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == 1.0
