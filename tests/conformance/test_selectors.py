@@ -21,7 +21,7 @@ def goes_by_scores(name: str) -> bool:
 
 # Every selector as it is, and those that take an argument with one.
 PLAIN = tuple(name for name in catalog.names("selector") if not goes_by_scores(name))
-SPECS = (*PLAIN, "fps:3", "evidence:only", "oracle:fill")
+SPECS = (*PLAIN, "fps:3", "evidence:only", "oracle:fill", "evidence-apart?gap_s=0.5")
 CLIPS = {
     "one frame": Clip.of_times(np.zeros(1), fps=0.0),
     "two frames": Clip.of_times(np.array([0.0, 0.5]), fps=2.0),

@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
+from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
+from vidence.explain.diagnostics.frame_placebo import Beside, placebo_table
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
@@ -22,7 +24,9 @@ from vidence.tables.charts import Group, Statement, Violins
 from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "frames"
+PLACEBO: Final = "placebo"
 ORACLE: Final = "evidence:only"
+APART: Final = "evidence-apart"
 MOST_CHOICES: Final = 26
 Method: TypeAlias = Literal["", "logprobs", "sampling"]
 Exclusion: TypeAlias = Literal[
@@ -66,6 +70,9 @@ class Settings(Record):
     ] = "auto"
     draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
     temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
+    placebo: Annotated[
+        Literal["", "n"], Meta(description="n: leave out as many frames apart from the evidence, too")
+    ] = ""
     max_tokens: Annotated[
         Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
     ] = None
@@ -75,6 +82,11 @@ class Settings(Record):
             raise UsageError(
                 f"frame-shares: selector={self.selector} with view=oracle, which shows the annotated "
                 "evidence; choose view=ranked or view=plan, or leave out the selector"
+            )
+        if self.placebo and self.view != "oracle":
+            raise UsageError(
+                f"frame-shares: placebo={self.placebo} with view={self.view}; frames apart from the evidence "
+                "are a placebo for the evidence alone: choose view=oracle, or leave out the placebo"
             )
 
     @property
@@ -128,6 +140,12 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """Letters that were not reported, over all prompts."""
     n_unread: int = 0
     """Replies that could not be read."""
+    beside_deltas: tuple[float, ...] = ()
+    """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
+    placebo_deltas: tuple[float, ...] = ()
+    """Those of the frames apart, to the option that is likeliest with all of these frames."""
+    placebo_why: str = ""
+    """Why there are none, where a placebo was asked for."""
 
     @property
     def even(self) -> float:
@@ -166,7 +184,9 @@ class FrameShares:
         """The frames under test: the annotated evidence, or what a selector chooses."""
         settings = self.settings
         if settings.view == "oracle":
-            return {VIEW: View(selector=ORACLE, n_frames=settings.n or 16)}
+            n = settings.n or 16
+            placebo = {PLACEBO: View(selector=APART, n_frames=2 * n)} if settings.placebo else {}
+            return {VIEW: View(selector=ORACLE, n_frames=n), **placebo}
         chosen, budget = settings.selector or selector, settings.n or n_frames
         return {VIEW: View(selector=chosen, n_frames=budget, is_ranked=settings.view == "ranked")}
 
@@ -196,7 +216,37 @@ class FrameShares:
         if self.settings.mode == "sampling" or is_fallback:
             empty = FrameSharesFinding(times_s=shown_s, is_fallback=is_fallback, why=found.why)
             found = yield from self._by_draws(subject, prompts, empty)
+        if self.settings.placebo and found.deltas:
+            found = yield from self._beside_placebo(subject, found)
         return found
+
+    def _beside_placebo(self, subject: Subject, found: FrameSharesFinding) -> Flow[FrameSharesFinding]:
+        """The same frames with as many apart from the evidence, and each of all of them left out."""
+        times_s = subject.times_s(PLACEBO)
+        evidence, apart = placebo_positions(subject.item, found.times_s, times_s)
+        if not apart or len(evidence) < len(found.times_s):
+            why = "no frame lies apart from the evidence" if evidence else "the evidence is not in its view"
+            return msgspec.structs.replace(found, placebo_why=why)
+        every = sorted([*evidence, *apart], key=times_s.__getitem__)
+        prompts = [subject.prompt(PLACEBO, every)]
+        prompts += [
+            subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
+        ]
+        empty = FrameSharesFinding(times_s=found.times_s)
+        if found.method == "sampling":
+            beside = yield from self._by_draws(subject, prompts, empty)
+        else:
+            beside = yield from self._by_logps(subject.item, prompts, empty)
+        if not beside.deltas:
+            why = f"{beside.excluded}: {beside.why}"
+            return msgspec.structs.replace(found, placebo_why=why)
+        return msgspec.structs.replace(
+            found,
+            beside_deltas=beside.deltas[: len(evidence)],
+            placebo_deltas=beside.deltas[len(evidence) :],
+            n_floored=found.n_floored + beside.n_floored,
+            n_unread=found.n_unread + beside.n_unread,
+        )
 
     def _positions(self, item: Item, times_s: Sequence[float]) -> list[int]:
         if self.settings.view == "oracle" and self.settings.pieces == "one":
@@ -437,55 +487,18 @@ def _with_shares(
     )
 
 
-def evidence_positions(item: Item, times_s: Sequence[float]) -> list[int]:
-    """One frame for each annotated span, in the order of time: the one nearest to its middle.
-
-    Where the annotation lists frames, all frames are kept; single images beside the video are, too, and
-    lie in no span. A span that no frame lies in has the latest frame before its start, unless that belongs
-    to another span. No frame is taken twice.
-
-    Source: HERBench, section 5.2, has frames curated by hand.
-    Departs: no.
-    """
-    in_time = sorted(range(len(times_s)), key=times_s.__getitem__)
-    if any(evidence.frames for evidence in item.evidence):
-        return in_time
-    spans = [
-        (-math.inf if e.start_s is None else e.start_s, math.inf if e.end_s is None else e.end_s)
-        for e in item.evidence
-        if e.start_s is not None or e.end_s is not None
-    ]
-    stills = _stills(item, len(times_s))
-    moving = [i for i in in_time if i not in stills]
-    free = [i for i in moving if not any(start <= times_s[i] < end for start, end in spans)]
-    taken: set[int] = set()
-    for start, end in spans:
-        inside = [i for i in moving if start <= times_s[i] < end]
-        before = [i for i in free if times_s[i] <= start][-1:]
-        left = [i for i in inside or before if i not in taken]
-        if left:
-            bounds = max(start, times_s[left[0]]), min(end, times_s[left[-1]])
-            middle = (start + end) / 2 if math.isfinite(start + end) else sum(bounds) / 2
-            taken.add(min(left, key=lambda i: (abs(times_s[i] - middle), times_s[i])))
-    return [i for i in in_time if i in taken | stills]
-
-
-def _stills(item: Item, n_frames: int) -> set[int]:
-    """Which frames are single images: each is one frame, before or behind those of the only video."""
-    kinds = [medium.kind for medium in item.media]
-    if "image" not in kinds:
-        return set()
-    first = next((i for i, kind in enumerate(kinds) if kind != "image"), len(kinds))
-    n_behind = kinds.count("image") - first
-    return {*range(first), *range(n_frames - n_behind, n_frames)}
-
-
 # --------------------------------------------------------------------------- what all questions say
 
 _PRINTED = (
     "HERBench describes means near 0.5 for right answers and often near 0.8 for wrong ones (section 5.2, "
     "figure 5; oracle frames)."
 )
+
+_FLOOR = (
+    "Noise alone gives some frame a large share, too: about 74 to 81 % of 3 frames, 66 to 72 % of 4. With "
+    "placebo=n the table below has that floor for these questions."
+)
+_NONE = "They have no shares; noise alone leaves about 1 in n + 1 questions with n frames so."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -543,7 +556,7 @@ class _Summary:
         compared = {}
         if groups["right"] and groups["wrong"]:
             compared = {key: self._compared(groups, of) for key, (_, of) in _MEASURES.items()}
-        made: list[Statement] = [self._headline(groups, compared)]
+        made: list[Statement] = [self._headline(groups, compared), *self._placebo()]
         if compared:
             made.append(self._effects(compared))
         if any(one.is_open for one in every):
@@ -551,6 +564,30 @@ class _Summary:
         if every:
             made.append(self._violins(groups))
         return (*made, *self._tags(every), self._left_out())
+
+    def _n_without(self, key: str) -> int:
+        """How many questions of a group have deltas, and none of them positive."""
+        found = [one.finding for one in self.examined if isinstance(one.finding, FrameSharesFinding)]
+        none = [one for one in found if one.excluded == "no positive evidence"]
+        return sum(key == "all" or bool(one.is_right) == (key == "right") for one in none)
+
+    def _placebo(self) -> list[Table]:
+        """The evidence against frames apart from it, where a placebo was asked for."""
+        beside = [
+            Beside(
+                item=one.item,
+                is_right=bool(found.is_right),
+                evidence=found.beside_deltas,
+                placebo=found.placebo_deltas,
+                alone=found.deltas,
+            )
+            for one in self.examined
+            if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
+        ]
+        groups = {"all": beside} | {
+            key: [one for one in beside if one.is_right == (key == "right")] for key in _LABELS
+        }
+        return placebo_table(groups, _LABELS, self.figures)
 
     def _compared(self, groups: Groups, of: Of) -> TwoGroups:
         both = groups["right"], groups["wrong"]
@@ -577,22 +614,29 @@ class _Summary:
             column = number if key == "entropy" else share
             return column(key, self._mean(of), title, note=notes[key])
 
+        def of_group(measure: Measure[Some]) -> Measure[tuple[str, Some]]:
+            return Measure(heading=measure.heading, of=lambda row: measure.of(row[1]))
+
+        measures: tuple[Measure[Some], ...] = (
+            *map(measure, _MEASURES),
+            self._even("1 / number of frames"),
+            number("frames", self._mean(lambda one: len(one.found.shares), most=math.inf)),
+            number("n", len, "questions"),
+        )
         sheet = tabulate(
             "frame-shares",
             "Does an answer rest on one frame?",
             label="questions",
-            rows=lines(groups.items(), _LABELS),
+            rows=lines(((key, (key, some)) for key, some in groups.items()), _LABELS),
             measures=(
-                *map(measure, _MEASURES),
-                self._even("1 / number of frames"),
-                number("frames", self._mean(lambda one: len(one.found.shares), most=math.inf)),
-                number("n", len, "questions"),
+                *map(of_group, measures),
+                number("without", lambda row: self._n_without(row[0]), "without positive change", note=_NONE),
             ),
-            notes=(self._method_note(), _PRINTED),
+            notes=(self._method_note(), _PRINTED, _FLOOR),
         )
         if not compared:
             return sheet
-        values = (*(compared[key].difference for key in _MEASURES), None, None, None)
+        values = (*(compared[key].difference for key in _MEASURES), None, None, None, None)
         last = Row(key="difference", label="right less wrong", values=values)
         return msgspec.structs.replace(sheet, rows=(*sheet.rows, last))
 

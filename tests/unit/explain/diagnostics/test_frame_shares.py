@@ -14,7 +14,6 @@ from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.explain.diagnostics.frame_shares import (
     FrameSharesFinding,
     OverLetters,
-    evidence_positions,
     of_draws,
     of_logps,
     share_out,
@@ -154,37 +153,10 @@ def test_bad_options_are_refused(options: dict[str, str], message: str) -> None:
 
 def test_each_span_gives_the_frame_nearest_to_its_middle() -> None:
     times = (14.0, 1.0, 4.0, 9.0, 22.0, 26.0)
-    assert evidence_positions(asked_for(2), times) == [2, 5]
     driven = measured(asked_for(2), lambda _: with_probability(0.5), times=times)
     assert driven.made.times_s == (4.0, 26.0)
     driven = measured(asked_for(2), lambda _: with_probability(0.5), times=times, pieces="all")
     assert driven.made.times_s == (1.0, 4.0, 9.0, 14.0, 22.0, 26.0)
-
-
-def test_spans_that_overlap_give_different_frames() -> None:
-    spans = (Evidence(start_s=0.0, end_s=10.0), Evidence(start_s=0.0, end_s=10.0))
-    item = asked_for(0, evidence=spans)
-    assert evidence_positions(item, (4.0, 5.0, 6.0)) == [0, 1]
-    assert evidence_positions(item, (5.0,)) == [0]
-
-
-def test_a_span_shorter_than_a_frame_has_the_one_on_screen() -> None:
-    item = asked_for(0, evidence=(Evidence(start_s=3.2, end_s=3.3), Evidence(start_s=8.0, end_s=9.0)))
-    assert evidence_positions(item, (1.0, 3.0, 4.0, 8.5)) == [1, 3]
-    # At its very start, too, and the latest of those before it.
-    item = asked_for(0, evidence=(Evidence(start_s=3.0, end_s=3.0),))
-    assert evidence_positions(item, (1.0, 2.0, 3.0, 4.0)) == [2]
-    assert evidence_positions(item, (1.0, 2.0, 3.5, 4.0)) == [1]
-    # The frame before belongs to another span: nothing is taken twice or from elsewhere.
-    item = asked_for(0, evidence=(Evidence(start_s=2.0, end_s=4.0), Evidence(start_s=5.0, end_s=5.1)))
-    assert evidence_positions(item, (3.0, 6.0)) == [0]
-
-
-def test_open_ends_and_listed_frames() -> None:
-    item = asked_for(0, evidence=(Evidence(end_s=10.0), Evidence(start_s=20.0)))
-    assert evidence_positions(item, (2.0, 5.0, 8.0, 20.0, 26.0, 30.0)) == [1, 4]
-    listed = asked_for(0, evidence=(Evidence(frames=(3, 5)), Evidence(note="?")))
-    assert evidence_positions(listed, (7.0, 3.0)) == [1, 0]
 
 
 @pytest.mark.parametrize(
@@ -201,7 +173,6 @@ def test_single_images_beside_the_video_are_kept(
 ) -> None:
     """A picture at 0 s or behind the video lies in no span, though its time does."""
     item = asked_for(2, media=tuple(Media(path=f"m{i}", kind=kind) for i, kind in enumerate(kinds)))
-    assert evidence_positions(item, times) == kept
     driven = measured(item, lambda _: with_probability(0.5), times=times)
     assert len(driven.asks) == 1 + len(kept)
 

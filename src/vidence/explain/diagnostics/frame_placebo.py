@@ -1,0 +1,221 @@
+"""What leaving out a frame that does not matter does: the floor under the shares of frames that may."""
+
+import itertools
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final, TypeAlias
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from vidence.explain.diagnostics.tables import Difference, Figures
+from vidence.records import Estimate, Item
+from vidence.statistics.paired import holm
+from vidence.tables.table import Column, Measure, Table, lines, number, share, tabulate
+
+ROUNDING: Final = 1e-9
+MOST_SETS: Final = 2000  # of frames that change places; beyond that so many are drawn
+
+
+@dataclass(frozen=True, kw_only=True)
+class Beside:
+    """The deltas of the frames of one question's evidence, and of frames apart from it, in one context.
+
+    `alone` are those of the evidence without the others, by which HERBench shares out.
+    """
+
+    item: Item
+    is_right: bool
+    evidence: tuple[float, ...]
+    placebo: tuple[float, ...]
+    alone: tuple[float, ...]
+
+    @property
+    def effect(self) -> float:
+        """How much more a frame of the evidence adds than a frame apart from it, in nats."""
+        return float(np.mean(self.evidence) - np.mean(self.placebo))
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether there are as many frames apart as of the evidence."""
+        return len(self.evidence) == len(self.placebo)
+
+
+Some: TypeAlias = Sequence[Beside]
+
+
+def positive(deltas: Sequence[float]) -> tuple[float, float]:
+    """The largest positive delta and the sum of all of them; 0 where there are none.
+
+    >>> positive((0.5, -1.0, 1.5))
+    (1.5, 2.0)
+    """
+    known = [delta for delta in deltas if delta > ROUNDING]
+    return max(known, default=0.0), sum(known)
+
+
+def top_share(deltas: Sequence[float]) -> float | None:
+    """The largest share in the positive deltas; None where none is positive."""
+    top, total = positive(deltas)
+    return top / total if total else None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Permuted:
+    """How often frames that change places have so large an effect, and how often that is above one half.
+
+    `p_value` is the share of the sets of frames that could be the evidence whose effect is at least the one
+    seen. `expected` is the chance of a p-value above 0.5 where no set is special.
+    """
+
+    p_value: float
+    expected: float
+
+
+def permuted(one: Beside, rng: np.random.Generator) -> Permuted:
+    """The p-value of a question's effect under a change of places of its frames.
+
+    All sets are looked at; where there are more than 2,000, so many are drawn, the one seen among them.
+    """
+    deltas = np.array([*one.evidence, *one.placebo])
+    n_all, n = len(deltas), len(one.evidence)
+    n_sets = math.comb(n_all, n)
+    sets: NDArray[np.int64]
+    if n_sets <= MOST_SETS:
+        sets = np.array(list(itertools.combinations(range(n_all), n)), np.int64)
+    else:
+        drawn = rng.permuted(np.tile(np.arange(n_all), (MOST_SETS - 1, 1)), axis=1)[:, :n]
+        sets = np.concatenate([np.arange(n)[None], drawn])
+    sums = deltas[sets].sum(axis=1)
+    seen = float(deltas[:n].sum())
+    n_tried = len(sums)
+    return Permuted(
+        p_value=float((sums >= seen - ROUNDING).sum()) / n_tried,
+        expected=sum(k > n_tried / 2 for k in range(1, n_tried + 1)) / n_tried,
+    )
+
+
+def share_with_effect(tests: Sequence[Permuted]) -> list[float]:
+    """For each question a value whose mean is Storey's share of questions whose evidence does anything.
+
+    Without any effect p-values above 0.5 come as often as is expected; the mean is then 0.
+
+    Source: Storey (2002), equation for pi_0 at lambda 0.5.
+    Departs: the number expected above 0.5 is that of the discrete p-values.
+    """
+    expected = sum(one.expected for one in tests) / len(tests) if tests else 1.0
+    return [1 - float(one.p_value > 0.5) / expected for one in tests]
+
+
+# --------------------------------------------------------------------------- the table
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Placebo:
+    """The figures of a table of placebos; `held` are the values of `share_with_effect` by item id."""
+
+    figures: Figures
+    held: Mapping[str, float]
+
+    def measures(self, effects: Mapping[str, Difference]) -> tuple[Measure[tuple[str, Some]], ...]:
+        how = "cluster test of the evidence effect being 0, adjusted for all lines of this table"
+        heading = Column(key="p_holm", title="p (Holm)", note=how, kind="p")
+        return (
+            share("top", lambda row: self._tops(row[1])[0], "top-1 share", note="Of the evidence."),
+            share("floor", lambda row: self._tops(row[1])[1], note="Top-1 share of the frames apart."),
+            number("beyond", lambda row: self._tops(row[1])[2], "top-1 less floor", kind="difference"),
+            number(
+                "effect",
+                lambda row: effects[row[0]].estimate if row[0] in effects else None,
+                "evidence effect, nats",
+            ),
+            Measure(heading=heading, of=lambda row: effects[row[0]].p_holm if row[0] in effects else None),
+            share("held", lambda row: self._held(row[1]), "evidence does anything", note="Of the questions."),
+            share("pooled", lambda row: self._pooled(row[1]), "pooled top-1", note="Of the evidence alone."),
+            number("n", lambda row: len(row[1]), "questions"),
+        )
+
+    def _tops(self, some: Some) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
+        """Top-1 share, floor and their difference, of questions that have both with as many frames."""
+        both = [
+            (one.item, top, floor)
+            for one in some
+            if one.is_matched
+            and (top := top_share(one.evidence)) is not None
+            and (floor := top_share(one.placebo)) is not None
+        ]
+        if not both:
+            return None, None, None
+        items = [item for item, _, _ in both]
+        tops, floors = (np.array([one[i] for one in both], np.float64) for i in (1, 2))
+        return (
+            self.figures.mean(tops, items),
+            self.figures.mean(floors, items),
+            self.figures.difference(tops, floors, items)[0],
+        )
+
+    def _held(self, some: Some) -> Estimate | None:
+        if not some:
+            return None
+        values = np.array([self.held[one.item.item_id] for one in some])
+        found = self.figures.gain(values, [one.item for one in some])
+        value, low, high = (min(max(x, 0.0), 1.0) for x in (found.value, found.low, found.high))
+        ends = {} if math.isnan(found.low) else {"low": low, "high": high}
+        return msgspec.structs.replace(found, value=value, method=f"Storey's share; {found.method}", **ends)
+
+    def _pooled(self, some: Some) -> Estimate | None:
+        """The sum of the largest positive deltas over the sum of all of them."""
+        known = [(one.item, *positive(one.alone)) for one in some if positive(one.alone)[1]]
+        if not known:
+            return None
+        first, second = (np.array([one[i] for one in known], np.float64) for i in (1, 2))
+        return self.figures.ratio(first, second, [one[0] for one in known])
+
+
+def placebo_table(groups: Mapping[str, Some], labels: Mapping[str, str], figures: Figures) -> list[Table]:
+    """The evidence against frames apart from it, for each group; nothing where there are no questions.
+
+    The first group holds the questions of all others.
+    """
+    every = next(iter(groups.values()), ())
+    if not every:
+        return []
+    tests = [permuted(one, figures.rng) for one in every]
+    held = {one.item.item_id: value for one, value in zip(every, share_with_effect(tests), strict=True)}
+    said = _Placebo(figures=figures, held=held)
+    effects = _effects(groups, figures)
+    n_fewer = sum(not one.is_matched for one in every)
+    table = tabulate(
+        "placebo",
+        "The evidence against frames that do not matter",
+        label="questions",
+        rows=lines(((key, (key, some)) for key, some in groups.items()), labels),
+        measures=said.measures(effects),
+        notes=(
+            "Frames apart from all evidence join it, and each frame is left out once. Floor: what the top-1 "
+            "share is where no frame matters, but the log-probabilities move. Only a top-1 share above the "
+            "floor says that an answer rests on one frame.",
+            "Evidence effect: how much more leaving out a frame of the evidence costs than leaving out one "
+            "apart; 0 where the evidence does nothing. Pooled: the largest positive changes of all "
+            "questions over all positive changes, so that questions count by what there is to share.",
+            f"{n_fewer:,} questions have fewer frames apart than evidence, and no floor." if n_fewer else "",
+        ),
+    )
+    return [table]
+
+
+def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:
+    """The mean effect of each group that has questions, adjusted for their number."""
+    found: dict[str, tuple[Estimate, float]] = {}
+    for key, some in groups.items():
+        if some:
+            effects = np.array([one.effect for one in some])
+            items = [one.item for one in some]
+            found[key] = figures.difference(effects, np.zeros(len(some)), items)
+    adjusted = holm([p for _, p in found.values()])
+    return {
+        key: Difference(estimate=estimate, p_holm=p)
+        for (key, (estimate, _)), p in zip(found.items(), adjusted, strict=True)
+    }

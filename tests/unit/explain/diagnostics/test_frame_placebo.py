@@ -1,0 +1,268 @@
+"""Evidence against frames that do not matter, where it is planted what does."""
+
+import math
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from subjects.simulated import Driven, Simulated, drive, times_shown
+from vidence import catalog
+from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.errors import UsageError
+from vidence.explain.diagnostics.frame_placebo import Beside, Permuted, permuted, share_with_effect, top_share
+from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
+from vidence.records import Estimate, Evidence, Item, Media, Reply
+from vidence.tables.table import Table
+
+EVIDENCE = (5.0, 25.0, 45.0)
+APART = (14.0, 34.0, 54.0)
+
+
+def item(number: int = 0) -> Item:
+    spans = tuple(Evidence(start_s=t - 5, end_s=t + 5) for t in EVIDENCE)
+    media = (Media(path=f"v{number // 5}.mp4"),)
+    return Item(
+        item_id=f"q{number}", media=media, question="?", choices=tuple("vwxyz"), answer="C", evidence=spans
+    )
+
+
+def diagnostic(**options: str) -> Diagnostic:
+    spec = catalog.Spec(name="frame-shares", options={"placebo": "n", **options})
+    made: Diagnostic = catalog.create("diagnostic", spec)
+    return made
+
+
+def measured(
+    answers: Callable[[Ask], Reply], *, number: int = 0, apart: Sequence[float] = APART, **options: str
+) -> Driven:
+    views = {"frames": EVIDENCE, "placebo": tuple(sorted((*EVIDENCE, *apart)))}
+    return drive(diagnostic(**options).examine(Simulated(item(number), views)), answers)
+
+
+def reader(worth: Sequence[float], noise: float, rng: np.random.Generator) -> Callable[[Ask], Reply]:
+    """Each frame of the evidence adds so many nats to the logit of C; noise comes with every prompt."""
+
+    def answers(ask: Ask) -> Reply:
+        shown = times_shown(ask)
+        logit = 3.0 - sum(worth) + sum(w for t, w in zip(EVIDENCE, worth, strict=True) if t in shown)
+        logit += noise * float(rng.standard_normal())
+        logits = np.array([0.0, 0.0, logit, 0.0, 0.0])
+        logps = logits - np.log(np.exp(logits).sum())
+        return Reply(text="C", choice_logps=dict(zip("ABCDE", logps.tolist(), strict=True)))
+
+    return answers
+
+
+def table_of(found: Sequence[Examined]) -> Table:
+    said = diagnostic().summarise(found, rng=np.random.default_rng(0), level=0.95)
+    (table,) = (one for one in said if isinstance(one, Table) and one.name == "placebo")
+    return table
+
+
+def planted(worth: Sequence[float], noise: float, n: int = 400) -> Table:
+    rng = np.random.default_rng(4)
+    return table_of(
+        [Examined(item=item(i), finding=measured(reader(worth, noise, rng), number=i).made) for i in range(n)]
+    )
+
+
+def number(table: Table, column: str, row: str = "all") -> float:
+    value = table.value(row, column)
+    return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+
+
+# Independent noise on the logit, three frames: top-1 share, and the share of questions with an effect.
+@pytest.mark.parametrize(
+    ("worth", "noise", "top", "held"),
+    [
+        ((0, 0, 0), 0.3, 0.75, 0.0),
+        ((0, 0, 0), 1.0, 0.74, 0.0),
+        ((1, 1, 1), 0.3, 0.43, 1.0),
+        ((2, 0, 0), 0.3, 0.88, 0.95),
+    ],
+)
+def test_what_is_planted_is_recovered(
+    worth: tuple[float, ...], noise: float, top: float, held: float
+) -> None:
+    table = planted(worth, noise)
+    assert number(table, "top") == pytest.approx(top, abs=0.05)
+    assert number(table, "floor") == pytest.approx(0.75, abs=0.05)
+    assert number(table, "held") == pytest.approx(held, abs=0.16)
+    beyond, effect = table.value("all", "beyond"), table.value("all", "effect")
+    assert isinstance(beyond, Estimate)
+    assert isinstance(effect, Estimate)
+    if not any(worth):
+        assert beyond.low < 0 < beyond.high
+        assert effect.low < 0 < effect.high
+        assert float(table.value("all", "p_holm")) > 0.05  # type: ignore[arg-type]
+    else:
+        assert effect.low > 0.05
+        assert (beyond.low > 0) == (worth == (2, 0, 0))
+
+
+def test_an_evidence_that_does_nothing_is_seldom_said_to_do_something() -> None:
+    rng, n_clear = np.random.default_rng(6), 0
+    for _ in range(40):
+        deltas = rng.standard_normal((50, 6)) + rng.standard_normal((50, 1))
+        found = [
+            Examined(
+                item=item(i),
+                finding=FrameSharesFinding(
+                    is_right=True,
+                    deltas=tuple(row[:3]),
+                    beside_deltas=tuple(row[:3].tolist()),
+                    placebo_deltas=tuple(row[3:].tolist()),
+                ),
+            )
+            for i, row in enumerate(deltas)
+        ]
+        effect = table_of(found).value("all", "effect")
+        assert isinstance(effect, Estimate)
+        n_clear += not effect.low < 0 < effect.high
+    assert n_clear <= 6  # expected 2 of 40
+
+
+def test_the_placebo_is_asked_behind_the_frames_alone() -> None:
+    driven = measured(reader((1, 1, 1), 0.0, np.random.default_rng(0)))
+    assert [len(one) for one in driven.rounds] == [4, 7]
+    every = tuple(sorted((*EVIDENCE, *APART)))
+    assert times_shown(driven.rounds[1][0]) == every
+    left_out = [set(every) - set(times_shown(ask)) for ask in driven.rounds[1][1:]]
+    assert left_out == [{t} for t in (*EVIDENCE, *APART)]
+    made = driven.made
+    assert len(made.beside_deltas) == len(made.placebo_deltas) == 3
+    assert made.placebo_deltas == pytest.approx((0, 0, 0))
+    assert all(delta > 0 for delta in made.beside_deltas)
+    assert made.placebo_why == ""
+
+
+def test_the_figures_without_a_placebo_are_as_before() -> None:
+    answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
+    plain = drive(
+        catalog.create("diagnostic", "frame-shares").examine(Simulated(item(), {"frames": EVIDENCE})), answers
+    ).made
+    beside = measured(answers).made
+    assert (plain.shares, plain.deltas, plain.top_share) == (beside.shares, beside.deltas, beside.top_share)
+    assert plain.placebo_deltas == ()
+
+
+def test_sampling_has_a_placebo_too() -> None:
+    def answers(ask: Ask) -> Reply:
+        return Reply(text="C" if set(EVIDENCE) <= set(times_shown(ask)) else "A")
+
+    found = measured(answers, mode="sampling", draws="4").made
+    assert found.method == "sampling"
+    assert found.placebo_deltas == pytest.approx((0, 0, 0))
+    assert min(found.beside_deltas) > 1
+
+
+def test_where_fewer_frames_lie_apart_there_is_no_floor_and_it_is_said() -> None:
+    answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
+    found = [
+        Examined(item=item(i), finding=measured(answers, number=i, apart=APART[:1]).made) for i in range(12)
+    ]
+    table = table_of(found)
+    assert table.value("all", "floor") is None
+    assert number(table, "effect") > 0.2
+    assert "12 questions have fewer frames apart than evidence, and no floor." in table.note
+
+
+def test_where_no_frame_lies_apart_that_is_the_reason() -> None:
+    answers = reader((1, 1, 1), 0.3, np.random.default_rng(1))
+    driven = measured(answers, apart=())
+    assert (driven.made.placebo_deltas, driven.made.placebo_why) == (
+        (),
+        "no frame lies apart from the evidence",
+    )
+    assert len(driven.rounds) == 1
+    without = Simulated(item(), {"frames": EVIDENCE, "placebo": ()})
+    assert drive(diagnostic().examine(without), answers).made.placebo_why == "the evidence is not in its view"
+    said = diagnostic().summarise(
+        [Examined(item=item(), finding=driven.made)], rng=np.random.default_rng(0), level=0.95
+    )
+    assert "placebo" not in {one.name for one in said}
+
+
+def test_a_model_without_log_probabilities_beside_the_placebo_says_why() -> None:
+    def answers(ask: Ask) -> Reply:
+        known = reader((1, 1, 1), 0.0, np.random.default_rng(0))(ask)
+        return known if not set(times_shown(ask)) & set(APART) else Reply(text="C")
+
+    found = measured(answers, mode="logprobs").made
+    assert found.top_share is not None
+    assert found.placebo_why.startswith("no log-probabilities: ")
+
+
+def test_right_and_wrong_answers_have_lines_of_their_own() -> None:
+    rng = np.random.default_rng(4)
+
+    def wrong(ask: Ask) -> Reply:
+        told = reader((1, 1, 1), 0.3, rng)(ask)
+        assert told.choice_logps is not None
+        renamed = dict(zip("ABCDE", (told.choice_logps[a] for a in "CBADE"), strict=True))
+        return Reply(text="A", choice_logps=renamed)
+
+    found = [
+        Examined(
+            item=item(i), finding=measured(wrong if i % 2 else reader((1, 1, 1), 0.3, rng), number=i).made
+        )
+        for i in range(20)
+    ]
+    table = table_of(found)
+    assert [(row.key, row.values[-1]) for row in table.rows] == [("all", 20), ("right", 10), ("wrong", 10)]
+
+
+# --------------------------------------------------------------------------- changes of places
+
+
+def beside(evidence: Sequence[float], placebo: Sequence[float]) -> Beside:
+    return Beside(
+        item=item(), is_right=True, evidence=tuple(evidence), placebo=tuple(placebo), alone=tuple(evidence)
+    )
+
+
+def test_p_values_are_the_share_of_sets_with_as_large_an_effect() -> None:
+    rng = np.random.default_rng(0)
+    assert permuted(beside((3, 2, 1), (0, -1, -2)), rng) == Permuted(p_value=1 / 20, expected=0.5)
+    assert permuted(beside((0, -1, -2), (3, 2, 1)), rng).p_value == 1
+    assert permuted(beside((1, 0), (2,)), rng) == Permuted(p_value=1, expected=2 / 3)
+
+
+def test_many_sets_are_drawn() -> None:
+    rng = np.random.default_rng(0)
+    drawn = permuted(beside([2.0 + 0.1 * i for i in range(12)], [0.01 * i for i in range(12)]), rng)
+    assert drawn.p_value == pytest.approx(1 / 2000)
+    middling = [permuted(beside(*np.split(rng.standard_normal(24), 2)), rng).p_value for _ in range(60)]
+    assert np.mean(middling) == pytest.approx(0.5, abs=0.15)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 2), (3, 3), (3, 1)])
+def test_without_any_effect_the_share_with_one_is_nothing(n: int, m: int) -> None:
+    rng = np.random.default_rng(8)
+    tests = [
+        permuted(beside(rng.standard_normal(n).tolist(), rng.standard_normal(m).tolist()), rng)
+        for _ in range(2000)
+    ]
+    assert np.mean(share_with_effect(tests)) == pytest.approx(0, abs=0.08)
+    assert share_with_effect([]) == []
+
+
+def test_shares_of_positive_deltas() -> None:
+    assert top_share((1.0, 3.0, -5.0)) == 0.75
+    assert top_share((0.0, -1.0)) is None
+    assert not math.isnan(beside((1, 2), (0, 1)).effect)
+
+
+@pytest.mark.parametrize("view", ["ranked", "plan"])
+def test_a_placebo_of_other_frames_than_the_evidence_is_refused(view: str) -> None:
+    with pytest.raises(UsageError, match=f"placebo=n with view={view}"):
+        diagnostic(view=view)
+    with pytest.raises(UsageError, match="expected one of"):
+        diagnostic(placebo="yes")
+
+
+def test_the_frames_apart_are_a_view_of_their_own() -> None:
+    views = diagnostic(n="4").views(selector="midpoints", n_frames=8)
+    assert (views["placebo"].selector, views["placebo"].n_frames) == ("evidence-apart", 8)
+    assert set(catalog.create("diagnostic", "frame-shares").views(selector="x", n_frames=8)) == {"frames"}
