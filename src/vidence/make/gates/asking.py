@@ -258,7 +258,7 @@ def ask_blind(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = models.ask(flows)
+    said = models.run(flows)
     return tuple(
         decide(
             draft.draft_id,
@@ -323,7 +323,7 @@ def ask_with_frames(
                 seed=seed,
                 forced=rules.forced,
             )
-    said = models.ask(flows)
+    said = models.run(flows)
     return tuple(_with_frames(draft, tried[draft.draft_id], rules, said=said) for draft in drafts)
 
 

@@ -16,7 +16,7 @@ from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.make.pipeline.session import Gate
 from vidence.records import Record
@@ -38,9 +38,6 @@ class DraftSet(Record):
             drafts=tuple(one for one in made if isinstance(one, Draft)),
             dropped=tuple(one for one in made if isinstance(one, Dropped)),
         )
-
-
-_DRAFTS = Codec(DraftSet)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -152,7 +149,7 @@ def _units(
         units.append(
             FlowUnit(
                 stage=Stage(
-                    name=f"draft-{order.name}", codec=_DRAFTS, version=task.version, settings=settings
+                    name=f"draft-{order.name}", kind=DraftSet, version=task.version, settings=settings
                 ),
                 name=name,
                 inputs=inputs,

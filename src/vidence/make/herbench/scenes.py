@@ -17,7 +17,7 @@ from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unl
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Dropped, SceneCard
 from vidence.make.pipeline.wording import CardWording
 from vidence.records import Record
@@ -40,7 +40,6 @@ class Written(Record):
 
 Cards = dict[str, tuple[SceneCard, ...]]  # by the id of their video
 _Units = dict[str, tuple[VideoState, FlowUnit[Written]]]
-_PICTURED, _WRITTEN = Codec(Pictured), Codec(Written)
 
 
 def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -103,7 +102,7 @@ class _Writing:
 
     def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
         work, rules = self._work, self._step.rules
-        stage = Stage(name="scene-pictures", codec=_PICTURED, settings=rules)
+        stage = Stage(name="scene-pictures", kind=Pictured, settings=rules)
 
         def take(one: VideoState) -> Pictured:
             video = one.open(work)
@@ -149,7 +148,7 @@ class _Writing:
 
     def _faithful(self, videos: Sequence[VideoState], pictured: Mapping[str, Pictured]) -> Cards:
         writer = self._work.models.identity(self._step.model)
-        stage = Stage(name="scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
+        stage = Stage(name="scenes", kind=Written, settings=[writer, self._wording.digest])
         units: _Units = {}
         for one in videos:
             for shown in pictured[one.video_id].shots:
@@ -171,7 +170,7 @@ class _Writing:
     def _false(self, videos: Sequence[VideoState], true: Cards) -> Cards:
         model = self._step.false_model or self._step.model
         writer = self._work.models.identity(model)
-        stage = Stage(name="false-scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
+        stage = Stage(name="false-scenes", kind=Written, settings=[writer, self._wording.digest])
         units: _Units = {}
         for one in videos:
             others = true[one.video_id]

@@ -13,7 +13,7 @@ from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Artifact, Codec, Stage
+from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
 from vidence.make.pipeline.material import Dropped
 from vidence.media.video import Video
@@ -59,9 +59,6 @@ class Tracks:
     raw_ids: tuple[str, ...]
     dropped: tuple[Dropped, ...] = ()
     scores: Mapping[str, float]
-
-
-BOXES, SHOTS, TRACKS = Codec(Boxes), Codec(tuple[Shot, ...]), Codec(Tracks)
 
 
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -149,8 +146,8 @@ class _Watcher:
         every = 1 if self.rules is None else self.rules.every
         describer = "" if self._describer is None else self._describer.identity
         settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", codec=BOXES, version=3, settings=settings)
-        shot_stage = Stage(name="shots", codec=SHOTS, settings=self.shots and self.shots.identity)
+        box_stage = Stage(name="boxes", kind=Boxes, version=3, settings=settings)
+        shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
         boxes = None if detector is None else cache.find(box_stage, inputs)
         shots = None if self.shots is None else cache.find(shot_stage, inputs)
         wants_boxes = detector is not None and boxes is None
@@ -197,7 +194,7 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, codec=TRACKS, version=5, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=5, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[ShotFrames] = []
         if rules.end_at_cuts and shots is not None:

@@ -11,7 +11,7 @@ from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
 from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, read_labels, table
 from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
-from vidence.make.pipeline.cache import Codec, Stage, Unit
+from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
@@ -28,7 +28,6 @@ from vidence.records import Record
 
 NAME, VERSION = "actpld", 2
 STAGES = ("rows", "files", "clips", "choices", "tables", "study")
-_CLIPS = Codec(ClipResult)
 
 
 class ActpldConfig(Record, omit_defaults=True):
@@ -177,7 +176,7 @@ class _Build(Session):
         """The clips; those that are there already are not made again."""
         rules = self.config.clips
         jobs = {c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out) for c, f in found.items()}
-        stage = Stage(name="clips", codec=_CLIPS, version=VERSION, settings=msgspec.to_builtins(rules))
+        stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []

@@ -246,7 +246,7 @@ class Session:
             if found[unit.name] is not None:
                 self.done(unit.stage.name, unit.name, was_cached=True)
         flows = {unit.name: self._keeping(unit) for unit in units if found[unit.name] is None}
-        asked = models.ask(flows, model=model)
+        asked = models.run(flows, model=model)
         made: dict[str, Artifact[T]] = {}
         failed: dict[str, Failed] = {}
         for name, artifact in found.items():
