@@ -34,7 +34,7 @@ from vidence.make.planted.planted_making import make_planted
 out = Path(sys.argv[1])
 context = BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 made = make_planted(out / "made", seed=7, context=context)
-lights = make_lights(out / "lights", context=context)
+lights = make_lights(out / "lights")
 print(json.dumps({"n": len(made.drafts), "lights": {k: str(v) for k, v in lights.items()}}))
 """
 
@@ -120,7 +120,7 @@ def test_the_clips_of_lights_are_the_same_in_all_versions(without):
     ids = {name: [line.split(",")[0] for line in lines] for name, lines in rows.items()}
     assert ids["clean"] == ids["scrambled"] == ids["noisy"]
     assert len(ids["clean"]) == 1 + 32
-    films = {name: (Path(path) / "clips" / "walk-0.mp4").read_bytes() for name, path in folders.items()}
+    films = {name: (Path(path) / "clips" / "walk-01.mp4").read_bytes() for name, path in folders.items()}
     assert len(set(films.values())) == 3
 
 
