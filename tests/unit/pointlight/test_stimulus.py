@@ -10,7 +10,7 @@ from vidence.pointlight.body import limbs_of
 from vidence.pointlight.manipulations import mask_scrambled
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
 from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
-from vidence.pointlight.stimulus import in_time, make_stimulus, with_seed, without_dots
+from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
 
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
 
@@ -222,7 +222,7 @@ def test_the_seed_decides_every_draw():
     overrides = {"scramble": "both", "jitter_m": 0.01, "n_noise": 9, "dropout": 0.1, "polarity": "mixed"}
     first = make_stimulus([moving()], spec(**overrides, seed=1))
     same = make_stimulus([moving()], spec(**overrides, seed=1))
-    other = make_stimulus([moving()], with_seed(spec(**overrides, seed=1), 2))
+    other = make_stimulus([moving()], spec(**overrides, seed=2))
     assert np.array_equal(first.centres_px, same.centres_px, equal_nan=True)
     assert not np.array_equal(first.centres_px, other.centres_px, equal_nan=True)
 
