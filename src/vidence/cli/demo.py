@@ -220,9 +220,7 @@ def _diagnose_all(out: Path, console: Console, *, runs: Mapping[str, Run]) -> li
 
 
 def _context(out: Path) -> BuildContext:
-    return BuildContext(
-        cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=environment().n_workers
-    )
+    return BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 
 
 def _lights(out: Path) -> Section:

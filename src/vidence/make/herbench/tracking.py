@@ -1,7 +1,7 @@
 """Tracking step: each video is read once for boxes and shots; then tracks are cleaned, ranked, picked."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -43,7 +43,6 @@ class Boxes:
 
     detections: Detections
     vectors: NDArray[np.float32] | None = None
-    problems: tuple[str, ...] = ()
     finds_parts: bool
 
 
@@ -51,14 +50,13 @@ class Boxes:
 class Tracks:
     """The tracks of one video after refining, those chosen (best first), and what became of the rest.
 
-    `raw_ids` are the tracks before refining, `scores` the rank of each refined track.
+    `raw_ids` are the tracks before refining.
     """
 
     video: TrackedVideo
     chosen: tuple[str, ...]
     raw_ids: tuple[str, ...]
     dropped: tuple[Dropped, ...] = ()
-    scores: Mapping[str, float]
 
 
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -256,7 +254,6 @@ def read_once(
     boxes = Boxes(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
-        problems=tuple(problem.message for problem in watched.problems),
         finds_parts=getattr(detector, "finds_parts", False),
     )
     if shots is None:
@@ -341,7 +338,6 @@ def find_tracks(
         chosen=chosen,
         raw_ids=found.raw_ids,
         dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
-        scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
     )
 
 

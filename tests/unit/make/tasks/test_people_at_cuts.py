@@ -8,7 +8,8 @@ import pytest
 from subjects.tracks import shots, track, video, walk
 from vidence.catalog import Spec, create
 from vidence.errors import DataError
-from vidence.make.herbench.tracking import TRACKS, Tracks
+from vidence.make.herbench.tracking import Tracks
+from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
 from vidence.make.tasks.people import is_inside, ways
 from vidence.seeing.cleaning import FilterSettings
@@ -235,12 +236,13 @@ class TestOthers:
 def test_tracks_are_kept_with_cuts_and_others():
     quick = across("quick", first=30, last=45)
     tracked = replace(video(TestOthers.WALKERS), others=(quick,), shots=shots(99, 200))
-    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
-    again = TRACKS.decode(TRACKS.encode(value)).video
+    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"))
+    tracks = Stage(name="tracks", kind=Tracks)
+    again = tracks.decode(tracks.encode(value)).video
     assert [t.track_id for t in again.tracks] == ["w0", "w1", "w2", "w3", "w4"]
     assert again.cuts == (99, 200)
     black = replace(value, video=replace(tracked, shots=BLACK))
-    assert TRACKS.decode(TRACKS.encode(black)).video.shots == BLACK
+    assert tracks.decode(tracks.encode(black)).video.shots == BLACK
     (other,) = again.others
     assert other.track_id == "quick"
     assert np.array_equal(other.boxes_px, quick.boxes_px)
