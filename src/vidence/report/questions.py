@@ -109,7 +109,8 @@ class ContactSheets:
             images = self._images(root, media, frames=chosen, encoding=encoding)
         except MediaError as error:
             return Pictured(note=f"The frames cannot be pictured: {error}")
-        sheet = _compose(images, [frame.time_s for frame in chosen], thumb_px=self.thumb_px)
+        times = [f"{frame.time_s:.1f} s" for frame in chosen]
+        sheet = compose(images, times, n_columns=N_COLUMNS, thumb_px=self.thumb_px)
         sheet_id = f"sheet-{len(self.sheets) + 1}"
         self.sheets[sheet_id] = sheet
         self._n_bytes += len(sheet.jpeg)
@@ -171,22 +172,22 @@ def _small(data: bytes, thumb_px: int) -> Image.Image:
     return small
 
 
-def _compose(images: Sequence[Image.Image], times_s: Sequence[float], *, thumb_px: int) -> Sheet:
-    """The images in rows, each with its time in a corner."""
-    n_columns = min(N_COLUMNS, len(images))
+def compose(images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: int, thumb_px: int) -> Sheet:
+    """The images, at least one, in rows, each with its label in a corner; `thumb_px` sets its size."""
+    n_columns = min(n_columns, len(images))
     n_rows = -(-len(images) // n_columns)
     cell = (max(i.width for i in images) + _GAP_PX, max(i.height for i in images) + _GAP_PX)
     size = (n_columns * cell[0] - _GAP_PX, n_rows * cell[1] - _GAP_PX)
     whole = Image.new("RGB", size, (128, 128, 128))
     pen = ImageDraw.Draw(whole)
     font = ImageFont.load_default(size=max(9, thumb_px // 14))
-    for i, (image, time_s) in enumerate(zip(images, times_s, strict=True)):
+    for i, (image, label) in enumerate(zip(images, labels, strict=True)):
         corner = (i % n_columns * cell[0], i // n_columns * cell[1])
         whole.paste(image, corner)
-        label = f"{time_s:.1f} s"
-        box = pen.textbbox((corner[0] + 3, corner[1] + 2), label, font=font)
-        pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
-        pen.text((corner[0] + 3, corner[1] + 2), label, fill=(255, 255, 255), font=font)
+        if label:
+            box = pen.textbbox((corner[0] + 3, corner[1] + 2), label, font=font)
+            pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
+            pen.text((corner[0] + 3, corner[1] + 2), label, fill=(255, 255, 255), font=font)
     out = io.BytesIO()
     whole.save(out, "JPEG", quality=QUALITY)
     return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])

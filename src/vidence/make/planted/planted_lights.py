@@ -8,7 +8,7 @@ import msgspec
 import numpy as np
 from PIL import Image
 
-from vidence.make.cards.report_pictures import Labelled, compose
+from vidence.make.cards.report_pictures import sheet_of
 from vidence.make.herbench.report_tables import number_column, plain_table, text_column
 from vidence.make.lights.ablation_clips import WALKER_ACTIONS, StimulusSet, write_condition
 from vidence.make.lights.ablation_config import AblationConfig, Motions, conditions, unique
@@ -117,11 +117,12 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
 
 def _rows(title: str, shown: Mapping[str, tuple[str, StimulusSpec]]) -> Picture:
     """One row of frames for each thing that is shown, its name in the first."""
-    cells: list[Labelled] = []
-    for name, (source, spec) in shown.items():
-        for i, image in enumerate(_frames(source, spec)):
-            cells.append(Labelled(image=image, label="" if i else name))
-    return Picture(title=title, sheet=compose(cells, n_columns=_N_SHOWN, thumb_px=_THUMB_PX))
+    cells = [
+        (image, "" if i else name)
+        for name, (source, spec) in shown.items()
+        for i, image in enumerate(_frames(source, spec))
+    ]
+    return Picture(title=title, sheet=sheet_of(cells, n_columns=_N_SHOWN, thumb_px=_THUMB_PX))
 
 
 def _frames(source: str, spec: StimulusSpec) -> Sequence[Image.Image]:
