@@ -2,12 +2,13 @@
 
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
 from vidence.pointlight.kinematics import bone_lengths
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
 from vidence.records import Record
 
@@ -356,25 +357,19 @@ def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:
 FEWEST_FRAMES = 8
 
 
-class MotionReport(Record):
+class MotionReport(MotionSource, omit_defaults=False):
     """What a file of motion holds, what was done about its defects, and what is doubtful.
 
-    `points_missing` are those of the 13 points of a body that it does not give. `notes` tell what was mended
-    on reading. `is_usable` is False with fewer than 8 frames.
+    `points_missing` are those of the 13 points of a body that it does not give. `is_usable` is False with
+    fewer than 8 frames.
     """
 
-    file: str
-    format: str
-    metres_per_unit: float
-    fps_claimed: float | None
     fps: float
-    fps_note: str
     n_frames: int
     duration_s: float
     kind: str
     points: tuple[str, ...]
     points_missing: tuple[str, ...]
-    notes: tuple[str, ...]
     checks: tuple[Check, ...]
     is_usable: bool
 
@@ -386,7 +381,6 @@ class MotionReport(Record):
 
 def inspect(motion: Motion) -> MotionReport:
     """Run every check on a motion; with fewer than `FEWEST_FRAMES` no stimulus can be cut from it."""
-    source = motion.source
     is_usable = motion.n_frames >= FEWEST_FRAMES
     frames = Check(
         name="frames",
@@ -398,18 +392,13 @@ def inspect(motion: Motion) -> MotionReport:
     )
     there = points_of(motion.names)
     return MotionReport(
-        file=source.file,
-        format=source.format,
-        metres_per_unit=source.metres_per_unit,
-        fps_claimed=source.fps_claimed,
+        **msgspec.structs.asdict(motion.source),
         fps=motion.fps,
-        fps_note=source.fps_note,
         n_frames=motion.n_frames,
         duration_s=motion.duration_s,
         kind=motion.kind,
         points=motion.names,
         points_missing=tuple(p for p in SETS["13"] if p not in there),
-        notes=source.notes,
         checks=(
             frames,
             height(motion),
