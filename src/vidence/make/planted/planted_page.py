@@ -1,9 +1,7 @@
 """The part of a page that shows questions made of planted material, and who was found in it."""
 
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Sequence
 
-from vidence.make.cards.report_pictures import evidence_sheet, frames_sheet
 from vidence.make.herbench.report_tables import (
     number_column,
     plain_table,
@@ -11,21 +9,13 @@ from vidence.make.herbench.report_tables import (
     structure_table,
     text_column,
 )
-from vidence.make.pipeline.material import Draft
 from vidence.make.planted.planted_making import LEAK_EVERY, PlantedMaking, PlantedPerson
-from vidence.media.video import Video, open_video
-from vidence.report.sections import Picture, Section
+from vidence.report.sections import Section
 from vidence.tables.table import Table
-
-# Forms of question that are shown with the frames of their evidence.
-_SHOWN: Final = (("RLPC", "entered"), ("MPDR", "order-in"), ("MPDR", "overlap"), ("MEGL", "exits"))
-_N_SHOWN: Final = 2
-_THUMB_PX: Final = 170
-_MOST_FRAMES: Final = 12
 
 
 def made_section(made: PlantedMaking) -> Section:
-    """What was planted, who was found, the account, leaks, and some questions as pictures."""
+    """What was planted, who was found, the account, and what became of leaks."""
     listed = [one for one in made.people if one.found is not None]
     n_right = sum(one.found == one.drawn for one in listed)
     verdict = f"{n_right} of {len(listed)} people in questions come and go when and where they were drawn."
@@ -37,7 +27,8 @@ def made_section(made: PlantedMaking) -> Section:
         f"edges at known times, and a log of {deeds} things that are done in three kitchens was planted. "
         f"From these the maker of HERBench's questions made {len(made.drafts)}: it followed the figures, had "
         "a card written of each by a simulated model that sees their coats, and wrote questions. The boxes "
-        "of the figures came from a file; who is who in them, it had to find out.",
+        "of the figures came from a file; who is who in them, it had to find out. The page of the making, "
+        f"{'/'.join(made.page.parts[-3:])} beside this one, shows questions with frames of their evidence.",
         verdict,
         _leak_words(made),
     )
@@ -50,7 +41,6 @@ def made_section(made: PlantedMaking) -> Section:
             stage_table(made.account),
             _leaks(made.leaks),
         ),
-        pictures=tuple(_pictures(made)),
     )
 
 
@@ -99,31 +89,4 @@ def _leaks(leaks: Sequence[tuple[bool, bool]]) -> Table:
         rows,
         note="The gate asks whoever always takes the longest choice, in two orders of the choices; where a "
         "question is removed that was not made to leak, its right choice is the longest anyhow.",
-    )
-
-
-def _pictures(made: PlantedMaking) -> Iterator[Picture]:
-    folder = made.folder / "videos"
-    videos = {street.name: open_video(folder / f"{street.name}.mp4") for street in made.planted.streets}
-    name, video = next(iter(videos.items()))
-    times = [video.n_frames * i // 6 for i in range(1, 6)]
-    strip = {i: f"{float(video.times_s[i]):.1f} s" for i in times}
-    yield Picture(title=f"The film {name}", sheet=frames_sheet(video, strip, n_columns=5, thumb_px=_THUMB_PX))
-    n_shown = 0
-    for form in _SHOWN:
-        draft = next((one for one in made.drafts if (one.task, one.structure) == form), None)
-        if draft is not None and n_shown < _N_SHOWN:
-            n_shown += 1
-            yield _question(draft, videos[draft.video_id])
-
-
-def _question(draft: Draft, video: Video) -> Picture:
-    choices = (
-        f"{letter}. {text}{'   (right)' if i == draft.answer_index else ''}"
-        for i, (letter, text) in enumerate(zip("ABCDE", draft.choices, strict=True))
-    )
-    return Picture(
-        title=f"A question of {draft.task} ({draft.structure}) with a frame of each span of its evidence",
-        sheet=evidence_sheet(draft, video, most=_MOST_FRAMES, n_columns=5, thumb_px=_THUMB_PX),
-        lines=(" ".join(draft.question.split("\n")), *choices),
     )
