@@ -1,6 +1,5 @@
 """The words in which writers of cards are asked: ``card_*.txt``, which files of the user can replace."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -8,6 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
+from vidence.ask.prompting.templates import TemplateFile, digest_of, own_files
 from vidence.errors import UsageError
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
@@ -43,11 +43,9 @@ _PROBES: Final[Mapping[str, object]] = MappingProxyType(
 
 @dataclass(frozen=True, kw_only=True)
 class Template:
-    """A template in effect: whose it is (``vidence`` or ``own``), its file, its text, what fills it."""
+    """A template in effect: its file, ours or the user's own, and what fills it."""
 
-    origin: str
-    file: str
-    text: str
+    file: TemplateFile
     fill: Callable[[Mapping[str, object]], str]
 
     @classmethod
@@ -60,25 +58,23 @@ class Template:
             folder: a file of that name in it replaces the packaged one.
 
         Raises:
-            UsageError: the file cannot be read, has an error, or does not show what it must show.
+            UsageError: there is no such folder, the file cannot be read, has an error, or does not show what
+                it must show.
         """
         from vidence.ask.prompting.parsing import parse_template
 
-        file = f"{name}.txt"
-        own = None if folder is None else folder / file
-        is_own = own is not None and own.is_file()
-        place = str(own) if is_own else file
-        source = own if own is not None and is_own else resources.files("vidence.make") / "templates" / file
-        try:
-            text = source.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{place} cannot be read as UTF-8 text: {error}") from error
-        fill = parse_template(text, place=place, variables=variables)
+        brought = resources.files("vidence.make") / "templates" / f"{name}.txt"
+        file = TemplateFile(brought.name, "vidence", name, brought.read_text("utf-8"))
+        if folder is not None:
+            file = own_files(folder, [name], is_shared=True).get(name, file)
+        fill = parse_template(file.text, place=file.place, variables=variables)
         said = fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
         for shown in _SHOWN & variables.keys():
             if (n_times := said.count(f"<{shown}>")) != 1:
-                raise UsageError(f"{place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once")
-        return cls(origin="own" if is_own else "vidence", file=file, text=text, fill=fill)
+                raise UsageError(
+                    f"{file.place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once"
+                )
+        return cls(file=file, fill=fill)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,24 +89,14 @@ class CardWording:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
-        """Read the templates and try each once.
-
-        Args:
-            folder: files in it replace the packaged ones of the same name. None for none.
+        """Read the templates and try each once; files in `folder` replace packaged ones of the same name.
 
         Raises:
-            UsageError: there is no such folder, a file cannot be read, a template has an error, or it does
-                not show what it must show.
+            UsageError: as for `Template.load`.
         """
-        if folder is not None and not folder.is_dir():
-            names = ", ".join(f"{name}.txt" for name in VARIABLES)
-            raise UsageError(f"{folder} is not a folder; expected one with some of {names}")
         templates = {n: Template.load(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
-        digest = hashlib.sha256()
-        for name, template in sorted(templates.items()):
-            text = template.text.encode()
-            digest.update(f"{name} {len(text)}\n".encode() + text)
-        return cls(digest=digest.hexdigest(), _templates=MappingProxyType(templates))
+        digest = digest_of(template.file for template in templates.values())
+        return cls(digest=digest, _templates=MappingProxyType(templates))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.
@@ -122,5 +108,4 @@ class CardWording:
 
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
-        one = self._templates[name]
-        return f"{one.origin}/{one.file} sha256:{hashlib.sha256(one.text.encode()).hexdigest()}"
+        return self._templates[name].file.label

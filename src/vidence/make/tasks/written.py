@@ -87,8 +87,9 @@ class TaskPrompts:
         digest = hashlib.sha256()
         templates = {p: Template.load(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
         for part, one in templates.items():
-            digest.update(f"{part} {len(one.text.encode())}\n{one.text}".encode())
-        label = f"{templates['ask'].origin}/{templates['ask'].file} sha256:{digest.hexdigest()}"
+            digest.update(f"{part} {len(one.file.text.encode())}\n{one.file.text}".encode())
+        ask = templates["ask"].file
+        label = f"{ask.origin}/{ask.name}.txt sha256:{digest.hexdigest()}"
         return cls(label=label, templates=MappingProxyType(templates))
 
     def fill(self, part: str, **values: object) -> str:
