@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, turns
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, bare_name, open_file, siblings
@@ -391,8 +391,6 @@ class AsfAmc:
         )
         asf = read_asf(open_file(skeleton_path))
         positions = pose(asf, read_amc(opened, asf))
-        is_cmu = asf.metres_per_unit is not None
-        rate = rate_of(opened, self.settings, is_cmu=is_cmu)
         read = Read(
             format=self.name,
             positions=positions,
@@ -403,8 +401,9 @@ class AsfAmc:
             metres_per_unit=asf.metres_per_unit,
             unit_problem=asf.unit_problem,
             notes=notes if stands_in_for else (),
+            is_cmu=asf.metres_per_unit is not None,
         )
-        return finish(read, opened=opened, settings=self.settings, rate=rate)
+        return finish(read, opened=opened, settings=self.settings)
 
 
 def pose(asf: AsfSkeleton, values: Floats) -> Floats:
