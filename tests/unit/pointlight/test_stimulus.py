@@ -9,7 +9,7 @@ from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import limbs_of
 from vidence.pointlight.manipulations import mask_scrambled
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
+from vidence.pointlight.specs import StimulusSpec, View, rotation, seen, spec_of
 from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
 
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
@@ -283,7 +283,7 @@ def test_dots_can_be_left_out():
 )
 def test_specs_that_make_no_sense_are_refused(wrong: dict[str, float]):
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        StimulusSpec(**wrong)
+        spec_of({name: str(value) for name, value in wrong.items()})
 
 
 def test_a_margin_that_leaves_no_room_is_refused():
