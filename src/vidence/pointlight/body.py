@@ -35,7 +35,6 @@ def _sided(template: Mapping[str, str], left: str, right: str) -> dict[str, tupl
 
 
 _JOINTS = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
-_MOST = ("shoulder", "elbow", "hip", "knee", "ankle")
 
 
 def _limbs(names: str) -> dict[str, str]:
@@ -79,13 +78,9 @@ MAPS = (
             "head": ("Head end",),
             "neck": ("Neck",),
             "pelvis": ("Hips",),
+            **_sided(_limbs("*Shoulder *Elbow *Hand *Hip *Knee *Ankle"), "Left", "Right"),
             "left_wrist": ("lhand",),
             "right_wrist": ("rhand",),
-            **_sided(
-                dict(zip(_MOST, ["*Shoulder", "*Elbow", "*Hip", "*Knee", "*Ankle"], strict=True)),
-                "Left",
-                "Right",
-            ),
         },
     ),
     BodyMap(  # the BVH release of CMU for DAZ and Poser
