@@ -26,7 +26,7 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Detector, Merge, ShotFrames, TrackedVideo
 from vidence.seeing.watching import Observer, watch
 
 STAGE: Final = "tracks"
@@ -327,17 +327,23 @@ def find_tracks(
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
+    chosen = tuple(pick.track_id for pick in picks)
+    gone = (*limbs, *mixed, *cleaned.account.dropped)
     dropped = [
-        *_gone((*limbs, *mixed, *cleaned.account.dropped)),
+        *(Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in gone),
         *_merged(cleaned.account.merges),
         *away,
+        *(
+            Dropped(what=t.track_id, stage=STAGE, reason="not-picked")
+            for t in people
+            if t.track_id not in chosen
+        ),
     ]
-    chosen = tuple(pick.track_id for pick in picks)
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
         raw_ids=found.raw_ids,
-        dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
+        dropped=tuple(dropped),
     )
 
 
@@ -354,10 +360,6 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
     )
 
 
-def _gone(tracks: Sequence[DroppedTrack]) -> list[Dropped]:
-    return [Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in tracks]
-
-
 def _merged(merges: Sequence[Merge]) -> list[Dropped]:
     dropped = []
     for merge in merges:
@@ -365,7 +367,3 @@ def _merged(merges: Sequence[Merge]) -> list[Dropped]:
         words = f"joined with {merge.into}, cost {merge.cost:.2f}"
         dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
     return dropped
-
-
-def _not_picked(*, people_ids: Sequence[str], chosen: Sequence[str]) -> list[Dropped]:
-    return [Dropped(what=name, stage=STAGE, reason="not-picked") for name in people_ids if name not in chosen]

@@ -5,7 +5,6 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -21,7 +20,7 @@ from vidence.ask.benchmarks.actpld import (
     Target,
     choices_for,
 )
-from vidence.ask.benchmarks.question_files import Fault, QuestionFile
+from vidence.ask.benchmarks.question_files import Fault
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
@@ -66,15 +65,6 @@ def labels_table(trials: Sequence[Trial]) -> tuple[bytes, tuple[str, ...]]:
 def _most(found: Counter[str]) -> str:
     """The most frequent one, the first by name among equals."""
     return min(found, key=lambda name: (-found[name], name))
-
-
-def read_labels(content: bytes, path: Path) -> Labels:
-    """The labels of a table.
-
-    Raises:
-        DataError: a bad line.
-    """
-    return Labels(QuestionFile(path=path, content=content))
 
 
 def fixed_choices(

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.ask.benchmarks.actpld import Labels
+from vidence.ask.benchmarks.question_files import QuestionFile
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
-from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, read_labels, table
+from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, table
 from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
@@ -207,7 +209,7 @@ class _Build(Session):
             path = self.out / "labels.csv"
             content, notes = labels_table(read.trials)
             self.ledger.notes.extend(notes)
-        choices, dropped = fixed_choices(clips, trials, read_labels(content, path))
+        choices, dropped = fixed_choices(clips, trials, Labels(QuestionFile(path=path, content=content)))
         self.close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
         if not self.reaches("tables"):
             return (), len(choices)
