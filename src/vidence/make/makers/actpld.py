@@ -12,7 +12,7 @@ from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
 from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, table
-from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
+from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
 from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
@@ -167,8 +167,8 @@ class _Build(Session):
         dropped: list[Dropped] = []
         for clip_id, trial in trials.items():
             paths = files_of(trial, folder, known)
-            if isinstance(paths, NoFile):
-                dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths.detail))
+            if isinstance(paths, str):
+                dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths))
             else:
                 found[clip_id] = paths
         self.close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
