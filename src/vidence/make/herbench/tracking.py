@@ -26,7 +26,7 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, Detector, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
 from vidence.seeing.watching import Observer, watch
 
 STAGE: Final = "tracks"
@@ -328,22 +328,13 @@ def find_tracks(
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
     chosen = tuple(pick.track_id for pick in picks)
-    gone = (*limbs, *mixed, *cleaned.account.dropped)
-    dropped = [
-        *(Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in gone),
-        *_merged(cleaned.account.merges),
-        *away,
-        *(
-            Dropped(what=t.track_id, stage=STAGE, reason="not-picked")
-            for t in people
-            if t.track_id not in chosen
-        ),
-    ]
+    gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
+    left = [t.track_id for t in people if t.track_id not in chosen]
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
         raw_ids=found.raw_ids,
-        dropped=tuple(dropped),
+        dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
     )
 
 
@@ -360,10 +351,11 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
     )
 
 
-def _merged(merges: Sequence[Merge]) -> list[Dropped]:
-    dropped = []
+def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:
+    """Tracks that were dropped, and those that became part of another."""
+    dropped = [Dropped(what=t.what, stage=STAGE, reason=t.reason, detail=t.detail) for t in tracks]
     for merge in merges:
-        gone = {merge.before, merge.after} - {merge.into}
+        into = {merge.before, merge.after} - {merge.into}
         words = f"joined with {merge.into}, cost {merge.cost:.2f}"
-        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
+        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(into)]
     return dropped
