@@ -16,7 +16,7 @@ from vidence.report.diagnosed import load_diagnosed
 from vidence.report.diagnosed_calibration import beside_planted, why_section
 from vidence.report.results import load_run
 
-MADE = r"made (\d+) questions.*?: (\d+) people.*?; (\d+) of (\d+) planted leaks"
+MADE = r"made (\d+) questions.*?: (\d+) say.*?; (\d+) of (\d+) planted leaks"
 
 
 def open_and_load(name, folder):
@@ -44,10 +44,10 @@ def test_everything_planted_is_recovered(demo):
     assert "Planted against recovered" in page
     assert "Why the score is what it is" in page
     assert "so is the finding of every question" in page
-    n_made, n_found, n_gone, n_leaks = map(int, re.search(MADE, " ".join(done.out.split())).groups())
-    assert n_made >= 60
+    n_made, n_right, n_gone, n_leaks = map(int, re.search(MADE, " ".join(done.out.split())).groups())
+    assert n_made == n_right > 0
     assert n_gone == n_leaks > 0
-    assert f"{n_found} of {n_found} people in questions come and go when and where they were drawn" in page
+    assert f"{n_right} of {n_made} questions say what was planted" in page
     assert "Planted leaks and the gate that asks without the video" in page
     assert "Naming the action" in page
     assert "pointlight-nn" in page

@@ -110,18 +110,17 @@ def demo(*, out: Path) -> int:
     n_different = sum(one.n_different for one in compared)
     n_missed = sum(not one.is_recovered for one in recovered)
     _print_recovered(console, recovered)
-    n_found = sum(one.found == one.drawn for one in made.people)
-    gone = [is_gone for is_leak, is_gone in made.leaks if is_leak]
+    n_right, n_leaks = sum(one.is_right for one in made.held), sum(leak for leak, _ in made.leaks)
     console.print(
-        f"\nmade {len(made.drafts)} questions of drawn streets and planted logs: {n_found} people found as "
-        f"they were drawn; {sum(gone)} of {len(gone)} planted leaks removed",
+        f"\nmade {len(made.held)} questions of drawn streets and planted logs: {n_right} say what was "
+        f"planted; {sum(leak and gone for leak, gone in made.leaks)} of {n_leaks} planted leaks removed",
         highlight=False,
     )
     verdict = "everything planted was recovered"
     if n_different or n_missed or made.n_different:
         verdict = (
-            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} people or "
-            "leaks of made questions differ"
+            f"{n_different} answers, {n_missed} figures of diagnostics and {made.n_different} made questions "
+            "differ"
         )
     console.print(f"\n{verdict}, in {time.monotonic() - started_s:.0f} s. Open {page}")
     return int(n_different + n_missed + made.n_different > 0)

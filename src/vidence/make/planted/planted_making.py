@@ -1,7 +1,6 @@
-"""Questions made of planted material: drawn streets and planted logs, and the people as they were found."""
+"""Questions made of planted material: drawn streets and planted logs, and what was planted beside them."""
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -10,6 +9,7 @@ import msgspec
 import numpy as np
 
 from vidence.ask.phantom.looks import LOOKS
+from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
@@ -20,6 +20,7 @@ from vidence.make.pipeline.material import Draft
 from vidence.make.pipeline.models import AskLimits, Models
 from vidence.make.pipeline.output import DRAFTS_FILE
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
+from vidence.make.planted import kitchen_claims, street_claims
 from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen
 from vidence.make.planted.street import Street, plan_street, write_street
 from vidence.media.cache import write_whole
@@ -31,9 +32,6 @@ PLAN_FILE, CONFIG_FILE = "planted.json", "config.toml"
 _N_PASSERS = 8
 # Every so manieth question is made to give its answer away, by a right choice longer than all others.
 LEAK_EVERY: Final = 4
-# What a question lists of people, and what it tells reviewers of each.
-_LISTED = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
-_FACT = re.compile(r"([\d.]+) s to ([\d.]+) s \([\d.]+ s\), enters: (\S+), leaves: (\S+)")
 _LEAK = ", as can be seen there from the beginning to the end without any doubt whatever"
 
 CONFIG: Final = """# Drawn streets with boxes found elsewhere, and a planted log; the core alone makes it.
@@ -112,17 +110,16 @@ class Planted(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlantedPerson:
-    """Somebody of a street: when they are in view and which edges they pass, as drawn and as found.
+class PlantedCase:
+    """A question beside the plan: which of its choices say what was planted."""
 
-    Times are seconds, of the first and the last frame. `found` is what questions say, None where none lists
-    this person.
-    """
+    draft: Draft
+    true_choices: tuple[bool, ...]
 
-    video_id: str
-    words: str
-    drawn: tuple[str, ...]
-    found: tuple[str, ...] | None
+    @property
+    def is_right(self) -> bool:
+        """Exactly the choice that the question calls right says what was planted."""
+        return self.true_choices == tuple(i == self.draft.answer_index for i in range(len(self.true_choices)))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,15 +134,13 @@ class PlantedMaking:
     page: Path
     planted: Planted
     account: Account
-    drafts: tuple[Draft, ...]
-    people: tuple[PlantedPerson, ...]
+    held: tuple[PlantedCase, ...]
     leaks: tuple[tuple[bool, bool], ...]
 
     @property
     def n_different(self) -> int:
-        """People who were not found as they were drawn, and planted leaks that stayed."""
-        lost = sum(one.found is not None and one.found != one.drawn for one in self.people)
-        return lost + sum(a and not b for a, b in self.leaks)
+        """Questions that do not say what was planted, and planted leaks that stayed."""
+        return sum(not one.is_right for one in self.held) + sum(a and not b for a, b in self.leaks)
 
 
 def plan(seed: int) -> Planted:
@@ -160,7 +155,7 @@ def plan(seed: int) -> Planted:
 
 
 def make_planted(folder: Path, *, seed: int, context: BuildContext) -> PlantedMaking:
-    """Draw the material into a folder, make questions of it, find the people of the plan in them.
+    """Draw the material into a folder, make questions of it, hold them against the plan.
 
     What is there from an earlier call with this seed is not drawn, made or asked again.
 
@@ -176,8 +171,7 @@ def make_planted(folder: Path, *, seed: int, context: BuildContext) -> PlantedMa
         page=built.folder / PAGE_FILE,
         planted=planted,
         account=built.account,
-        drafts=tuple(drafts),
-        people=tuple(people_in(drafts, planted)),
+        held=tuple(hold(drafts, planted)),
         leaks=tuple(_try_leaks(drafts, folder, context=context, seed=seed)),
     )
 
@@ -198,21 +192,27 @@ def _read(path: Path) -> list[Draft]:
     return [msgspec.json.decode(line, type=Draft) for line in path.read_bytes().splitlines()]
 
 
-def people_in(drafts: Sequence[Draft], planted: Planted) -> Iterator[PlantedPerson]:
-    """Everybody who was drawn, beside what questions that list them tell reviewers."""
-    found: dict[tuple[str, str], tuple[str, ...]] = {}
+def hold(drafts: Sequence[Draft], planted: Planted) -> Iterator[PlantedCase]:
+    """Each question beside the plan of its video.
+
+    Raises:
+        DataError: a question about a video that was not planted, or of which nothing is known.
+    """
+    streets: Mapping[str, Street] = {street.name: street for street in planted.streets}
+    kitchens: Mapping[str, Kitchen] = {kitchen.name: kitchen for kitchen in planted.kitchens}
     for draft in drafts:
-        for i, text in enumerate(_LISTED.findall(draft.question), 1):
-            if fact := _FACT.search(draft.facts.get(f"person {i}", "")):
-                found[draft.video_id, text.rstrip(".")] = fact.groups()
-    for street in planted.streets:
-        for passer in street.passers:
-            words = LOOKS[passer.look].words.rstrip(".")
-            times = f"{street.start_s(passer):.2f}", f"{street.end_s(passer):.2f}"
-            drawn = (*times, passer.enters or "stayed", passer.leaves or "stayed")
-            yield PlantedPerson(
-                video_id=street.name, words=words, drawn=drawn, found=found.get((street.name, words))
+        task, structure = draft.task, draft.structure
+        if (street := streets.get(draft.video_id)) is not None:
+            truth = street_claims.true_choices(
+                street, draft.question, choices=draft.choices, task=task, structure=structure
             )
+        elif (kitchen := kitchens.get(draft.video_id)) is not None:
+            truth = kitchen_claims.true_choices(
+                kitchen, draft.question, choices=draft.choices, task=task, structure=structure
+            )
+        else:
+            raise DataError(f"{draft.draft_id} is about {draft.video_id!r}, which was not planted")
+        yield PlantedCase(draft=draft, true_choices=truth)
 
 
 def leaking(draft: Draft) -> Draft:

@@ -70,6 +70,12 @@ class Street(Record):
         """When somebody is last seen: the time of that frame."""
         return passer.last_frame / self.fps
 
+    def of(self, words: str) -> Passer | None:
+        """Who fits a description; None where it is nobody of this street."""
+        wanted = words.strip().rstrip(".").casefold()
+        found = [p for p in self.passers if LOOKS[p.look].words.rstrip(".").casefold() == wanted]
+        return found[0] if found else None
+
 
 def plan_street(name: str, *, looks: Sequence[int], rng: np.random.Generator) -> Street:
     """Draw who walks how; most come through the left edge and go through the right one, or the reverse.

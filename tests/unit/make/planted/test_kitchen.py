@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from subjects.kitchen_claims import n_done, starts_s, true_choices
 from vidence.errors import DataError
 from vidence.make.planted.kitchen import Deed, Kitchen, log_of, plan_kitchen
+from vidence.make.planted.kitchen_claims import n_done, true_choices
 
 DONE = ("wash pan", "cut lemon", "wash pan", "stir soup", "wash spoon")
 KITCHEN = Kitchen(
@@ -34,8 +34,7 @@ def test_a_log_has_what_was_planned():
     ours = rows[: len(kitchen.deeds)]
     assert all(float(a["end"]) <= float(b["start"]) for a, b in pairwise(ours))
     counts = sorted(
-        (len(starts_s(kitchen, words)) for words in {f"{d.verb} {d.noun}" for d in kitchen.deeds}),
-        reverse=True,
+        (len(kitchen.starts_s(words)) for words in {d.words for d in kitchen.deeds}), reverse=True
     )
     assert counts == [7, 6, 5, 4, 4, 3] + [1] * 9
 

@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects.planted_claims import is_right
+from vidence.errors import DataError
 from vidence.make.pipeline.session import BuildContext
-from vidence.make.planted.planted_making import PlantedMaking, leaking, make_planted
+from vidence.make.planted.planted_making import PlantedMaking, hold, leaking, make_planted
 from vidence.make.planted.planted_page import made_section
 from vidence.tables.table import DASH, shown_rows
 
@@ -35,7 +35,7 @@ out = Path(sys.argv[1])
 context = BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 made = make_planted(out / "made", seed=7, context=context)
 lights = make_lights(out / "lights")
-print(json.dumps({"n": len(made.drafts), "lights": {k: str(v) for k, v in lights.items()}}))
+print(json.dumps({"n": len(made.held), "lights": {k: str(v) for k, v in lights.items()}}))
 """
 
 
@@ -58,9 +58,9 @@ def made(without) -> PlantedMaking:
 
 
 def test_what_was_made_says_what_was_planted(without, made):
-    assert len(made.drafts) == without[1]["n"] >= 60
-    assert {one.task for one in made.drafts} == {"AC", "ASII", "FAM", "MEGL", "MPDR", "RLPC"}
-    assert [one.question for one in made.drafts if not is_right(one, made.planted)] == []
+    assert len(made.held) == without[1]["n"] >= 60
+    assert {one.draft.task for one in made.held} == {"AC", "ASII", "FAM", "MEGL", "MPDR", "RLPC"}
+    assert [one.draft.question for one in made.held if not one.is_right] == []
     assert made.n_different == 0
     tracks = next(stage for stage in made.account.stages if stage.stage == "tracks")
     assert tracks.n_out == sum(len(street.passers) for street in made.planted.streets) == 16
@@ -70,46 +70,44 @@ def test_planted_leaks_are_removed_and_most_others_stay(made):
     leaks = [is_gone for is_leak, is_gone in made.leaks if is_leak]
     others = [is_gone for is_leak, is_gone in made.leaks if not is_leak]
     assert all(leaks)
-    assert len(leaks) == -(-len(made.drafts) // 4)
+    assert len(leaks) == -(-len(made.held) // 4)
     assert sum(others) < len(others) / 4
     stayed = replace(made, leaks=((True, False), (False, True)))
     assert stayed.n_different == 1
 
 
 def test_a_question_that_is_wrong_is_seen(made):
-    right = made.drafts[0]
+    right = made.held[0].draft
     wrong = msgspec.structs.replace(right, answer_index=(right.answer_index + 1) % 5)
-    assert is_right(right, made.planted)
-    assert not is_right(wrong, made.planted)
-
-
-def test_somebody_who_is_found_elsewhere_is_seen(made):
-    listed = [one for one in made.people if one.found is not None]
-    assert len(made.people) == 16 >= len(listed) > 12
-    assert all(one.found == one.drawn for one in listed)
-    moved = replace(listed[0], found=(*listed[0].found[:2], "top", "top"))
-    bad = replace(made, people=(moved, *listed[1:]))
+    (held,) = hold([wrong], made.planted)
+    assert not held.is_right
+    bad = replace(made, held=(held, *made.held[1:]))
     assert bad.n_different == 1
-    said = made_section(bad).paragraphs[1]
-    assert f"{len(listed) - 1} of {len(listed)} people" in said
-    assert "Something is wrong" in said
+    assert "1 of" in made_section(bad).paragraphs[1]
+    assert "something is wrong" in made_section(bad).paragraphs[1]
+    stranger = msgspec.structs.replace(right, video_id="elsewhere")
+    with pytest.raises(DataError, match="'elsewhere', which was not planted"):
+        list(hold([stranger], made.planted))
 
 
 def test_a_leak_is_a_right_choice_longer_than_all_others(made):
-    for draft in made.drafts:
-        choices = leaking(draft).choices
+    for one in made.held:
+        choices = leaking(one.draft).choices
         longest = max(range(5), key=lambda i: len(choices[i]))
-        assert longest == draft.answer_index
-        assert [a == b for a, b in zip(choices, draft.choices, strict=True)].count(False) == 1
+        assert longest == one.draft.answer_index
+        assert [a == b for a, b in zip(choices, one.draft.choices, strict=True)].count(False) == 1
 
 
-def test_the_section_shows_plan_and_account(made):
+def test_the_section_shows_plan_account_and_evidence(made):
     section = made_section(made)
     tables = {table.name: table for table in section.tables}
-    assert sum(line.cells[2].value for line in shown_rows(tables["structures"])) == len(made.drafts)
+    assert sum(line.cells[2].value for line in shown_rows(tables["made by form"])) == len(made.held)
     for line in shown_rows(tables["made people"]):
         when, ways, found_when, found_ways = (cell.text for cell in line.cells[2:])
         assert (found_when, found_ways) in ((when, ways), (DASH, DASH))
+    for line in shown_rows(tables["made counts"]):
+        low, *high = (int(n) for n in line.cells[3].text.split(" to "))
+        assert low <= line.cells[2].value <= (high[0] if high else low)
     assert made.page.is_file()
     assert "made/made/report.html" in section.paragraphs[0]
 

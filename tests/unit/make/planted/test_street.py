@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from subjects.street_claims import n_counted, true_choices
 from vidence.ask.phantom.looks import LOOKS, look_of
 from vidence.errors import DataError, UsageError
 from vidence.make.planted.street import (
@@ -17,6 +16,7 @@ from vidence.make.planted.street import (
     plan_street,
     write_street,
 )
+from vidence.make.planted.street_claims import n_counted, true_choices
 from vidence.media.video import open_video
 
 
@@ -107,11 +107,10 @@ def _overlap(one, other) -> bool:
 
 
 def test_times_and_names():
-    red = STREET.passers[0]
+    red = STREET.of("  " + RED.upper())
     assert (STREET.start_s(red), STREET.end_s(red)) == (1.0, 11.0)
+    assert STREET.of("Nobody like this.") is None
     assert STREET.fps == FPS
-    shouted = f"These:\n1.   {RED.upper()}\n2. {GREEN}\n"
-    assert trues(shouted, ["1 -> 2", "2 -> 1"], "MPDR", "order-in") == []  # a second apart is a tie
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Sequence
 from itertools import combinations, pairwise
 
-from vidence.ask.phantom.looks import LOOKS
 from vidence.errors import DataError
 from vidence.make.planted.street import EDGE_NAMES, FIGURE_PX, HEIGHT_PX, WIDTH_PX, EdgeName, Passer, Street
 
@@ -110,12 +109,7 @@ def _most_inside(passer: Passer, region_px: tuple[float, float, float, float]) -
 
 
 def _listed(street: Street, question: str) -> list[Passer | None]:
-    by_words = {_folded(LOOKS[passer.look].words): passer for passer in street.passers}
-    return [by_words.get(_folded(words)) for words in _LISTED.findall(question)]
-
-
-def _folded(words: str) -> str:
-    return words.strip().rstrip(".").casefold()
+    return [street.of(words) for words in _LISTED.findall(question)]
 
 
 def _everybody(street: Street, question: str) -> list[Passer]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise, product
 
 from vidence.errors import DataError
-from vidence.make.planted.kitchen import Kitchen
+from vidence.make.planted.kitchen import Kitchen, plain
 
 Claim = Callable[[str], bool]
 _LISTED = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
@@ -66,28 +66,15 @@ def n_done(kitchen: Kitchen, question: str, *, structure: str) -> int:
     quoted = _QUOTED.findall(question)
     if not quoted:
         raise DataError(f"no deed is quoted in {question!r}")
-    deed = _plain(quoted[0])
-    if structure == "verb":
-        return sum(one.verb == deed for one in kitchen.deeds)
-    return _count(kitchen, deed)
-
-
-def starts_s(kitchen: Kitchen, words: str) -> tuple[float, ...]:
-    """When something is done, by its words (``wash pan``, or ``wash the pan``)."""
-    wanted = _plain(words)
-    return tuple(deed.start_s for deed in kitchen.deeds if f"{deed.verb} {deed.noun}" == wanted)
-
-
-def _plain(words: str) -> str:
-    """The words of a deed without its article."""
-    return " ".join(word for word in words.casefold().split() if word not in ("the", "a", "an"))
+    deed = plain(quoted[0])
+    return kitchen.n_of_verb(deed) if structure == "verb" else _count(kitchen, deed)
 
 
 def _count(kitchen: Kitchen, words: str) -> int:
-    return len(starts_s(kitchen, words))
+    return len(kitchen.starts_s(words))
 
 
 def _happens(kitchen: Kitchen, deeds: Sequence[str]) -> bool:
     """Whether deeds of these words happen in this order somewhere in the video."""
-    starts = [starts_s(kitchen, words) for words in deeds]
+    starts = [kitchen.starts_s(words) for words in deeds]
     return any(all(a < b for a, b in pairwise(times)) for times in product(*starts))
