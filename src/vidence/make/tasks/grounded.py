@@ -12,8 +12,7 @@ from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.make.pipeline.material import Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
-from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of, timeline_of
-from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
 from vidence.make.tasks.written import NotWritten, Request, TaskPrompts, Written, write
 
 NAMES = ("agar", "agbi")
@@ -99,9 +98,8 @@ class Grounded:
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions that a model writes; as many are asked for together as are still wanted."""
         log = DraftLog(code=self.code, video_id=material.source.video_id, rng=rng)
-        if log.lacks(material, self.needs) or material.tracked is None:
+        if log.lacks(material, self.needs):
             return log.made
-        timeline = timeline_of(material.tracked)
         waiting = self._wanted(material, log, rng=rng)
         while waiting and log.n_drafts < most:
             n_now = most - log.n_drafts
@@ -111,7 +109,7 @@ class Grounded:
                 if isinstance(result, NotWritten):
                     log.take(NoCandidate(subject=asked.subject, reason=result.reason, detail=result.detail))
                 else:
-                    log.take(self._candidate(asked, result, timeline))
+                    log.take(self._candidate(asked, result))
         return log.made
 
     def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_Asked]:
@@ -146,7 +144,7 @@ class Grounded:
         mine = [c for c in material.crops if c.track_id == person.track_id and c.frame_index in frames]
         return tuple(sorted(mine, key=lambda crop: crop.frame_index))
 
-    def _candidate(self, asked: _Asked, written: Written, timeline: Timeline) -> Candidate:
+    def _candidate(self, asked: _Asked, written: Written) -> Candidate:
         person = asked.person
         b_card = person.b_card.text if person.b_card else ""
         return Candidate(
@@ -155,7 +153,7 @@ class Grounded:
             question=f"{only_one(person)}\n{written.question}",
             right=written.answer,
             wrong=written.distractors,
-            evidence=person.looks(timeline),
+            evidence=person.looks,
             facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
             truth="model",
         )

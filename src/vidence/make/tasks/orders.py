@@ -214,7 +214,7 @@ def _n_closer(
 # --------------------------------------------------------------------------- of numbered things
 
 
-def other_orders(right: Sequence[int], *, n: int, rng: np.random.Generator) -> tuple[str, ...]:
+def other_orders(right: Sequence[int], *, rng: np.random.Generator, n: int = N_WRONG) -> tuple[str, ...]:
     """`n` orders of the same numbers that are not the right one, as texts; fewer where there are fewer.
 
     They are drawn from all orders and not made from the right one by small changes: otherwise the right one
