@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -13,7 +14,8 @@ from vidence.contracts import Flow
 from vidence.make.pipeline.material import Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
 from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
-from vidence.make.tasks.written import NotWritten, Request, TaskPrompts, Written, write
+from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
+from vidence.make.writing.writer import Piece, write_all
 
 NAMES = ("agar", "agbi")
 SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(
@@ -104,12 +106,20 @@ class Grounded:
         while waiting and log.n_drafts < most:
             n_now = most - log.n_drafts
             now, waiting = waiting[:n_now], waiting[n_now:]
-            written = yield from write([a.request for a in now], self._prompts, leak=self._settings.leak)
-            for asked, result in zip(now, written, strict=True):
-                if isinstance(result, NotWritten):
-                    log.take(NoCandidate(subject=asked.subject, reason=result.reason, detail=result.detail))
-                else:
-                    log.take(self._candidate(asked, result))
+            leak = self._settings.leak
+            pieces = [
+                Piece(
+                    prompt=self._prompts.prompt(one.request),
+                    read=partial(read_reply, request=one.request, leak=leak),
+                )
+                for one in now
+            ]
+            written = yield from write_all(pieces, self._prompts)
+            for asked, piece in zip(now, written, strict=True):
+                if piece.made is not None:
+                    log.take(self._candidate(asked, piece.made))
+                elif (why := piece.objection) is not None:
+                    log.take(NoCandidate(subject=asked.subject, reason=why.reason, detail=why.detail))
         return log.made
 
     def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_Asked]:
