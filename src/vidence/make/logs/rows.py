@@ -232,6 +232,41 @@ class LogBuilder:
         """The class of a noun: as the log gives it, otherwise by the table; -1 for an unknown one."""
         return given if given >= 0 else self._nouns.find(text)
 
+    def event(
+        self,
+        event_id: str,
+        row: Mapping[str, object],
+        when: Span,
+        *,
+        verb: tuple[str, int],
+        nouns: Sequence[tuple[str, int]],
+        noun: tuple[str, int] | None = None,
+    ) -> Event:
+        """The event of a row; verb and nouns with their classes as the log gives them, -1 for none.
+
+        Args:
+            event_id: its id.
+            row: has ``video_id`` and ``narration``.
+            when: its span.
+            verb: what is done.
+            nouns: everything that is named.
+            noun: what it is done to; the first of `nouns` where it is not given.
+        """
+        noun = nouns[0] if noun is None else noun
+        return Event(
+            event_id=event_id,
+            video_id=str(row["video_id"]),
+            start_s=when.start_s,
+            end_s=when.end_s,
+            narration=str(row["narration"]),
+            verb=verb[0],
+            noun=noun[0],
+            verb_class=self.verb_class(*verb),
+            noun_class=self.noun_class(*noun),
+            nouns=tuple(text for text, _ in nouns),
+            noun_classes=tuple(self.noun_class(*one) for one in nouns),
+        )
+
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:
         """All of it.
 

@@ -3,7 +3,7 @@
 import csv
 import io
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +11,7 @@ from typing import Final
 from vidence.errors import DataError, MediaError
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
+from vidence.make.logs.files import Fault, csv_lines
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
 from vidence.records import Evidence
@@ -94,15 +95,13 @@ def read_csv(path: Path, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
     found: dict[str, Reviewed] = {}
     named: set[str] = set()
     for line, cells in _lines(path):
-        one = _reviewed(line, cells, known)
-        named.add(cells.get("item_id", ""))
+        one = f"{cells.field}: {cells.reason}" if isinstance(cells, Fault) else _reviewed(line, cells, known)
+        named.add("" if isinstance(cells, Fault) else cells.get("item_id", ""))
         if isinstance(one, str):
             faults.append(f"line {line}: {one}")
         elif one.item_id in found:
-            faults.append(
-                f"line {line}: a second line for {one.item_id}, after line {found[one.item_id].line}; "
-                "keep one"
-            )
+            before = found[one.item_id].line
+            faults.append(f"line {line}: a second line for {one.item_id}, after line {before}; keep one")
         else:
             found[one.item_id] = one
     faults += [
@@ -120,8 +119,8 @@ def read_csv(path: Path, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
 _MOST_FAULTS = 20
 
 
-def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a sheet, each with the line that it begins on."""
+def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:
+    """The rows of a sheet, or what is wrong with them, each with the line that it begins on."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -130,24 +129,15 @@ def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise DataError(
             f"{path} is no CSV in UTF-8 ({error}); save the sheet once more, as 'CSV UTF-8'"
         ) from error
-    dialect = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect)
-    found: list[tuple[int, dict[str, str]]] = []
-    try:
-        heading = [name.strip() for name in next(reader, [])]
-        missing = [name for name in ("item_id", VERDICT) if name not in heading]
-        if missing:
-            raise DataError(
-                f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
-            )
-        line = reader.line_num + 1
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                found.append((line, dict(zip(heading, (c.strip() for c in cells), strict=False))))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num}: {error}") from error
-    return found
+    rows = csv_lines(text)
+    _, heading = next(rows, (1, list[str]()))
+    named = () if isinstance(heading, Fault) else heading
+    if missing := [name for name in ("item_id", VERDICT) if name not in named]:
+        raise DataError(
+            f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
+        )
+    for line, cells in rows:
+        yield line, cells if isinstance(cells, Fault) else dict(zip(named, cells, strict=False))
 
 
 def is_begun(path: Path) -> bool:
@@ -158,9 +148,10 @@ def is_begun(path: Path) -> bool:
     if not path.exists():
         return False
     try:
-        return any(cells.get(name, "") for _, cells in _lines(path) for name in TO_FILL)
+        rows = [cells for _, cells in _lines(path)]
     except DataError:
         return True
+    return any(isinstance(cells, Fault) or any(map(cells.get, TO_FILL)) for cells in rows)
 
 
 def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]) -> Reviewed | str:
