@@ -16,10 +16,11 @@ from vidence.make.tasks.candidates import (
     ComputedTask,
     DraftLog,
     NoCandidate,
+    any_or,
     fresh,
 )
 from vidence.make.tasks.events import EventContext, EventContexts, span_of, used_up
-from vidence.make.tasks.orders import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
+from vidence.make.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
 from vidence.make.tasks.wording import ARROW, order_of
 from vidence.records import Record
 
@@ -97,16 +98,16 @@ class Asii(ComputedTask):
     ) -> Candidates:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
         timelines = self._timelines(video, kinds, rng=rng)
-        any_yet = False
-        for timeline in timelines:
-            any_yet = True
+        detail = (
+            f"no {N_EVENTS} events that do not overlap, of kinds that occur {_MOST_OCCURRENCES} times at most"
+        )
+        none = NoCandidate(subject=structure, reason="too-few-events", detail=detail)
+        for timeline in any_or(timelines, none):
+            if isinstance(timeline, NoCandidate):
+                yield timeline
+                return
             yield make(timeline, timelines, rng)
-        if any_yet:
-            yield used_up(structure)
-        else:
-            kinds_of = f"of kinds that occur {_MOST_OCCURRENCES} times at most"
-            detail = f"no {N_EVENTS} events that do not overlap, {kinds_of}"
-            yield NoCandidate(subject=structure, reason="too-few-events", detail=detail)
+        yield used_up(structure)
 
     def _timelines(
         self, video: VideoEvents, kinds: Mapping[str, _Kind], *, rng: np.random.Generator
@@ -171,9 +172,17 @@ def _candidate(
     question: str,
     *,
     right: str,
-    wrong: Sequence[str],
-    made: Mapping[str, str],
+    wrong: Mapping[str, str],
 ) -> Candidate:
+    """A candidate; `wrong` are the wrong orders in words, and how each was made."""
+    facts = {}
+    for event, kind in zip(timeline.events, timeline.kinds, strict=True):
+        starts = ", ".join(f"{start_s:.2f}" for start_s in kind.starts_s)
+        facts[kind.text] = f"{event.start_s:.2f}-{event.end_s:.2f} s; starts at {starts} s"
+    named = {
+        text if structure == "own-events" else f"wrong order {i}": how
+        for i, (text, how) in enumerate(wrong.items(), 1)
+    }
     return Candidate(
         structure=structure,
         subject=timeline.said(range(N_EVENTS)),
@@ -181,7 +190,7 @@ def _candidate(
         right=right,
         wrong=tuple(wrong),
         evidence=tuple(span_of(event) for event in timeline.events),
-        facts={**_facts(timeline), **made},
+        facts={**facts, **named},
     )
 
 
@@ -193,15 +202,13 @@ def _same_events(
         return _no_orders("same-events", timeline, len(wrong))
     # The numbers under which the events are listed, in their true order.
     number = [int(i) + 1 for i in rng.permutation(N_EVENTS)]
-    texts = dict(zip(number, (kind.text for kind in timeline.kinds), strict=True))
-    listed = "\n".join(f"{n}. {texts[n]}" for n in sorted(texts))
+    listed = "\n".join(f"{n}. {timeline.kinds[number.index(n)].text}" for n in sorted(number))
     return _candidate(
         "same-events",
         timeline,
         f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
         right=order_of(number),
-        wrong=[order_of([number[i] for i in one.order]) for one in wrong],
-        made=_made(wrong),
+        wrong={order_of([number[i] for i in one.order]): one.how for one in wrong},
     )
 
 
@@ -221,7 +228,7 @@ def _own_events(
         "Each option lists five events of the video. Which one lists them in the order in which they happen?"
     )
     right = timeline.said(range(N_EVENTS))
-    return _candidate("own-events", timeline, question, right=right, wrong=list(wrong), made=wrong)
+    return _candidate("own-events", timeline, question, right=right, wrong=wrong)
 
 
 def _between(
@@ -243,8 +250,7 @@ def _between(
         timeline,
         f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
         right=timeline.said(inner),
-        wrong=[timeline.said([i + 1 for i in one.order]) for one in wrong],
-        made=_made(wrong),
+        wrong={timeline.said([i + 1 for i in one.order]): one.how for one in wrong},
     )
 
 
@@ -253,18 +259,6 @@ def _no_orders(structure: str, timeline: _Timeline, n: int) -> NoCandidate:
     return NoCandidate(
         subject=f"{structure}, {timeline.said(range(N_EVENTS))}", reason="order-exists", detail=detail
     )
-
-
-def _facts(timeline: _Timeline) -> dict[str, str]:
-    facts = {}
-    for event, kind in zip(timeline.events, timeline.kinds, strict=True):
-        starts = ", ".join(f"{start_s:.2f}" for start_s in kind.starts_s)
-        facts[kind.text] = f"{event.start_s:.2f}-{event.end_s:.2f} s; starts at {starts} s"
-    return facts
-
-
-def _made(wrong: Sequence[Perturbed]) -> dict[str, str]:
-    return {f"wrong order {number}": one.how for number, one in enumerate(wrong, 1)}
 
 
 def create(settings: Settings) -> Task:
