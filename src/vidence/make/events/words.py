@@ -1,7 +1,9 @@
 """What words of event logs say to a viewer: near synonyms, doings that are implied, names for anything."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
 
 _WORD = re.compile(r"[a-z']+")
 # Prepositions that a verb of a log carries and that lead nowhere without a second thing.
@@ -34,10 +36,15 @@ _NEAR = (
 # Groups whose doings go with any handling of a thing, narrated or not: taking, putting, moving, looking.
 _IMPLIED = (0, 1, 2, 3, 4)
 _LOOKING = 3
-_GROUPS: dict[str, frozenset[int]] = {}
-for _number, _words in enumerate(_NEAR):
-    for _word in _words.split():
-        _GROUPS[_word] = _GROUPS.get(_word, frozenset()) | {_number}
+
+
+def _groups_of(groups: Sequence[str]) -> dict[str, frozenset[int]]:
+    """For each word the numbers of the groups that it stands in."""
+    words = {word for group in groups for word in group.split()}
+    return {word: frozenset(i for i, group in enumerate(groups) if word in group.split()) for word in words}
+
+
+_GROUPS: Final = _groups_of(_NEAR)
 
 # Nouns that name anything, or what is handled in nearly every kitchen scene without being narrated.
 _VAGUE = """
@@ -69,10 +76,7 @@ _ALIKE = (
     "onion shallot leek garlic",
     "flour sugar salt powder",
 )
-_ALIKE_OF: dict[str, frozenset[int]] = {}
-for _number, _words in enumerate(_ALIKE):
-    for _word in _words.split():
-        _ALIKE_OF[_word] = _ALIKE_OF.get(_word, frozenset()) | {_number}
+_ALIKE_OF: Final = _groups_of(_ALIKE)
 _LEADING_ON_WORDS = frozenset(_LEADING_ON.split())
 _TO_ANOTHER = (_LEADING_ON_WORDS | {"in", "on"}) - {"of"}
 _LITTLE_WORDS = frozenset(_LITTLE.split())
