@@ -1,6 +1,7 @@
 """The words in which writers of cards are asked: ``card_*.txt``, which files of the user can replace."""
 
 import hashlib
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -8,11 +9,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
+import msgspec
+
 from vidence.ask.prompting import templates as prompting
 from vidence.errors import UsageError
+from vidence.records import Prompt, TextPart
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
 SYSTEM, REPAIR = "card_system", "card_repair"
+_MOST_EARLIER: Final = 4_000
 
 # What each template can use, and what it means.
 VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -118,6 +123,13 @@ class CardWording:
             UsageError: it cannot be filled with them.
         """
         return self._templates[name].fill(values)
+
+    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+        kept = said if len(said) <= _MOST_EARLIER else f"{said[:_MOST_EARLIER]} ..."
+        values = {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem}
+        more = TextPart(text=self.fill(REPAIR, values))
+        return msgspec.structs.replace(prompt, parts=(*prompt.parts, more))
 
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
