@@ -11,6 +11,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.ask.files import DataFile
 from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import ChatDialect, Settings
 from vidence.ask.models.replay import Settings as ReplaySettings
@@ -70,6 +71,6 @@ def test_recorded_replies_come_back_unchanged_from_every_format(replies: dict[st
     for name, content in contents.items():
         found = [
             recorded(place, row, ReplaySettings(file=name))
-            for place, row in rows(Path(name), content.encode())
+            for place, row in rows(DataFile(Path(name), content.encode()))
         ]
         assert {one.item_id: one.reply.text for one in found} == replies

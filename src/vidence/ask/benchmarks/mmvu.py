@@ -10,8 +10,9 @@ from typing import Literal
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.question_files import Fault, Gathering, checked, decoded, listed, text_of
+from vidence.ask import files
+from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, listed, locate
+from vidence.ask.files import FieldError, decoded, text_of
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance, Sampling
@@ -156,28 +157,23 @@ class Mmvu:
         """
         if split == "test":
             raise UsageError(f"{_HIDDEN}; expected split 'validation'")
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(
-            question_files.locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED)
-        )
-        gathering = Gathering(file, strict=strict)
+        check_split(self.name, split, self.splits)
+        file = files.read(locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED))
+        gathering = Gathering(file, strict=strict, id_field="id")
         decoder = msgspec.json.Decoder(_Row)
-        rows: list[tuple[str, _Row]] = []
-        for line, text in question_files.elements(file):
-            item_id = text_of(text, "id")
-            if item_id.startswith("test_"):
+        rows: list[tuple[str, bytes, _Row]] = []
+        for line, text in files.elements(file):
+            if (item_id := text_of(text, "id")).startswith("test_"):
                 raise UsageError(
                     f"{file.path}:{line}: {item_id!r} found. {_HIDDEN}; expected validation.json"
                 )
-            row = decoded(text, decoder)
-            if isinstance(row, Fault):
-                gathering.add(line, row, item_id=item_id)
-            else:
-                rows.append((line, row))
-        revision = _revision({row.id: row.answer for _, row in rows})
-        for line, row in rows:
-            gathering.add(line, _item(row, revision), item_id=row.id)
-        gathering.notes.extend(_notes([row for _, row in rows], revision))
+            with gathering.row(line, text):
+                rows.append((line, text, decoded(text, decoder)))
+        revision = _revision({row.id: row.answer for *_, row in rows})
+        for line, text, row in rows:
+            with gathering.row(line, text):
+                gathering.keep(_item(row, revision))
+        gathering.notes.extend(_notes([row for *_, row in rows], revision))
         return gathering.loaded(media_root=_media_root(data, file.path), revision=revision)
 
 
@@ -186,18 +182,18 @@ def create() -> Benchmark:
     return Mmvu()
 
 
-def _item(row: _Row, revision: str) -> Item | Fault:
+def _item(row: _Row, revision: str) -> Item:
     subject = row.metadata.subject
     if subject not in _DISCIPLINE_OF:
-        return Fault("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
+        raise FieldError("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
     path = _video_path(row.video)
     if not path:
-        return Fault(
+        raise FieldError(
             "video", f"{row.video!r} found; expected an address that ends in videos/SUBJECT/NUMBER.mp4"
         )
     is_choice = row.question_type == "multiple-choice"
     if is_choice and "".join(sorted(row.choices)) != _LETTERS:
-        return Fault("choices", f"the letters {', '.join(row.choices)} found; expected A to E")
+        raise FieldError("choices", f"the letters {', '.join(row.choices)} found; expected A to E")
     item = Item(
         item_id=row.id,
         benchmark=Mmvu.name,
