@@ -8,6 +8,7 @@ others, ``system.txt`` for one, are system messages.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
@@ -50,6 +51,19 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
     }
 
 
+def _brought(folder: Traversable, set_name: str) -> dict[str, TemplateFile]:
+    """The files of a set, those that every judge asks with among them."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder; expected the templates of the judge {set_name!r}")
+    files = brought_files(folder, set_name)
+    if absent := [f"{name}.txt" for name in (QUESTION, REPAIR) if name not in files]:
+        raise UsageError(
+            f"the templates of the judge {set_name!r} in {folder} lack {' and '.join(absent)}; expected "
+            f"{QUESTION}.txt, {REPAIR}.txt and the system messages that the judge names"
+        )
+    return files
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeTemplates:
     """The templates that one judge uses.
@@ -63,14 +77,21 @@ class JudgeTemplates:
 
     @classmethod
     def load(
-        cls, set_name: str, *, override: Path | None, more: Mapping[str, str] = MappingProxyType({})
+        cls,
+        set_name: str,
+        *,
+        override: Path | None,
+        more: Mapping[str, str] = MappingProxyType({}),
+        folder: Traversable | None = None,
     ) -> Self:
         """Read a set and try every template once.
 
         Args:
-            set_name: a folder of ``judging/templates``.
+            set_name: a folder of ``judging/templates``, or the name of the set in `folder`.
             override: a folder whose files replace those of the set.
             more: variables that these templates can use beside `VARIABLES`, with what they mean.
+            folder: the set of a judge of another package, such as
+                ``importlib.resources.files("my_package") / "templates"``; its files end in ``.txt``.
 
         Raises:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
@@ -78,7 +99,9 @@ class JudgeTemplates:
         """
         from vidence.ask.prompting.parsing import parse_template
 
-        files = brought_files(resources.files("vidence.ask.judging") / "templates" / set_name, set_name)
+        if folder is None:
+            folder = resources.files("vidence.ask.judging") / "templates" / set_name
+        files = _brought(folder, set_name)
         if override is not None:
             what = f"prompts for the judge {set_name!r}"
             files |= own_files(override, sorted(files), what=what)

@@ -86,6 +86,8 @@ def brought_files(folder: Traversable, origin: str) -> dict[str, TemplateFile]:
     files = {}
     for entry in folder.iterdir():
         name = entry.name.removesuffix(".txt")
+        if name == entry.name:
+            continue  # a package of another author may hold more than templates
         files[name] = TemplateFile(f"{origin}/{entry.name}", origin, name, entry.read_text("utf-8"))
     return files
 
