@@ -7,7 +7,9 @@ from PIL import Image
 
 from servers.tiny_requests import frame, make_request
 from servers.vllm_standin import Logprob, completed
-from vidence.ask.models.vllm import conversation, read_output, sampling_fields
+from vidence.ask.models.vllm import read_output, sampling_fields
+from vidence.ask.models.weights import Conversation
+from vidence.ask.models.weights import conversation as weights_conversation
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, Usage, VideoPart
@@ -21,6 +23,10 @@ def asking(
 ) -> Request:
     prompt = Prompt(parts=parts, choices=("x", "y", "z", "w"), system=system)
     return Request(item_id="q1", prompt=prompt, sampling=Sampling(**sampling), images=images or {})
+
+
+def conversation(request: Request) -> Conversation:
+    return weights_conversation(request, owner="vllm", image_type="image_pil", has_plain_system=True)
 
 
 def read(request: Request, *arguments: object, **fields: object) -> Reply:
