@@ -10,7 +10,6 @@ would tell the answer, for it is most often the right choice that lacks one; so 
 by the id of the item, and says so in its reasoning.
 """
 
-import hashlib
 import re
 import threading
 from collections.abc import Sequence
@@ -24,13 +23,14 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.ask.models.images import pixels_of
+from vidence.ask.models.local import LocalModel, drawn, images_shown
 from vidence.ask.models.pointlight_features import Seen, describe, find_dots, is_same, seen
 from vidence.ask.models.pointlight_references import Reference, dots_of, read_references, worded
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
 from vidence.media.encode import Size
-from vidence.records import ImagePart, Record, Reply, VideoPart
+from vidence.records import Record, Reply
 
 Floats = NDArray[np.float64]
 VERSION = 2
@@ -76,12 +76,11 @@ class _Known:
     spread: tuple[Floats, ...]
 
 
-class PointlightModel:
+class PointlightModel(LocalModel):
     """The nearest neighbour among the clips of a folder."""
 
-    looks = True
     by_item = True
-    max_in_flight: int | None = 4
+    max_in_flight = 4
 
     def __init__(self, references: Sequence[Reference], settings: Settings, *, digest: str) -> None:
         chosen = "&".join(f"{f}={getattr(settings, f)}" for f in Settings.__struct_fields__ if f != "folder")
@@ -136,11 +135,9 @@ class PointlightModel:
 
     def _guess(self, request: Request, reason: str) -> Reply:
         letters = request.prompt.letters
-        words = f"{request.item_id}:{request.sample}"
-        drawn = int.from_bytes(hashlib.sha256(words.encode()).digest())
         even = dict.fromkeys(letters, -float(np.log(len(letters))))
         return Reply(
-            text=letters[drawn % len(letters)],
+            text=drawn(letters, request.item_id, request.sample),
             reasoning=f"A guess: {reason}.",
             model="pointlight-nn",
             choice_logps=even if request.sampling.want_choice_logps else None,
@@ -217,17 +214,10 @@ def _shown(request: Request, grid: str) -> tuple[list[NDArray[np.uint8]], tuple[
     """The pictures of a request one by one, montages cut, and which frame of the selection each one is."""
     pictures: list[NDArray[np.uint8]] = []
     positions: list[int] = []
-    for part in request.prompt.parts:
-        if isinstance(part, VideoPart):
-            raise RejectedRequestError(
-                f"pointlight-nn reads images, not a whole video ({part.path}); "
-                "use the layout images or montage"
-            )
-        if isinstance(part, ImagePart):
-            picture = pixels_of(part, request.images)
-            cells = [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
-            pictures += cells
-            positions += part.frames or (len(positions),)
+    for part in images_shown(request, owner="pointlight-nn"):
+        picture = pixels_of(part, request.images)
+        pictures += [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
+        positions += part.frames or (len(positions),)
     in_time = sorted(range(len(positions)), key=lambda i: positions[i])
     return [pictures[i] for i in in_time], tuple(positions[i] for i in in_time)
 

@@ -14,6 +14,7 @@ from msgspec import Meta
 from vidence.ask import files
 from vidence.ask.files import DataFile, FieldError
 from vidence.ask.models.answers import finish_of
+from vidence.ask.models.local import LocalModel
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
@@ -134,12 +135,11 @@ def recorded(place: str, row: Row, columns: Settings) -> Recorded:
 # -------------------------------------------------------------------------------------- the model
 
 
-class ReplayModel:
+class ReplayModel(LocalModel):
     """Says what a file says about each item."""
 
     looks = False
     by_item = True
-    max_in_flight: int | None = None
 
     def __init__(self, replies: Mapping[str, Mapping[int, Reply]], *, identity: str, source: str) -> None:
         self.identity = identity
@@ -169,9 +169,6 @@ class ReplayModel:
                 f"{self._source}; recorded samples: {known}"
             )
         return samples[request.sample]
-
-    async def close(self) -> None:
-        """Nothing to let go of."""
 
 
 def _replies(file: DataFile, columns: Settings) -> dict[str, dict[int, Reply]]:
