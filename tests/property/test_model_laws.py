@@ -41,7 +41,7 @@ def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes]
     dialect = ChatDialect(Server(address="http://h/v1", key_env="K", key=""), Settings(name="m"))
 
     async def body_of() -> bytes:
-        return b"".join((await dialect.body(request, leave_out=()))[1])
+        return b"".join(await dialect.written(request, leave_out=()))
 
     body = msgspec.json.decode(anyio.run(body_of))
     *before, user = body["messages"]

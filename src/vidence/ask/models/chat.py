@@ -1,7 +1,7 @@
 """OpenAI's chat-completions protocol, which most servers of open models speak, too."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -11,17 +11,15 @@ from vidence.ask.models.answers import (
     Answer,
     Likely,
     Position,
-    Server,
     choice_logps,
     decode,
-    fault,
     finish_of,
     without_reply,
 )
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.contracts import Request
-from vidence.errors import ModelError, RejectedRequestError, TransientModelError
+from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
 
 OPENAI_HOST = "api.openai.com"
@@ -33,12 +31,7 @@ API = "an OpenAI-compatible API"
 _SCHEMA_WORDS = re.compile(
     r"response_format|json_schema|text\.format|guided|structured|grammar", re.IGNORECASE
 )
-_UNSUPPORTED = re.compile(r"[Uu]nsupported (?:value|parameter): '(\w+)'")
-_ADVICE = {
-    "temperature": "fixed_sampling=true sends neither temperature nor top_p",
-    "top_p": "fixed_sampling=true sends neither temperature nor top_p",
-    "max_tokens": "give max_tokens_field=max_completion_tokens",
-}
+_UNSUPPORTED = "unsupported (?:value|parameter): "
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -77,21 +70,24 @@ class ChatDialect(Dialect):
     """``POST /chat/completions``."""
 
     host = OPENAI_HOST
+    path = "/chat/completions"
     own_fields: ClassVar[frozenset[str]] = frozenset(
         {"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"}
     ) | {"seed", "logprobs", "top_logprobs"}
     schema_field: ClassVar[str] = "response_format"
+    advised = RejectedRequestError
+    advice: ClassVar[Mapping[str, str]] = {
+        f"{_UNSUPPORTED}'(temperature|top_p)'": "fixed_sampling=true sends neither temperature nor top_p",
+        f"{_UNSUPPORTED}'max_tokens'": "give max_tokens_field=max_completion_tokens",
+    }
 
-    def __init__(self, server: Server, settings: Settings) -> None:
-        self._server = server
-        self._settings = settings
-        self._media = EncodedMedia()
+    _settings: Settings
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
-        pieces = Pieces()
         content: object
         if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):
             content = prompt.parts[0].text  # read by servers that know nothing of parts, too
@@ -109,7 +105,7 @@ class ChatDialect(Dialect):
             body |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
         if schema := self._schema(request, leave_out):
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return "/chat/completions", pieces.of(body | settings.extra)
+        return body | settings.extra
 
     async def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -157,14 +153,6 @@ class ChatDialect(Dialect):
         if not is_optional or answer.status not in {400, 422}:
             return ""
         return SCHEMA if _SCHEMA_WORDS.search(answer.body.decode(errors="replace")) else ""
-
-    def fault(self, answer: Answer, request: Request) -> ModelError:
-        """The error, with the option that helps against a setting that the model does not take."""
-        error = fault(answer, self._server)
-        named = _UNSUPPORTED.search(str(error))
-        if not isinstance(error, RejectedRequestError) or named is None or named[1] not in _ADVICE:
-            return error
-        return RejectedRequestError(f"{error} ({_ADVICE[named[1]]})")
 
     def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
         """See `Dialect.read`."""

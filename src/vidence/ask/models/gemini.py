@@ -6,7 +6,7 @@ and is uploaded once per run where it is not.
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -20,12 +20,19 @@ from vidence.ask.models.answers import (
     Server,
     choice_logps,
     decode,
-    fault,
     without_reply,
 )
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
-from vidence.ask.models.http import Caller, Dialect, HttpModel, check_address, identity_of, read_key
+from vidence.ask.models.http import (
+    Caller,
+    Dialect,
+    HttpModel,
+    check_address,
+    check_extra,
+    identity_of,
+    read_key,
+)
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
@@ -40,10 +47,13 @@ HARMS = (
     "HARM_CATEGORY_SEXUALLY_EXPLICIT",
     "HARM_CATEGORY_DANGEROUS_CONTENT",
 )
-_OWN_FIELDS = frozenset({"contents", "systemInstruction", "safetySettings"})
-_OWN_SETTINGS = frozenset(
-    {"temperature", "topP", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema"}
-) | {"thinkingConfig", "responseLogprobs", "logprobs", "mediaResolution", "candidateCount"}
+_OWN_SETTINGS = (
+    *("temperature", "topP", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema"),
+    *("thinkingConfig", "responseLogprobs", "logprobs", "mediaResolution", "candidateCount"),
+)
+_OWN_FIELDS = {"contents", "systemInstruction", "safetySettings"} | {
+    f"generationConfig.{field}" for field in _OWN_SETTINGS
+}
 _NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 _VERSION = re.compile(r"v\d+(alpha|beta)?\d*")
 
@@ -62,14 +72,6 @@ _FINISH: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length"}
 _FINISH.update((word, "refusal") for word in _STOPPED)
 # Reasons of a 400 that every request of the run would get.
 _OF_THE_KEY = {"API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_SERVICE_BLOCKED", "SERVICE_DISABLED"}
-_OF_THE_PLACE = "location is not supported"
-_OF_ALL_REQUESTS = {
-    "thinking level": "choose another thinking_level=, or thinking_budget=",
-    "thinking_level": "choose another thinking_level=, or thinking_budget=",
-    "thinking budget": "choose another thinking_budget=, or thinking_level=",
-    "thinking is not": "leave thinking_budget= and thinking_level= away",
-    "thinking_config": "leave thinking_budget= and thinking_level= away",
-}
 
 
 class Settings(UploadSettings):
@@ -113,9 +115,8 @@ class Settings(UploadSettings):
                 f"{owner}: api_version={self.api_version!r} is no version; expected for example v1 or v1beta"
             )
         generation = self.extra.get("generationConfig")
-        own = _OWN_SETTINGS & generation.keys() if isinstance(generation, dict) else frozenset[str]()
-        if clash := sorted({*(_OWN_FIELDS & self.extra.keys()), *(f"generationConfig.{f}" for f in own)}):
-            raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+        inner = [f"generationConfig.{f}" for f in generation] if isinstance(generation, dict) else []
+        check_extra(owner, [*self.extra, *inner], own=_OWN_FIELDS)
         if self.thinking_level and self.thinking_budget is not None:
             raise UsageError(
                 f"{owner}: thinking_level={self.thinking_level} and thinking_budget={self.thinking_budget} "
@@ -127,18 +128,27 @@ class GeminiDialect(Dialect):
     """``POST /v1/models/NAME:generateContent``, and the File API for long videos."""
 
     host: ClassVar[str] = "generativelanguage.googleapis.com"
+    as_url = False
+    advice: ClassVar[Mapping[str, str]] = {
+        "location is not supported": "the API is not offered where this machine is",
+        "thinking[ _]level": "choose another thinking_level=, or thinking_budget=",
+        "thinking budget": "choose another thinking_budget=, or thinking_level=",
+        "thinking is not|thinking_config": "leave thinking_budget= and thinking_level= away",
+    }
+
+    _settings: Settings
 
     def __init__(self, caller: Caller, settings: Settings) -> None:
-        self._server = caller.server
-        self._settings = settings
-        self._media = EncodedMedia(as_url=False)
+        super().__init__(caller.server, settings)
+        folder = "" if settings.name.startswith(("models/", "tunedModels/")) else "models/"
+        self.path = f"/{settings.api_version or DEFAULT_VERSION}/{folder}{settings.name}:generateContent"
         self._files = Files(caller, settings, fault=self._fault)
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt, long videos are uploaded."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`; long videos are uploaded."""
         prompt, settings = request.prompt, self._settings
-        pieces = Pieces()
         parts = [await self._part(part, request, pieces) for part in prompt.parts]
         body: dict[str, object] = {"contents": [{"role": "user", "parts": parts}]}
         if prompt.system:
@@ -148,13 +158,7 @@ class GeminiDialect(Dialect):
         if settings.safety:
             threshold = settings.safety.upper()
             body["safetySettings"] = [{"category": harm, "threshold": threshold} for harm in HARMS]
-        name = (
-            settings.name
-            if settings.name.startswith(("models/", "tunedModels/"))
-            else f"models/{settings.name}"
-        )
-        version = settings.api_version or DEFAULT_VERSION
-        return f"/{version}/{name}:generateContent", pieces.of(_merged(body, settings.extra))
+        return _merged(body, settings.extra)
 
     async def _part(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -216,18 +220,12 @@ class GeminiDialect(Dialect):
 
     def _fault(self, answer: Answer) -> ModelError:
         details = _details(answer)
-        error = fault(_with_wait(answer, details), self._server)
-        if not isinstance(error, RejectedRequestError):
-            return error
-        if not _OF_THE_KEY.isdisjoint({d.reason for d in details}):
+        error = super()._fault(_with_wait(answer, details))
+        if isinstance(error, RejectedRequestError) and not _OF_THE_KEY.isdisjoint(d.reason for d in details):
             return AccessError(
                 f"{error} (the key was read from the environment variable {self._server.key_env})"
             )
-        said = str(error).lower()
-        if _OF_THE_PLACE in said:
-            return AccessError(f"{error} (the API is not offered where this machine is)")
-        advice = next((advice for words, advice in _OF_ALL_REQUESTS.items() if words in said), None)
-        return error if advice is None else AccessError(f"{error} ({advice})")
+        return error
 
     def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
         """See `Dialect.read`; a prompt or a reply that was blocked is a refusal."""
@@ -396,10 +394,7 @@ def create(settings: Settings) -> HttpModel:
         key_env = "GOOGLE_API_KEY"
     key = read_key(key_env, example="GEMINI_API_KEY")
     server = Server(address=address, ends="before the version, /v1 or /v1beta", key_env=key_env, key=key)
-    headers = {"content-type": "application/json"}
-    if key:
-        headers["x-goog-api-key"] = key
     used = msgspec.structs.replace(settings, base_url=address)
-    caller = Caller(server, headers=headers)
+    caller = Caller(server, headers={"x-goog-api-key": key} if key else {})
     identity = identity_of("gemini", used, left_out={"inline_mb", "upload_timeout_s", "poll_s"})
     return HttpModel(GeminiDialect(caller, used), caller, used, identity=identity)

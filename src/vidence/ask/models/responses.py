@@ -1,7 +1,7 @@
 """OpenAI's Responses API; the server is asked not to store the exchange."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import msgspec
 
@@ -35,17 +35,18 @@ class ResponsesDialect(ChatDialect):
         "reasoning",
         "background",
     }
+    path = "/responses"
     schema_field = "text"
     _said_no_seed = False
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
         if sampling.seed is not None and not self._said_no_seed:
             self._said_no_seed = True
             _log.warning("openai:%s: the Responses API has no seed; it is left out", settings.name)
-        pieces = Pieces()
         content = [self._input(part, request, pieces) for part in prompt.parts]
         body: dict[str, object] = {
             "model": settings.name,
@@ -62,7 +63,7 @@ class ResponsesDialect(ChatDialect):
             body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
         if schema := self._schema(request, leave_out):
             body["text"] = {"format": {"type": "json_schema", **schema}}
-        return "/responses", pieces.of(body | settings.extra)
+        return body | settings.extra
 
     def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
