@@ -18,8 +18,9 @@ from vidence.ask.benchmarks.question_files import (
     KnownNames,
     check_split,
     checked,
-    listed,
     locate,
+    several,
+    with_videos,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
@@ -198,7 +199,7 @@ def _media_root(data: Path, tasks: Path) -> Path:
     """The folder in which the folder ``videos`` lies; where there is none, the one that holds the tasks."""
     default = tasks.parent if tasks.name == "tasks" else tasks
     roots = (default, tasks, *((data, data / "data") if data.is_dir() else ()))
-    return next((root for root in roots if (root / "videos").is_dir()), default)
+    return with_videos(roots, default=default)
 
 
 def _revision(n_questions: int, data: Path, tasks: Path) -> str:
@@ -340,8 +341,7 @@ def _notes(
             row.question_id for _, row in rows if len(row.candidates) != _N_CHOICES
         ],
     }.items():
-        if ids:
-            yield f"{len(ids)} question(s) {what}: {listed(ids)}"
+        yield from several(ids, what)
 
 
 def _is_elsewhere(stem: str, row: _Row) -> bool:

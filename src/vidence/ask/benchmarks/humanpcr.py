@@ -17,8 +17,8 @@ from vidence.ask.benchmarks.question_files import (
     KnownNames,
     check_split,
     checked,
-    listed,
     locate,
+    several,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
@@ -356,8 +356,4 @@ def _notes(items: Sequence[Item], files: Sequence[DataFile], split: str) -> Iter
         for item in items
         if item.tags["level"] == "reasoning" and item.tags.get("n_proactive") == "0"
     ]
-    if idle:
-        yield (
-            f"{len(idle)} open question(s) rest on no proactive evidence, which the paper asks of each: "
-            f"{listed(idle)}"
-        )
+    yield from several(idle, "are open and rest on no proactive evidence, which the paper asks of each")

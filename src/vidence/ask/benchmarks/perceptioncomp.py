@@ -19,6 +19,7 @@ from vidence.ask.benchmarks.question_files import (
     checked,
     listed,
     locate,
+    several,
     twins,
 )
 from vidence.ask.files import FieldError, decoded
@@ -267,21 +268,13 @@ def _with_twins(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _notes(rows: Sequence[_Row]) -> list[str]:
+def _notes(rows: Sequence[_Row]) -> tuple[str, ...]:
     differing = [row.key for row in rows if 0 <= row.answer_id < _N_CHOICES and _differs(row)]
     extra = [row.key for row in rows if row.answer_choice_5 is not None]
-    notes = []
-    if differing:
-        notes.append(
-            f"the answer text of {len(differing)} question(s) differs from the choice that answer_id names; "
-            f"answer_id is used: {listed(differing)}"
-        )
-    if extra:
-        notes.append(
-            f"{len(extra)} question(s) have a sixth choice, which is left out as in the released runners: "
-            f"{listed(extra)}"
-        )
-    return notes
+    return (
+        *several(differing, "have an answer text other than the choice of answer_id, which is used"),
+        *several(extra, "have a sixth choice, which is left out as in the released runners"),
+    )
 
 
 def _differs(row: _Row) -> bool:

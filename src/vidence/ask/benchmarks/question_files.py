@@ -45,6 +45,11 @@ def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
     )
 
 
+def with_videos(roots: Iterable[Path], *, default: Path) -> Path:
+    """The first of these folders that holds the folder ``videos``; where none does, the default."""
+    return next((root for root in roots if (root / "videos").is_dir()), default)
+
+
 def check_split(benchmark: str, split: str, known: Sequence[str]) -> None:
     """Accept only a split that exists.
 
@@ -261,7 +266,7 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
         ],
         "repeat the media, question and choices of an earlier one": list(twins(items)),
     }
-    return tuple(f"{len(ids)} question(s) {what}: {listed(ids)}" for what, ids in kinds.items() if ids)
+    return tuple(line for what, ids in kinds.items() for line in several(ids, what))
 
 
 def is_evidence_outside(item: Item) -> bool:
@@ -276,6 +281,11 @@ def is_evidence_outside(item: Item) -> bool:
         or (e.end_s is not None and not start_s < e.end_s <= end_s)
         for e in item.evidence
     )
+
+
+def several(ids: Sequence[str], what: str) -> tuple[str, ...]:
+    """What is odd about some questions, as one line; nothing where there are none."""
+    return (f"{len(ids)} question(s) {what}: {listed(ids)}",) if ids else ()
 
 
 def listed(ids: Sequence[str]) -> str:
