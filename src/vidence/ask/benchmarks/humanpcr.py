@@ -17,6 +17,7 @@ from vidence.ask.benchmarks.question_files import (
     KnownNames,
     check_split,
     checked,
+    find,
     locate,
     several,
 )
@@ -225,8 +226,7 @@ def _question_files(data: Path, split: str) -> list[Path]:
 
 
 def _file(folder: Path, name: str) -> Path | None:
-    paths = (folder / f"{name}{ending}{packed}" for ending in _ENDINGS for packed in ("", ".gz"))
-    return next((path for path in paths if path.is_file()), None)
+    return find(folder / f"{name}{ending}" for ending in _ENDINGS)
 
 
 def _stem(file: DataFile) -> str:

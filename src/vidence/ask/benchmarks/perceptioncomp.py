@@ -17,6 +17,7 @@ from vidence.ask.benchmarks.question_files import (
     KnownNames,
     check_split,
     checked,
+    find,
     listed,
     locate,
     several,
@@ -311,8 +312,7 @@ def read_skills(folders: Iterable[Path]) -> Skills:
     Raises:
         DataError: the file is there and is not a JSON list.
     """
-    places = [folder / place for folder in folders for place in _SKILL_PLACES]
-    path = next((p for place in places for p in (place, Path(f"{place}.gz")) if p.is_file()), None)
+    path = find(folder / place for folder in folders for place in _SKILL_PLACES)
     if path is None:
         return Skills(by_question={})
     file = files.read(path)

@@ -36,13 +36,17 @@ def locate(data: Path, names: Sequence[str], *, what: str) -> Path:
         return data
     if not data.is_dir():
         raise DataError(f"there is nothing at {data}; expected {what}")
-    for name in names:
-        for path in (data / name, data / f"{name}.gz"):
-            if path.is_file():
-                return path
+    if found := find(data / name for name in names):
+        return found
     raise DataError(
         f"the folder {data} holds none of {', '.join(names)} (or these with .gz); expected {what}"
     )
+
+
+def find(paths: Iterable[Path]) -> Path | None:
+    """The first of these files that is there, plain or with ``.gz``."""
+    both = (file for path in paths for file in (path, Path(f"{path}.gz")))
+    return next((file for file in both if file.is_file()), None)
 
 
 def with_videos(roots: Iterable[Path], *, default: Path) -> Path:

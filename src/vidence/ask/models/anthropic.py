@@ -112,15 +112,15 @@ class MessagesDialect(Dialect):
         # The API refuses blocks of nothing but blanks; leaving them out takes no word away.
         parts = [p for p in prompt.parts if not isinstance(p, TextPart) or p.text.strip()]
         max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
-        body: dict[str, object] = {
+        return {
             "model": settings.name,
             "max_tokens": max_tokens + (settings.thinking_budget or 0),
             "messages": [{"role": "user", "content": [self._content(p, request, pieces) for p in parts]}],
+            "system": prompt.system or None,
+            **self._sampled(sampling),
+            "thinking": self._thinking(),
+            **self._output(prompt.reply_schema),
         }
-        if prompt.system:
-            body["system"] = prompt.system
-        body |= self._sampled(sampling) | self._thinking() | self._output(prompt.reply_schema)
-        return body | settings.extra
 
     def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -157,31 +157,26 @@ class MessagesDialect(Dialect):
                 f"anthropic:{name} cannot think with top_p {top_p:g}: with thinking the API takes "
                 f"{LEAST_THINKING_TOP_P:g} to 1; leave --top-p away, or ask without thinking"
             )
-        fields: dict[str, object] = {}
-        if temperature is not None and temperature != OWN_TEMPERATURE:
-            fields["temperature"] = temperature
-        if top_p is not None:
-            fields["top_p"] = top_p
-        return fields
+        return {"temperature": None if temperature == OWN_TEMPERATURE else temperature, "top_p": top_p}
 
-    def _thinking(self) -> dict[str, object]:
+    def _thinking(self) -> dict[str, object] | None:
         if self._settings.thinking_budget is not None:
-            return {"thinking": {"type": "enabled", "budget_tokens": self._settings.thinking_budget}}
+            return {"type": "enabled", "budget_tokens": self._settings.thinking_budget}
         if self._settings.thinking == "adaptive":
-            return {"thinking": {"type": "adaptive", "display": "summarized"}}
-        return {"thinking": {"type": "disabled"}} if self._settings.thinking == "off" else {}
+            return {"type": "adaptive", "display": "summarized"}
+        return {"type": "disabled"} if self._settings.thinking == "off" else None
 
     def _output(self, schema: dict[str, object] | None) -> dict[str, object]:
         """The effort, and what holds the reply to a schema."""
         settings = self._settings
-        fields: dict[str, object] = {}
         config: dict[str, object] = {"effort": settings.effort} if settings.effort else {}
         if schema is not None and settings.structured == "format":
             config["format"] = {"type": "json_schema", "schema": output_schema(schema)}
-        if schema is not None and settings.structured == "tool":
-            tool = {"name": TOOL, "description": "Give the reply in this form.", "input_schema": schema}
-            fields = {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
-        return fields | ({"output_config": config} if config else {})
+        if schema is None or settings.structured != "tool":
+            return {"output_config": config or None}
+        tool = {"name": TOOL, "description": "Give the reply in this form.", "input_schema": schema}
+        choice = {"type": "tool", "name": TOOL}
+        return {"output_config": config or None, "tools": [tool], "tool_choice": choice}
 
     def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
         """See `Dialect.read`."""

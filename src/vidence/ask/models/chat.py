@@ -96,16 +96,22 @@ class ChatDialect(Dialect):
         messages: list[dict[str, object]] = [{"role": "user", "content": content}]
         if prompt.system:
             messages.insert(0, {"role": "system", "content": prompt.system})
-        body: dict[str, object] = {"model": settings.name, "messages": messages}
-        body |= self._sampled(sampling, limit=settings.max_tokens_field or "max_tokens") | self._thinking()
-        if sampling.seed is not None:
+        schema, budget = self._schema(request, leave_out), settings.thinking_budget
+        thinking = {"enable_thinking": bool(budget), **({"thinking_budget": budget} if budget else {})}
+        body = {
+            "model": settings.name,
+            "messages": messages,
+            **self._sampled(sampling),
+            settings.max_tokens_field or "max_tokens": sampling.max_tokens,
             # The same seed for every sample would give the same reply several times.
-            body["seed"] = sampling.seed + request.sample
+            "seed": None if sampling.seed is None else sampling.seed + request.sample,
+            "reasoning_effort": settings.reasoning_effort,
+            "chat_template_kwargs": None if budget is None else thinking,
+            "response_format": schema and {"type": "json_schema", "json_schema": schema},
+        }
         if sampling.want_choice_logps and prompt.choices:
             body |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
-        if schema := self._schema(request, leave_out):
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return body | settings.extra
+        return body
 
     async def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -120,25 +126,11 @@ class ChatDialect(Dialect):
                 url = pieces.mark(await self._media.of_video(part))
                 return {"type": "video_url", "video_url": {"url": url}}
 
-    def _sampled(self, sampling: Sampling, *, limit: str) -> dict[str, object]:
-        """The settings that both protocols have; those left to the server are absent."""
-        is_fixed = self._settings.fixed_sampling
-        fields: dict[str, object | None] = {
-            "temperature": None if is_fixed else sampling.temperature,
-            "top_p": None if is_fixed else sampling.top_p,
-            limit: sampling.max_tokens,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
-
-    def _thinking(self) -> dict[str, object]:
-        settings = self._settings
-        fields: dict[str, object] = {}
-        if settings.reasoning_effort:
-            fields["reasoning_effort"] = settings.reasoning_effort
-        if settings.thinking_budget is not None:
-            budget = {"thinking_budget": settings.thinking_budget} if settings.thinking_budget else {}
-            fields["chat_template_kwargs"] = {"enable_thinking": bool(budget), **budget}
-        return fields
+    def _sampled(self, sampling: Sampling) -> dict[str, object]:
+        """The settings that both protocols have under one name."""
+        if self._settings.fixed_sampling:
+            return {}
+        return {"temperature": sampling.temperature, "top_p": sampling.top_p}
 
     def _schema(self, request: Request, leave_out: Collection[str]) -> dict[str, object] | None:
         """The form that the reply is to have; None where none is sent."""

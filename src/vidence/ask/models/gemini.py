@@ -150,15 +150,18 @@ class GeminiDialect(Dialect):
         """See `Dialect.body`; long videos are uploaded."""
         prompt, settings = request.prompt, self._settings
         parts = [await self._part(part, request, pieces) for part in prompt.parts]
-        body: dict[str, object] = {"contents": [{"role": "user", "parts": parts}]}
-        if prompt.system:
-            body["systemInstruction"] = {"role": "user", "parts": [{"text": prompt.system}]}
-        if generation := self._generation(request, leave_out):
-            body["generationConfig"] = generation
-        if settings.safety:
-            threshold = settings.safety.upper()
-            body["safetySettings"] = [{"category": harm, "threshold": threshold} for harm in HARMS]
-        return _merged(body, settings.extra)
+        safety = [{"category": harm, "threshold": (settings.safety or "").upper()} for harm in HARMS]
+        system = {"role": "user", "parts": [{"text": prompt.system}]}
+        return {
+            "contents": [{"role": "user", "parts": parts}],
+            "systemInstruction": system if prompt.system else None,
+            "generationConfig": self._generation(request, leave_out) or None,
+            "safetySettings": safety if settings.safety else None,
+        }
+
+    def with_extra(self, body: dict[str, object]) -> dict[str, object]:
+        """See `Dialect.with_extra`; objects that both have are merged."""
+        return _merged(body, self._settings.extra)
 
     async def _part(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:

@@ -275,7 +275,7 @@ class Dialect(ABC):
     async def body(
         self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
     ) -> dict[str, object]:
-        """The body; text and images stay in the order of the prompt.
+        """The body without `extra`; text and images stay in the order of the prompt, None is not sent.
 
         Args:
             request: what to ask.
@@ -305,7 +305,12 @@ class Dialect(ABC):
         """The body in pieces; see `body`."""
         self._media.next_request()
         pieces = Pieces()
-        return pieces.of(await self.body(request, pieces, leave_out=leave_out))
+        body = await self.body(request, pieces, leave_out=leave_out)
+        return pieces.of(self.with_extra({name: value for name, value in body.items() if value is not None}))
+
+    def with_extra(self, body: dict[str, object]) -> dict[str, object]:
+        """The body with the fields of `extra`."""
+        return body | self._settings.extra
 
     def fault(self, answer: Answer, request: Request) -> ModelError:
         """The error that stands for an answer of another status."""

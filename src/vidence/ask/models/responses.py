@@ -48,22 +48,21 @@ class ResponsesDialect(ChatDialect):
             self._said_no_seed = True
             _log.warning("openai:%s: the Responses API has no seed; it is left out", settings.name)
         content = [self._input(part, request, pieces) for part in prompt.parts]
-        body: dict[str, object] = {
+        schema = self._schema(request, leave_out)
+        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
+        body = {
             "model": settings.name,
             "input": [{"role": "user", "content": content}],
             "store": False,
+            "instructions": prompt.system or None,
+            **self._sampled(sampling),
+            "max_output_tokens": sampling.max_tokens,
+            "reasoning": {name: value for name, value in reasoning.items() if value} or None,
+            "text": schema and {"format": {"type": "json_schema", **schema}},
         }
-        if prompt.system:
-            body["instructions"] = prompt.system
-        body |= self._sampled(sampling, limit="max_output_tokens")
-        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
-        if any(reasoning.values()):
-            body["reasoning"] = {name: value for name, value in reasoning.items() if value}
         if sampling.want_choice_logps and prompt.choices:
             body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
-        if schema := self._schema(request, leave_out):
-            body["text"] = {"format": {"type": "json_schema", **schema}}
-        return body | settings.extra
+        return body
 
     def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:

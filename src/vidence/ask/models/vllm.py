@@ -89,18 +89,12 @@ class Settings(WeightSettings):
 
 
 _IN_IDENTITY = ("dtype", "max_model_len", "seed", "trust_remote_code", "thinking", "structured", "engine")
-_OWN_ARGUMENTS = {
-    "dtype",
-    "gpu_memory_utilization",
-    "limit_mm_per_prompt",
-    "max_model_len",
-    "model",
-    "revision",
-    "seed",
-    "tensor_parallel_size",
-    "tokenizer_revision",
-    "trust_remote_code",
-}
+# Options that are arguments of `vllm.LLM` under the same name.
+_PASSED = (
+    *("dtype", "gpu_memory_utilization", "max_model_len", "seed"),
+    *("tensor_parallel_size", "trust_remote_code"),
+)
+_OWN_ARGUMENTS = {*_PASSED, "limit_mm_per_prompt", "model", "revision", "tokenizer_revision"}
 
 
 # ------------------------------------------------------------------------------------------ loading
@@ -110,15 +104,10 @@ def engine_arguments(source: Source, settings: Settings) -> dict[str, object]:
     """The arguments of ``vllm.LLM``; what is not set is left to vLLM."""
     images = settings.limit_mm_per_prompt
     fields: dict[str, object | None] = {
+        **{name: getattr(settings, name) for name in _PASSED},
         "model": source.place,
         "revision": source.revision or None,
         "tokenizer_revision": source.revision or None,
-        "trust_remote_code": settings.trust_remote_code,
-        "dtype": settings.dtype,
-        "seed": settings.seed,
-        "tensor_parallel_size": settings.tensor_parallel_size,
-        "max_model_len": settings.max_model_len,
-        "gpu_memory_utilization": settings.gpu_memory_utilization,
         "limit_mm_per_prompt": None if images is None else {"image": images},
     }
     return {name: value for name, value in fields.items() if value is not None} | settings.engine
@@ -230,7 +219,12 @@ class Engine(Weights):
             raise AccessError(
                 f"the engine of {self._name} lost {len(jobs) - len(outputs)} requests; start again"
             )
-        return [self._read(job.request, output) for job, output in zip(jobs, outputs, strict=True)]
+        return [
+            read_output(
+                output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
+            )
+            for job, output in zip(jobs, outputs, strict=True)
+        ]
 
     def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
         from vllm import SamplingParams
@@ -239,14 +233,6 @@ class Engine(Weights):
         schema = request.prompt.reply_schema if with_schema else None
         held_to = None if schema is None else StructuredOutputsParams(json=schema)
         return SamplingParams(**sampling_fields(request, self._letters), structured_outputs=held_to)
-
-    def _read(self, request: Request, output: "RequestOutput") -> Outcome:
-        try:
-            return read_output(
-                output, request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
-            )
-        except TransientModelError as error:
-            return error
 
 
 def sampling_fields(request: Request, letter_tokens: Mapping[str, Collection[int]]) -> dict[str, object]:
@@ -280,8 +266,8 @@ def read_output(
     model: str,
     letter_tokens: Mapping[str, Collection[int]],
     blanks: Collection[int],
-) -> Reply:
-    """The reply in what the engine gave back.
+) -> Outcome:
+    """The reply in what the engine gave back, or the error where it broke the request off.
 
     Args:
         output: of this request, finished.
@@ -289,13 +275,10 @@ def read_output(
         model: the name of the checkpoint.
         letter_tokens: for each letter the tokens that write it.
         blanks: the tokens that write nothing but blanks.
-
-    Raises:
-        TransientModelError: the engine broke the request off.
     """
     completion = output.outputs[0]
     if completion.finish_reason in {"abort", "error", None}:
-        raise TransientModelError(
+        return TransientModelError(
             f"{request.item_id}: the engine broke the reply off (finish_reason {completion.finish_reason!r})"
         )
     letters = {letter: letter_tokens.get(letter, ()) for letter in wanted_letters(request)}

@@ -1,6 +1,5 @@
 """Models whose weights are in this process: batches, sampling, pictures, the tokens of letters."""
 
-import io
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -14,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 from PIL import Image
 
-from vidence.ask.models.images import bytes_of
+from vidence.ask.models.images import bytes_of, pixels_of
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
@@ -298,26 +297,15 @@ def _content(part: Part, request: Request, *, owner: str, image_type: str) -> di
     match part:
         case TextPart(text=text):
             return {"type": "text", "text": text}
-        case ImagePart(digest=digest):
-            image = _decode_image(request.images[digest], f"{request.item_id}: {digest}")
-            return {"type": image_type, image_type: image}
+        case ImagePart():
+            try:
+                return {"type": image_type, image_type: Image.fromarray(pixels_of(part, request.images))}
+            except RejectedRequestError as error:
+                raise RejectedRequestError(f"{request.item_id}: {error}") from error
         case VideoPart(path=path):
             raise RejectedRequestError(
                 f"{request.item_id}: {owner}: takes images, not the video file {path}; ask with frames"
             )
-
-
-def _decode_image(data: bytes, what: str) -> Image.Image:
-    """The image in three colours; `what` names it in the message.
-
-    Raises:
-        RejectedRequestError: it cannot be decoded.
-    """
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            return image.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise RejectedRequestError(f"{what} is no image that can be decoded: {error}") from error
 
 
 def likeliest(logps: Mapping[int, float], letters: Mapping[str, Collection[int]]) -> dict[str, float] | None:

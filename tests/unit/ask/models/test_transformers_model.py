@@ -299,7 +299,7 @@ class TestRefused:
         assert good.text == reference(make_request([1]))[0]
         assert also_good.text == reference(make_request([2]))[0]
         assert isinstance(refused, RejectedRequestError)
-        assert "bad: d is no image" in str(refused)
+        assert "bad: image d cannot be read" in str(refused)
 
     def test_a_missing_image_is_the_fault_of_the_caller(self, model):
         request = Request(
