@@ -178,7 +178,7 @@ class MessagesDialect(Dialect):
         choice = {"type": "tool", "name": TOOL}
         return {"output_config": config or None, "tools": [tool], "tool_choice": choice}
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`."""
         body = decode(answer, self._server, kind=_Body, what="message", api="an Anthropic API")
         if body.content is None:
@@ -192,7 +192,6 @@ class MessagesDialect(Dialect):
             refusal=(details.explanation or details.category or "") if finish == "refusal" else "",
             model=body.model or "",
             usage=_usage(body.usage),
-            latency_s=latency_s,
         )
 
 

@@ -1,7 +1,7 @@
 """OpenAI's chat-completions protocol, which most servers of open models speak, too."""
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -10,7 +10,6 @@ from msgspec import Meta
 from vidence.ask.models.answers import (
     Answer,
     Likely,
-    Position,
     choice_logps,
     decode,
     finish_of,
@@ -146,7 +145,7 @@ class ChatDialect(Dialect):
             return ""
         return SCHEMA if _SCHEMA_WORDS.search(answer.body.decode(errors="replace")) else ""
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`."""
         body = decode(answer, self._server, kind=_Body, what="chat completion", api=API)
         if not body.choices:
@@ -166,7 +165,6 @@ class ChatDialect(Dialect):
             refusal=refusal,
             model=body.model or "",
             usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
-            latency_s=latency_s,
             choice_logps=choice_logps((t.position for t in tokens), letters),
         )
 
@@ -202,10 +200,10 @@ class Token(msgspec.Struct):
     top_logprobs: list[_Likely] | None = None
 
     @property
-    def position(self) -> Position:
+    def position(self) -> tuple[str, Sequence[Likely]]:
         """The token as `choice_logps` takes it."""
-        tops = [Likely(t.token, t.logprob) for t in self.top_logprobs or ()]
-        return Position(Likely(self.token, self.logprob), tops or None)
+        tops = [(t.token, t.logprob) for t in self.top_logprobs or ()]
+        return self.token, [*tops, (self.token, self.logprob)] if tops else ()
 
 
 class _Logprobs(msgspec.Struct):

@@ -6,7 +6,8 @@ and is uploaded once per run where it is not.
 
 import os
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -16,7 +17,6 @@ from vidence.ask.models.answers import (
     Answer,
     Finish,
     Likely,
-    Position,
     Server,
     choice_logps,
     decode,
@@ -230,7 +230,7 @@ class GeminiDialect(Dialect):
             )
         return error
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`; a prompt or a reply that was blocked is a refusal."""
         body = decode(answer, self._server, kind=_Body, what="reply", api="a Gemini API")
         feedback = body.prompt_feedback or _Feedback()
@@ -253,7 +253,6 @@ class GeminiDialect(Dialect):
             refusal=refusal,
             model=body.model_version or "",
             usage=_usage(body.usage_metadata),
-            latency_s=latency_s,
             choice_logps=choice_logps(_positions(candidate.logprobs_result), letters),
         )
 
@@ -357,16 +356,13 @@ def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
     return Answer(status=answer.status, headers=headers, body=answer.body)
 
 
-def _positions(logprobs: _Logprobs | None) -> list[Position]:
-    chosen = (logprobs.chosen_candidates if logprobs else None) or []
-    tops = (logprobs.top_candidates if logprobs else None) or []
-    found = []
-    for n, token in enumerate(chosen):
-        best = (
-            [Likely(t.token, t.log_probability) for t in tops[n].candidates or ()] if n < len(tops) else None
-        )
-        found.append(Position(Likely(token.token, token.log_probability), best))
-    return found
+def _positions(logprobs: _Logprobs | None) -> Iterator[tuple[str, Sequence[Likely]]]:
+    if logprobs is None:
+        return
+    for token, tops in zip_longest(logprobs.chosen_candidates or (), logprobs.top_candidates or ()):
+        if token is not None:
+            near = [(t.token, t.log_probability) for t in (*(tops.candidates or ()), token)] if tops else []
+            yield token.token, near
 
 
 def _usage(usage: _Usage | None) -> Usage:

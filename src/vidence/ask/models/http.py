@@ -288,13 +288,12 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """The reply in an answer of status 2xx.
 
         Args:
             answer: what came back.
             letters: those whose log-probabilities were asked for; empty if none were.
-            latency_s: how long it took, in seconds.
 
         Raises:
             TransientModelError: not UTF-8, not JSON, or no reply in it.
@@ -369,7 +368,8 @@ class HttpModel:
             leave_out |= {refused}
         if answer.is_success:
             letters = request.prompt.letters if request.sampling.want_choice_logps else ()
-            return self._dialect.read(answer, letters=letters, latency_s=latency_s)
+            reply = self._dialect.read(answer, letters=letters)
+            return msgspec.structs.replace(reply, latency_s=latency_s)
         if said := declined(answer, self._caller.server):
             return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
         raise self._dialect.fault(answer, request)

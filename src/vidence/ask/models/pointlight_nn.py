@@ -10,6 +10,7 @@ would tell the answer, for it is most often the right choice that lacks one; so 
 by the id of the item, and says so in its reasoning.
 """
 
+import functools
 import re
 import threading
 from collections.abc import Sequence
@@ -88,8 +89,8 @@ class PointlightModel(LocalModel):
         self._references = tuple(references)
         self._settings = settings
         self._size = Size.parse(settings.size)
-        self._dots: dict[int, tuple[tuple[Floats, ...], ...]] = {}
-        self._known: dict[tuple[int, ...], _Known] = {}
+        self._dots = functools.lru_cache(_KEPT)(self._dots_of_references)
+        self._known = functools.lru_cache(_KEPT)(self._look_at_references)
         self._lock = threading.Lock()
 
     async def reply(self, request: Request) -> Reply:
@@ -104,8 +105,8 @@ class PointlightModel(LocalModel):
     async def close(self) -> None:
         """Forget what was seen of the references."""
         with self._lock:
-            self._dots.clear()
-            self._known.clear()
+            self._dots.cache_clear()
+            self._known.cache_clear()
 
     def _answer(self, request: Request) -> Reply:
         letters, choices = request.prompt.letters, request.prompt.choices
@@ -148,7 +149,11 @@ class PointlightModel(LocalModel):
         self, looked: Seen, positions: tuple[int, ...], *, item_id: str, choices: Sequence[str]
     ) -> list[float | None]:
         """The mean distance of the k nearest references of each choice; None where there is none."""
-        known = self._look_at_references(positions)
+        n_frames = max(self._settings.frames, *(p + 1 for p in positions))
+        if positions == tuple(range(len(positions))):
+            n_frames = len(positions)
+        with self._lock:
+            known = self._known(n_frames, positions)
         of_this = {r.digest for r in self._references if _is_about(item_id, r.clip_id)}
         ours = describe(looked)
         squared = np.zeros(len(known.clips))
@@ -170,27 +175,15 @@ class PointlightModel(LocalModel):
             found.append(float(near.mean()) if len(near) else None)
         return found
 
-    def _look_at_references(self, positions: tuple[int, ...]) -> _Known:
-        n_frames = max(self._settings.frames, *(p + 1 for p in positions))
-        if positions == tuple(range(len(positions))):
-            n_frames = len(positions)
-        with self._lock:
-            if (key := (n_frames, *positions)) not in self._known:
-                while len(self._known) >= _KEPT:
-                    self._known.pop(next(iter(self._known)))
-                self._known[key] = self._made(n_frames, positions)
-            return self._known[key]
+    def _dots_of_references(self, n_frames: int) -> tuple[tuple[Floats, ...], ...]:
+        stride = self._settings.stride
+        try:
+            return tuple(dots_of(r, n_frames, stride=stride, size=self._size) for r in self._references)
+        except MediaError as error:
+            raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
 
-    def _made(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
-        if n_frames not in self._dots:
-            try:
-                self._dots[n_frames] = tuple(
-                    dots_of(r, n_frames, stride=self._settings.stride, size=self._size)
-                    for r in self._references
-                )
-            except MediaError as error:
-                raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
-        views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots[n_frames]]
+    def _look_at_references(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
+        views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots(n_frames)]
         clips = tuple((r, v) for r, v in zip(self._references, views, strict=True) if v is not None)
         described = [describe(view) for _, view in clips]
         n_groups = min((len(d) for d in described), default=0)

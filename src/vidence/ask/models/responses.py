@@ -79,7 +79,7 @@ class ResponsesDialect(ChatDialect):
                     "frames, or with api=chat where the server takes video_url"
                 )
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`. Output tokens include those of the reasoning.
 
         Raises:
@@ -107,7 +107,6 @@ class ResponsesDialect(ChatDialect):
             refusal=refusal,
             model=body.model or "",
             usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
-            latency_s=latency_s,
             choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
         )
 
