@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
+from vidence.ask.prompting import templates as prompting
 from vidence.errors import UsageError
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
@@ -62,8 +63,6 @@ class Template:
         Raises:
             UsageError: the file cannot be read, has an error, or does not show what it must show.
         """
-        from vidence.ask.prompting.parsing import parse_template
-
         file = f"{name}.txt"
         own = None if folder is None else folder / file
         is_own = own is not None and own.is_file()
@@ -73,7 +72,7 @@ class Template:
             text = source.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{place} cannot be read as UTF-8 text: {error}") from error
-        fill = parse_template(text, place=place, variables=variables)
+        fill = prompting.Template.parse(text, place=place, variables=variables).fill
         said = fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
         for shown in _SHOWN & variables.keys():
             if (n_times := said.count(f"<{shown}>")) != 1:
