@@ -128,7 +128,7 @@ def _run(bench: Bench, questions: Path, selector: str, *, out: Path, cache: Path
     import anyio
 
     from vidence.engine import evaluate
-    from vidence.engine.engine import Environment
+    from vidence.engine.environment import Environment
     from vidence.engine.prepare import make_plan
 
     model = f"openai:stub?base_url={bench.stub.address}/v1"

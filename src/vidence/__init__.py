@@ -121,6 +121,20 @@ def open_run(folder: Path | str, *, parser: str | None = None) -> "Run":
     return opened.open_run(folder, parser=parser)
 
 
+@overload
+def diagnose(
+    name: str,
+    benchmark: str,
+    /,
+    *,
+    data: Path | str,
+    model: str,
+    out: Path | str | None = None,
+    level: float = 0.95,
+    cache: Path | str | None = None,
+    **settings: "Unpack[PlanOverrides]",
+) -> "Diagnosed": ...
+@overload
 def diagnose(
     name: str,
     run: "Run | Path | str",
@@ -128,33 +142,60 @@ def diagnose(
     *,
     level: float = 0.95,
     cache: Path | str | None = None,
-    **options: object,
+    **settings: object,
+) -> "Diagnosed": ...
+def diagnose(  # type: ignore[misc]  # noqa: PLR0913 - no option has the name of an argument: a test
+    name: str,
+    what: "Run | Path | str",
+    /,
+    *,
+    data: Path | str | None = None,
+    model: str | None = None,
+    out: Path | str | None = None,
+    level: float = 0.95,
+    cache: Path | str | None = None,
+    **settings: object,
 ) -> "Diagnosed":
-    """Find out why the score of a run is what it is.
+    """Find out why the score of a run is what it is, or why that of a benchmark with a model would be.
 
-    What was examined before is not examined again. The model of the run is asked again with other frames.
+    What was examined before is not examined again. The model of the run is asked again with other frames; a
+    benchmark need not have been run.
 
     Args:
         name: a name from ``vidence list diagnostics``; ``name?key=value`` sets an option, too.
-        run: the run, or its folder.
+        what: the run, or its folder; with `data` and `model` the name of a benchmark.
+        data: the file or folder of the benchmark's questions.
+        model: a model spec.
+        out: the run folder of a benchmark; None takes the one of ``vidence diagnose``.
         level: coverage of the intervals.
         cache: as for `evaluate`.
-        options: those of the diagnostic, which ``vidence list diagnostics`` names.
+        settings: of a run, the options of the diagnostic, which ``vidence list diagnostics`` names; of a
+            benchmark, those that `evaluate` takes.
 
     Raises:
-        UsageError: an unknown option, or no question could be examined.
+        UsageError: an unknown option or setting, `data` without `model`, or no question could be examined.
         VidenceError: it cannot go on; every finding so far is kept.
     """
     from vidence.catalog import parse_spec
     from vidence.engine import diagnose as examining
     from vidence.engine.environment import environment, now
     from vidence.engine.plan import read_plan
+    from vidence.engine.prepare import default_folder, make_plan
+    from vidence.errors import UsageError
     from vidence.report.diagnosed import load_diagnosed
 
-    spec, folder, place = parse_spec(name), _folder(run), environment(_path(cache))
-    texts = {**spec.options, **examining.option_texts(options)}
+    spec, place = parse_spec(name), environment(_path(cache))
+    if data is not None and model is not None:
+        plan = make_plan(str(what), data=Path(data), model=model, overrides=settings)
+        folder = default_folder(plan) if out is None else Path(out)
+        texts = dict(spec.options)
+    elif data is None and model is None and out is None:
+        folder = _folder(what)
+        plan, _ = read_plan(folder)
+        texts = {**spec.options, **examining.option_texts(settings)}
+    else:
+        raise UsageError("a benchmark wants data= and model=, and takes out=; a run has its own: give none")
     diagnostic = examining.open_diagnostic(spec.name, texts)
-    plan, _ = read_plan(folder)
     _wait(
         lambda: examining.diagnose(
             diagnostic, plan, folder, options=texts, environment=place, now=now(), on_event=_ignore

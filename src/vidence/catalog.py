@@ -99,12 +99,9 @@ def _files(kind: str) -> Mapping[str, _File]:
 
 
 @functools.cache
-def _entry_points() -> Mapping[str, Mapping[str, importlib.metadata.EntryPoint]]:
-    """The plug-ins of other distributions by kind and name; looked up once in a process."""
-    return {
-        kind: {e.name: e for e in importlib.metadata.entry_points(group=f"vidence.{plural(kind)}")}
-        for kind in FOLDERS
-    }
+def _entry_points(kind: str) -> Mapping[str, importlib.metadata.EntryPoint]:
+    """The plug-ins of other distributions of a kind by name; looked up once in a process."""
+    return {e.name: e for e in importlib.metadata.entry_points(group=f"vidence.{plural(kind)}")}
 
 
 def plural(kind: str) -> str:
@@ -127,7 +124,7 @@ def names(kind: str) -> tuple[str, ...]:
     Args:
         kind: one of `FOLDERS`.
     """
-    return tuple(sorted({*_files(kind), *_entry_points()[kind]}))
+    return tuple(sorted({*_files(kind), *_entry_points(kind)}))
 
 
 def find(kind: str, name: str) -> ModuleType:
@@ -138,7 +135,7 @@ def find(kind: str, name: str) -> ModuleType:
         UsageError: a plug-in has the name of a built-in one, cannot be imported, or is no module with
             ``create()``.
     """
-    plugins, ours = _entry_points()[kind], _files(kind)
+    plugins, ours = _entry_points(kind), _files(kind)
     if name not in ours and name not in plugins:
         raise UnknownNameError(kind, name, names(kind))
     if name in ours and name in plugins:
@@ -280,27 +277,20 @@ class Option:
 def options_of(settings: type[Record]) -> tuple[Option, ...]:
     """The fields of a record of settings, in their order."""
     found = []
-    for known, info in zip(msgspec.structs.fields(settings), _fields(settings), strict=True):
-        plain, meta = _without_metadata(info.type)
-        default = None if known.required else msgspec.json.encode(_default(known)).decode()
+    for known in msgspec.structs.fields(settings):
+        kind, said = plain_type(known.type)
+        default = known.default if known.default_factory is msgspec.NODEFAULT else known.default_factory()
         found.append(
             Option(
                 name=known.name,
-                kind=_expected(plain),
-                default=default,
-                help=str(meta.get("description", "")),
+                kind=_expected(kind),
+                default=None if known.required else msgspec.json.encode(default).decode(),
+                help=str(said.get("description", "")),
                 is_argument=known.name == argument_field(settings),
-                is_path=bool(meta.get("is_path")),
+                is_path=bool(said.get("is_path")),
             )
         )
     return tuple(found)
-
-
-def _fields(settings: type[Record]) -> tuple[msgspec.inspect.Field, ...]:
-    found = msgspec.inspect.type_info(settings)
-    if not isinstance(found, msgspec.inspect.StructType):
-        raise TypeError(f"{settings!r} is no record")
-    return found.fields
 
 
 def argument_field(settings: type[Record]) -> str:
@@ -308,58 +298,41 @@ def argument_field(settings: type[Record]) -> str:
     return str(getattr(settings, "positional", ""))
 
 
-def _default(field: msgspec.structs.FieldInfo) -> object:
-    if field.default is not msgspec.NODEFAULT:
-        return field.default
-    return field.default_factory()
-
-
-def _without_metadata(kind: msgspec.inspect.Type) -> tuple[msgspec.inspect.Type, dict[str, object]]:
-    """A type without its annotations, and what they say."""
-    said: dict[str, object] = {}
-    while isinstance(kind, msgspec.inspect.Metadata):
-        said |= {**(kind.extra_json_schema or {}), **(kind.extra or {})}
-        kind = kind.type
-    if isinstance(kind, msgspec.inspect.UnionType):
-        inner = [t for t in kind.types if not isinstance(t, msgspec.inspect.NoneType)]
-        if len(inner) == 1:
-            plain, more = _without_metadata(inner[0])
-            return plain, {**more, **said}
-    return kind, said
-
-
-def _bounds(kind: msgspec.inspect.IntType | msgspec.inspect.FloatType) -> str:
-    said = []
-    low, high = (kind.ge, kind.le)
-    if low is not None and high is not None:
-        return f"from {low:g} to {high:g}"
-    if low is not None:
-        said.append(f"{low:g} or above")
-    if kind.gt is not None:
-        said.append(f"above {kind.gt:g}")
-    if high is not None:
-        said.append(f"{high:g} or below")
-    if kind.lt is not None:
-        said.append(f"below {kind.lt:g}")
-    return ", ".join(said)
+def plain_type(hint: object) -> tuple[msgspec.inspect.Type, dict[str, object]]:
+    """The type of a field without None and without annotations, and what the annotations say."""
+    kind, said = msgspec.inspect.type_info(hint), dict[str, object]()
+    while True:
+        match kind:
+            case msgspec.inspect.Metadata():
+                said = {**(kind.extra_json_schema or {}), **(kind.extra or {}), **said}
+                kind = kind.type
+            case msgspec.inspect.UnionType(types=(inner, msgspec.inspect.NoneType())):
+                kind = inner
+            case _:
+                return kind, said
 
 
 def _expected(kind: msgspec.inspect.Type) -> str:
     """What a value must be, in words."""
     match kind:
-        case msgspec.inspect.IntType():
-            return " ".join(filter(None, ("a whole number", _bounds(kind))))
-        case msgspec.inspect.FloatType():
-            return " ".join(filter(None, ("a number", _bounds(kind))))
+        case msgspec.inspect.IntType() | msgspec.inspect.FloatType():
+            words = "a whole number" if isinstance(kind, msgspec.inspect.IntType) else "a number"
+            if kind.ge is not None and kind.le is not None:
+                return f"{words} from {kind.ge:g} to {kind.le:g}"
+            above = [(kind.ge, "{:g} or above"), (kind.gt, "above {:g}")]
+            below = [(kind.le, "{:g} or below"), (kind.lt, "below {:g}")]
+            bounds = [text.format(bound) for bound, text in above + below if bound is not None]
+            return f"{words} {', '.join(bounds)}".rstrip()
         case msgspec.inspect.BoolType():
             return "true or false"
         case msgspec.inspect.LiteralType():
             return "one of " + ", ".join(map(str, kind.values))
         case msgspec.inspect.VarTupleType():
-            inner, _ = _without_metadata(kind.item_type)
-            return f"several values split by |, each {_expected(inner)}"
+            return f"several values split by |, each {_expected(kind.item_type)}"
         case msgspec.inspect.DictType():
             return "a JSON object"
+        case msgspec.inspect.Metadata():
+            return _expected(kind.type)
         case _:
             return "a text"
 
@@ -371,7 +344,8 @@ def read_settings(
 
     Args:
         settings: the record.
-        given: options by name, as texts (a spec) or as values (a configuration file).
+        given: options by name, as texts (a spec) or as values (a configuration file). Those that begin with
+            the ``prefix`` of a field are together its value.
         argument: the text behind the colon of a spec; empty for none.
         owner: whose settings they are, for messages.
 
@@ -379,82 +353,49 @@ def read_settings(
         UsageError: an option that is not known (the nearest and all known ones are named), a value that
             cannot be read, or an option that must be given and is not.
     """
-    known = {option.name: option for option in options_of(settings)}
-    values = _gathered(settings, given)
+    known, values = {field.name: field for field in msgspec.structs.fields(settings)}, dict(given)
+    for name, one in known.items():
+        prefix = str(plain_type(one.type)[1].get("prefix", ""))
+        if prefix and (found := [key for key in values if key.startswith(prefix)]):
+            values[name] = {key.removeprefix(prefix): values.pop(key) for key in found}
+    first = argument_field(settings)
     if argument:
-        first = argument_field(settings)
         if not first:
             raise UsageError(f"{owner} takes no argument, got {argument!r}; write just the name")
         if first in values:
             raise UsageError(f"{owner}: {first} is given twice, as {argument!r} and as {values[first]!r}")
         values[first] = argument
-    types = {f.name: f.type for f in _fields(settings)}
-    read: dict[str, object] = {}
-    for key, value in values.items():
+    for key in values:
         if key not in known:
             near = difflib.get_close_matches(key, known, n=1)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             listed = ", ".join(sorted(known)) or "none"
             raise UsageError(f"{owner} has no option {key!r}.{hint} Known options: {listed}")
-        read[key] = _prepared(value, _without_metadata(types[key])[0])
-    for option in known.values():
-        if option.default is None and option.name not in read:
-            place = f"{option.name}=..." if not option.is_argument else f"its {option.name} behind a colon"
-            raise UsageError(f"{owner} wants {place}: {option.kind}")
-    return _converted(settings, read, values, known=known, owner=owner)
+    for name, one in known.items():
+        if one.required and name not in values:
+            place = f"its {name} behind a colon" if name == first else f"{name}=..."
+            raise UsageError(f"{owner} wants {place}: {_expected(plain_type(one.type)[0])}")
+    return settings(**{k: _read(v, known[k].type, f"{owner}: option {k}") for k, v in values.items()})
 
 
-def _gathered(settings: type[Record], given: Mapping[str, object]) -> dict[str, object]:
-    """The options, with those that begin with a field's ``prefix`` together as the value of that field."""
-    values = dict(given)
-    for field_info in _fields(settings):
-        prefix = str(_without_metadata(field_info.type)[1].get("prefix", ""))
-        if prefix and (found := [key for key in values if key.startswith(prefix)]):
-            values[field_info.name] = {key.removeprefix(prefix): values.pop(key) for key in found}
-    return values
-
-
-def _prepared(value: object, kind: msgspec.inspect.Type) -> object:
-    """A text as the value that it stands for, where msgspec does not do it itself."""
-    if not isinstance(value, str):
-        return value
-    if isinstance(kind, msgspec.inspect.VarTupleType):
-        return tuple(part.strip() for part in value.split("|"))
-    if isinstance(kind, msgspec.inspect.DictType):
-        try:
-            return msgspec.json.decode(value)
-        except msgspec.DecodeError:
-            return value
-    return value
-
-
-def _converted(
-    settings: type[SettingsT],
-    read: Mapping[str, object],
-    written: Mapping[str, object],
-    *,
-    known: Mapping[str, Option],
-    owner: str,
-) -> SettingsT:
-    hints = {f.name: f.type for f in msgspec.structs.fields(settings)}
-    for key, value in read.items():
-        try:
-            made = msgspec.convert(value, hints[key], strict=not isinstance(value, str | tuple))
-        except msgspec.ValidationError as error:
-            hint = " (this was yes or no before)" if value in ("yes", "no") else ""
-            raise UsageError(
-                f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}{hint}"
-            ) from error
-        if isinstance(made, float) and not math.isfinite(made):
-            raise UsageError(
-                f"{owner}: option {key}={written[key]!r} cannot be read: expected {known[key].kind}"
-            )
-        if isinstance(made, tuple) and ("" in made or len(set(made)) != len(made)):
-            raise UsageError(
-                f"{owner}: option {key}={written[key]!r} cannot be read: expected different values, "
-                "split by |"
-            )
+def _read(given: object, hint: object, owner: str) -> object:
+    """The value of an option as its field wants it."""
+    kind, _ = plain_type(hint)
+    expected, value = "", given
     try:
-        return msgspec.convert(dict(read), settings, strict=False)
-    except msgspec.ValidationError as error:
-        raise UsageError(f"{owner}: {error}") from error
+        if isinstance(given, str) and isinstance(kind, msgspec.inspect.VarTupleType):
+            value = tuple(part.strip() for part in given.split("|"))
+        elif isinstance(given, str) and isinstance(kind, msgspec.inspect.DictType):
+            value = msgspec.json.decode(given)
+        made = msgspec.convert(value, hint, strict=not isinstance(value, str | tuple))
+        if isinstance(made, tuple) and ("" in made or len(set(made)) != len(made)):
+            expected = "different values, split by |"
+        elif not isinstance(made, float) or math.isfinite(made):
+            return made
+        cause = None
+    except msgspec.DecodeError as error:
+        cause = error
+    said = " (this was yes or no before)" if given in ("yes", "no") else ""
+    raise UsageError(
+        f"{owner}={given!r} cannot be read: expected {expected or _expected(kind)}{said}"
+    ) from cause

@@ -7,7 +7,7 @@ generators that yield what they want asked and are sent the answer. `engine/engi
 place where flows meet models.
 """
 
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
@@ -165,7 +165,7 @@ class Selector(Protocol):
     """Which frames to show.
 
     What it may say besides, as attributes, is in `Traits`; what it may do besides is in the protocols
-    `RetryingSelector` and `ScoringSelector`.
+    `RankingSelector`, `RetryingSelector` and `ScoringSelector`.
     """
 
     version: int
@@ -186,12 +186,22 @@ class Traits:
     """False: it never shows anything, so the media need not be there."""
     scores_digest: str = ""
     """The SHA-256 of its file of scores, if it has one."""
+    models: tuple[str, ...] = ()
+    """The specs of the other models that it asks; the model under test is none of them."""
 
     @classmethod
     def of(cls, selector: Selector) -> "Traits":
         """Those of a selector."""
         names = [field.name for field in fields(cls)]
         return cls(**{name: getattr(selector, name) for name in names if hasattr(selector, name)})
+
+
+@runtime_checkable
+class RankingSelector(Selector, Protocol):
+    """A selector that has an order of its own for what it chooses."""
+
+    def rank(self, clip: Clip, item: Item, *, n_frames: int) -> NDArray[np.int64]:
+        """What `select` chooses, best first and each position once, so that prefixes nest."""
 
 
 @runtime_checkable
@@ -242,6 +252,14 @@ class Model(Protocol):
 
     async def close(self) -> None:
         """Let go of connections and weights."""
+
+
+@runtime_checkable
+class RecordedModel(Model, Protocol):
+    """A model whose replies were recorded: the letters in them mean the order that the choices had then."""
+
+    def recorded_ids(self) -> Collection[str]:
+        """The ids of the items that have a recorded reply."""
 
 
 class Scorer(Protocol):

@@ -45,17 +45,8 @@ def letter_index(letter: str) -> int:
 
 def without_thinking(text: str) -> str:
     """The text without ``<think>`` blocks, also those that lack their opening or closing tag."""
-    text = _without_closed(text)
-    text = _HEADLESS_THINKING.sub(" ", text)
-    return _OPEN_THINKING.sub(" ", text)
-
-
-def _without_closed(text: str) -> str:
-    """The text without blocks that have both tags.
-
-    Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
-    have it look through the whole reply each time.
-    """
+    # Not one pattern with a back reference: a model that repeats an opening tag thousands of times would
+    # have it look through the whole reply each time.
     kept: list[str] = []
     at, end, unclosed = 0, 0, set()
     while (opening := _OPENING.search(text, at)) is not None:
@@ -67,7 +58,8 @@ def _without_closed(text: str) -> str:
         else:
             kept += (text[end : opening.start()], " ")
             at = end = closing.end()
-    return "".join(kept) + text[end:]
+    text = _HEADLESS_THINKING.sub(" ", "".join(kept) + text[end:])
+    return _OPEN_THINKING.sub(" ", text)
 
 
 def refusal_in(reply: Reply) -> Refused | None:

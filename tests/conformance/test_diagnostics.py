@@ -9,8 +9,8 @@ import pytest
 
 from subjects.simulated import Simulated, drive
 from vidence import catalog
+from vidence.catalog import create
 from vidence.contracts import Diagnostic, Examined
-from vidence.engine.prepare import open_selector
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 from vidence.records import Evidence, Failed, Item, Media, Record, Reply
@@ -95,7 +95,7 @@ class TestDiagnostic:
         assert views
         for view in views.values():
             assert view.n_frames >= 1
-            assert open_selector(view.selector)
+            assert create("selector", view.selector)
             assert not view.size or Size.parse(view.size)
         assert dict(one.views(**PLAN)) == dict(make(name).views(**PLAN)) == dict(views)
 

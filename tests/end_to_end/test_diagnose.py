@@ -21,7 +21,7 @@ from vidence.ask.phantom.planted import SimulatedModel, expected
 from vidence.ask.phantom.scene import COLOURS
 from vidence.ask.phantom.world import World, render
 from vidence.engine.diagnose import Account, diagnose, open_diagnostic
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.errors import StoreError
 from vidence.records import Item, Record

@@ -103,6 +103,21 @@ def test_compare_has_the_figures_of_the_command(here, questions):
         package.compare("a", runs[0])
 
 
+def test_diagnose_takes_a_benchmark_with_a_model_as_the_command_does(here, questions):
+    path = questions()
+    found = package.diagnose(
+        "blind-panel?runs=2", "table", data=path, model="baseline:random", out="r", n_frames=2, limit=3
+    )
+    words = ("--data", str(path), "--model", "baseline:random", "--frames", "2", "--limit", "3", "--out", "r")
+    assert here("diagnose", "blind-panel?runs=2", "table", *words, "--json", "d.json").code == 0
+    written = json.loads((here.folder / "d.json").read_text("utf-8"))
+    assert written["statements"] == [as_json(statement_as_json(one)) for one in found.statements]
+    with pytest.raises(UnknownNameError, match="Did you mean 'n_frames'"):
+        package.diagnose("blind-panel", "table", data=path, model="baseline:random", n_frame=2)
+    with pytest.raises(UsageError, match="a benchmark wants data= and model="):
+        package.diagnose("blind-panel", "table", data=path)
+
+
 def test_diagnose_has_the_statements_of_the_command(here, questions):
     run = package.evaluate("table", data=questions(), model="scripted:A", out="r", n_frames=2)
     found = package.diagnose("blind-panel", run, runs=2, seed=5)

@@ -227,7 +227,7 @@ def test_the_spending_limit_ends_the_run_and_resume_goes_on(vidence, questions):
 def test_each_video_is_decoded_once_and_not_at_all_when_cached(vidence, questions):
     import anyio
 
-    from vidence.engine.engine import Environment
+    from vidence.engine.environment import Environment
     from vidence.engine.evaluate import run
     from vidence.engine.prepare import make_plan
     from vidence.records import Sampling

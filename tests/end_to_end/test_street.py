@@ -182,7 +182,7 @@ def drafts(request, films) -> list[Draft]:
     context = BuildContext(cache_root=films / "cache", memory=films / f"{request.param}.sqlite")
     out = films / request.param
     with pytest.MonkeyPatch.context() as monkeypatch:
-        monkeypatch.setattr(engine, "open_model", lambda spec: Writer())
+        monkeypatch.setattr(engine, "create", lambda kind, spec: Writer())
         herbench.create().make(config, out=out, overrides=MakeOverrides(), context=context)
     lines = (out / "drafts.jsonl").read_bytes().splitlines()
     return [msgspec.json.decode(line, type=Draft) for line in lines]

@@ -9,7 +9,7 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.report.compared_words import ranked_sentences, sentences, verdict

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from conftest import need
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.report.export import write_csv
@@ -106,7 +106,7 @@ def test_every_recorded_run_gives_the_published_letters_and_counts(checks_dir: P
 
 
 def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Path, tmp_path: Path):
-    from vidence.report.parsers import parser_table
+    from vidence.report.parsers import parser_tables
 
     path = response_files(checks_dir)[0]
     annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
@@ -114,5 +114,5 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Pat
     robust = rows_of(folder, "robust", tmp_path)
     gemini = rows_of(folder, "perceptioncomp-gemini", tmp_path)
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
-    table = parser_table(load_run(folder), ["robust", "perceptioncomp-gemini"])
+    table, _ = parser_tables(load_run(folder), ["robust", "perceptioncomp-gemini"])
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed

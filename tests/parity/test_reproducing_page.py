@@ -7,7 +7,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 from vidence.report.results import load_run

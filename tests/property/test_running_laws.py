@@ -17,7 +17,7 @@ from servers import virtual_time
 from vidence.contracts import Request
 from vidence.engine import engine as engine_module
 from vidence.engine import evaluate, prepare
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.limits import AdaptiveLimit
 from vidence.engine.plan import machine_facts
 from vidence.engine.prepare import make_plan
@@ -86,7 +86,7 @@ def session(server: Server, folder: Path, *, concurrency: int, cancel_s: float) 
             )
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_module, "open_model", lambda spec: server)
+        patch.setattr(engine_module, "create", lambda kind, spec: server)
         patch.setattr(prepare, "machine_facts", lambda: FACTS)
         virtual_time.run(go)
 

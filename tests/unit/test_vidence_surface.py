@@ -98,4 +98,10 @@ def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: 
 def test_no_option_of_a_diagnostic_is_hidden_by_an_argument(name: str):
     settings = catalog.settings_type("diagnostic", name)
     assert settings is not None
-    assert not {option.name for option in catalog.options_of(settings)} & {"level", "cache"}
+    assert not {option.name for option in catalog.options_of(settings)} & {
+        "data",
+        "model",
+        "out",
+        "level",
+        "cache",
+    }

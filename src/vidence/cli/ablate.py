@@ -120,7 +120,8 @@ def _ask(config: "AblationConfig", folder: Path, console: Console) -> int:
             spec = model_spec(model, base=stimuli / BASE.name, same=data)
             plan = make_plan("actpld", data=data, model=spec, overrides=overrides)
             out = run_folder(folder, model, condition)
-            with Display(console) as display:
+            display = Display(console)
+            with display.progress:
                 summary = await run(plan, out, environment=place, now=now(), on_event=display)
             n_failed += summary.n_failed
             console.print(

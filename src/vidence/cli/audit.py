@@ -10,7 +10,7 @@ from rich.console import Console
 
 from vidence.cli.console import show_licence
 from vidence.cli.diagnose import examine_plan
-from vidence.cli.run import pairs, with_plan_flags
+from vidence.cli.run import with_plan_flags
 from vidence.engine.environment import cache_root
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import make_plan, run_name
@@ -42,7 +42,6 @@ _MOST_LISTED = 20
     "--blind-runs", type=click.IntRange(1), default=3, show_default=True, help="Blind asks of a single model."
 )
 @partial(with_plan_flags, without={"strict", "repeats"})
-@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option("--out", type=click.Path(path_type=Path), help="Folder (default: runs/audit- and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
 @click.option("--page/--no-page", default=True, help="Write audit.html.")
@@ -54,7 +53,6 @@ def audit(
     models: tuple[str, ...],
     no_mrfs: bool,
     blind_runs: int,
-    where: tuple[str, ...],
     out: Path | None,
     level: float,
     page: bool,
@@ -75,7 +73,7 @@ def audit(
         benchmark,
         data=source,
         model=models[0] if models else _NOBODY,
-        overrides=overrides | {"where": pairs(where, "--where")},
+        overrides=overrides,
     )
     console = Console(stderr=True)
     show_licence(plan.benchmark, console, cache_root=cache_root())
@@ -123,14 +121,14 @@ def _check(plan: Plan) -> "ItemAudit":
     import msgspec
 
     from vidence.catalog import create
-    from vidence.engine.prepare import choose_items, open_model
+    from vidence.engine.prepare import choose_items
     from vidence.explain.audit.audit import audit_items
     from vidence.media.files import missing
 
     benchmark: Benchmark = create("benchmark", plan.benchmark)
     loaded = benchmark.load(Path(plan.data), split=plan.split)
     everything = msgspec.structs.replace(plan, limit=None, sample=None, recorded_only=False)
-    items, _ = choose_items(loaded, everything, model=open_model(_NOBODY))
+    items, _ = choose_items(loaded, everything, model=create("model", _NOBODY))
     absent = frozenset(item.item_id for item in items if item.media and missing(loaded.media_root, [item]))
     return audit_items(items, problems=loaded.problems, notes=loaded.notes, missing=absent)
 

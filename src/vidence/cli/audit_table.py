@@ -10,7 +10,6 @@ from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from rich.table import Table as Grid
-    from rich.text import Text
 
     from vidence.explain.published.audited import Coverage
     from vidence.explain.published.printed import ColumnRule, PublishedTable
@@ -126,54 +125,47 @@ def _write(table: "PublishedTable", covered: "Coverage", path: Path) -> None:
 def _draw(table: "PublishedTable", covered: "Coverage") -> None:
     from rich.console import Console
 
+    from vidence.tables.terminal import plain
+
     console = Console()
-    console.print(_text(f"{table.name} · {table.title}" if table.title != table.name else table.name, "bold"))
+    title = f"{table.name} · {table.title}" if table.title != table.name else table.name
+    console.print(plain(title, style="bold"))
     source = ", ".join(filter(None, (table.source.paper, table.source.where, table.source.address)))
     for line in filter(None, (source, *table.notes)):
-        console.print(_text(line, "dim"))
+        console.print(plain(line, style="dim"))
     flags = [flag for row in table.rows for cell in row.cells for flag in cell.flags]
     if flags:
         console.print()
         console.print(_grid(table))
     console.print()
     n_problems = sum(flag.is_problem for flag in flags)
-    console.print(_text(f"{_several(len(table.rows), 'row')}: {_several(n_problems, 'problem')}."))
+    console.print(plain(f"{_several(len(table.rows), 'row')}: {_several(n_problems, 'problem')}."))
     for said, names in (
         ("Checked against a number of questions", covered.checked),
         ("With so many questions every value is possible", covered.vacuous),
         ("Number of questions not known, so not checked", covered.unknown),
     ):
         if names:
-            console.print(_text(f"{said}: {', '.join(names)}.", "dim"))
+            console.print(plain(f"{said}: {', '.join(names)}.", style="dim"))
 
 
 def _grid(table: "PublishedTable") -> "Grid":
     """One line for each flag, in the order of the table."""
-    from rich.table import Table as Grid
+    from vidence.tables.terminal import new_grid, plain
 
-    grid = Grid(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for title, justify in (("row", "left"), ("column", "left"), ("printed", "right"), ("", "left")):
-        grid.add_column(_text(title, "dim"), justify="right" if justify == "right" else "left")
+    grid = new_grid()
+    for title in ("row", "column", "printed", ""):
+        grid.add_column(plain(title, style="dim"), justify="right" if title == "printed" else "left")
     last = ""
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
+            place, printed = ("", "") if column.kind == "text" else (column.name, cell.text)
             for flag in cell.flags:
-                style = "red" if flag.is_problem else "dim"
-                place = "" if column.kind == "text" else column.name
-                printed = "" if column.kind == "text" else cell.text
-                says = _text(f"{flag.kind}: ", style).append_text(_text(flag.says))
-                grid.add_row(_text(row.name if row.name != last else ""), _text(place), _text(printed), says)
+                says = plain(f"{flag.kind}: ", style="red" if flag.is_problem else "dim")
+                name = row.name if row.name != last else ""
+                grid.add_row(plain(name), plain(place), plain(printed), says.append_text(plain(flag.says)))
                 last = row.name
     return grid
-
-
-def _text(text: str, style: str = "") -> "Text":
-    """Text as it is: no markup, no terminal commands."""
-    from rich.text import Text
-
-    from vidence.text import visible
-
-    return Text(visible(text), style=style)
 
 
 def _several(n: int, what: str) -> str:

@@ -2,11 +2,12 @@
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
+from typing import TypeVar
 
+import anyio
+import click
 from rich.console import Console
 from rich.progress import (
     BarColumn,
@@ -22,12 +23,12 @@ from rich.text import Text
 
 from vidence.catalog import create
 from vidence.contracts import Benchmark
-from vidence.engine.events import Event, ExaminedOne, MediaTrouble, Started, Tried, Waiting
-from vidence.errors import StoreError
-from vidence.records import Answered, Failed, Refused, Unreadable
+from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.errors import StoreError, VidenceError
+from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
-_NAMES = {Answered: "answered", Unreadable: "unreadable", Refused: "refused", Failed: "failed"}
+T = TypeVar("T")
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
@@ -86,7 +87,7 @@ class _RateColumn(ProgressColumn):
 
 
 class Display:
-    """Draws the events of a run; on anything but a terminal only troubles and nothing else."""
+    """Draws the events of a run inside ``with display.progress``; without a terminal only troubles."""
 
     def __init__(self, console: Console, *, doing: str = "asking") -> None:
         self._console = console
@@ -94,7 +95,8 @@ class Display:
         self._cost = 0.0
         self._n_troubles = 0
         self._waiting = ""
-        self._progress = Progress(
+        self.has_started = False
+        self.progress = Progress(
             TextColumn(doing, style="bold"),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -106,34 +108,26 @@ class Display:
             console=console,
             disable=not console.is_terminal,
         )
-        self._task = self._progress.add_task(doing, total=None, note="")
-
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
+        self._task = self.progress.add_task(doing, total=None, note="")
 
     def __call__(self, event: Event) -> None:
         """Draw one event."""
         match event:
             case Started():
+                self.has_started = True
                 self._say_all("note", event.notes)
                 self._say_all("left out", event.problems)
-                self._progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
+                self.progress.update(self._task, total=event.n_planned, completed=event.n_answered_before)
             case Tried():
                 self._waiting = ""
                 self._cost += event.cost
-                self._outcomes[_NAMES[type(event.trial.score.outcome)]] += 1
-                self._progress.advance(self._task)
+                self._outcomes[outcome_name(event.trial.score.outcome)] += 1
+                self.progress.advance(self._task)
                 self._draw_note()
             case ExaminedOne():
                 self._waiting = ""
                 self._outcomes["failed" if isinstance(event.finding, Failed) else "examined"] += 1
-                self._progress.advance(self._task)
+                self.progress.advance(self._task)
                 self._draw_note()
             case Waiting():
                 if event.wait_s >= _LONG_WAIT_S and not self._console.is_terminal:
@@ -150,11 +144,11 @@ class Display:
                     self._say("media", "more troubles; the report counts them")
 
     def _draw_note(self) -> None:
-        if self._progress.disable:
+        if self.progress.disable:
             return
         counts = ", ".join(f"{n} {name}" for name, n in self._outcomes.items())
         spent = f", ${self._cost:.2f}" if self._cost else ""
-        self._progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
+        self.progress.update(self._task, note=visible(f"{counts}{spent} {self._waiting}".strip()))
 
     def _say_all(self, label: str, messages: Sequence[str]) -> None:
         for message in messages[:_MOST_LINES]:
@@ -164,3 +158,38 @@ class Display:
 
     def _say(self, label: str, message: str) -> None:
         say(self._console, (f"{label}: ", "yellow"), message)
+
+
+def watched(
+    work: Callable[[Listener], Coroutine[None, None, T]],
+    console: Console,
+    *,
+    doing: str,
+    what: str,
+    kept: str,
+    again: str = "the same command",
+) -> T:
+    """What some work makes, with its events drawn; where it does not end, what is kept and how to go on.
+
+    Args:
+        work: is given the listener of its events.
+        console: where events are drawn.
+        doing: what the work does, as the progress line says it.
+        what: the work, as in ``the run in DIR``.
+        kept: what is never lost of it, as in ``what was answered is kept``.
+        again: what goes on with it.
+
+    Raises:
+        VidenceError: as the work raises it; KeyboardInterrupt after Ctrl-C.
+    """
+    display = Display(console, doing=doing)
+    try:
+        with display.progress:
+            return anyio.run(work, display)
+    except KeyboardInterrupt:
+        click.echo(f"stopped; {kept}. Go on with: {again}" if display.has_started else "stopped", err=True)
+        raise
+    except VidenceError:
+        if display.has_started:
+            click.echo(f"{what} did not finish; {kept}", err=True)
+        raise

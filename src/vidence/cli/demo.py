@@ -12,8 +12,7 @@ from rich.console import Console
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
 from vidence.engine.diagnose import diagnose, open_diagnostic
-from vidence.engine.engine import Environment
-from vidence.engine.environment import environment, now
+from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
 from vidence.engine.events import Event, MediaTrouble
 from vidence.engine.prepare import make_plan

@@ -7,12 +7,12 @@ import click
 from rich.console import Console
 
 from vidence.catalog import parse_spec
-from vidence.cli.console import Display, say, several
+from vidence.cli.console import say, several, watched
 from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
-from vidence.errors import UsageError, VidenceError
+from vidence.errors import UsageError
 
 if TYPE_CHECKING:
     from vidence.contracts import Diagnostic
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     "--set", "settings", multiple=True, metavar="KEY=VALUE", help="An option of the diagnostic; repeatable."
 )
 @with_plan_flags
-@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option("--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the file.")
 @click.option("--out", type=click.Path(path_type=Path), help="Run folder (default: runs/ and a name).")
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
@@ -40,7 +39,6 @@ def diagnose(
     data: Path | None,
     model: str | None,
     settings: tuple[str, ...],
-    where: tuple[str, ...],
     replay_columns: str | None,
     out: Path | None,
     level: float,
@@ -60,8 +58,8 @@ def diagnose(
     diagnostic = open_diagnostic(spec.name, options)
     if (Path(what) / PLAN_FILE).exists():
         folder, plan = Path(what), read_plan(Path(what))[0]
-        given = sorted(k for k, v in overrides.items() if v not in (None, ()))
-        if data or model or out or where or given:
+        given = sorted(k for k, v in overrides.items() if v not in (None, (), {}))
+        if data or model or out or given:
             raise UsageError(
                 f"{what} is a run folder, and its plan says what is asked; leave out "
                 f"{', '.join(map(flag_of, given)) or '--data, --model, --out and --where'}"
@@ -70,8 +68,7 @@ def diagnose(
         if data is None or model is None:
             raise UsageError(f"{what!r} is no run folder; for a benchmark give --data and --model")
         asked = with_columns(model, replay_columns) if replay_columns else model
-        chosen = overrides | {"where": pairs(where, "--where")}
-        plan = make_plan(what, data=data, model=asked, overrides=chosen)
+        plan = make_plan(what, data=data, model=asked, overrides=overrides)
         folder = out if out is not None else default_folder(plan)
     failed = examine_plan(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
@@ -80,32 +77,19 @@ def diagnose(
 
 def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:
     """Examine what is left; how many questions failed."""
-    import anyio
-
-    from vidence.engine.diagnose import Account
     from vidence.engine.diagnose import diagnose as examine
 
-    console = Console(stderr=True)
+    console, place = Console(stderr=True), environment()
     say(console, (diagnostic.name, "bold"), f" · {plan.model} · {folder}")
-    with Display(console, doing="examining") as display:
-
-        async def go() -> Account:
-            return await examine(
-                diagnostic,
-                plan,
-                folder,
-                options=options,
-                environment=environment(),
-                now=now(),
-                on_event=display,
-            )
-
-        try:
-            account = anyio.run(go)
-        except VidenceError:
-            if (folder / PLAN_FILE).exists():
-                click.echo(f"the examination in {folder} did not finish; every finding is kept", err=True)
-            raise
+    account = watched(
+        lambda listen: examine(
+            diagnostic, plan, folder, options=options, environment=place, now=now(), on_event=listen
+        ),
+        console,
+        doing="examining",
+        what=f"the examination in {folder}",
+        kept="every finding is kept",
+    )
     money = f", ${account.cost:.4f}" if account.cost else ""
     say(
         console,

@@ -5,12 +5,11 @@ from pathlib import Path
 import click
 from rich.console import Console
 
-from vidence.cli.console import Display, say
+from vidence.cli.console import say, watched
 from vidence.cli.run import FAILED_ITEMS, say_summary
 from vidence.engine.environment import environment
-from vidence.engine.evaluate import Summary
 from vidence.engine.plan import read_plan
-from vidence.errors import UsageError, VidenceError
+from vidence.errors import UsageError
 
 
 @click.command()
@@ -32,7 +31,6 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
 
     The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
     """
-    import anyio
     import msgspec
 
     from vidence.engine.judge import judge_run
@@ -50,16 +48,13 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
         raise UsageError(f"these settings make no plan: {error}") from error
     console = Console(stderr=True)
     say(console, (plan.judge, "bold"), f" · {', '.join(plan.judge_models)} · {folder}")
-    with Display(console, doing="judging") as display:
-
-        async def go() -> Summary:
-            return await judge_run(plan, folder, environment=environment(), on_event=display)
-
-        try:
-            summary = anyio.run(go)
-        except VidenceError:
-            click.echo(f"the judging in {folder} did not finish; every verdict so far is kept", err=True)
-            raise
+    summary = watched(
+        lambda listen: judge_run(plan, folder, environment=environment(), on_event=listen),
+        console,
+        doing="judging",
+        what=f"the judging in {folder}",
+        kept="every verdict so far is kept",
+    )
     from vidence.cli.report import show_run
 
     show_run(folder, page=folder / "report.html" if page else None)

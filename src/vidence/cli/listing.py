@@ -41,7 +41,7 @@ def list_names(*, kind: str | None, name: str | None, as_json: bool) -> None:
 
 def plurals() -> tuple[str, ...]:
     """The kinds of things that can be listed, as users write them."""
-    return (*(plural for plural, kind in KINDS.items() if kind in catalog.FOLDERS), *_OTHERS)
+    return (*KINDS, *_OTHERS)
 
 
 def _names(plural: str) -> Sequence[str]:
@@ -107,8 +107,6 @@ _OTHERS = {"protocols": _protocols, "prompts": _prompt_sets}
 @click.command()
 def schema() -> None:
     """Print the JSON Schema of one line of the item format."""
-    import msgspec
+    from vidence.records import item_schema
 
-    from vidence.records import Item
-
-    click.echo(json.dumps(msgspec.json.schema(Item), indent=2))
+    click.echo(json.dumps(item_schema(), indent=2))

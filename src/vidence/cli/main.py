@@ -11,7 +11,7 @@ from types import FrameType
 import click
 
 from vidence import __version__
-from vidence.errors import VidenceError
+from vidence.errors import UnknownNameError, VidenceError
 
 # What each command is for, and the module of this folder that defines it, in a function of its name.
 COMMANDS = {
@@ -47,7 +47,7 @@ class _Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
-            return None
+            raise UnknownNameError("command", cmd_name, COMMANDS)
         module = importlib.import_module(f"vidence.cli.{COMMANDS[cmd_name][0]}")
         command: click.Command = getattr(module, _FUNCTIONS.get(cmd_name, cmd_name.replace("-", "_")))
         return command
@@ -56,15 +56,6 @@ class _Commands(click.Group):
         """The list in the help, without importing any command."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, help_text) for name, (_, help_text) in COMMANDS.items()])
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        from vidence.errors import UnknownNameError
-
-        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
-            raise UnknownNameError("command", args[0], COMMANDS)
-        return super().resolve_command(ctx, args)
 
 
 _HELP = """Ask video models questions, and say how sure the score is.
@@ -76,10 +67,8 @@ vidence report runs/...
 """
 
 
-@click.command(cls=_Commands, help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
-@click.version_option(__version__, prog_name="vidence")
-def app() -> None:
-    """The command without a subcommand."""
+app = _Commands("vidence", help=_HELP, context_settings={"help_option_names": ["-h", "--help"]})
+click.version_option(__version__, prog_name="vidence")(app)
 
 
 def _stop(number: int, frame: FrameType | None) -> None:

@@ -1,8 +1,6 @@
 """``vidence make``."""
 
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 import click
 from rich.console import Console
@@ -28,11 +26,11 @@ _LONG_WAIT_S = 20.0
 
 
 class MakeDisplay:
-    """Draws stages as they go: a line for each that is done, and a bar where somebody watches."""
+    """Draws stages as they go: a line for each that is done, and a bar inside ``with display.progress``."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
-        self._progress = Progress(
+        self.progress = Progress(
             TextColumn("{task.description}", style="bold", markup=False),
             BarColumn(bar_width=24),
             MofNCompleteColumn(),
@@ -46,26 +44,17 @@ class MakeDisplay:
         self._n_failed = 0
         self.has_begun = False
 
-    def __enter__(self) -> Self:
-        self._progress.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._progress.stop()
-
     def __call__(self, event: MakeEvent) -> None:
         """Draw what happened in the making."""
         match event:
             case StageBegan():
                 self.has_begun = True
                 if self._task is not None:
-                    self._progress.remove_task(self._task)
-                self._task = self._progress.add_task(event.stage, total=event.n_units, note="")
+                    self.progress.remove_task(self._task)
+                self._task = self.progress.add_task(event.stage, total=event.n_units, note="")
             case UnitDone():
                 if self._task is not None:
-                    self._progress.advance(self._task)
+                    self.progress.advance(self._task)
             case StageEnded():
                 self._console.print(account_line(event.account, n_cached=event.n_cached), soft_wrap=True)
             case Trouble():
@@ -87,7 +76,7 @@ class MakeDisplay:
 
     def _note(self, words: str) -> None:
         if self._task is not None:
-            self._progress.update(self._task, note=words)
+            self.progress.update(self._task, note=words)
 
 
 def account_line(account: StageAccount, *, n_cached: int = 0) -> Text:
@@ -132,7 +121,8 @@ def make(
         maker.check(config)
         click.echo(f"{config} makes sense")
         return 0
-    with MakeDisplay(console) as display:
+    display = MakeDisplay(console)
+    with display.progress:
         context = BuildContext.of(environment(), on_event=display, on_asking=display.asking)
         overrides = MakeOverrides(only=only, until=until, limit=limit)
         try:

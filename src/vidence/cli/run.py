@@ -7,13 +7,12 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import Display, say, several, show_licence
-from vidence.engine.environment import cache_root, environment, now
+from vidence.cli.console import say, several, show_licence, watched
+from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
-from vidence.engine.events import Event, Listener
 from vidence.engine.plan import Plan, plan_flags, read_plan
 from vidence.engine.prepare import default_folder, make_plan
-from vidence.errors import UsageError, VidenceError
+from vidence.errors import UsageError
 
 FAILED_ITEMS = 3
 F = TypeVar("F", bound=Callable[..., Any])
@@ -25,12 +24,19 @@ def flag_of(field: str) -> str:
     >>> flag_of("prompts_dir")
     '--prompts'
     """
-    return next((one.flag.partition("/")[0] for one in plan_flags() if one.field == field), field)
+    return next((one.flag.partition("/")[0] for one in plan_flags() if one.field == field), f"--{field}")
 
 
 def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
-    """Give a command the flags of a plan, but for some fields."""
+    """Give a command the flags of a plan, but for some fields, and ``--where``."""
     function = click.option("--retries", type=int, hidden=True)(function)  # see make_plan
+    function = click.option(
+        "--where",
+        multiple=True,
+        metavar="TAG=VALUE",
+        callback=lambda context, flag, texts: pairs(texts, "--where"),
+        help="Only questions with this tag; repeatable.",
+    )(function)
     for one in reversed(plan_flags()):
         if one.field in without:
             continue
@@ -54,7 +60,6 @@ def with_plan_flags(function: F, *, without: Container[str] = ()) -> F:
 )
 @click.option("--model", required=True, help="provider:name?key=value, for example openai:gpt-4.1.")
 @with_plan_flags
-@click.option("--where", multiple=True, metavar="TAG=VALUE", help="Only questions with this tag; repeatable.")
 @click.option(
     "--replay-columns", metavar="id=…,text=…", help="With replay: the columns of the recorded file."
 )
@@ -67,7 +72,6 @@ def run(
     benchmark: str,
     data: Path,
     model: str,
-    where: tuple[str, ...],
     replay_columns: str | None,
     out: Path | None,
     page: bool,
@@ -78,9 +82,8 @@ def run(
     What a flag does not say, the benchmark's own protocol does. The same command again goes on with
     the same run; nothing is asked twice.
     """
-    tags = pairs(where, "--where")
     spec = with_columns(model, replay_columns) if replay_columns else model
-    plan = make_plan(benchmark, data=data, model=spec, overrides=overrides | {"where": tags})
+    plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
     folder = out if out is not None else default_folder(plan)
     return _go(plan, folder, page=page)
 
@@ -122,11 +125,19 @@ def with_columns(model: str, columns: str) -> str:
 
 
 def _go(plan: Plan, folder: Path, *, page: bool) -> int:
-    console = Console(stderr=True)
-    show_licence(plan.benchmark, console, cache_root=cache_root())
+    from vidence.engine.evaluate import run as evaluate
+
+    console, place = Console(stderr=True), environment()
+    show_licence(plan.benchmark, console, cache_root=place.cache_root)
     say(console, (plan.benchmark, "bold"), f" · {plan.model} · {folder}")
-    with Display(console) as display:
-        summary = run_plan(plan, folder, on_event=display)
+    summary = watched(
+        lambda listen: evaluate(plan, folder, environment=place, now=now(), on_event=listen),
+        console,
+        doing="asking",
+        what=f"the run in {folder}",
+        kept="what was answered is kept",
+        again=f"vidence resume {folder}",
+    )
     page_path = folder / "report.html"
     if summary.n_tried == 0 and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
@@ -136,34 +147,6 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
     return FAILED_ITEMS if summary.n_failed else 0
-
-
-def run_plan(plan: Plan, folder: Path, *, on_event: Listener) -> Summary:
-    """Run a plan to its end; after Ctrl-C say how to go on."""
-    import anyio
-
-    from vidence.engine.evaluate import run as evaluate
-
-    has_started = False
-
-    def listen(event: Event) -> None:
-        nonlocal has_started
-        has_started = True
-        on_event(event)
-
-    async def go() -> Summary:
-        return await evaluate(plan, folder, environment=environment(), now=now(), on_event=listen)
-
-    try:
-        return anyio.run(go)
-    except KeyboardInterrupt:
-        hint = f"; what was answered is kept. Go on with: vidence resume {folder}" if has_started else ""
-        click.echo(f"stopped{hint}", err=True)
-        raise
-    except VidenceError:
-        if has_started:
-            click.echo(f"the run in {folder} did not finish; what was answered is kept", err=True)
-        raise
 
 
 def say_summary(summary: Summary, folder: Path, console: Console) -> None:

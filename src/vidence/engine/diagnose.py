@@ -10,7 +10,8 @@ import msgspec
 
 from vidence.catalog import Spec, create
 from vidence.contracts import Diagnostic, Examined
-from vidence.engine.engine import AskCount, Environment
+from vidence.engine.engine import AskCount
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import opened_run
 from vidence.engine.events import ExaminedOne, Listener, Started
 from vidence.engine.plan import Plan

@@ -2,20 +2,20 @@
 
 import logging
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Final, Literal, Self, TypeAlias, TypeVar
+from typing import Final, Literal, TypeAlias, TypeVar
 
 import anyio
 import msgspec
 import numpy as np
 
+from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, Together
 from vidence.engine.events import Listener, Waiting
 from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector, Limits
-from vidence.engine.prepare import open_model
 from vidence.engine.store import Memory, memory_key
 from vidence.errors import (
     DataError,
@@ -44,10 +44,11 @@ ITEM_ERRORS: Final[Mapping[Stage, tuple[type[VidenceError], ...]]] = {
 
 @dataclass(frozen=True, kw_only=True)
 class Asked:
-    """A reply, and whether it came out of the memory instead of the model."""
+    """A reply, whether it came out of the memory instead of the model, and what it cost in US dollars."""
 
     reply: Reply
     is_remembered: bool
+    cost: float
 
 
 class Asker:
@@ -65,11 +66,6 @@ class Asker:
         self._in_flight: dict[bytes, anyio.Event] = {}
         self._down = DownDetector(most=limits.in_flight.allowed + 4)
 
-    @property
-    def budget(self) -> Budget:
-        """What its replies are counted in."""
-        return self._limits.budget
-
     async def ask(self, request: Request) -> Asked:
         """The reply to a request, remembered or new.
 
@@ -84,17 +80,18 @@ class Asker:
             await running.wait()
         remembered = self._memory.get(key)
         if remembered is not None:
-            return Asked(reply=remembered, is_remembered=True)
+            return Asked(reply=remembered, is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
-            reply = await self._send(request)
+            reply, cost = await self._send(request)
             self._memory.put(key, reply)
         finally:
             del self._in_flight[key]
             done.set()
-        return Asked(reply=reply, is_remembered=False)
+        return Asked(reply=reply, is_remembered=False, cost=cost)
 
-    async def _send(self, request: Request) -> Reply:
+    async def _send(self, request: Request) -> tuple[Reply, float]:
+        """A new reply, and what it cost."""
         limits = self._limits
         n_sent = n_tries = 0
         while True:
@@ -122,8 +119,7 @@ class Asker:
             else:
                 limits.in_flight.on_reply()
                 self._down.on_reply()
-                limits.budget.add(reply)
-                return reply
+                return reply, limits.budget.add(reply)
 
     async def _reply_in_time(self, request: Request) -> Reply:
         try:
@@ -154,7 +150,12 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
             wanted = next(flow)
             while True:
                 try:
-                    replies = await _replies(wanted, ask)
+                    if isinstance(wanted, Together):
+                        await _all(wanted.flows, lambda flow: drive(flow, ask))
+                        replies: Sequence[Reply] = ()
+                    else:
+                        asks = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in wanted]
+                        replies = await _all(asks, ask)
                 except _NO_REPLY as error:
                     wanted = flow.throw(error)
                 else:
@@ -162,14 +163,6 @@ async def drive(flow: Flow[MadeT], ask: AskModel) -> MadeT:
         except StopIteration as stop:
             made: MadeT = stop.value
             return made
-
-
-async def _replies(wanted: Sequence[Prompt | Ask] | Together, ask: AskModel) -> Sequence[Reply]:
-    if isinstance(wanted, Together):
-        await _all(wanted.flows, lambda flow: drive(flow, ask))
-        return ()
-    asks = [Ask(prompt=one) if isinstance(one, Prompt) else one for one in wanted]
-    return await _all(asks, ask)
 
 
 async def _all(things: Sequence[ThingT], work: Callable[[ThingT], Awaitable[MadeT]]) -> list[MadeT]:
@@ -209,20 +202,6 @@ def failure(error: VidenceError, stage: Stage) -> Failed:
     return Failed(stage="model" if is_model else stage, error=type(error).__name__, message=str(error))
 
 
-@dataclass(frozen=True, kw_only=True)
-class Environment:
-    """What a run takes from the machine: folders and workers. Nothing of it changes a number."""
-
-    cache_root: Path
-    cache_max_bytes: int = 20 * 2**30
-    n_workers: int = 2
-
-    @property
-    def memory(self) -> Path:
-        """The file of remembered replies, unless a plan names another."""
-        return self.cache_root / "replies.sqlite"
-
-
 def no_image(digest: str) -> bytes:
     """For flows whose prompts have no images.
 
@@ -248,10 +227,6 @@ class Context:
     n_repeats: int = 1
     """Tell the replies of several runs of the same flow apart, all samples of the first of them included."""
 
-    def sample(self, wanted: Ask) -> int:
-        """The number of a reply among all replies to the same prompt."""
-        return wanted.sample * self.n_repeats + self.repeat
-
 
 @dataclass(kw_only=True)
 class AskCount:
@@ -261,11 +236,11 @@ class AskCount:
     n_remembered: int = 0
     cost: float = 0.0
 
-    def add(self, asked: Asked, budget: Budget) -> None:
+    def add(self, asked: Asked) -> None:
         """Count one reply."""
         self.n_remembered += asked.is_remembered
         self.n_asked += not asked.is_remembered
-        self.cost += 0.0 if asked.is_remembered else budget.price(asked.reply)
+        self.cost += asked.cost
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -278,17 +253,6 @@ class ModelRules:
     """How replies are sampled where an ask does not say; None: every ask must say."""
     overrides: Mapping[str, object] = field(default_factory=dict)
     """Fields of `Sampling` that hold whatever an ask says."""
-
-    def sampling_of(self, wanted: Ask) -> Sampling:
-        """How the reply to an ask is sampled.
-
-        Raises:
-            UsageError: neither the ask nor the rules say.
-        """
-        sampling = wanted.sampling or self.sampling
-        if sampling is None:
-            raise UsageError(f"{self.spec} was asked without saying how the reply is sampled")
-        return msgspec.structs.replace(sampling, **self.overrides) if self.overrides else sampling
 
 
 class PromptImages(Mapping[str, bytes]):
@@ -310,7 +274,7 @@ class PromptImages(Mapping[str, bytes]):
         return len(self._digests)
 
 
-class Engine:
+class Engine(AbstractAsyncContextManager["Engine"]):
     """Runs flows; an async context manager, which closes models and memory at its end.
 
     A model is opened when it is first asked or looked at, and stays open. The name ``""`` is the model under
@@ -326,9 +290,6 @@ class Engine:
         self._rules: dict[str, ModelRules] = {}
         self._models: dict[str, Model] = {}
         self._askers: dict[str, Asker] = {}
-
-    async def __aenter__(self) -> Self:
-        return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -354,7 +315,7 @@ class Engine:
         """
         name = self._known(name)
         if name not in self._models:
-            self._models[name] = open_model(self._rules[name].spec)
+            self._models[name] = create("model", self._rules[name].spec)
         return self._models[name]
 
     async def run(
@@ -381,18 +342,21 @@ class Engine:
 
         async def ask(wanted: Ask) -> Reply:
             name = self._known(wanted.model or context.model)
-            asker = self._asker(name)
+            rules = self._rules[name]
+            sampling = wanted.sampling or rules.sampling
+            if sampling is None:
+                raise UsageError(f"{rules.spec} was asked without saying how the reply is sampled")
             request = Request(
                 item_id=context.item_id,
                 prompt=wanted.prompt,
-                sampling=self._rules[name].sampling_of(wanted),
+                sampling=msgspec.structs.replace(sampling, **rules.overrides),
                 images=PromptImages(wanted.prompt, context.image),
-                sample=context.sample(wanted),
+                sample=wanted.sample * context.n_repeats + context.repeat,
             )
-            asked = await asker.ask(request)
-            self.count.add(asked, asker.budget)
-            if count is not None:
-                count.add(asked, asker.budget)
+            asked = await self._asker(name).ask(request)
+            for one in (self.count, count):
+                if one is not None:
+                    one.add(asked)
             return asked.reply
 
         return await drive(flow, ask)

@@ -1,16 +1,30 @@
 """The environment of a run on this machine: cache folder, number of cores, clock."""
 
 import os
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
 import platformdirs
 
-from vidence.engine.engine import Environment
 from vidence.errors import UsageError
 
 CACHE_VARIABLE = "VIDENCE_CACHE"
 CACHE_SIZE_VARIABLE = "VIDENCE_CACHE_GB"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Environment:
+    """What a run takes from the machine: folders and workers. Nothing of it changes a number."""
+
+    cache_root: Path
+    cache_max_bytes: int = 20 * 2**30
+    n_workers: int = 2
+
+    @property
+    def memory(self) -> Path:
+        """The file of remembered replies, unless a plan names another."""
+        return self.cache_root / "replies.sqlite"
 
 
 def cache_root() -> Path:

@@ -10,7 +10,8 @@ from pathlib import Path
 import anyio.to_thread
 import msgspec
 
-from vidence.engine.engine import AskCount, Context, Environment
+from vidence.engine.engine import AskCount, Context
+from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan

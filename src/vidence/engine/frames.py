@@ -10,9 +10,8 @@ import anyio.to_thread
 import numpy as np
 
 from vidence.ask.prompting.compose import ShownFrame
-from vidence.ask.selection.seeking import SearchResult
+from vidence.ask.selection.search import SearchResult
 from vidence.engine.engine import ITEM_ERRORS, Engine, failure
-from vidence.engine.executors import Executor
 from vidence.engine.search import Found, ScoreDesk, Scores
 from vidence.engine.views import (
     Clipped,
@@ -27,6 +26,7 @@ from vidence.engine.views import (
     positions_of,
     video_type,
 )
+from vidence.engine.workers import Workers
 from vidence.errors import MediaError, UsageError, VidenceError
 from vidence.media.cache import FrameCache
 from vidence.media.clip import Clip
@@ -61,14 +61,14 @@ class FrameDesk:
         views: Mapping[str, OpenView],
         place: Place,
         *,
-        executor: Executor,
+        workers: Workers,
         engine: Engine,
         count: DecodeCount,
         on_trouble: Callable[[str], None],
     ) -> None:
         self._views = views
         self._place = place
-        self._executor = executor
+        self._workers = workers
         self._on_trouble = on_trouble
         self._cache = FrameCache(place.cache_root, max_bytes=place.cache_max_bytes)
         self._aside: dict[Source, Failed] = {}
@@ -128,7 +128,7 @@ class FrameDesk:
             return known
         read = partial(read_facts, path, kind=kind, cache_root=self._place.cache_root)
         try:
-            facts = await self._executor.run(str(path), read, deadline_s=self._place.deadline_s)
+            facts = await self._workers.run(str(path), read, deadline_s=self._place.deadline_s)
         except MediaError as error:
             return self._set_aside(source, error)
         if facts.probe.problem:
@@ -194,13 +194,13 @@ class FrameDesk:
     ) -> Selection | Failed:
         if isinstance(scores, Failed):
             return scores
+        retry = view.rules.retry
         try:
             frames = self._select(view, found, scores)
-            if not frames and not self._place.whole_video and not view.rules.retry:
+            if not frames and not self._place.whole_video and not retry:
                 check_some(view, found)
         except ITEM_ERRORS["selection"] as error:
             return failure(error, "selection")
-        retry = view.rules.retry
         told = [f"retry {retry}: other frames after a reply that could not be read"] if retry else []
         told += [scores.note] if isinstance(scores, SearchResult) else []
         told += few_words(view, found, len(frames))
@@ -306,7 +306,7 @@ class FrameDesk:
             cache_root=str(self._place.cache_root) if content_hash else None,
             cache_max_bytes=self._place.cache_max_bytes if content_hash else 0,
         )
-        delivery = await self._executor.run(
+        delivery = await self._workers.run(
             str(path), partial(deliver, job), deadline_s=self._place.deadline_s
         )
         self._count.add(delivery, str(path), is_scoring=is_scoring)

@@ -4,15 +4,16 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.catalog import create
 from vidence.contracts import Scorer
-from vidence.engine.engine import Context, Engine, Environment
+from vidence.engine.engine import Context, Engine
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan, read_plan, write_plan
-from vidence.engine.prepare import judge_facts, open_parser
 from vidence.engine.scoring import JudgePool, score_reply
-from vidence.engine.session import add_judges, each, engine_of
+from vidence.engine.session import add_judges, each
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
 from vidence.records import Reply, Trial
@@ -37,13 +38,14 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     """
     _, facts = read_plan(folder)
     judging = Budget(price_in=plan.judge_price_in, price_out=plan.judge_price_out, max_cost=plan.max_cost)
-    async with engine_of(plan, environment, on_event) as engine:
+    memory = Path(plan.memory or environment.memory)
+    async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
         pool = add_judges(engine, plan, judging)
         if pool is None:
             raise UsageError(
                 "no judge model is named; say --judge-model, for example --judge-model openai:gpt-4o"
             )
-        facts = msgspec.convert(msgspec.to_builtins(facts) | judge_facts(pool), type(facts))
+        facts = msgspec.convert(msgspec.to_builtins(facts) | pool.facts, type(facts))
         with RunStore(folder, is_writer=True) as store:
             # Written first: whatever happens, the folder says by whom its verdicts are.
             write_plan(folder, plan, facts)
@@ -57,8 +59,8 @@ async def _judge_all(
 ) -> Summary:
     items = {item.item_id: item for item in store.items()}
     parsers: dict[str, Scorer] = {
-        "choice": open_parser(plan.parser),
-        "text": open_parser(plan.text_parser),
+        "choice": create("parser", plan.parser),
+        "text": create("parser", plan.text_parser),
     }
     trials = list(store.trials())
     todo = [(t, t.reply) for t in trials if t.reply is not None and not pool.has_judged(t.score)]

@@ -111,17 +111,13 @@ class Budget:
         """What was spent in this session, in US dollars."""
         return (self.input_tokens * self.price_in + self.output_tokens * self.price_out) / 1e6
 
-    def price(self, reply: Reply) -> float:
-        """What one reply costs, in US dollars."""
-        usage = reply.usage
-        tokens_in, tokens_out = usage.input_tokens or 0, usage.output_tokens or 0
-        return (tokens_in * self.price_in + tokens_out * self.price_out) / 1e6
-
-    def add(self, reply: Reply) -> None:
-        """Count the tokens of a reply that was paid for."""
-        self._is_blind |= reply.usage.input_tokens is None and reply.usage.output_tokens is None
-        self.input_tokens += reply.usage.input_tokens or 0
-        self.output_tokens += reply.usage.output_tokens or 0
+    def add(self, reply: Reply) -> float:
+        """Count the tokens of a reply that was paid for; what it cost, in US dollars."""
+        n_in, n_out = reply.usage.input_tokens, reply.usage.output_tokens
+        self._is_blind |= n_in is None and n_out is None
+        self.input_tokens += n_in or 0
+        self.output_tokens += n_out or 0
+        return ((n_in or 0) * self.price_in + (n_out or 0) * self.price_out) / 1e6
 
     def check(self) -> None:
         """Raise `BudgetSpentError` when the limit is reached, or cannot be watched."""

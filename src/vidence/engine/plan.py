@@ -5,8 +5,10 @@ import math
 import os
 import platform
 import subprocess
+import sys
 import tomllib
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import NoneType
@@ -26,10 +28,21 @@ from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
 _PLAIN = (int, float, bool, str)
-_ABOVE_ZERO = (
-    *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
-    *("limit", "sample", "max_cost"),
-)
+_LEAST, _MOST = math.nextafter(0, 1), sys.float_info.max  # above zero, and below infinity
+_BOUNDS: Mapping[str, tuple[float, float, str]] = {
+    **dict.fromkeys(
+        (
+            *("n_frames", "repeats", "concurrency", "attempts", "timeout_s", "decode_timeout_s"),
+            *("limit", "sample", "max_cost"),
+        ),
+        (_LEAST, _MOST, "more than 0"),
+    ),
+    **dict.fromkeys(("price_in", "price_out", "judge_price_in", "judge_price_out"), (0, _MOST, "0 or more")),
+    "jpeg_quality": (1, MOST_QUALITY, f"1 to {MOST_QUALITY}"),
+    "temperature": (0, 10, "0 to 10"),
+    "top_p": (_LEAST, 1, "more than 0, up to 1"),
+    "max_tokens": (1, _MOST, "1 or more"),
+}
 FORMAT: Literal["vidence-plan/1"] = "vidence-plan/1"
 
 
@@ -127,14 +140,10 @@ class Plan(Record):
     memory: Annotated[str, _flag("File of the reply memory (default: in the cache folder).")] = ""
 
     def __post_init__(self) -> None:
-        for name in _ABOVE_ZERO:
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise UsageError(f"{name} is {value}; expected more than 0")
-        for name in ("price_in", "price_out", "judge_price_in", "judge_price_out"):
-            if not 0 <= getattr(self, name) < math.inf:
-                raise UsageError(f"{name} is {getattr(self, name)}; expected 0 or more")
-        _check_sampling(self.sampling)
+        for name, (low, high, expected) in _BOUNDS.items():
+            value = getattr(self.sampling if hasattr(self.sampling, name) else self, name)
+            if value is not None and not low <= value <= high:
+                raise UsageError(f"{name} is {value}; expected {expected}")
         if self.limit is not None and self.sample is not None:
             raise UsageError("limit and sample exclude each other: give one of them")
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
@@ -144,8 +153,6 @@ class Plan(Record):
             )
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
-        if not 1 <= self.jpeg_quality <= MOST_QUALITY:
-            raise UsageError(f"jpeg_quality is {self.jpeg_quality}; expected 1 to {MOST_QUALITY}")
 
     @property
     def view(self) -> View:
@@ -256,18 +263,6 @@ def plan_flags() -> tuple[Flag, ...]:
     return tuple(found)
 
 
-def _check_sampling(sampling: Sampling) -> None:
-    """Refuse what no model can draw with."""
-    rules = {
-        "temperature": (sampling.temperature is None or 0 <= sampling.temperature <= 10, "0 to 10"),
-        "top_p": (sampling.top_p is None or 0 < sampling.top_p <= 1, "more than 0, up to 1"),
-        "max_tokens": (sampling.max_tokens is None or sampling.max_tokens > 0, "1 or more"),
-    }
-    for name, (holds, expected) in rules.items():
-        if not holds:
-            raise UsageError(f"{name} is {getattr(sampling, name)}; expected {expected}")
-
-
 class Facts(Record):
     """What a run met: versions, revisions and hashes, so that it can be repeated and trusted."""
 
@@ -321,19 +316,16 @@ class _PlanFile(Record):
     facts: Facts
 
 
-def _without_none(table: dict[str, object]) -> dict[str, object]:
-    filled = {k: v for k, v in table.items() if v is not None}
-    return {k: _without_none(v) if isinstance(v, dict) else v for k, v in filled.items()}
-
-
 def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
     """Write plan and facts to ``plan.toml``, whole or not at all."""
-    built = {"plan": msgspec.to_builtins(plan), "facts": msgspec.to_builtins(facts)}
-    # TOML has no null, and None is not the default of every field: what is absent must be told apart.
-    for name in _MAY_BE_UNSET:
-        if built["plan"]["sampling"][name] is None:
-            built["plan"]["sampling"][name] = "unset"
-    _write_toml(folder, _without_none(built))
+    # TOML has no null: what is absent has the default, where that is not None it is "unset".
+    sampling = {
+        name: "unset" if value is None and name in _MAY_BE_UNSET else value
+        for name, value in msgspec.to_builtins(plan.sampling).items()
+    }
+    whole = msgspec.to_builtins(plan) | {"sampling": {k: v for k, v in sampling.items() if v is not None}}
+    table = {k: v for k, v in whole.items() if v is not None}
+    _write_toml(folder, {"plan": table, "facts": msgspec.to_builtins(facts)})
 
 
 def _write_toml(folder: Path, table: dict[str, object]) -> None:
@@ -421,41 +413,33 @@ def migrate_plan(folder: Path) -> bool:
     return bool(plan != before)
 
 
-def library_versions() -> dict[str, str]:
-    """The versions of the libraries that can change a number."""
-    names = ["av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"]
-    versions: dict[str, str] = {}
-    for name in names:
-        try:
-            versions[name] = importlib.metadata.version(name)
-        except importlib.metadata.PackageNotFoundError:
-            continue
-    return versions
-
-
 def git_revision() -> str:
     """The git revision that vidence runs from, with ``+`` where the tree is changed; empty outside git."""
-    here = Path(__file__)
-    try:
-        if _git(here.parent, "ls-files", here.name) == "":
+    here, said = Path(__file__), ""
+    for command in (
+        ["git", "ls-files", "--error-unmatch", here.name],  # fails in a checkout that does not hold us
+        ["git", "describe", "--always", "--dirty=+", "--abbrev=12"],
+    ):
+        try:
+            done = subprocess.run(  # noqa: S603 - fixed words
+                command, cwd=here.parent, capture_output=True, text=True, timeout=5, check=True
+            )
+        except (OSError, subprocess.SubprocessError):
             return ""
-        return _git(here.parent, "describe", "--always", "--dirty=+", "--abbrev=12")
-    except (OSError, subprocess.SubprocessError):
-        return ""
-
-
-def _git(folder: Path, *words: str) -> str:
-    command = ["git", *words]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=5, check=True)  # noqa: S603 - fixed words
-    return done.stdout.strip()
+        said = done.stdout.strip()
+    return said
 
 
 def machine_facts() -> dict[str, object]:
-    """Version, revision, Python, platform and libraries, for `Facts`."""
+    """Version, revision, Python, platform and the libraries that can change a number, for `Facts`."""
+    versions: dict[str, str] = {}
+    for name in ("av", "msgspec", "numpy", "pillow", "scipy", "torch", "transformers", "httpx2"):
+        with suppress(importlib.metadata.PackageNotFoundError):
+            versions[name] = importlib.metadata.version(name)
     return {
         "vidence": __version__,
         "git_revision": git_revision(),
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "libraries": library_versions(),
+        "libraries": versions,
     }

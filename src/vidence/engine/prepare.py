@@ -12,36 +12,16 @@ import numpy as np
 
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import models_of
 from vidence.catalog import create, parse_spec
-from vidence.contracts import (
-    AskingRules,
-    Benchmark,
-    Judge,
-    Loaded,
-    Model,
-    Scorer,
-    Selector,
-    Strategy,
-    Traits,
-    View,
-)
-from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, machine_facts
+from vidence.contracts import Benchmark, Loaded, Model, RecordedModel, Scorer, Selector, Strategy, View
+from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import missing
-from vidence.records import Item, Sampling
-
-_SAMPLING_FLAGS = {
-    "temperature": "temperature",
-    "top_p": "top_p",
-    "max_tokens": "max_tokens",
-    "model_seed": "seed",
-    "want_choice_logps": "want_choice_logps",
-}
+from vidence.records import Item
 
 
 def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping[str, object]) -> Plan:
@@ -59,11 +39,18 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
     benchmark: Benchmark = create("benchmark", benchmark_name)
-    protocol, rules = _protocol(benchmark, overrides.get("protocol"))
+    protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
+    if protocol not in benchmark.protocols:
+        raise UnknownNameError(f"protocol of {benchmark.name}", protocol, benchmark.protocols)
+    rules = benchmark.protocols[protocol]
     spec, sampled = without_sampling(parse_spec(model))
     given = {k: v for k, v in overrides.items() if v is not None}
     _check_names(given)
-    flags = {name: given.pop(flag) for flag, name in _SAMPLING_FLAGS.items() if flag in given}
+    flags = {
+        name.removeprefix("model_"): given.pop(name)
+        for name in SamplingFlags.__struct_fields__
+        if name in given
+    }
     for name in flags.keys() & sampled.keys():
         if flags[name] != sampled[name]:
             raise UsageError(
@@ -104,31 +91,14 @@ def _check_names(overrides: Mapping[str, object]) -> None:
         raise UnknownNameError("setting of a run", name, PlanOverrides.__annotations__)
 
 
-def _protocol(benchmark: Benchmark, named: object) -> tuple[str, AskingRules]:
-    """The named way to ask; the benchmark's first one where none is named."""
-    name = next(iter(benchmark.protocols)) if named is None else str(named)
-    if name not in benchmark.protocols:
-        raise UnknownNameError(f"protocol of {benchmark.name}", name, tuple(benchmark.protocols))
-    return name, benchmark.protocols[name]
-
-
-def open_model(spec_text: str) -> Model:
-    """The model that a spec names."""
-    model: Model = create("model", spec_text)
-    return model
-
-
-def open_selector(spec_text: str) -> Selector:
-    """The selector that a spec names: ``midpoints``, ``fps:2``, ``aks:clip:WEIGHTS?mode=official``."""
-    selector: Selector = create("selector", spec_text)
-    return selector
-
-
 def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
     """Views by name with their selectors opened, each selector once."""
-    words = open_templates(plan)
+    own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
+    words = Templates.load(plan.prompts, override=own)
     picture: Literal["png", "jpeg"] = "png" if plan.layout.startswith("montage") else "jpeg"
-    selectors = {spec: open_selector(spec) for spec in dict.fromkeys(v.selector for v in views.values())}
+    selectors: dict[str, Selector] = {
+        spec: create("selector", spec) for spec in dict.fromkeys(v.selector for v in views.values())
+    }
     return {
         name: OpenView(
             rules=view,
@@ -140,36 +110,6 @@ def open_views(views: Mapping[str, View], plan: Plan) -> dict[str, OpenView]:
         )
         for name, view in views.items()
     }
-
-
-def selector_identity(selector: Selector, asked: Mapping[str, Model]) -> str:
-    """What the choice of a selector depends on beside its version: its file of scores, the models it asks."""
-    identities = [asked[spec].identity for spec in models_of(selector)]
-    return " ".join(filter(None, [Traits.of(selector).scores_digest, *identities]))
-
-
-def open_templates(plan: Plan) -> Templates:
-    """The words of a plan: its set, with the user's own files in place of those they replace."""
-    own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
-    return Templates.load(plan.prompts, override=own)
-
-
-def open_parser(name: str) -> Scorer:
-    """The parser of that name."""
-    parser: Scorer = create("parser", name)
-    return parser
-
-
-def open_judge(name: str, *, prompts_dir: str | None) -> Judge:
-    """The judge of that name, with templates of the user's own where a folder is given."""
-    judge: Judge = create("judge", name, prompts_dir=None if prompts_dir is None else Path(prompts_dir))
-    return judge
-
-
-def judge_sampling(judge: Judge, spec_text: str) -> tuple[str, Sampling]:
-    """The spec of a judge model without what says how verdicts are sampled, and how they are sampled."""
-    spec, sampled = without_sampling(parse_spec(spec_text))
-    return spec, msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,46 +142,50 @@ class Prepared:
 def prepare(
     plan: Plan,
     *,
-    model: Model,
+    strategy: Strategy,
+    view: OpenView,
+    models: Mapping[str, Model],
     pool: JudgePool | None = None,
-    asked: Mapping[str, Model] | None = None,
-    selector: Selector | None = None,
     now: datetime,
 ) -> Prepared:
-    """Open and check everything that a plan names; its models are given, and whoever opened them closes them.
+    """Check everything that a plan names, and read its questions.
 
-    `asked` are the models that its selector asks, by spec; `selector` is that selector if it is open.
+    Args:
+        plan: what to ask.
+        strategy: that of the plan, opened.
+        view: the frames of the plan, its selector opened.
+        models: the model under test by the name ``""``, and those that the selector asks by their specs.
+        pool: the judges of the plan, if it names some.
+        now: written into the facts of the run.
 
     Raises:
         DataError: nothing usable in the data; `MissingMediaError` lists media that are not there.
         UsageError: an unknown name or an impossible value.
     """
     benchmark: Benchmark = create("benchmark", plan.benchmark)
-    selector = open_selector(plan.selector) if selector is None else selector
-    strategy, parser = create("strategy", plan.strategy), open_parser(plan.parser)
-    Size.parse(plan.size)
-    templates = open_templates(plan)
+    model, traits = models[""], view.traits
     prompter = Prompter(
-        templates,
+        view.words,
         style=plan.style,
         layout=plan.layout,
         frame_times=plan.frame_times,
         jpeg_quality=plan.jpeg_quality,
     )
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
-    shows_media = plan.layout == "video" or Traits.of(selector).needs_media
+    shows_media = plan.layout == "video" or traits.needs_media
     items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
-    _check_order(plan, model)
+    # What the selector's choice depends on beside its version: its file of scores, the models it asks.
+    identities = [traits.scores_digest, *(models[spec].identity for spec in traits.models)]
     facts = msgspec.convert(
         machine_facts()
-        | judge_facts(pool)
+        | (pool.facts if pool else {})
         | {
             "benchmark_version": benchmark.version,
             "benchmark_revision": loaded.revision,
             "content_hash": loaded.content_hash,
-            "prompts_digest": templates.digest,
-            "selector_version": selector.version,
-            "selector_identity": selector_identity(selector, asked or {}),
+            "prompts_digest": view.words.digest,
+            "selector_version": view.selector.version,
+            "selector_identity": " ".join(filter(None, identities)),
             "strategy_version": strategy.version,
             "model_identity": model.identity,
             "citation": benchmark.citation,
@@ -264,39 +208,27 @@ def prepare(
         model=model,
         strategy=strategy,
         prompter=prompter,
-        parser=parser,
-        text_parser=open_parser(plan.text_parser),
+        parser=create("parser", plan.parser),
+        text_parser=create("parser", plan.text_parser),
     )
-
-
-def judge_facts(pool: JudgePool | None) -> dict[str, object]:
-    """What `Facts` says of the judge."""
-    if pool is None:
-        return {}
-    return {
-        "judge_version": pool.judge.version,
-        "judge_prompts_digest": pool.judge.prompts_digest,
-        "judge_identities": tuple(m.identity for m in pool.models),
-    }
-
-
-def _check_order(plan: Plan, model: Model) -> None:
-    """Recorded letters mean the order in which the choices stood when they were recorded."""
-    if plan.shuffle_choices and hasattr(model, "recorded_ids"):
-        raise UsageError(
-            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
-            "read in another order than they were given in; add --no-shuffle-choices"
-        )
 
 
 def choose_items(
     loaded: Loaded, plan: Plan, *, model: Model, shows_media: bool = True
 ) -> tuple[tuple[Item, ...], tuple[str, ...]]:
     """The questions that a plan asks, in the order of the release, and notes on what was left out."""
+    if plan.shuffle_choices and isinstance(model, RecordedModel):
+        raise UsageError(
+            f"{plan.model} gives recorded letters, and this plan shuffles the choices: the letters would be "
+            "read in another order than they were given in; add --no-shuffle-choices"
+        )
     notes: list[str] = []
     items = _filtered(loaded.items, plan.where) if plan.where else list(loaded.items)
     if plan.recorded_only:
-        items = _recorded(items, model)
+        if not isinstance(model, RecordedModel):
+            raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
+        recorded_ids = model.recorded_ids()
+        items = [item for item in items if item.item_id in recorded_ids]
         notes.append(f"only the {len(items)} questions that have a recorded reply are asked")
     if plan.limit is not None:
         items = items[: plan.limit]
@@ -323,14 +255,6 @@ def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
             raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
         kept = [i for i in kept if i.tags.get(tag) == value]
     return kept
-
-
-def _recorded(items: Sequence[Item], model: Model) -> list[Item]:
-    recorded_ids = getattr(model, "recorded_ids", None)
-    if recorded_ids is None:
-        raise UsageError("--recorded-only needs a model that has recorded replies, such as replay:FILE")
-    known = recorded_ids()
-    return [i for i in items if i.item_id in known]
 
 
 def _with_media(

@@ -75,6 +75,15 @@ class JudgePool:
         found = yield from together([self._verdict(one, item, reply, ruled=ruled) for one in self.models])
         return found[0] if len(found) == 1 or found[0] is ruled else combine(found)
 
+    @property
+    def facts(self) -> dict[str, object]:
+        """What the facts of a run say of the judge."""
+        return {
+            "judge_version": self.judge.version,
+            "judge_prompts_digest": self.judge.prompts_digest,
+            "judge_identities": tuple(model.identity for model in self.models),
+        }
+
     def has_judged(self, score: Score) -> bool:
         """Whether these models have given their verdict as this judge, and none of them was silent."""
         by = [verdict.judge_model for verdict in score.verdicts]

@@ -4,7 +4,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import anyio
 import anyio.from_thread
@@ -15,14 +15,14 @@ from PIL import Image
 
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
+from vidence.ask.prompting.compose import image_part
 from vidence.ask.selection.scored import query_text
-from vidence.ask.selection.seeking import (
+from vidence.ask.selection.search import (
     AskingSelector,
     Search,
     SearchingSelector,
     SearchResult,
     SearchView,
-    names_model,
     spec_of_model,
 )
 from vidence.ask.selection.tstar_mosaic import Detector, by_cell, mosaic
@@ -31,7 +31,7 @@ from vidence.contracts import Embedder, Flow, MadeT, ScoreRules, ScoringSelector
 from vidence.engine.engine import ITEM_ERRORS, Context, Engine, failure
 from vidence.engine.views import Clipped, Deliver, OpenView, Source, budget_left, moving_part
 from vidence.media.encode import EncodedFrame, Encoding, Size, decode_image
-from vidence.records import Failed, ImagePart
+from vidence.records import Failed
 
 # Frames that are held in memory at a time for scoring, compressed: one pass over the video for each lot.
 LOT = 2_000
@@ -68,10 +68,9 @@ class ScoreDesk:
             return {}
         moving = [part for q in questions if (part := moving_part(view, q)) is not None]
         if isinstance(selector, SearchingSelector):
-            return {q.item.item_id: await self._found(self._sought(selector, view, q)) for q in moving}
-        if names_model(selector.score_rules.embedder):
-            asking = cast("AskingSelector", selector)  # its scores come from a model
-            return {q.item.item_id: await self._found(self._asked(asking, view, q)) for q in moving}
+            return {q.item.item_id: await self._found(self._searched(selector, view, q)) for q in moving}
+        if isinstance(selector, AskingSelector):
+            return {q.item.item_id: await self._found(self._asked(selector, view, q)) for q in moving}
         return await self._embedded(selector, moving)
 
     async def _found(self, finding: Awaitable[Found]) -> Found:
@@ -86,22 +85,17 @@ class ScoreDesk:
             selector.ask, view, question, positions=positions, model=selector.score_rules.embedder
         )
 
-    async def _sought(self, selector: SearchingSelector, view: OpenView, question: Clipped) -> SearchResult:
+    async def _searched(self, selector: SearchingSelector, view: OpenView, question: Clipped) -> SearchResult:
         positions = selector.overview(question.clip)
         objects = await self._driven(
             selector.name_objects, view, question, positions=positions, model=selector.objects_from
         )
         n_stills = sum(medium.kind == "image" for medium in question.item.media)
         left = budget_left(view.rules.n_frames, n_stills)
-        searching = selector.seek(question.clip, question.item, objects=objects, n_frames=left)
+        searching = selector.search(question.clip, question.item, objects=objects, n_frames=left)
         async with self._lock:
-            searcher = Searcher(
-                embedder=await anyio.to_thread.run_sync(self._opened, selector.score_rules),
-                cache_root=self.cache_root,
-                cache_max_bytes=self.cache_max_bytes,
-                deliver=self.deliver,
-            )
-            return await searcher.search(searching, question)
+            embedder = await anyio.to_thread.run_sync(self._opened, selector.score_rules)
+            return await anyio.to_thread.run_sync(self._search, searching, question, embedder)
 
     async def _driven(
         self,
@@ -114,8 +108,8 @@ class ScoreDesk:
     ) -> MadeT:
         """A flow about frames of a question; a model is asked only if the flow does."""
         frames = await delivered(question, positions, encoding=view.encoding, deliver=self.deliver_kept)
-        images = [_part(frame, position) for position, frame in enumerate(frames)]
-        data = {frame.digest: frame.data for frame in frames}
+        data: dict[str, bytes] = {}
+        images = [image_part(frame, data, positions=(position,)) for position, frame in enumerate(frames)]
         context = Context(item_id=question.item.item_id, image=data.__getitem__, model=spec_of_model(model))
         return await self.engine.drive(flow_of(question.item, images, words=view.words), context)
 
@@ -180,6 +174,61 @@ class ScoreDesk:
                 "embedder", Spec(name=spec.name, argument=spec.argument, options={**cut, **spec.options})
             )
         return self._embedders[key]
+
+    def _search(self, searching: Search, question: Clipped, embedder: Embedder) -> SearchResult:
+        """What a search ends with, with an embedder in the place of a detector; what it saw is kept.
+
+        A `Detector` is shown mosaics, and nothing of it is kept, since what it finds in a cell may depend on
+        the others.
+
+        Raises:
+            MediaError: a frame that it looks at cannot be decoded.
+            UsageError, DataError: what the embedder or the search raises.
+        """
+        try:
+            wanted = next(searching)
+            while True:
+                if isinstance(embedder, Detector):
+                    seen = self._detected(wanted, question, embedder)
+                else:
+                    seen = self._matched(wanted, question, embedder)
+                wanted = searching.send(seen)
+        except StopIteration as done:
+            searched: SearchResult = done.value
+            return searched
+
+    def _matched(self, wanted: SearchView, question: Clipped, embedder: Embedder) -> NDArray[np.float64]:
+        """What the embedder says of frames; those seen before are not decoded."""
+        encoding = _encoding(wanted)
+        key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
+        cache = ScoreCache(self.cache_root, embedder, frames_key=key, max_bytes=self.cache_max_bytes)
+        table = np.zeros((len(wanted.positions), len(wanted.texts)))
+        media = question.clip.media_indices[wanted.positions]
+
+        def scaled(source: Source, asked: Sequence[int]) -> dict[int, Picture]:
+            given = anyio.from_thread.run(self.deliver, source, sorted(asked), encoding)
+            return {index: _scaled(frame, wanted) for index, frame in given.items()}
+
+        for m in np.unique(media).tolist():
+            rows = np.flatnonzero(media == m)
+            table[rows] = score_frames(
+                embedder,
+                cache,
+                question.hashes[m],
+                frames=partial(scaled, question.sources[m]),
+                indices=question.clip.frame_indices[wanted.positions[rows]],
+                texts=wanted.texts,
+            )
+        return table
+
+    def _detected(self, wanted: SearchView, question: Clipped, detector: Detector) -> NDArray[np.float64]:
+        fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
+        frames = anyio.from_thread.run(fetch, question, wanted.positions)
+        picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
+        boxes = detector.detect(picture, wanted.texts)
+        cells = by_cell(boxes, side=wanted.side, width_px=wanted.width_px, height_px=wanted.height_px)
+        seen = [[cell.get(text, 0.0) for text in wanted.texts] for cell in cells[: len(frames)]]
+        return np.array(seen, np.float64)
 
 
 @dataclass(kw_only=True)
@@ -249,16 +298,6 @@ def _assembled(
     return scores
 
 
-def _part(frame: EncodedFrame, position: int) -> ImagePart:
-    return ImagePart(
-        digest=frame.digest,
-        width_px=frame.width_px,
-        height_px=frame.height_px,
-        media_type=frame.media_type,
-        frames=(position,),
-    )
-
-
 async def delivered(
     question: Clipped, positions: NDArray[np.int64], *, encoding: Encoding, deliver: Deliver
 ) -> list[EncodedFrame]:
@@ -274,80 +313,6 @@ async def delivered(
         frames = await deliver(question.sources[media_index], indices, encoding)
         found |= {(media_index, index): frames[index] for index in indices}
     return [found[ref.media_index, ref.frame_index] for ref in refs]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Searcher:
-    """Runs searches with an embedder in the place of a detector; what it saw is kept.
-
-    An embedder that has a method ``detect`` (see `vidence.ask.selection.tstar_mosaic.Detector`) is shown
-    mosaics, and nothing of it is kept, since what it finds in a cell may depend on the others.
-    """
-
-    embedder: Embedder
-    cache_root: Path
-    cache_max_bytes: int
-    deliver: Deliver
-
-    async def search(self, seeking: Search, question: Clipped) -> SearchResult:
-        """What a search ends with.
-
-        Raises:
-            MediaError: a frame that it looks at cannot be decoded.
-            UsageError, DataError: what the embedder or the search raises.
-        """
-        return await anyio.to_thread.run_sync(partial(self._run, seeking, question))
-
-    def _run(self, seeking: Search, question: Clipped) -> SearchResult:
-        try:
-            wanted = next(seeking)
-            while True:
-                wanted = seeking.send(self._seen(wanted, question))
-        except StopIteration as done:
-            sought: SearchResult = done.value
-            return sought
-
-    def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
-        if hasattr(self.embedder, "detect"):
-            detector = cast("Detector", self.embedder)  # it has the method
-            return self._detected(wanted, question, detector=detector)
-        table = np.zeros((len(wanted.positions), len(wanted.texts)))
-        media = question.clip.media_indices[wanted.positions]
-        for m in np.unique(media).tolist():
-            rows = np.flatnonzero(media == m)
-            table[rows] = self._matched(wanted, question, m, positions=wanted.positions[rows])
-        return table
-
-    def _matched(
-        self, wanted: SearchView, question: Clipped, media_index: int, *, positions: NDArray[np.int64]
-    ) -> NDArray[np.float32]:
-        """What the embedder says of frames of one medium; those seen before are not decoded."""
-        encoding = _encoding(wanted)
-        key = f"{encoding.key}-{wanted.width_px}x{wanted.height_px}"
-        cache = ScoreCache(self.cache_root, self.embedder, frames_key=key, max_bytes=self.cache_max_bytes)
-        source = question.sources[media_index]
-
-        def frames(asked: Sequence[int]) -> dict[int, Picture]:
-            given = anyio.from_thread.run(self.deliver, source, sorted(asked), encoding)
-            return {index: _scaled(frame, wanted) for index, frame in given.items()}
-
-        return score_frames(
-            self.embedder,
-            cache,
-            question.hashes[media_index],
-            frames=frames,
-            indices=question.clip.frame_indices[positions],
-            texts=wanted.texts,
-        )
-
-    def _detected(self, wanted: SearchView, question: Clipped, *, detector: Detector) -> NDArray[np.float64]:
-        fetch = partial(delivered, encoding=_encoding(wanted), deliver=self.deliver)
-        frames = anyio.from_thread.run(fetch, question, wanted.positions)
-        picture = mosaic([_scaled(frame, wanted) for frame in frames], wanted.side)
-        boxes = detector.detect(picture, wanted.texts)
-        cells = by_cell(boxes, side=wanted.side, width_px=wanted.width_px, height_px=wanted.height_px)
-        seen = [[cell.get(text, 0.0) for text in wanted.texts] for cell in cells[: len(frames)]]
-        return np.array(seen, np.float64)
 
 
 def _encoding(wanted: SearchView) -> Encoding:

@@ -1,7 +1,7 @@
 """A session: each question is shown its frames and handed to a consumer; replies overlap with decoding."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing, asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -9,29 +9,25 @@ from pathlib import Path
 from typing import Generic, TypeVar
 
 import anyio
+import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.ask.prompting.compose import Prompted
-from vidence.ask.selection.seeking import models_of
-from vidence.catalog import create
+from vidence.catalog import create, parse_spec
 from vidence.contracts import Flow, Judge, Strategy, View
-from vidence.engine.engine import Context, Engine, Environment, ItemFailedError, ModelRules
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
+from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
-from vidence.engine.executors.local import LocalExecutor
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan
-from vidence.engine.prepare import (
-    Prepared,
-    judge_sampling,
-    open_judge,
-    open_views,
-    prepare,
-)
+from vidence.engine.prepare import Prepared, open_views, prepare
 from vidence.engine.scoring import JudgeModel, JudgePool, score_reply
+from vidence.engine.specs import without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
+from vidence.engine.workers import Workers
 from vidence.errors import BudgetSpentError, UsageError, VidenceError
-from vidence.records import Failed, Item, Outcome, Prompt, Reply, Score, Selection
+from vidence.records import Failed, Item, Outcome, Prompt, Reply, Sampling, Score, Selection
 
 Todo = Sequence[tuple[Item, int]]  # questions, each with the number of its repeat
 _GROUP_WITHOUT_MEDIA = 200
@@ -39,21 +35,17 @@ GroupT = TypeVar("GroupT")
 ReadyT = TypeVar("ReadyT")
 
 
-def engine_of(plan: Plan, environment: Environment, on_event: Listener) -> Engine:
-    """An engine with the limits and the reply memory of a plan, or the memory in the cache folder."""
-    path = Path(plan.memory) if plan.memory else environment.memory
-    return Engine(memory=path, limits=plan.limits, on_event=on_event)
-
-
 def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
     """Make the judge models of a plan known to an engine, and open them; None where it names none."""
     if not plan.judge_models:
         return None
-    judge: Judge = open_judge(plan.judge, prompts_dir=plan.judge_prompts_dir)
+    own = None if plan.judge_prompts_dir is None else Path(plan.judge_prompts_dir)
+    judge: Judge = create("judge", plan.judge, prompts_dir=own)
     models: list[JudgeModel] = []
     for position, text in enumerate(plan.judge_models):
         name = f"judge {position}"
-        spec, sampling = judge_sampling(judge, text)
+        spec, sampled = without_sampling(parse_spec(text))
+        sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
         engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
         models.append(JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling))
     return JudgePool(judge=judge, models=tuple(models))
@@ -197,11 +189,8 @@ class Session:
     """What tells each model from others, by its names; judges apart."""
     is_run: bool
     """A run shows choices in the order that the plan draws, and frames only to a model that looks at them."""
-
-    @property
-    def needs_frames(self) -> bool:
-        """Whether media are opened."""
-        return self.prepared.model.looks or not self.is_run
+    needs_frames: bool
+    """Whether media are opened."""
 
     async def work(
         self,
@@ -218,6 +207,10 @@ class Session:
             VidenceError: no further question can be asked.
         """
         plan, environment = self.prepared.plan, self.environment
+        groups: dict[str, list[tuple[Item, int]]] = {}
+        for n, (item, repeat) in enumerate(todo):
+            name = item.video_id if self.needs_frames else str(n // _GROUP_WITHOUT_MEDIA)
+            groups.setdefault(name, []).append((item, repeat))
         place = Place(
             media_root=self.prepared.media_root,
             cache_root=environment.cache_root,
@@ -225,26 +218,19 @@ class Session:
             deadline_s=plan.decode_timeout_s,
             whole_video=plan.layout == "video",
         )
-        async with LocalExecutor(environment.n_workers) as executor:
+        async with Workers(environment.n_workers) as workers:
             desk = FrameDesk(
                 self.views,
                 place,
-                executor=executor,
+                workers=workers,
                 engine=self.engine,
                 count=count,
                 on_trouble=lambda message: self.on_event(MediaTrouble(message=message)),
             )
             # Twice as many as decode: a video is decoded while questions about others still wait.
             await Pipeline(produce=partial(self._show, desk=desk), consume=ask).work(
-                self._groups(todo), n_producers=2 * environment.n_workers, n_consumers=n_consumers
+                groups.values(), n_producers=2 * environment.n_workers, n_consumers=n_consumers
             )
-
-    def _groups(self, todo: Todo) -> list[list[tuple[Item, int]]]:
-        groups: dict[str, list[tuple[Item, int]]] = {}
-        for n, (item, repeat) in enumerate(todo):
-            name = item.video_id if self.needs_frames else str(n // _GROUP_WITHOUT_MEDIA)
-            groups.setdefault(name, []).append((item, repeat))
-        return list(groups.values())
 
     async def _show(self, group: Todo, *, desk: FrameDesk) -> list[ShownSubject]:
         items = list({item.item_id: item for item, _ in group}.values())
@@ -299,28 +285,22 @@ async def opened_session(
         max_cost=plan.max_cost,
         shared=asking.shared,
     )
-    async with engine_of(plan, environment, on_event) as engine:
+    memory = Path(plan.memory or environment.memory)
+    async with Engine(memory=memory, limits=plan.limits, on_event=on_event) as engine:
         strategy: Strategy = create("strategy", plan.strategy)
         wanted = strategy.views(plan.view) if views is None else views
         # The plan's own selector is among them, whether it is shown or not: its facts are kept.
         opened = open_views({"plan": plan.view, **{f"view {k}": v for k, v in wanted.items()}}, plan)
         for name, spec in {"": plan.model, **(others or {})}.items():
             engine.add(name, ModelRules(spec=spec, budget=asking, sampling=plan.sampling))
-        asked = dict.fromkeys(spec for view in opened.values() for spec in models_of(view.selector))
+        asked = dict.fromkeys(spec for view in opened.values() for spec in view.traits.models)
         for spec in asked.keys() - {plan.model}:
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         names = ["", *(others or {}), *asked, plan.model]
         models = {name: engine.model(name) for name in names}
         pool = add_judges(engine, plan, judging)
         yield Session(
-            prepared=prepare(
-                plan,
-                model=models[""],
-                pool=pool,
-                asked=models,
-                selector=opened["plan"].selector,
-                now=now,
-            ),
+            prepared=prepare(plan, strategy=strategy, view=opened["plan"], models=models, pool=pool, now=now),
             engine=engine,
             views={name: opened[f"view {name}"] for name in wanted},
             asking=asking,
@@ -329,6 +309,7 @@ async def opened_session(
             environment=environment,
             on_event=on_event,
             is_run=views is None,
+            needs_frames=views is not None or models[""].looks,
             identities={name: model.identity for name, model in models.items()},
         )
 
@@ -357,12 +338,17 @@ class Pipeline(Generic[GroupT, ReadyT]):
         """
         send, receive = anyio.create_memory_object_stream[ReadyT](0)
         waiting = iter(groups)
-        with first_error():
+        try:
             async with anyio.create_task_group() as tasks, send, receive:
                 for _ in range(n_producers):
                     tasks.start_soon(self._produce_all, waiting, send.clone())
                 for _ in range(n_consumers):
                     tasks.start_soon(self._consume_all, receive.clone())
+        except BaseExceptionGroup as group:
+            found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
+            if found is None:
+                raise
+            raise found from group
         if self._spent is not None:
             raise self._spent
 
@@ -397,15 +383,3 @@ async def each(
         return group
 
     await Pipeline(produce=as_it_is, consume=consume).work([things], n_producers=1, n_consumers=n_consumers)
-
-
-@contextmanager
-def first_error() -> Iterator[None]:
-    """Errors of vidence that ended a group of tasks come out as themselves."""
-    try:
-        yield
-    except BaseExceptionGroup as group:
-        found = next((e for e in group.exceptions if isinstance(e, VidenceError)), None)
-        if found is None:
-            raise
-        raise found from group

@@ -5,8 +5,8 @@ from urllib.parse import unquote
 
 import msgspec
 
-from vidence.ask.selection.seeking import FIRST_OF_SPEC
-from vidence.catalog import Spec, argument_field, names, options_of, settings_type
+from vidence.ask.selection.search import FIRST_OF_SPEC
+from vidence.catalog import Spec, argument_field, names, plain_type, settings_type
 from vidence.engine.plan import Plan
 from vidence.errors import UsageError
 
@@ -59,9 +59,11 @@ def whole_spec(kind: str, spec_text: str) -> str:
     """
     head, mark, query = spec_text.partition("?")
     name, colon, argument = head.partition(":")
-    if name not in names(kind):
+    settings = settings_type(kind, name) if name in names(kind) else None
+    if settings is None:
         return spec_text
-    paths, is_path = _path_options(kind, name)
+    paths = {one.name for one in msgspec.structs.fields(settings) if plain_type(one.type)[1].get("is_path")}
+    is_path = argument_field(settings) in paths
     argument = _whole_argument(argument) if argument and is_path else _whole_inner(kind, argument)
     pairs = []
     for pair in filter(None, query.split("&")):
@@ -72,20 +74,13 @@ def whole_spec(kind: str, spec_text: str) -> str:
     return f"{name}{colon}{argument}{mark}{'&'.join(pairs)}"
 
 
-def _path_options(kind: str, name: str) -> tuple[set[str], bool]:
-    """The options of a thing that name files, and whether its argument does."""
-    settings = settings_type(kind, name)
-    if settings is None:
-        return set(), False
-    paths = {option.name for option in options_of(settings) if option.is_path}
-    return paths, argument_field(settings) in paths
-
-
 def _whole_inner(kind: str, text: str) -> str:
     """The text with the whole path of the model or embedder that a selector names in it."""
-    if kind == "selector" and text.startswith(FIRST_OF_SPEC):
+    if kind != "selector":
+        return text
+    if text.startswith(FIRST_OF_SPEC):
         return FIRST_OF_SPEC + whole_spec("model", text.removeprefix(FIRST_OF_SPEC))
-    if kind == "selector" and text.partition(":")[0] in names("embedder"):
+    if text.partition(":")[0] in names("embedder"):
         return whole_spec("embedder", text)
     return text
 

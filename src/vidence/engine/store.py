@@ -8,9 +8,8 @@ import hashlib
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
-from typing import Self
 
 import msgspec
 
@@ -62,6 +61,7 @@ CREATE TABLE IF NOT EXISTS findings (
     error TEXT AS (json_extract(json, '$.failed.error')));
 CREATE INDEX IF NOT EXISTS findings_by_item ON findings (diagnosis, item_id);
 """
+_HAS_FORMAT = "SELECT name FROM sqlite_master WHERE name = 'meta'"
 _ASKED_BUT_GONE = "SELECT item_id FROM trials WHERE item_id NOT IN (SELECT item_id FROM items) LIMIT 1"
 _MEMORY_TABLES = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -156,67 +156,86 @@ def _transaction(db: sqlite3.Connection) -> Iterator[None]:
     db.execute("COMMIT")
 
 
-def _open(path: Path, *, tables: str, file_format: str) -> sqlite3.Connection:
-    """Open a file for writing, with its tables."""
+@contextmanager
+def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlite3.Connection]:
+    """A file with these tables; without tables it stays as it is, and another process may write into it."""
+    address = str(path)
+    if not tables:
+        # Without a log beside it and without the right to make one, nobody can be writing.
+        is_still = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+        address = f"{path.resolve().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
     with _translated(path):
-        connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-        try:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=NORMAL")
-            if _format_of(connection) is None:
-                with _transaction(connection):
-                    for statement in filter(str.strip, tables.split(";")):
-                        connection.execute(statement)
-                    connection.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
-            _check_format(connection, path, file_format=file_format)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
-
-
-def _open_to_read(path: Path, *, file_format: str) -> sqlite3.Connection:
-    """Open a file that stays as it is, also while another process writes into it."""
-    # Without a log beside it and without the right to make one, nobody can be writing.
-    is_still = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-    address = f"{path.resolve().as_uri()}?{'immutable=1' if is_still else 'mode=ro'}"
-    with _translated(path):
-        connection = sqlite3.connect(address, uri=True, timeout=30, isolation_level=None)
-        try:
-            _check_format(connection, path, file_format=file_format)
-        except BaseException:
-            connection.close()
-            raise
-    return connection
-
-
-def _format_of(connection: sqlite3.Connection) -> str | None:
-    if not connection.execute("SELECT name FROM sqlite_master WHERE name = 'meta'").fetchone():
-        return None
-    (found,) = connection.execute("SELECT value FROM meta WHERE key = 'format'").fetchone() or (None,)
-    return found
-
-
-def _check_format(connection: sqlite3.Connection, path: Path, *, file_format: str) -> None:
-    found = _format_of(connection)
-    if found != file_format:
-        raise StoreError(
-            f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
-            "use the version that wrote it, or start with a new file"
+        db = sqlite3.connect(
+            address, uri=not tables, timeout=30, isolation_level=None, check_same_thread=not tables
         )
+    with closing(db):
+        with _translated(path):
+            if tables:
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=NORMAL")
+            if tables and not db.execute(_HAS_FORMAT).fetchone():
+                with _transaction(db):
+                    for statement in filter(str.strip, tables.split(";")):
+                        db.execute(statement)
+                    db.execute("INSERT OR IGNORE INTO meta VALUES ('format', ?)", (file_format,))
+            named = "SELECT value FROM meta WHERE key = 'format'"
+            row = db.execute(named).fetchone() if db.execute(_HAS_FORMAT).fetchone() else None
+        found = row[0] if row else None
+        if found != file_format:
+            raise StoreError(
+                f"{path} has format {found!r}, this version of vidence reads {file_format!r}; "
+                "use the version that wrote it, or start with a new file"
+            )
+        yield db
 
 
-class RunStore:
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
+    """An exclusive transaction as a lock on a folder: it works on every system and ends with the process."""
+    path = folder / _LOCK_FILE
+    is_ours = False
+    while not is_ours:
+        with _translated(path):
+            db = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
+            before = _identity(path)
+            try:
+                db.execute("BEGIN EXCLUSIVE")
+            except sqlite3.DatabaseError as error:
+                db.close()
+                if "locked" in str(error):
+                    raise StoreError(
+                        f"another process is running in {folder}; wait until it ends, or choose another --out"
+                    ) from error
+                raise
+        is_ours = before is not None and before == _identity(path)
+        if not is_ours:
+            db.close()  # whoever held it has removed the file meanwhile: it locks nothing
+    with closing(db):
+        try:
+            yield
+        finally:
+            with suppress(OSError):  # some systems keep a file that is open
+                path.unlink()
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+class RunStore(ExitStack):
     """The questions of one run and what came of them: ``DIR/run.sqlite``.
 
-    Opened for writing it holds a lock on the folder until `close`, or until the process dies. After `close`
-    there is this one file and no other.
+    Opened for writing it holds a lock on the folder until it is closed, or until the process dies; there is
+    then this one file and no other. It is a context manager, and has a `close`.
     """
 
     def __init__(self, folder: Path, *, is_writer: bool = False) -> None:
+        super().__init__()
         self.path = folder / RUN_FILE
-        self._lock: _Lock | None = None
-        self._is_writer = is_writer
         if not self.path.exists():
             if (folder / _OLD_FILE).exists():
                 raise StoreError(
@@ -225,41 +244,23 @@ class RunStore:
                 )
             if not is_writer:
                 raise StoreError(f"{folder} is not a run folder: {RUN_FILE} is missing")
-        if is_writer:
-            self._lock = _Lock(folder)
-        try:
+        with ExitStack() as opening:
             if is_writer:
-                self._db = _open(self.path, tables=_RUN_TABLES, file_format=RUN_FORMAT)
-            else:
-                self._db = _open_to_read(self.path, file_format=RUN_FORMAT)
-        except BaseException:
-            self._unlock()
-            raise
-        self._encoder = msgspec.json.Encoder()
-        self._rows = msgspec.json.Decoder(_TrialRow)
+                opening.enter_context(_locked(folder))
+            tables = _RUN_TABLES if is_writer else ""
+            self._db = opening.enter_context(_opened(self.path, file_format=RUN_FORMAT, tables=tables))
+            if is_writer:
+                opening.callback(self._end_log)
+            self.push(opening.pop_all())
 
-    def __enter__(self) -> Self:
-        return self
+    def _end_log(self) -> None:
+        with suppress(sqlite3.DatabaseError):  # somebody reads, or the disk is full: the log stays
+            self._db.execute("PRAGMA busy_timeout = 0")
+            self._db.execute("PRAGMA journal_mode = DELETE")
 
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
-
-    def _json(self, value: object) -> str:
-        return self._encoder.encode(value).decode()
-
-    def close(self) -> None:
-        """Let go of the file and of the lock."""
-        if self._is_writer:
-            with suppress(sqlite3.DatabaseError):  # somebody reads, or the disk is full: the log stays
-                self._db.execute("PRAGMA busy_timeout = 0")
-                self._db.execute("PRAGMA journal_mode = DELETE")
-        self._db.close()
-        self._unlock()
+    @staticmethod
+    def _json(value: object) -> str:
+        return msgspec.json.encode(value).decode()
 
     def put_items(self, items: Iterable[Item]) -> None:
         """Keep the questions of the run, in their order, instead of those that were there.
@@ -321,7 +322,7 @@ class RunStore:
 
     def trials(self) -> Iterator[Trial]:
         """The last trial of every question and repeat, in the order of the questions."""
-        selections = msgspec.json.Decoder(Selection)
+        selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(_TrialRow)
         seen: dict[bytes, Selection] = {}
         query = (
             "SELECT t.item_id, t.repeat, t.selection, s.json, t.json FROM trials t "
@@ -333,7 +334,7 @@ class RunStore:
             for item_id, repeat, digest, selection_json, json in self._db.execute(query):
                 if digest is not None and digest not in seen:
                     seen[digest] = selections.decode(selection_json)
-                row = self._rows.decode(json)
+                row = rows.decode(json)
                 yield Trial(
                     item_id=item_id,
                     repeat=repeat,
@@ -382,7 +383,7 @@ class RunStore:
         if isinstance(examined.finding, Failed):
             row = _FindingRow(failed=examined.finding)
         else:
-            row = _FindingRow(finding=msgspec.Raw(self._encoder.encode(examined.finding)))
+            row = _FindingRow(finding=msgspec.Raw(msgspec.json.encode(examined.finding)))
         with _translated(self.path):
             self._db.execute(
                 "INSERT INTO findings (diagnosis, item_id, json) VALUES (?, ?, ?)",
@@ -412,45 +413,6 @@ class RunStore:
         return found
 
 
-class _Lock:
-    """An exclusive transaction as a lock on a folder: it works on every system and ends with the process."""
-
-    def __init__(self, folder: Path) -> None:
-        self._path = folder / _LOCK_FILE
-        while True:
-            with _translated(self._path):
-                self._db = sqlite3.connect(
-                    self._path, timeout=0, isolation_level=None, check_same_thread=False
-                )
-                before = self._identity()
-                try:
-                    self._db.execute("BEGIN EXCLUSIVE")
-                except sqlite3.DatabaseError as error:
-                    self._db.close()
-                    if "locked" in str(error):
-                        raise StoreError(
-                            f"another process is running in {folder}; wait until it ends, or choose another "
-                            "--out"
-                        ) from error
-                    raise
-            if before is not None and before == self._identity():
-                return
-            self._db.close()  # whoever held it has removed the file meanwhile: it locks nothing
-
-    def _identity(self) -> tuple[int, int] | None:
-        try:
-            found = self._path.stat()
-        except FileNotFoundError:
-            return None
-        return found.st_dev, found.st_ino
-
-    def close(self) -> None:
-        """Remove the file and let go of it."""
-        with suppress(OSError):  # some systems keep a file that is open
-            self._path.unlink()
-        self._db.close()
-
-
 def migrate_run(folder: Path) -> bool:
     """Rewrite the store of an earlier version as ``run.sqlite``, and remove what it was made of.
 
@@ -464,25 +426,23 @@ def migrate_run(folder: Path) -> bool:
     if not old.exists():
         return False
     lines = sorted((folder / "diagnostics").glob("*.jsonl"))
-    lock = _Lock(folder)
-    try:
-        if not (folder / RUN_FILE).exists():
-            new.unlink(missing_ok=True)
-            _open_to_read(old, file_format="vidence-run/1").close()
-            _copy(old, new, findings=lines)
-            new.replace(folder / RUN_FILE)
-        for path in (old, *(old.with_name(old.name + end) for end in ("-wal", "-shm")), *lines):
-            path.unlink(missing_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot rewrite {folder}: {error}") from error
-    finally:
-        lock.close()
+    with _locked(folder):
+        try:
+            if not (folder / RUN_FILE).exists():
+                new.unlink(missing_ok=True)
+                with _opened(old, file_format="vidence-run/1"):
+                    pass
+                _copy(old, new, findings=lines)
+                new.replace(folder / RUN_FILE)
+            for path in (old, *(old.with_name(old.name + end) for end in ("-wal", "-shm")), *lines):
+                path.unlink(missing_ok=True)
+        except OSError as error:
+            raise StoreError(f"cannot rewrite {folder}: {error}") from error
     return True
 
 
 def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
-    db = _open(new, tables=_RUN_TABLES, file_format=RUN_FORMAT)
-    with _translated(old), closing(db):
+    with _translated(old), _opened(new, file_format=RUN_FORMAT, tables=_RUN_TABLES) as db:
         db.execute("ATTACH DATABASE ? AS old", (str(old),))
         with _transaction(db):
             for table, columns in _OLD_COLUMNS.items():
@@ -505,28 +465,21 @@ def _copy(old: Path, new: Path, *, findings: Sequence[Path]) -> None:
         db.execute("PRAGMA journal_mode = DELETE")
 
 
-class Memory:
-    """Replies under the hash of what was asked; several runs and processes may share one file."""
+class Memory(ExitStack):
+    """Replies under the hash of what was asked; several runs and processes may share one file.
+
+    It is a context manager, and has a `close`.
+    """
 
     def __init__(self, path: Path) -> None:
+        super().__init__()
         self.path = path
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise StoreError(f"cannot make {path.parent} for the reply memory: {error}") from error
-        self._db = _open(path, tables=_MEMORY_TABLES, file_format=MEMORY_FORMAT)
+        self._db = self.enter_context(_opened(path, file_format=MEMORY_FORMAT, tables=_MEMORY_TABLES))
         self._decoder = msgspec.json.Decoder(Reply)
-        self._encoder = msgspec.json.Encoder()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
 
     def get(self, key: bytes) -> Reply | None:
         """The reply to what was asked under this key, or None."""
@@ -537,9 +490,7 @@ class Memory:
     def put(self, key: bytes, reply: Reply) -> None:
         """Keep a reply; it is on disk when this returns. The first reply under a key stays."""
         with _translated(self.path):
-            self._db.execute(
-                "INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, self._encoder.encode(reply))
-            )
+            self._db.execute("INSERT OR IGNORE INTO replies VALUES (?, ?)", (key, msgspec.json.encode(reply)))
 
 
 def memory_key(request: Request, *, identity: str, by_item: bool) -> bytes:

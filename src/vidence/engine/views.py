@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.prompting.compose import ShownFrame
+from vidence.ask.prompting.templates import Templates
 from vidence.ask.selection.ranking import ranked
-from vidence.ask.selection.seeking import SearchResult
-from vidence.contracts import RetryingSelector, ScoringSelector, Selector, Traits, View, Words
+from vidence.ask.selection.search import SearchResult
+from vidence.contracts import RetryingSelector, ScoringSelector, Selector, Traits, View
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
 from vidence.media.encode import EncodedFrame, Encoding
@@ -57,7 +58,7 @@ class OpenView:
     rules: View
     selector: Selector
     encoding: Encoding
-    words: Words
+    words: Templates
 
     @cached_property
     def traits(self) -> Traits:

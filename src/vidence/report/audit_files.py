@@ -4,11 +4,9 @@ from pathlib import Path
 
 import msgspec
 
-from vidence.errors import StoreError
 from vidence.explain.audit.reasons import Suspect
 from vidence.report.datasheet import datasheet
-from vidence.report.diagnosed import said_of, settings
-from vidence.report.export import write_file
+from vidence.report.export import make_folder, write_file
 from vidence.report.item_card import Card
 from vidence.tables.export import csv_text, statement_as_json
 from vidence.tables.rendering import render
@@ -24,18 +22,15 @@ def write_audit(card: Card, folder: Path, *, with_page: bool) -> tuple[Path, ...
     Raises:
         StoreError: the folder cannot be made, or a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
-    contents = {
+    make_folder(folder)
+    contents: dict[str, str | bytes] = {
         JSON: audit_json(card),
-        DATASHEET: datasheet(card).encode("utf-8", errors="backslashreplace"),
+        DATASHEET: datasheet(card),
         SUSPECTS_JSONL: b"".join(msgspec.json.encode(one) + b"\n" for one in card.suspects),
-        SUSPECTS_CSV: suspects_csv(card.suspects).encode("utf-8", errors="backslashreplace"),
+        SUSPECTS_CSV: suspects_csv(card.suspects),
     }
     if with_page:
-        contents[PAGE] = audit_page(card).encode("utf-8")
+        contents[PAGE] = audit_page(card)
     for name, content in contents.items():
         write_file(folder / name, content)
     return tuple(folder / name for name in contents)
@@ -62,18 +57,17 @@ def audit_json(card: Card) -> bytes:
 def audit_page(card: Card) -> str:
     """The audit as one HTML file that loads nothing from elsewhere."""
     found = {} if card.asked is None else card.asked.found
-    facts: list[tuple[str, tuple[tuple[str, str], ...]]] = [
-        ("Audit", (("set", card.name), ("level", f"{card.level:g}"))),
-        *((name, settings(one.header)) for name, one in found.items()),
-        *(("Plan", settings(one.plan)) for one in list(found.values())[:1]),
-    ]
     return render(
-        "audit.html.j2",
+        "diagnosis.html.j2",
+        eyebrow="vidence audit",
         title=card.name,
         sentences=card.sentences(),
-        said=[said_of(one) for one in card.statements()],
-        facts=tuple(facts),
-        drawing_of=lambda table: None,  # the figures here are those of the statements
+        statements=card.statements(),
+        facts=(
+            ("Audit", {"set": card.name, "level": card.level}),
+            *((name, one.header) for name, one in found.items()),
+            *(("Plan", one.plan) for one in list(found.values())[:1]),
+        ),
     )
 
 

@@ -9,13 +9,10 @@ import numpy as np
 from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel, demand, expected
 from vidence.catalog import parse_spec
 from vidence.errors import DataError
-from vidence.explain.diagnostics.tables import lines, number, share, tabulate
-from vidence.records import Estimate
 from vidence.report.results import Run
+from vidence.report.scores import Draws
 from vidence.report.sections import Section
-from vidence.statistics.intervals import mean_interval
-from vidence.tables.figures import Bar, BarFigure, Mark
-from vidence.tables.table import Table
+from vidence.tables.table import Line, Table, lines, number, several, share, tabulate
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,11 +82,12 @@ def _shown(run: Run) -> str:
     """Which frames, and at most how many."""
     if run.plan.selector == "none":
         return "no frames"
-    return f"{run.plan.selector}, {run.plan.n_frames} frame{'' if run.plan.n_frames == 1 else 's'}"
+    return f"{run.plan.selector}, {several(run.plan.n_frames, 'frame')}"
 
 
 def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generator) -> Section:
     """A part of the report: for each run the score that was planted and the one that was recovered."""
+    draws = Draws(rng=rng)
     n_different = sum(c.n_different for c in compared)
     n_all = sum(len(c.planted) for c in compared)
     verdict = (
@@ -107,19 +105,14 @@ def calibration_section(compared: Sequence[Compared], *, rng: np.random.Generato
             "ordinary way: videos decoded, frames chosen and encoded, questions put, replies read.",
             verdict,
         ),
-        figures=tuple(_by_demand(c, rng=rng) for c in compared if c.model == "fuser" and c.n_frames > 0),
-        tables=(_table(compared, rng=rng),),
+        tables=(
+            _table(compared, draws=draws),
+            *(_by_demand(c, draws=draws) for c in compared if c.model == "fuser" and c.n_frames > 0),
+        ),
     )
 
 
-def _recovered(one: Compared, *, rng: np.random.Generator, where: Sequence[int] | None = None) -> Estimate:
-    """The share of right answers, of all questions or of those at some positions."""
-    chosen = range(len(one.recovered)) if where is None else where
-    right = [float(one.recovered[i]) for i in chosen]
-    return mean_interval(right, clusters=[one.videos[i] for i in chosen], rng=rng)
-
-
-def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
+def _table(compared: Sequence[Compared], *, draws: Draws) -> Table:
     different = "questions on which planted and recovered differ"
     return tabulate(
         "calibration",
@@ -129,26 +122,30 @@ def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:
         measures=(
             number("n", lambda one: len(one.planted), "questions"),
             share("planted", lambda one: sum(one.planted) / len(one.planted)),
-            share("recovered", lambda one: _recovered(one, rng=rng)),
+            share(
+                "recovered",
+                lambda one: draws.average(np.array(one.recovered, np.float64), clusters=one.videos),
+            ),
             number("different", lambda one: one.n_different, "differ", note=different),
         ),
     )
 
 
-def _by_demand(compared: Compared, *, rng: np.random.Generator) -> BarFigure:
-    bars = []
-    for k in sorted(set(compared.demands)):
-        where = [i for i, d in enumerate(compared.demands) if d == k]
-        found = _recovered(compared, rng=rng, where=where)
-        planted = sum(compared.planted[i] for i in where) / len(where)
-        bars.append(
-            Bar(
-                label=f"needs {k} {'piece' if k == 1 else 'pieces'} ({len(where)} questions)",
-                value=found.value,
-                low=found.low,
-                high=found.high,
-                text=f"{100 * found.value:.1f}",
-                marks=(Mark(kind="planted", value=planted),),
-            )
-        )
-    return BarFigure(title=f"{compared.label}: right answers by evidence needed", bars=tuple(bars))
+def _by_demand(compared: Compared, *, draws: Draws) -> Table:
+    planted, recovered = (np.array(one, np.float64) for one in (compared.planted, compared.recovered))
+    videos, demands = np.array(compared.videos), np.array(compared.demands)
+
+    def label(k: int) -> str:
+        return f"needs {several(k, 'piece')} ({(demands == k).sum()} questions)"
+
+    return tabulate(
+        f"calibration:{compared.label}",
+        f"{compared.label}: right answers by evidence needed",
+        label="questions",
+        rows=(Line(str(k), label(k), demands == k) for k in sorted(set(compared.demands))),
+        measures=(
+            share("accuracy", lambda some: draws.average(recovered[some], clusters=videos[some].tolist())),
+            share("planted", lambda some: float(planted[some].mean())),
+        ),
+        figure="scores",
+    )

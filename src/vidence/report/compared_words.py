@@ -1,19 +1,31 @@
 """A comparison in sentences that a reviewer can trust. Every number is one of its records."""
 
 import math
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.statistics.intervals import FEW_CLUSTERS
 from vidence.statistics.paired import Comparison
-from vidence.tables.table import has_interval, interval_text, p_text, percent
+from vidence.tables.table import has_interval, interval_text, p_text, p_words, percent, several
 
-# Below so many videos a bootstrap over videos gives intervals that are too narrow.
-FEW_VIDEOS = 30
 # Below so many questions that tell two runs apart, a few answers decide.
 FEW_APART = 10
 MOST_SETTINGS = 4
 
 Verdict: TypeAlias = Literal["clear", "unclear", "undecided", "equal", "no interval"]
+# What follows a difference, in full and in short.
+_ENDINGS: Mapping[Verdict, tuple[str, str]] = {
+    "clear": ("", ""),
+    "unclear": (", which cannot be told from zero", ", not to be told from zero"),
+    "undecided": (
+        ", which is undecided: the interval and the test by video do not agree on whether it can be told "
+        "from zero",
+        ", undecided",
+    ),
+    "equal": ("", ""),
+    "no interval": (", and how sure that is cannot be said", ""),
+}
 
 
 def verdict(comparison: Comparison) -> Verdict:
@@ -76,42 +88,22 @@ def _several(names: tuple[str, ...]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def _n(n: int, what: str) -> str:
-    return f"{n:,} {what}" if n == 1 else f"{n:,} {what}s"
-
-
-def _p(p_value: float) -> str:
-    text = p_text(p_value)
-    return f"p {text}" if text.startswith("<") else f"p = {text}"
-
-
 # --------------------------------------------------------------------------- the difference
 
 
 def _main(compared: Compared) -> str:
     comparison = compared.headline
-    over = f", {_macro(compared)}" if compared.macro_tag else ""
-    inside = (
-        f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
-        f"{_interval(compared, comparison)}; {_tests(compared)}"
+    found = verdict(comparison)
+    if found == "equal":
+        return (
+            f"{compared.second} and {compared.first} have the same scores on all "
+            f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
+        )
+    over = f", means over {compared.macro_tag}, each value alike" if compared.macro_tag else ""
+    return (
+        f"{_above(compared, comparison)}{_ENDINGS[found][0]} ({percent(comparison.mean_first)} % against "
+        f"{percent(comparison.mean_second)} %{over}; {_interval(compared, comparison)}; {_tests(compared)})."
     )
-    match verdict(comparison):
-        case "equal":
-            return (
-                f"{compared.second} and {compared.first} have the same scores on all "
-                f"{_n(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
-            )
-        case "clear":
-            return f"{_above(compared, comparison)} ({inside})."
-        case "unclear":
-            return f"{_above(compared, comparison)}, which cannot be told from zero ({inside})."
-        case "no interval":
-            return f"{_above(compared, comparison)}, and how sure that is cannot be said ({inside})."
-        case "undecided":
-            return (
-                f"{_above(compared, comparison)}, which is undecided: the interval and the test by video do "
-                f"not agree on whether it can be told from zero ({inside})."
-            )
 
 
 def _above(compared: Compared, comparison: Comparison) -> str:
@@ -124,10 +116,6 @@ def _above(compared: Compared, comparison: Comparison) -> str:
     return f"{compared.second} is {shown} {points} {place} {compared.first}"
 
 
-def _macro(compared: Compared) -> str:
-    return f"means over {compared.macro_tag}, each value alike"
-
-
 def _interval(compared: Compared, comparison: Comparison) -> str:
     difference = comparison.difference
     if not has_interval(difference):
@@ -135,22 +123,22 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
         return f"no interval, since {why}"
     return (
         f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
-        f"clustered by {_n(compared.n_videos, 'video')}"
+        f"clustered by {several(compared.n_videos, 'video')}"
     )
 
 
 def _tests(compared: Compared) -> str:
     """The test of the difference, and McNemar's on its questions."""
-    said = f"test by video {_p(compared.headline.p_value)}"
+    said = f"test by video p {p_words(compared.headline.p_value)}"
     found = compared.over_items.mcnemar
-    n = _n(compared.over_items.difference.n, "question")
+    n = several(compared.over_items.difference.n, "question")
     if found is None:
         comparison = compared.over_items
         return (
             f"{said}, on {n}, {comparison.n_first_higher:,} better and {comparison.n_second_higher:,} worse"
         )
     return (
-        f"{said}; exact McNemar {_p(found.p_exact)} on {n}, {found.n_only_first:,} against "
+        f"{said}; exact McNemar p {p_words(found.p_exact)} on {n}, {found.n_only_first:,} against "
         f"{found.n_only_second:,} discordant"
     )
 
@@ -174,40 +162,34 @@ def _cautions(compared: Compared) -> list[str]:
         )
     if 0 < n_apart < FEW_APART:
         tell = "tells" if n_apart == 1 else "tell"
-        said.append(f"Only {_n(n_apart, 'question')} {tell} the two apart: a few answers decide.")
+        said.append(f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide.")
     said += _few_videos(compared.n_videos, level)
     analytic = comparison.analytic
-    if 1 < compared.n_videos < FEW_VIDEOS and has_interval(analytic):
+    if 1 < compared.n_videos < FEW_CLUSTERS and has_interval(analytic):
         said.append(
             f"With the clustered error and Student's t the interval is {interval_text(analytic)} "
-            f"({_p(comparison.p_analytic)})."
+            f"(p {p_words(comparison.p_analytic)})."
         )
     return said
 
 
 def _few_videos(n_videos: int, level: float) -> list[str]:
-    if n_videos >= FEW_VIDEOS or n_videos < 2:
+    if n_videos >= FEW_CLUSTERS or n_videos < 2:
         return []
     least = 2.0 ** (1 - n_videos)
     if least > 1 - level:
         return [
-            f"{_n(n_videos, 'video')} are too few to find any difference: the test by video cannot give a "
-            f"p-value below {p_text(least)}."
+            f"{several(n_videos, 'video')} are too few to find any difference: the test by video cannot give "
+            f"a p-value below {p_text(least)}."
         ]
-    return [f"{_n(n_videos, 'video')} are few: the interval is likely too narrow."]
+    return [f"{several(n_videos, 'video')} are few: the interval is likely too narrow."]
 
 
 def _other_average(compared: Compared) -> list[str]:
     if not compared.macro_tag:
         return []
     comparison = compared.over_items
-    ending = {
-        "clear": "",
-        "unclear": ", not to be told from zero",
-        "undecided": ", undecided",
-        "equal": "",
-        "no interval": "",
-    }[verdict(comparison)]
+    ending = _ENDINGS[verdict(comparison)][1]
     return [
         f"Over questions, each alike: {_above(compared, comparison)}{ending} "
         f"({percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %; "
@@ -227,7 +209,7 @@ def _agreement(compared: Compared) -> list[str]:
     if answers is not None and answers.same_when_both_wrong is not None:
         wrong = answers.same_when_both_wrong
         said.append(
-            f"Where both answered wrongly ({_n(wrong.n, 'question')}), they gave the same answer on "
+            f"Where both answered wrongly ({several(wrong.n, 'question')}), they gave the same answer on "
             f"{percent(wrong.value)} %."
         )
     return said

@@ -1,7 +1,6 @@
 """Two runs, or more, on the same questions: what can be said of their difference."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 
 import msgspec
 import numpy as np
@@ -121,22 +120,27 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
     if len(paired.runs) != 2:
         raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
     tag, tag_notes = _macro_tag(paired)
-    two = _Two(paired=paired, rng=rng, settings=settings)
-    over_items = two.compare(paired)
-    first, second = paired.runs
+    (first, second), values = paired.runs, paired.values
+    over_items = _difference(paired, rng=rng, settings=settings)
+    headline = _difference(paired, tag, rng=rng, settings=settings) if tag else over_items
+    right = None
+    if np.isin(values, (0, 1)).all():
+        right = item_agreement(
+            values[:, 1], values[:, 0], clusters=paired.clusters, rng=rng, settings=settings
+        )
     return Compared(
         first=paired.names[0],
         second=paired.names[1],
-        headline=two.compare(paired, groups=paired.groups(tag)) if tag else over_items,
+        headline=headline,
         over_items=over_items,
         macro_tag=tag,
         n_videos=paired.n_videos,
-        n_first_failed=_n_failed(first),
-        n_second_failed=_n_failed(second),
-        right=two.right(),
-        answers=two.answers(),
+        n_first_failed=sum(row.outcome == "failed" for row in first.rows),
+        n_second_failed=sum(row.outcome == "failed" for row in second.rows),
+        right=right,
+        answers=_answers(paired, rng=rng, settings=settings),
         detectable=_detectable(paired, level=settings.level),
-        tags=tuple(two.by_tag()),
+        tags=tuple(_by_tag(paired, rng=rng, settings=settings)),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -186,10 +190,6 @@ def _macro_tag(paired: Paired) -> tuple[str, list[str]]:
     return tag, []
 
 
-def _n_failed(run: Run) -> int:
-    return sum(row.outcome == "failed" for row in run.rows)
-
-
 def _repeat_notes(paired: Paired) -> list[str]:
     repeats = [run.plan.repeats for run in paired.runs]
     if max(repeats) == 1:
@@ -198,75 +198,55 @@ def _repeat_notes(paired: Paired) -> list[str]:
     return [f"Repeats of a question count as one value, their mean ({listed})."]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Two:
-    """Two runs, where draws come from, and how many."""
+def _difference(part: Paired, tag: str = "", *, rng: np.random.Generator, settings: Resampling) -> Comparison:
+    """The second run less the first, by the mean over questions, or over the values of a tag."""
+    return compare_values(
+        part.values[:, 1],
+        part.values[:, 0],
+        clusters=part.clusters,
+        groups=part.groups(tag) if tag else None,
+        rng=rng,
+        settings=settings,
+    )
 
-    paired: Paired
-    rng: np.random.Generator
-    settings: Resampling
 
-    def compare(self, part: Paired, *, groups: Sequence[str] | None = None) -> Comparison:
-        """The second run less the first on some of the questions."""
-        return compare_values(
-            part.values[:, 1],
-            part.values[:, 0],
-            clusters=part.clusters,
-            groups=groups,
-            rng=self.rng,
-            settings=self.settings,
+def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> AnswerAgreement | None:
+    """Agreement on the letters of the first repeat; None where no question has choices."""
+    items = [item for item in paired.items if item.answer_kind == "choice"]
+    if not items:
+        return None
+    first, second = ({row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in paired.runs)
+    return answer_agreement(
+        [second[item.item_id] for item in items],
+        [first[item.item_id] for item in items],
+        right=[item.answer for item in items],
+        clusters=[item.video_id for item in items],
+        rng=rng,
+        settings=settings,
+    )
+
+
+def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Iterator[TagDifference]:
+    """The differences on the questions with each value of each tag, adjusted together."""
+    parts: dict[tuple[str, str], Paired] = {}
+    for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
+        places: dict[str, list[int]] = {}
+        for i, item in enumerate(paired.items):
+            places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
+        if is_moderate(tuple(places)):
+            values = sorted(places, key=natural_order)
+            parts |= {(tag, value): paired.part(places[value]) for value in values}
+    found = [_difference(part, rng=rng, settings=settings) for part in parts.values()]
+    adjusted = holm([comparison.p_value for comparison in found]) if found else ()
+    for ((tag, value), part), comparison, p_holm in zip(parts.items(), found, adjusted, strict=True):
+        yield TagDifference(
+            tag=tag,
+            value=value,
+            comparison=comparison,
+            n_videos=part.n_videos,
+            p_holm=p_holm,
+            is_clear=p_holm <= 1 - settings.level,
         )
-
-    def right(self) -> ItemAgreement | None:
-        """Agreement on right and wrong; None for other scores."""
-        values, clusters = self.paired.values, self.paired.clusters
-        if not np.isin(values, (0, 1)).all():
-            return None
-        return item_agreement(
-            values[:, 1], values[:, 0], clusters=clusters, rng=self.rng, settings=self.settings
-        )
-
-    def answers(self) -> AnswerAgreement | None:
-        """Agreement on the letters of the first repeat; None where no question has choices."""
-        items = [item for item in self.paired.items if item.answer_kind == "choice"]
-        if not items:
-            return None
-        first, second = (
-            {row.item.item_id: own_answer(row) for row in reversed(run.rows)} for run in self.paired.runs
-        )
-        return answer_agreement(
-            [second[item.item_id] for item in items],
-            [first[item.item_id] for item in items],
-            right=[item.answer for item in items],
-            clusters=[item.video_id for item in items],
-            rng=self.rng,
-            settings=self.settings,
-        )
-
-    def by_tag(self) -> list[TagDifference]:
-        """The differences on the questions with each value of each tag, adjusted together."""
-        items, level = self.paired.items, self.settings.level
-        found: list[tuple[str, str, Paired, Comparison]] = []
-        for tag in dict.fromkeys(tag for item in items for tag in item.tags):
-            places: dict[str, list[int]] = {}
-            for i, item in enumerate(items):
-                places.setdefault(item.tags.get(tag, NO_VALUE), []).append(i)
-            if is_moderate(tuple(places)):
-                for value in sorted(places, key=natural_order):
-                    part = self.paired.part(places[value])
-                    found.append((tag, value, part, self.compare(part)))
-        adjusted = holm([comparison.p_value for *_, comparison in found]) if found else ()
-        return [
-            TagDifference(
-                tag=tag,
-                value=value,
-                comparison=comparison,
-                n_videos=part.n_videos,
-                p_holm=p_holm,
-                is_clear=p_holm <= 1 - level,
-            )
-            for (tag, value, part, comparison), p_holm in zip(found, adjusted, strict=True)
-        ]
 
 
 def _detectable(paired: Paired, *, level: float) -> float | None:
@@ -291,25 +271,14 @@ def _detectable(paired: Paired, *, level: float) -> float | None:
 
 def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
     """In what besides the model the runs differ: how they were asked, read and judged, and the versions."""
-    found = []
-    for name, values in _settings(runs).items():
-        if len(set(values)) > 1:
-            found.append(Setting(name=name, values=tuple(values)))
-    return tuple(found)
-
-
-def _settings(runs: Sequence[Run]) -> Mapping[str, list[str]]:
-    settings: dict[str, list[str]] = {}
-    for name in _ASKED:
-        settings[name] = [_words(getattr(run.plan, name)) for run in runs]
-    for name in _MARKED:
-        of = [run.parser if name == "parser" else getattr(run.plan, name) for run in runs]
-        settings[name] = [_words(value) for value in of]
+    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in (*_ASKED, *_MARKED)}
+    settings["parser"] = [run.parser for run in runs]
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")
-    for name in _MET:
-        settings[name] = [_words(getattr(run.facts, name))[:12] for run in runs]
-    return settings
+    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in _MET}
+    return tuple(
+        Setting(name=name, values=tuple(values)) for name, values in settings.items() if len(set(values)) > 1
+    )
 
 
 def _words(value: object) -> str:

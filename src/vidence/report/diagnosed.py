@@ -12,13 +12,12 @@ from vidence.contracts import Diagnostic, Examined
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
-from vidence.records import Failed, Record
+from vidence.records import Failed
 from vidence.report.export import write_file
 from vidence.report.results import SEED
-from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
+from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
-from vidence.tables.plots import draw_plot
-from vidence.tables.rendering import Drawn, drawn, render
+from vidence.tables.rendering import render
 from vidence.tables.table import Table
 
 JSON_FORMAT = "vidence-diagnosis/1"
@@ -121,34 +120,10 @@ def write_diagnosed_page(diagnosed: Diagnosed, path: Path) -> None:
     """
     page = render(
         "diagnosis.html.j2",
+        eyebrow="vidence diagnosis",
         title=f"{diagnosed.diagnostic.name} · {diagnosed.plan.benchmark} · {diagnosed.plan.model}",
         sentences=diagnosed.sentences,
-        said=[said_of(one) for one in diagnosed.statements],
-        facts=(("Findings", settings(diagnosed.header)), ("Plan", settings(diagnosed.plan))),
-        drawing_of=lambda table: None,  # the figures here are those of the statements
+        statements=diagnosed.statements,
+        facts=(("Findings", diagnosed.header), ("Plan", diagnosed.plan)),
     )
-    write_file(path, page.encode("utf-8"))
-
-
-@dataclass(frozen=True, kw_only=True)
-class Said:
-    """One statement: its numbers, and its figure if it has one."""
-
-    table: Table
-    drawing: Drawn | None
-
-
-def said_of(statement: Statement) -> Said:
-    """A statement as a page shows it."""
-    if isinstance(statement, Chart | Violins | Scatter):
-        return Said(table=table_of(statement), drawing=drawn(draw_plot(statement)))
-    return Said(table=table_of(statement), drawing=None)
-
-
-def settings(record: Record) -> tuple[tuple[str, str], ...]:
-    """The fields of a record as names and words."""
-    built: dict[str, object] = msgspec.to_builtins(record)
-    return tuple(
-        (key, msgspec.json.encode(value).decode() if isinstance(value, dict | list) else str(value))
-        for key, value in built.items()
-    )
+    write_file(path, page)

@@ -25,8 +25,7 @@ from vidence.report.calibration import model_of
 from vidence.report.diagnosed import Diagnosed
 from vidence.report.results import Run
 from vidence.report.sections import Section
-from vidence.tables.charts import table_of
-from vidence.tables.table import Cell, Column, Kind, Row, Table
+from vidence.tables.table import Cell, Column, Line, Measure, Table, Value, count, number, tabulate
 
 FindingT = TypeVar("FindingT", bound=Record)
 _ROUNDING = 1e-9
@@ -91,11 +90,10 @@ class _Case:
 
     def stated(self, sheet: str, line: str, column: str) -> Estimate | None:
         """What the diagnostic states there."""
-        for statement in self.diagnosed.statements:
-            if statement.name == sheet:
-                value = table_of(statement).value(line, column)
-                return value if isinstance(value, Estimate) else None
-        raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
+        table = self.diagnosed.tables().get(sheet)
+        if table is None:
+            raise DataError(f"{self.diagnosed.diagnostic.name} states no {sheet!r} on {self.diagnosed.path}")
+        return table.estimate(line, column)
 
     def beside(
         self,
@@ -328,35 +326,27 @@ def why_section(recovered: Sequence[Recovered]) -> Section:
 
 
 def _table(recovered: Sequence[Recovered]) -> Table:
-    return Table(
-        name="diagnosed-calibration",
-        title="What the diagnostics recover",
+    def figure(key: str, of: Callable[[Recovered], Value], note: str = "") -> Measure[Recovered]:
+        return number(
+            key,
+            lambda one: Cell(value=of(one), kind="share" if one.is_share else "number"),
+            note=note,
+        )
+
+    different = "questions whose finding is not the planted one"
+    return tabulate(
+        "diagnosed-calibration",
+        "What the diagnostics recover",
         label=Column(key="what", title="figure"),
-        columns=(
-            Column(key="run", title="reader and frames", kind="text"),
-            Column(key="n", title="questions", kind="count"),
-            Column(key="planted", title="planted"),
-            Column(key="recovered", title="recovered", note="No interval where all questions are alike."),
-            Column(
-                key="different",
-                title="differ",
-                kind="count",
-                note="questions whose finding is not the planted one",
-            ),
+        rows=(Line(str(i), one.what, one, detail=one.diagnostic) for i, one in enumerate(recovered)),
+        measures=(
+            number("run", lambda one: one.label, "reader and frames", kind="text"),
+            count("n", lambda one: one.n, "questions"),
+            figure("planted", lambda one: one.planted),
+            figure("recovered", lambda one: one.found, "No interval where all questions are alike."),
+            count("different", lambda one: one.n_different, "differ", note=different),
         ),
-        rows=tuple(_row(number, one) for number, one in enumerate(recovered)),
-        note="Shares and gaps in per cent, MRFS in frames.",
-    )
-
-
-def _row(number: int, one: Recovered) -> Row:
-    kind: Kind = "share" if one.is_share else "number"
-    planted, found = Cell(value=one.planted, kind=kind), Cell(value=one.found, kind=kind)
-    return Row(
-        key=str(number),
-        label=one.what,
-        detail=one.diagnostic,
-        values=(one.label, one.n, planted, found, one.n_different),
+        notes=("Shares and gaps in per cent, MRFS in frames.",),
     )
 
 

@@ -27,15 +27,11 @@ def columns(run: Run) -> tuple[str, ...]:
 
 def _tag_columns(run: Run) -> dict[str, str]:
     names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
-    taken = {*FIXED, *names}
     found: dict[str, str] = {}
     for name in names:
         column = name
-        if name in FIXED:
-            column = f"tag_{name}"
-            while column in taken:
-                column = f"tag_{column}"
-            taken.add(column)
+        while column in FIXED or (column != name and column in {*names, *found.values()}):
+            column = f"tag_{column}"
         found[name] = column
     return found
 
@@ -100,10 +96,7 @@ def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: the folder cannot be made, or a file cannot be written.
     """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
+    make_folder(folder)
     written: list[Path] = []
     for table in tables:
         name = re.sub(r"[^A-Za-z0-9.-]+", "-", table.name).strip("-.") or "table"
@@ -115,6 +108,18 @@ def write_tables(tables: Sequence[Table], folder: Path) -> tuple[Path, ...]:
         write_file(path, table_as_csv(table))
         written.append(path)
     return tuple(written)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder where it is not there.
+
+    Raises:
+        StoreError: it cannot be made.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"cannot make the folder {folder}: {error.strerror or error}") from error
 
 
 def write_file(path: Path, content: str | bytes) -> None:

@@ -13,7 +13,7 @@ from vidence.explain.diagnostics.tables import guess
 from vidence.records import Item
 from vidence.report.diagnosed import Diagnosed
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table, Value
+from vidence.tables.table import Value
 
 FindingT = TypeVar("FindingT")
 PANEL, MODALITY, MRFS = "blind-panel", "modality", "mrfs"
@@ -45,11 +45,10 @@ class Asked:
         """One value of a sheet, at the keys of its line and column; None where it is not there."""
         if diagnostic not in self.found:
             return None
-        for statement in self.found[diagnostic].statements:
-            if isinstance(statement, Table) and statement.name == sheet:
-                has_line = any(entry.key == at[0] for entry in statement.rows)
-                return statement.value(*at) if has_line else None
-        return None
+        table = self.found[diagnostic].tables().get(sheet)
+        if table is None or all(row.key != at[0] for row in table.rows):
+            return None
+        return table.value(*at)
 
     def reasons(self) -> dict[str, tuple[Reason, ...]]:
         """What was found against single questions, by item id."""

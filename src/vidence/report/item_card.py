@@ -14,7 +14,7 @@ from vidence.explain.audit.reasons import Suspect, count_severity
 from vidence.records import Estimate
 from vidence.report.item_asked import MODALITY, MRFS, PANEL, Asked
 from vidence.tables.charts import Statement
-from vidence.tables.table import Column, Row, Table, Value, has_interval, p_text, percent
+from vidence.tables.table import Column, Row, Table, Value, has_interval, p_words, percent
 
 Verdict = Literal["good", "look", "bad", "not known"]
 # Where a report card stops saying "good": shares of questions. They are conventions, and ours.
@@ -160,12 +160,6 @@ def number_words(value: Value) -> str:
         if isinstance(value, Estimate)
         else "not known"
     )
-
-
-def p_words(p_value: float) -> str:
-    """A p-value with its sign: "= 0.03", "< 0.001"."""
-    text = p_text(p_value)
-    return text if text.startswith("<") else f"= {text}"
 
 
 def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:

@@ -2,15 +2,14 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from vidence.catalog import create
 from vidence.contracts import Scorer
-from vidence.records import Answered, Score, Verdict
+from vidence.records import Answered, Score
 from vidence.report.results import WAITING, Row, Run
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
@@ -76,13 +75,6 @@ def _models(judged: Sequence[Row]) -> list[str]:
 # --------------------------------------------------------------------------- who scored what
 
 
-def _mark_row(key: str, title: str, rows: Sequence[Row], *, n_all: int) -> TableRow:
-    values = [row.correct for row in rows if row.correct is not None and not row.is_judge_error]
-    given = [row.score.points for row in rows if row.score.points is not None]
-    share = len(rows) / n_all if n_all else None
-    return TableRow(key=key, label=title, values=(len(rows), share, _mean(values), _points(given)))
-
-
 def _mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
@@ -91,15 +83,35 @@ def _points(given: Sequence[float]) -> Cell:
     return Cell(value=_mean(given), detail=f"on {len(given):,}" if given else "")
 
 
+# How trials were scored, and what to say of that with the name of the scorer.
+_KINDS = {
+    "rule": "rules ({})",
+    "judge": "verdicts ({})",
+    "error": "judge errors ({})",
+    "waiting": "nobody yet, or nothing to judge",
+}
+
+
+def _kind(row: Row) -> str:
+    if row.is_judge_error:
+        return "error"
+    if row.score.verdicts:
+        return "judge"
+    return "waiting" if row.score.scorer == WAITING else "rule"
+
+
 def _marks(run: Run) -> Table:
     groups: dict[tuple[str, str], list[Row]] = {}
-    for row in run.rows:
-        groups.setdefault(_kind(row), []).append(row)
-    order = ("rule", "judge", "error", "waiting")
-    rows = [
-        _mark_row(f"{kind}:{name}", _title(kind, name), rows, n_all=len(run.rows))
-        for (kind, name), rows in sorted(groups.items(), key=lambda pair: order.index(pair[0][0]))
-    ]
+    for kind in _KINDS:
+        for row in run.rows:
+            if _kind(row) == kind:
+                groups.setdefault((kind, row.score.scorer), []).append(row)
+    rows = []
+    for (kind, name), some in groups.items():
+        values = [row.correct for row in some if row.correct is not None and not row.is_judge_error]
+        given = [row.score.points for row in some if row.score.points is not None]
+        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given))
+        rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=found))
     return Table(
         name="judges",
         title="Who scored the replies",
@@ -118,24 +130,6 @@ def _marks(run: Run) -> Table:
         ),
         rows=tuple(rows),
     )
-
-
-def _kind(row: Row) -> tuple[str, str]:
-    score = row.score
-    if row.is_judge_error:
-        return "error", score.scorer
-    if score.verdicts:
-        return "judge", score.scorer
-    return ("waiting" if score.scorer == WAITING else "rule"), score.scorer
-
-
-def _title(kind: str, name: str) -> str:
-    return {
-        "rule": f"rules ({name})",
-        "judge": f"verdicts ({name})",
-        "error": f"judge errors ({name})",
-        "waiting": "nobody yet, or nothing to judge",
-    }[kind]
 
 
 def _members(judged: Sequence[Row]) -> Table:
@@ -172,12 +166,9 @@ def _members(judged: Sequence[Row]) -> Table:
 # --------------------------------------------------------------------------- agreement
 
 
-def _by_model(judged: Sequence[Row]) -> list[dict[str, Verdict]]:
-    return [{v.judge_model: v for v in row.score.verdicts} for row in judged]
-
-
 def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
-    said, clusters = _by_model(judged), [row.item.video_id for row in judged]
+    said = [{v.judge_model: v for v in row.score.verdicts} for row in judged]
+    clusters = [row.item.video_id for row in judged]
     rows = []
     for one, other in combinations(_models(judged), 2):
         both = [
@@ -196,7 +187,7 @@ def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
     return Table(
         name="judges-pairs",
         title="Agreement of the judges",
-        note=" ".join(_alphas(judged, said, rng=rng)),
+        note=" ".join(_alphas(judged, rng=rng)),
         label=Column(key="pair", title="judges"),
         columns=(
             Column(key="n", title="both gave a verdict", kind="count"),
@@ -207,34 +198,24 @@ def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
     )
 
 
-def _alphas(
-    judged: Sequence[Row], said: Sequence[dict[str, Verdict]], *, rng: np.random.Generator
-) -> list[str]:
+def _alphas(judged: Sequence[Row], *, rng: np.random.Generator) -> Iterator[str]:
+    """How far all judges agree, on verdicts and on points, where two of them gave some to one trial."""
     models = _models(judged)
-    clusters = [row.item.video_id for row in judged]
-    notes = []
-    scales: tuple[tuple[str, Measurement], ...] = (("value", "nominal"), ("points", "ordinal"))
+    scales: tuple[tuple[str, Measurement], ...] = (("verdicts", "nominal"), ("points", "ordinal"))
     for what, measurement in scales:
-        ratings = _ratings(said, models, what)
-        if not ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
-            continue
-        found = krippendorff_alpha(
-            ratings,
-            measurement=measurement,
-            rng=rng,
-            clusters=clusters,
-            settings=_DRAWS,
-        )
-        of = "verdicts" if what == "value" else "points"
-        value = "does not exist, since all are the same" if math.isnan(found.value) else f"{found.value:.2f}"
-        notes.append(f"Krippendorff's alpha of the {of} ({measurement}): {value}.")
-    return notes
-
-
-def _ratings(said: Sequence[dict[str, Verdict]], models: Sequence[str], what: str) -> NDArray[np.float64]:
-    """Shape (n_trials, n_models), NaN where a judge gave none."""
-    found = [[getattr(of[model], what) if model in of else None for model in models] for of in said]
-    return np.array([[math.nan if v is None else v for v in row] for row in found], np.float64)
+        ratings = np.full((len(judged), len(models)), math.nan)  # NaN where a judge gave none
+        for i, row in enumerate(judged):
+            for verdict in row.score.verdicts:
+                given = verdict.value if what == "verdicts" else verdict.points
+                if given is not None:
+                    ratings[i, models.index(verdict.judge_model)] = given
+        if ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
+            clusters = [row.item.video_id for row in judged]
+            found = krippendorff_alpha(
+                ratings, measurement=measurement, rng=rng, clusters=clusters, settings=_DRAWS
+            ).value
+            value = "does not exist, since all are the same" if math.isnan(found) else f"{found:.2f}"
+            yield f"Krippendorff's alpha of the {what} ({measurement}): {value}."
 
 
 # --------------------------------------------------------------------------- rules against judges

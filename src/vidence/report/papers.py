@@ -32,6 +32,7 @@ from vidence.tables.table import Row as TableRow
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
 MOST_VALUES = 8
 _FLIPS = 9_999
+_AS_PAPER = "As in the paper"
 PROBLEM, REMARK = "†", "*"
 # Of a plan, what two runs may differ in and still be the same but for their budget.
 _MAY_DIFFER = {
@@ -52,8 +53,8 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
         UsageError: printed tables are wanted and none is about what these runs were asked.
     """
     sections = []
-    if has_paper_tables(runs):
-        sections.append(Section(title="As in the paper", tables=paper_tables(runs, draws=draws)))
+    if any(map(_declared, {run.plan.benchmark for run in runs})):
+        sections.append(Section(title=_AS_PAPER, tables=paper_tables(runs, draws=draws)))
     if with_published:
         sections.append(
             Section(
@@ -74,15 +75,11 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
 def for_print(runs: Sequence[Run], sections: Sequence[Section], *, draws: Draws) -> tuple[Table, ...]:
     """The tables for a paper: those of the sections; without a table of the benchmark one of the scores."""
     tables = [table for section in sections for table in section.tables]
-    return tuple(tables) if has_paper_tables(runs) else (*paper_tables(runs, draws=draws), *tables)
+    is_there = any(section.title == _AS_PAPER for section in sections)
+    return tuple(tables) if is_there else (*paper_tables(runs, draws=draws), *tables)
 
 
 # --------------------------------------------------------------------------- shaped as in the papers
-
-
-def has_paper_tables(runs: Sequence[Run]) -> bool:
-    """Whether the benchmark of one of the runs names the tables of its paper."""
-    return any(_declared(name) for name in dict.fromkeys(run.plan.benchmark for run in runs))
 
 
 def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:

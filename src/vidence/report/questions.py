@@ -2,7 +2,7 @@
 
 import base64
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -84,27 +84,30 @@ class ContactSheets:
         selection = row.trial.selection
         if selection is None or not selection.frames:
             return Pictured()
-        root = self._root(run)
+        own = Path(run.facts.media_root) if run.facts.media_root else None
+        root = own if own is not None and own.is_dir() else self.media_root
         if root is None:
             return Pictured(note="The frames are not pictured: this report was made without the videos.")
-        encoding = _encoding(run)
+        plan = run.plan
+        encoding = Encoding(  # as the run encoded its frames, so that they are found in the cache
+            size=Size.parse(plan.size),
+            format="png" if plan.layout.startswith("montage") else "jpeg",
+            quality=plan.jpeg_quality,
+        )
         media = tuple((m.path, m.url, m.kind) for m in row.item.media)
         key = (root, media, selection.frames, encoding.key)
         if key not in self._made:
             self._made[key] = self._make(root, row.item.media, frames=selection.frames, encoding=encoding)
         return self._made[key]
 
-    def _root(self, run: Run) -> Path | None:
-        """The folder that a run's media paths start from: its own, or else the one given."""
-        own = Path(run.facts.media_root) if run.facts.media_root else None
-        return own if own is not None and own.is_dir() else self.media_root
-
     def _make(
         self, root: Path, media: Sequence[Media], *, frames: Sequence[FrameRef], encoding: Encoding
     ) -> Pictured:
+        """A sheet of at most `MOST_FRAMES` of the frames, evenly, the first and the last among them."""
         if self._n_bytes >= self.budget_bytes:
             return Pictured(note="The frames are not pictured, to keep this page small.")
-        chosen = _spread(frames)
+        n, n_all = min(len(frames), MOST_FRAMES), len(frames)
+        chosen = [frames[i] for i in np.linspace(0, n_all - 1, n).round().astype(int)]
         try:
             images = self._images(root, media, frames=chosen, encoding=encoding)
         except MediaError as error:
@@ -114,7 +117,6 @@ class ContactSheets:
         sheet_id = f"sheet-{len(self.sheets) + 1}"
         self.sheets[sheet_id] = sheet
         self._n_bytes += len(sheet.jpeg)
-        n, n_all = len(chosen), len(frames)
         return Pictured(sheet_id=sheet_id, note=f"{n} of the {n_all:,} are pictured." if n < n_all else "")
 
     def _images(
@@ -148,22 +150,6 @@ class ContactSheets:
         return [found[frame.media_index, frame.frame_index] for frame in frames]
 
 
-def _encoding(run: Run) -> Encoding:
-    """How the run encoded its frames, so that they are found in the cache."""
-    is_montage = run.plan.layout.startswith("montage")
-    return Encoding(
-        size=Size.parse(run.plan.size),
-        format="png" if is_montage else "jpeg",
-        quality=run.plan.jpeg_quality,
-    )
-
-
-def _spread(frames: Sequence[FrameRef]) -> list[FrameRef]:
-    """At most `MOST_FRAMES` of the frames, evenly, the first and the last among them."""
-    positions = np.linspace(0, len(frames) - 1, min(len(frames), MOST_FRAMES)).round().astype(int)
-    return [frames[i] for i in positions]
-
-
 def _small(data: bytes, thumb_px: int) -> Image.Image:
     with Image.open(io.BytesIO(data)) as image:
         image.draft("RGB", (thumb_px, thumb_px))
@@ -193,26 +179,6 @@ def compose(images: Sequence[Image.Image], labels: Sequence[str], *, n_columns: 
     return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
 
 
-@dataclass(frozen=True, kw_only=True)
-class Choice:
-    """One choice of a question."""
-
-    letter: str
-    text: str
-    is_gold: bool
-    is_read: bool
-
-    @property
-    def flag(self) -> str:
-        """What to write beside the choice."""
-        return {
-            (True, True): "right answer, read",
-            (True, False): "right answer",
-            (False, True): "read",
-            (False, False): "",
-        }[self.is_gold, self.is_read]
-
-
 def verdict_words(verdict: Verdict) -> str:
     """What one judge found, in a sentence."""
     sampled = "" if verdict.temperature is None else f" at temperature {verdict.temperature:g}"
@@ -238,17 +204,6 @@ def pick(rows: Sequence[Row], n: int) -> list[Row]:
         quota = min(len(group), (n - len(chosen)) // (len(groups) - n_done))
         chosen += [group[(2 * k + 1) * len(group) // (2 * quota)] for k in range(quota)]
     return [rows[i] for i in sorted(chosen)]
-
-
-def choices_of(row: Row) -> tuple[Choice, ...]:
-    """The choices with the right one and the one read marked; none for free answers."""
-    item = row.item
-    if item.answer_kind != "choice":
-        return ()
-    return tuple(
-        Choice(letter=letter, text=text, is_gold=letter == item.answer, is_read=letter == row.read)
-        for letter, text in zip(item.letters, item.choices, strict=True)
-    )
 
 
 def how_read(row: Row) -> str:
@@ -316,10 +271,7 @@ def shown_words(trial: Trial) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One trial as the page shows it: `run_name` stands beside it where there are several runs.
-
-    `choices`, `how_read`, `error` and `prompt` are what the functions above say of its row.
-    """
+    """One trial on the page: `run_name` stands beside it where there are several runs."""
 
     id: str
     run_id: str
@@ -328,11 +280,6 @@ class Entry:
     tag_ids: str
     sheet_id: str
     shown: str
-    choices: tuple[Choice, ...]
-    status_words: str
-    how_read: str
-    error: str
-    prompt: str
 
 
 @dataclass(kw_only=True)
@@ -369,21 +316,16 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     for run_id, name, run in runs:
         for row in pick(run.rows, n_items // len(runs)):
             pictured = sheets.of(run, row)
-            tags = row.item.tags.items()
+            ids = [tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in row.item.tags.items()]
             entries.append(
                 Entry(
                     id=f"{run_id}-q{len(entries) + 1}",
                     run_id=run_id,
                     run_name=name if len(runs) > 1 else "",
                     row=row,
-                    tag_ids=" ".join(tag_ids.setdefault(tag, f"t{len(tag_ids)}") for tag in tags),
+                    tag_ids=" ".join(ids),
                     sheet_id=pictured.sheet_id,
                     shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
-                    choices=choices_of(row),
-                    status_words=STATUSES[row.status],
-                    how_read=how_read(row),
-                    error=error_of(row),
-                    prompt=prompt_text(row.trial.prompt),
                 )
             )
     found = {entry.row.status for entry in entries}
@@ -391,27 +333,20 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
     missed = " ".join(status for status, _ in statuses if status not in {"right", "unmarked"})
     if "right" in found and missed:
         statuses.insert(1, (missed, "not right"))
-    return Browser(
-        note=_note(len(entries), sum(len(run.rows) for _, _, run in runs)),
-        entries=tuple(entries),
-        statuses=tuple(statuses),
-        tags=tuple(_tags(tag_ids)),
-        sheets=sheets.sheets,
-    )
-
-
-def _tags(ids: Mapping[tuple[str, str], str]) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
-    """Each tag that can be chosen by, with the ids and the words of its values."""
-    for name in dict.fromkeys(name for name, _ in ids):
-        values = sorted((value, tag_id) for (of, value), tag_id in ids.items() if of == name)
+    tags = []
+    for name in dict.fromkeys(name for name, _ in tag_ids):
+        values = sorted((value, tag_id) for (of, value), tag_id in tag_ids.items() if of == name)
         if 1 < len(values) <= MOST_TAG_VALUES:
-            yield name, tuple((tag_id, value) for value, tag_id in values)
-
-
-def _note(n: int, n_all: int) -> str:
-    if n == n_all:
-        return f"All {n:,} trials."
-    return (
+            tags.append((name, tuple((tag_id, value) for value, tag_id in values)))
+    n, n_all = len(entries), sum(len(run.rows) for _, _, run in runs)
+    part = (
         f"{n:,} of {n_all:,} trials: alike many right, wrong, unreadable, refused and failed ones as far as "
         "there are, spread evenly over the run. The shares here are not those of the run."
+    )
+    return Browser(
+        note=f"All {n:,} trials." if n == n_all else part,
+        entries=tuple(entries),
+        statuses=tuple(statuses),
+        tags=tuple(tags),
+        sheets=sheets.sheets,
     )

@@ -145,18 +145,16 @@ def load_run(folder: Path, *, parser: str | None = None) -> Run:
     scorer: Scorer | None = None if parser is None else create("parser", parser)
     with RunStore(folder) as store:
         items = {item.item_id: item for item in store.items()}
-        rows = tuple(_row(items[trial.item_id], trial, scorer) for trial in store.trials())
+        rows = []
+        for trial in store.trials():
+            item = items[trial.item_id].with_order(trial.choice_order)
+            score = trial.score if scorer is None else read_again(item, trial, scorer)
+            rows.append(Row(item=item, trial=trial, score=score))
     return Run(
         folder=folder,
         name=folder.resolve().name,
         plan=plan,
         facts=facts,
-        rows=rows,
+        rows=tuple(rows),
         parser=plan.parser if parser is None else parser,
     )
-
-
-def _row(item: Item, trial: Trial, scorer: Scorer | None) -> Row:
-    shown = item.with_order(trial.choice_order)
-    score = trial.score if scorer is None else read_again(shown, trial, scorer)
-    return Row(item=shown, trial=trial, score=score)

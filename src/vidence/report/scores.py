@@ -3,7 +3,7 @@
 import copy
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,21 +12,21 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Estimate, Item, OutcomeName
 from vidence.report.results import OUTCOMES, Row, Run
-from vidence.statistics.chance import (
-    constant_letter,
-    guess_rate,
-    longest_choice,
-    numeric_median,
-)
-from vidence.statistics.intervals import mean_interval
-from vidence.tables.table import Cell, Column, Table
-from vidence.tables.table import Row as TableRow
+from vidence.statistics.chance import longest_choice, numeric_median
+from vidence.statistics.intervals import Rule, mean_interval
+from vidence.tables.table import Cell, Column, Line, Measure, Table, count, share, tabulate
 from vidence.text import letter_index
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
 MOST_VALUES = 40
-_RULES = "without looking, %"
+# Rules that look at no video, with what they are called and do; `constant` is followed by its letter.
+RULES: Mapping[str, tuple[str, str]] = {
+    "chance": ("chance", "blind guessing"),
+    "constant": ("always", "always the letter that is right most often in this run"),
+    "longest": ("longest", "always the longest choice"),
+    "median": ("median", "always the median number, on questions whose choices are numbers"),
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +46,7 @@ class Draws:
         *,
         clusters: Sequence[str],
         groups: Sequence[str] | None = None,
+        rule: Rule = "bootstrap",
     ) -> Estimate | None:
         """The mean with its interval, as every table and figure of a report has it; None without values.
 
@@ -53,12 +54,13 @@ class Draws:
             values: one for each question, shape (n_items,).
             clusters: the video of each question.
             groups: where given, the mean is that over these groups, each alike.
+            rule: how the interval is made.
         """
         if not len(values):
             return None
-        if groups is None:
-            return mean_interval(values, clusters=clusters, rng=self.fresh(), level=self.level)
-        return mean_interval(values, groups=groups, clusters=clusters, rng=self.fresh(), level=self.level)
+        return mean_interval(
+            values, clusters=clusters, groups=groups, rng=self.fresh(), rule=rule, level=self.level
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,20 +83,18 @@ class Scored:
         """How many videos (or other media) the scored questions are about."""
         return len(set(self.clusters))
 
-    def groups(self, tag: str | None) -> list[str] | None:
-        """The value of a tag for each question; None without a tag."""
-        return None if tag is None else [item.tags.get(tag, NO_VALUE) for item in self.items]
-
     @classmethod
-    def of(cls, rows: Sequence[Row]) -> "Scored":
+    def of(
+        cls, rows: Sequence[Row], value: Callable[[Row], float | None] = lambda row: row.correct
+    ) -> "Scored":
         """Add up trials by question; the order of the questions is kept."""
         scores: dict[str, list[float]] = {}
         items: dict[str, Item] = {}
         for row in rows:
             items[row.item.item_id] = row.item
             found = scores.setdefault(row.item.item_id, [])
-            if row.correct is not None:
-                found.append(row.correct)
+            if (known := value(row)) is not None:
+                found.append(known)
         kept = tuple(item for item_id, item in items.items() if scores[item_id])
         return cls(
             items=kept,
@@ -106,77 +106,41 @@ class Scored:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Baselines:
-    """What rules that look at no video get on some questions, as shares; None where a rule says nothing.
-
-    `median` is the accuracy on the `n_numeric` questions whose choices are all numbers.
-    """
-
-    chance: float | None
-    constant: float | None
-    longest: float | None
-    median: float | None
-    n_numeric: int
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Hits:
-    """Whether the rules are right on one question; `median` is None where a choice is no number."""
-
-    longest: bool
-    median: bool | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class SimpleRules:
-    """What rules that look at no video answer; worked out once for all questions of a run.
+    """What rules that look at no video get; worked out once for all questions of a run.
 
     `letter` is the letter that is right most often, the first of equals, and None where no question
-    has choices.
+    has choices. `hits` has for each question with choices, by its id, what each rule gets on it, 0 to 1;
+    ``median`` only where all choices are numbers.
     """
 
     letter: str | None
-    _hits: dict[str, _Hits]
+    hits: Mapping[str, Mapping[str, float]]
 
     @classmethod
     def of(cls, items: Sequence[Item]) -> "SimpleRules":
         """Work out the rules on these questions."""
         choice = [item for item in items if item.answer_kind == "choice" and item.choices]
-        if not choice:
-            return cls(letter=None, _hits={})
-        shares = constant_letter([i.answer for i in choice], n_choices=[len(i.choices) for i in choice])
-        return cls(
-            letter=max(shares, key=lambda letter: shares[letter]),
-            _hits={item.item_id: _hits(item) for item in choice},
-        )
+        right = Counter(item.answer for item in choice)
+        letter = min(right, key=lambda letter: (-right[letter], letter), default=None)
+        hits: dict[str, dict[str, float]] = {}
+        for item in choice:
+            index = letter_index(item.answer)
+            hits[item.item_id] = {
+                "chance": 1 / len(item.choices),
+                "constant": float(item.answer == letter),
+                "longest": float(longest_choice(item.choices) == index),
+            }
+            if (median := numeric_median(item.choices)) is not None:
+                hits[item.item_id]["median"] = float(median == index)
+        return cls(letter=letter, hits=hits)
 
-    def is_numeric(self, item: Item) -> bool:
-        """Whether every choice of the question is a number."""
-        hits = self._hits.get(item.item_id)
-        return hits is not None and hits.median is not None
-
-    def on(self, items: Sequence[Item]) -> Baselines:
-        """The baselines on some of the questions; those without choices are left out."""
-        choice = [item for item in items if item.item_id in self._hits]
-        if not choice:
-            return Baselines(chance=None, constant=None, longest=None, median=None, n_numeric=0)
-        hits = [self._hits[item.item_id] for item in choice]
-        medians = [h.median for h in hits if h.median is not None]
-        return Baselines(
-            chance=guess_rate([len(item.choices) for item in choice]),
-            constant=sum(item.answer == self.letter for item in choice) / len(choice),
-            longest=sum(h.longest for h in hits) / len(hits),
-            median=sum(medians) / len(medians) if medians else None,
-            n_numeric=len(medians),
-        )
-
-
-def _hits(item: Item) -> _Hits:
-    right = letter_index(item.answer)
-    median = numeric_median(item.choices)
-    return _Hits(
-        longest=longest_choice(item.choices) == right, median=None if median is None else median == right
-    )
+    def on(self, rule: str, items: Sequence[Item]) -> Cell:
+        """What a rule gets on those of the questions of which it says something."""
+        found = [self.hits.get(item.item_id, {}).get(rule) for item in items]
+        known = [hit for hit in found if hit is not None]
+        detail = f"on {len(known):,}" if known and rule == "median" else ""
+        return Cell(value=float(np.mean(known)) if known else None, detail=detail)
 
 
 # --------------------------------------------------------------------------- averages
@@ -217,19 +181,14 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
     if average == ANSWERED:
         rows = [row for row in rows if row.outcome == ANSWERED]
     scored = Scored.of(rows)
-    return draws.average(scored.values, clusters=scored.clusters, groups=scored.groups(tag))
+    groups = None if tag is None else [item.tags.get(tag, NO_VALUE) for item in scored.items]
+    return draws.average(scored.values, clusters=scored.clusters, groups=groups)
 
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
-    given: dict[str, list[float]] = {}
-    videos: dict[str, str] = {}
-    for row in rows:
-        if row.score.points is not None:
-            given.setdefault(row.item.item_id, []).append(row.score.points)
-            videos[row.item.item_id] = row.item.video_id
-    means = np.array([sum(found) / len(found) for found in given.values()], np.float64)
-    return draws.average(means, clusters=tuple(videos.values()))
+    given = Scored.of(rows, lambda row: row.score.points)
+    return draws.average(given.values, clusters=given.clusters)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -256,14 +215,39 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
         tag: sorted({row.item.tags.get(tag, NO_VALUE) for row in run.rows}, key=natural_order)
         for tag in names
     }
+    draws = Draws(rng=rng, level=level)
     scored = Scored.of(run.rows)
-    make = _Rows(
-        rules=SimpleRules.of(scored.items),
-        has_unscored=scored.n_unscored > 0,
-        draws=Draws(rng=rng, level=level),
+    rules = SimpleRules.of(scored.items)
+    measures = _measures(rules, has_unscored=scored.n_unscored > 0)
+    many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
+    headline = tabulate(
+        "score",
+        "Score",
+        label=Column(key="name", title="aggregate"),
+        # The headline stands first whatever it averages over.
+        rows=sorted(_averages(run, tags, rules=rules, draws=draws), key=lambda line: line.key != "headline"),
+        measures=measures,
+        notes=(
+            "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
+            f"Tags with too many values for a table: {', '.join(many)}." if many else "",
+        ),
+        figure="scores",
     )
-    by_tag = [_tag_table(run, tag, values, make=make) for tag, values in tags.items() if is_moderate(values)]
-    return (_headline_table(run, tags, scored, make=make), *by_tag)
+
+    def by_tag(tag: str, values: Sequence[str]) -> Table:
+        groups: dict[str, list[Row]] = {value: [] for value in values}
+        for row in run.rows:
+            groups[row.item.tags.get(tag, NO_VALUE)].append(row)
+        return tabulate(
+            f"score:{tag}",
+            f"Score by {tag}",
+            label=Column(key="name", title=tag),
+            rows=(Line(value, value, _Mean.of(rows, draws=draws)) for value, rows in groups.items()),
+            measures=measures,
+            figure="scores",
+        )
+
+    return (headline, *(by_tag(tag, values) for tag, values in tags.items() if is_moderate(values)))
 
 
 def is_moderate(values: Sequence[str]) -> bool:
@@ -278,127 +262,73 @@ def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Rows:
-    """Makes columns and rows of the score tables of one run."""
+class _Mean:
+    """What a line of a score table is about: some questions, and their score."""
 
-    rules: SimpleRules
-    has_unscored: bool
-    draws: Draws
+    scored: Scored
+    score: Estimate | None
 
-    def columns(self) -> tuple[Column, ...]:
-        letter = self.rules.letter
-        notes = {
-            "chance": ("chance", "blind guessing"),
-            "constant": (
-                f"always {letter}" if letter else "always one letter",
-                "always the letter that is right most often in this run",
-            ),
-            "longest": ("longest", "always the longest choice"),
-            "median": ("median", "always the median number, on questions whose choices are numbers"),
-        }
-        columns = [
-            Column(key="items", title="questions", kind="count"),
-            Column(key="videos", title="videos", kind="count"),
-            Column(key="accuracy", title="accuracy", kind="share", note="with its interval"),
-            *(
-                Column(key=key, title=title, kind="share", group=_RULES, note=note)
-                for key, (title, note) in notes.items()
-            ),
-            *(Column(key=name, title=name, kind="count", group="trials") for name in OUTCOMES),
-        ]
-        if self.has_unscored:
-            note = "wait for a judge; in no mean"
-            columns.append(Column(key="unmarked", title="not scored", kind="count", note=note))
-        return tuple(columns)
-
-    def row(
-        self, key: str, label: str, scored: Scored, *, score: Estimate | None, detail: str = ""
-    ) -> TableRow:
-        rules = self.rules.on(scored.items)
-        median = Cell(value=rules.median, detail=f"on {rules.n_numeric:,}" if rules.n_numeric else "")
-        values = [
-            *(len(scored.items), scored.n_videos, score),
-            *(rules.chance, rules.constant, rules.longest, median),
-            *(scored.n_outcomes.get(name, 0) for name in OUTCOMES),
-            *([scored.n_unscored] if self.has_unscored else []),
-        ]
-        return TableRow(key=key, label=label, detail=detail, values=tuple(values))
-
-    def mean_row(self, key: str, label: str, rows: Sequence[Row], *, detail: str = "") -> TableRow:
+    @classmethod
+    def of(cls, rows: Sequence[Row], *, draws: Draws) -> "_Mean":
         """The mean over the questions of some trials."""
         scored = Scored.of(rows)
-        score = self.draws.average(scored.values, clusters=scored.clusters)
-        return self.row(key, label, scored, score=score, detail=detail)
+        return cls(scored=scored, score=draws.average(scored.values, clusters=scored.clusters))
 
 
-def _headline_table(run: Run, tags: dict[str, list[str]], scored: Scored, *, make: _Rows) -> Table:
-    """One row for each way to average; the row ``headline`` is the one that the plan asks for."""
-    headline_tag = macro_tag(run.plan.headline)
+def _measures(rules: SimpleRules, *, has_unscored: bool) -> tuple[Measure[_Mean], ...]:
+    def rule(key: str) -> Measure[_Mean]:
+        title, note = RULES[key]
+        if key == "constant":
+            title = f"{title} {rules.letter or 'one letter'}"
+        return share(
+            key, lambda one: rules.on(key, one.scored.items), title, note=note, group="without looking, %"
+        )
+
+    def outcome(name: OutcomeName) -> Measure[_Mean]:
+        return count(name, lambda one: one.scored.n_outcomes.get(name, 0), group="trials")
+
+    unscored: Measure[_Mean] = count(
+        "unmarked", lambda one: one.scored.n_unscored, "not scored", note="wait for a judge; in no mean"
+    )
+    return (
+        count("items", lambda one: len(one.scored.items), "questions"),
+        count("videos", lambda one: one.scored.n_videos),
+        share("accuracy", lambda one: one.score, note="with its interval"),
+        *map(rule, RULES),
+        *map(outcome, OUTCOMES),
+        *([unscored] if has_unscored else []),
+    )
+
+
+def _averages(
+    run: Run, tags: Mapping[str, Sequence[str]], *, rules: SimpleRules, draws: Draws
+) -> Iterator[Line[_Mean]]:
+    """One line for each way to average; ``headline`` is the one that the plan asks for."""
+    tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
-    micro_key = "headline" if headline_tag is None and not is_answered else "micro"
-    rows = [make.mean_row(micro_key, "mean over questions", run.rows, detail="bootstrap by video")]
+    micro = _Mean.of(run.rows, draws=draws)
+    scored, label = micro.scored, "mean over questions"
+    key = "headline" if tag is None and not is_answered else "micro"
+    yield Line(key, label, micro, detail="bootstrap by video")
     if len(scored.values):
-        analytic = mean_interval(
-            scored.values, clusters=scored.clusters, rule="student", level=make.draws.level
+        analytic = draws.average(scored.values, clusters=scored.clusters, rule="student")
+        yield Line("analytic", label, _Mean(scored=scored, score=analytic), detail="clustered error")
+    # The values of each tag that every question has, and of the headline's tag.
+    whole = [one for one, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
+    for one in dict.fromkeys([*whole, *([tag] if tag is not None else [])]):
+        groups = [item.tags.get(one, NO_VALUE) for item in scored.items]
+        macro = _Mean(
+            scored=scored, score=draws.average(scored.values, clusters=scored.clusters, groups=groups)
         )
-        label = "mean over questions"
-        rows.append(make.row("analytic", label, scored, score=analytic, detail="clustered error"))
-    rows += _macro_rows(tags, scored, headline_tag=headline_tag, make=make)
-    rows.append(
-        make.mean_row(
-            "headline" if is_answered else ANSWERED,
-            "answered only",
-            [row for row in run.rows if row.outcome == "answered"],
-            detail="as the protocol says" if is_answered else "for comparison",
-        )
+        key = "headline" if one == tag else f"macro:{one}"
+        yield Line(key, f"mean over {one}", macro, detail=f"{len(set(groups))} values, each alike")
+    answered = _Mean.of([row for row in run.rows if row.outcome == ANSWERED], draws=draws)
+    yield Line(
+        "headline" if is_answered else ANSWERED,
+        "answered only",
+        answered,
+        detail="as the protocol says" if is_answered else "for comparison",
     )
-    numeric = [row for row in run.rows if make.rules.is_numeric(row.item)]
-    if 0 < len(Scored.of(numeric).items) < len(scored.items):
-        rows.append(make.mean_row("numeric", "numbers as choices", numeric))
-    return Table(
-        name="score",
-        title="Score",
-        note=_headline_note(tags),
-        figure="scores",
-        label=Column(key="name", title="aggregate"),
-        columns=make.columns(),
-        # The headline stands first whatever it averages over.
-        rows=tuple(sorted(rows, key=lambda row: row.key != "headline")),
-    )
-
-
-def _macro_rows(
-    tags: dict[str, list[str]], scored: Scored, *, headline_tag: str | None, make: _Rows
-) -> list[TableRow]:
-    """The mean over the values of each tag that every question has, and of the headline's tag."""
-    rows: list[TableRow] = []
-    chosen = [tag for tag, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
-    if headline_tag is not None and headline_tag not in chosen:
-        chosen.append(headline_tag)
-    for tag in chosen:
-        groups = scored.groups(tag) or []
-        score = make.draws.average(scored.values, clusters=scored.clusters, groups=groups)
-        key = "headline" if tag == headline_tag else f"macro:{tag}"
-        detail = f"{len(set(groups))} values, each alike"
-        rows.append(make.row(key, f"mean over {tag}", scored, score=score, detail=detail))
-    return rows
-
-
-def _headline_note(tags: dict[str, list[str]]) -> str:
-    note = "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'."
-    many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
-    return f"{note} Tags with too many values for a table: {', '.join(many)}." if many else note
-
-
-def _tag_table(run: Run, tag: str, values: Sequence[str], *, make: _Rows) -> Table:
-    groups: dict[str, list[Row]] = {value: [] for value in values}
-    for row in run.rows:
-        groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-    return Table(
-        name=f"score:{tag}",
-        title=f"Score by {tag}",
-        figure="scores",
-        label=Column(key="name", title=tag),
-        columns=make.columns(),
-        rows=tuple(make.mean_row(value, value, some) for value, some in groups.items()),
-    )
+    numeric = _Mean.of([r for r in run.rows if "median" in rules.hits.get(r.item.item_id, {})], draws=draws)
+    if 0 < len(numeric.scored.items) < len(scored.items):
+        yield Line("numeric", "numbers as choices", numeric)

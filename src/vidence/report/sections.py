@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 from vidence.report.questions import Sheet
-from vidence.tables.figures import Figure
 from vidence.tables.table import Table
 
 
@@ -18,10 +17,9 @@ class Picture:
 
 @dataclass(frozen=True, kw_only=True)
 class Section:
-    """A part of the page that the caller adds: paragraphs, tables, figures, pictures; all plain text."""
+    """A part of the page that the caller adds: paragraphs, tables (with their figures), pictures."""
 
     title: str
     paragraphs: tuple[str, ...] = ()
-    figures: tuple[Figure, ...] = ()
     tables: tuple[Table, ...] = ()
     pictures: tuple[Picture, ...] = ()

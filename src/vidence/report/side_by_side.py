@@ -49,17 +49,17 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
 def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Column, ...]) -> Table:
     labels = {"accuracy": "accuracy, %", "items": "questions", "videos": "videos", "chance": "chance, %"}
     labels |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
-    rows = [TableRow(key="parser", label="parser", values=tuple(run.parser for run in runs))]
-    rows += [
+    parsers = TableRow(key="parser", label="parser", values=tuple(run.parser for run in runs))
+    rows = (
         TableRow(key=key, label=label, values=tuple(score.cell("headline", key) for score in scores))
         for key, label in labels.items()
-    ]
+    )
     return Table(
         name="runs",
         title="Overview",
         label=Column(key="name", title=""),
         columns=columns,
-        rows=tuple(rows),
+        rows=(parsers, *rows),
         note=_same_questions(runs),
     )
 

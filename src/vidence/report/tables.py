@@ -8,13 +8,27 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judged import judge_sentence, judge_tables
-from vidence.report.parsers import changed_table, letter_parsers, read_all, table_of_readings
+from vidence.report.parsers import parser_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import score_tables
+from vidence.report.scores import RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.statistics.repeats import components, summarise
-from vidence.tables.table import Cell, Column, Table, Value, has_interval, interval_text, percent, shown
-from vidence.tables.table import Row as TableRow
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Table,
+    Value,
+    count,
+    has_interval,
+    interval_text,
+    number,
+    percent,
+    several,
+    share,
+    shown,
+    tabulate,
+)
 
 MOST_REASONS = 10
 REPEATS = "repeats"
@@ -33,14 +47,12 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    readings = read_all(run, letter_parsers(run))
     is_judged = any(row.score.verdicts for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
         reason_table(run),
-        table_of_readings(readings),
-        changed_table(readings),
+        *parser_tables(run),
         position_table(run, rng=rng),
         *(judge_tables(run, rng=rng) if is_judged else ()),
         *(repeat_tables(run, level=level) if run.plan.repeats > 1 else ()),
@@ -60,46 +72,42 @@ def outcome_table(run: Run) -> Table:
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
-    return Table(
-        name="outcomes",
-        title="Outcomes",
-        note=f"{n_cut:,} replies were cut off at the limit of tokens." if n_cut else "",
-        figure="outcomes",
+    return tabulate(
+        "outcomes",
+        "Outcomes",
         label=Column(key="name", title="outcome"),
-        columns=(
-            Column(key="n", title="trials", kind="count"),
-            Column(key="share", title="share", kind="share"),
-        ),
-        rows=tuple(
-            TableRow(key=key, label=title, values=(n, n / total if total else None))
-            for key, title, n in counts
-        ),
+        rows=(Line(key, title, n) for key, title, n in counts),
+        measures=(count("n", int, "trials"), share("share", lambda n: n / total if total else None)),
+        notes=[f"{n_cut:,} replies were cut off at the limit of tokens."] if n_cut else (),
+        figure="outcomes",
     )
 
 
 def reason_table(run: Run) -> Table:
     """Why trials are unreadable, refused or failed, and by which rule answers were read."""
     found = Counter((row.outcome, _reason(row)) for row in run.rows)
-    examples = {_reason(row): _example(row) for row in reversed(run.rows)}
-    ordered = sorted(found.items(), key=lambda pair: (OUTCOMES.index(pair[0][0]), -pair[1], pair[0][1]))
-    shown: Counter[str] = Counter()
-    rows = []
-    for (outcome, reason), n in ordered:
-        shown[outcome] += 1
-        if shown[outcome] <= MOST_REASONS:  # of each: many ways to be unreadable must not hide a failure
-            why = Cell(value=reason, detail=examples[reason])
-            rows.append(TableRow(key=f"{outcome}:{reason}", label=outcome, values=(why, n)))
-    n_more = len(ordered) - len(rows)
-    return Table(
-        name="reasons",
-        title="How answers were read, and why some were not",
-        note=f"{n_more:,} more reasons are not shown." if n_more else "",
+    examples = {
+        _reason(row): f"for example: {row.score.outcome.message[:300]}"
+        for row in reversed(run.rows)
+        if isinstance(row.score.outcome, Failed)  # its message says what to do, but names one file or server
+    }
+    rows: list[Line[tuple[Cell, int]]] = []
+    for outcome in OUTCOMES:  # some of each: many ways to be unreadable must not hide a failure
+        reasons = sorted((-n, reason) for (of, reason), n in found.items() if of == outcome)
+        for negative, reason in reasons[:MOST_REASONS]:
+            why = Cell(value=reason, detail=examples.get(reason, ""))
+            rows.append(Line(f"{outcome}:{reason}", outcome, (why, -negative)))
+    n_more = len(found) - len(rows)
+    return tabulate(
+        "reasons",
+        "How answers were read, and why some were not",
         label=Column(key="outcome", title="outcome"),
-        columns=(
-            Column(key="reason", title="rule or reason", kind="text"),
-            Column(key="n", title="trials", kind="count"),
+        rows=rows,
+        measures=(
+            number("reason", lambda row: row[0], "rule or reason", kind="text"),
+            count("n", lambda row: row[1], "trials"),
         ),
-        rows=tuple(rows),
+        notes=[f"{n_more:,} more reasons are not shown."] if n_more else (),
     )
 
 
@@ -111,12 +119,6 @@ def _reason(row: Row) -> str:
             return reason[:200]
         case Failed(stage=stage, error=error):
             return f"{error} ({stage})"
-
-
-def _example(row: Row) -> str:
-    """What happened to one failed trial: its message says what to do, but names one file or server."""
-    outcome = row.score.outcome
-    return f"for example: {outcome.message[:300]}" if isinstance(outcome, Failed) else ""
 
 
 # --------------------------------------------------------------------------- repeats
@@ -160,14 +162,16 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
         *((key, label, percent(error)) for key, label, error in errors),
         ("questions", "questions with a score in every repeat", len(whole)),
     ]
-    table = Table(
-        name=REPEATS,
-        title="Repeats",
-        note="The t interval says how far the score moves when the same questions are asked again, as in "
-        "table 11 of HumanPCR; the line below it also covers other questions and videos.",
+    table = tabulate(
+        REPEATS,
+        "Repeats",
         label=Column(key="name", title=""),
-        columns=(Column(key="value", title="accuracy", kind="share"),),
-        rows=tuple(TableRow(key=key, label=label, values=(value,)) for key, label, value in rows),
+        rows=(Line(key, label, value) for key, label, value in rows),
+        measures=(share("value", lambda value: value, "accuracy"),),
+        notes=(
+            "The t interval says how far the score moves when the same questions are asked again, as in "
+            "table 11 of HumanPCR; the line below it also covers other questions and videos.",
+        ),
     )
     return (table,)
 
@@ -197,53 +201,33 @@ def position_table(run: Run, *, rng: np.random.Generator) -> Table:
             n_choices=[len(row.item.choices) for row in rows],
             rng=rng,
         )
-    return Table(
-        name="positions",
-        title="Letters",
-        figure="letters",
+    questions, shares, wrong = "questions", "share, %", "among wrong answers"
+    return tabulate(
+        "positions",
+        "Letters",
         label=Column(key="letter", title="letter"),
-        columns=(
-            Column(key="gold", title="right answer", kind="count", group="questions"),
-            Column(key="read", title="read", kind="count", group="questions"),
-            Column(key="gold-share", title="right answer", kind="share", group="share, %"),
-            Column(key="read-share", title="read", kind="share", group="share, %"),
-            Column(
-                key="accuracy",
-                title="accuracy",
-                kind="share",
+        rows=(Line(letter, letter, (bias, i)) for i, letter in enumerate(bias.letters)) if bias else (),
+        measures=(
+            count("gold", lambda at: at[0].right[at[1]], "right answer", group=questions),
+            count("read", lambda at: at[0].read[at[1]], group=questions),
+            share("gold-share", lambda at: at[0].right_shares[at[1]], "right answer", group=shares),
+            share("read-share", lambda at: at[0].read_shares[at[1]], "read", group=shares),
+            share(
+                "accuracy",
+                lambda at: at[0].accuracy[at[1]],
                 note="on questions whose right answer is this letter",
             ),
-            Column(key="wrong", title="read", kind="count", group="among wrong answers"),
-            Column(
-                key="expected",
-                title="expected",
-                kind="count",
-                group="among wrong answers",
+            count("wrong", lambda at: at[0].wrong_read[at[1]], "read", group=wrong),
+            count(
+                "expected",
+                lambda at: f"{at[0].wrong_expected[at[1]]:.1f}",
+                group=wrong,
                 note="if no letter were preferred",
             ),
         ),
-        rows=tuple(_letter_rows(bias)) if bias else (),
-        note=bias_sentences(bias) if bias else "No choices.",
+        notes=(bias_sentences(bias) if bias else "No choices.",),
+        figure="letters",
     )
-
-
-def _letter_rows(bias: PositionBias) -> list[TableRow]:
-    return [
-        TableRow(
-            key=letter,
-            label=letter,
-            values=(
-                bias.right[i],
-                bias.read[i],
-                bias.right_shares[i],
-                bias.read_shares[i],
-                bias.accuracy[i],
-                bias.wrong_read[i],
-                f"{bias.wrong_expected[i]:.1f}",
-            ),
-        )
-        for i, letter in enumerate(bias.letters)
-    ]
 
 
 def bias_sentences(bias: PositionBias) -> str:
@@ -274,57 +258,40 @@ def usage_table(run: Run) -> Table:
 
     Tokens are what the model reported. The cost follows the prices of the plan, in US dollars.
     """
-    replies = [(row.trial.reply, row.trial.is_remembered) for row in run.rows if row.trial.reply is not None]
-    new = [reply for reply, is_remembered in replies if not is_remembered]
-    n_in = _total([reply.usage.input_tokens for reply in new])
-    n_out = _total([reply.usage.output_tokens for reply in new])
-    n_silent = sum(reply.usage.input_tokens is None and reply.usage.output_tokens is None for reply in new)
-    remembered = (len(replies) - len(new)) / len(replies) if replies else None
-    silent = "not reported"
+    plan = run.plan
+    trials = [row.trial for row in run.rows if row.trial.reply is not None]
+    new = [trial.reply.usage for trial in trials if trial.reply and not trial.is_remembered]
+    n_in, n_out = (
+        [n for n in counts if n is not None]
+        for counts in ([u.input_tokens for u in new], [u.output_tokens for u in new])
+    )
+    n_silent = sum(usage.input_tokens is None and usage.output_tokens is None for usage in new)
+    remembered = (len(trials) - len(new)) / len(trials) if trials else None
+    cost = (sum(n_in) * plan.price_in + sum(n_out) * plan.price_out) / 1e6
+    has_prices = bool(plan.price_in or plan.price_out)
     rows: tuple[tuple[str, str, str, Value | Cell], ...] = (
-        ("replies", "replies", "", len(replies)),
+        ("replies", "replies", "", len(trials)),
         ("new", "asked anew", "", len(new)),
         (
-            "remembered",
-            "remembered, %",
-            "replies taken from the memory, paid for earlier",
+            *("remembered", "remembered, %", "replies taken from the memory, paid for earlier"),
             Cell(value=remembered, kind="share"),
         ),
-        ("input", "input tokens", "of new replies, as reported", silent if n_in is None else n_in),
+        ("input", "input tokens", "of new replies, as reported", sum(n_in) if n_in else "not reported"),
+        ("output", "output tokens", "of new replies, as reported", sum(n_out) if n_out else "not reported"),
         (
-            "output",
-            "output tokens",
-            "of new replies, as reported",
-            silent if n_out is None else n_out,
+            *("cost", "cost, US dollars", ""),
+            Cell(value=cost, text=f"{cost:,.4f}") if has_prices else Cell(value="no prices given"),
         ),
-        ("cost", "cost, US dollars", "", _cost(run, n_in or 0, n_out or 0)),
     )
     note = f"{n_silent:,} of {len(new):,} new replies do not say how many tokens they used."
-    return Table(
-        name="usage",
-        title="What was used",
-        note=note if n_silent else "",
+    return tabulate(
+        "usage",
+        "What was used",
         label=Column(key="name", title="what"),
-        columns=(Column(key="n", title="amount", kind="count"),),
-        rows=tuple(
-            TableRow(key=key, label=label, detail=detail, values=(value,))
-            for key, label, detail, value in rows
-        ),
+        rows=(Line(key, label, value, detail=detail) for key, label, detail, value in rows),
+        measures=(count("n", lambda value: value, "amount"),),
+        notes=(note if n_silent else "",),
     )
-
-
-def _total(found: list[int | None]) -> int | None:
-    """The sum of the known numbers; None where none is known."""
-    known = [n for n in found if n is not None]
-    return sum(known) if known else None
-
-
-def _cost(run: Run, n_in: int, n_out: int) -> Cell:
-    plan = run.plan
-    if not (plan.price_in or plan.price_out):
-        return Cell(value="no prices given")
-    cost = (n_in * plan.price_in + n_out * plan.price_out) / 1e6
-    return Cell(value=cost, text=f"{cost:,.4f}")
 
 
 def asked(run: Run) -> str:
@@ -339,7 +306,7 @@ def _shown(run: Run) -> str:
     most = max((len(row.trial.selection.frames) for row in run.rows if row.trial.selection), default=0)
     if most:
         # What was shown, not the budget: some rules take more (all, frag), some less (central).
-        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{_several(f'{most:,}', 'frame')}"
+        return f"{run.plan.selector}, {'up to ' if most > 1 else ''}{several(most, 'frame')}"
     if any(isinstance(p, VideoPart) for row in run.rows if row.trial.prompt for p in row.trial.prompt.parts):
         return "videos sent whole"
     return "no frames shown"
@@ -360,7 +327,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     if any(row.score.verdicts for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
-        more = _several(_text(score, "unmarked"), "more question")
+        more = several(shown(score, "headline", "unmarked").text, "more question")
         sentences.append(f"Waiting for a judge, and in no mean: {more}.")
     if unlike := _without_logps(run):
         sentences.append(unlike)
@@ -396,17 +363,13 @@ def guesses_of(run: Run) -> tuple[bool, ...]:
     return told if any(told) else ()
 
 
-def _text(score: Table, column: str, *, row: str = "headline") -> str:
-    return shown(score, row, column).text
-
-
 def _accuracy(score: Table) -> str:
     estimate = score.value("headline", "accuracy")
     if not isinstance(estimate, Estimate):
         return "No question is scored yet."
     name = score.row("headline").label
-    items = _several(_text(score, "items"), "question")
-    videos = _several(_text(score, "videos"), "video")
+    items = several(shown(score, "headline", "items").text, "question")
+    videos = several(shown(score, "headline", "videos").text, "video")
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
@@ -414,18 +377,16 @@ def _accuracy(score: Table) -> str:
     else:
         alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
         interval = f"no interval, since {alike}"
-    return f"Accuracy {_text(score, 'accuracy')} %{average} ({interval}; {items} on {videos})."
-
-
-def _several(n: str, what: str) -> str:
-    return f"{n} {what}" if n == "1" else f"{n} {what}s"
+    return (
+        f"Accuracy {shown(score, 'headline', 'accuracy').text} %{average} ({interval}; {items} on {videos})."
+    )
 
 
 def _baselines(score: Table) -> list[str]:
     said = []
     for column in score.columns:
         cell = shown(score, "headline", column.key)
-        if column.key in {"chance", "constant", "longest", "median"} and cell.value is not None:
+        if column.key in RULES and cell.value is not None:
             numeric = f" ({cell.detail} with numbers)" if cell.detail else ""
             said.append(f"{column.title} {cell.text} %{numeric}")
     return [f"Without looking: {', '.join(said)}."] if said else []
@@ -435,7 +396,7 @@ def _outcomes(score: Table, *, n_judge_errors: int) -> str:
     has_answered = any(row.key == "answered" for row in score.rows)
     everything = "headline" if has_answered else "micro"
     names = ("unreadable", "refused", "failed")
-    counts = ", ".join(f"{_text(score, name, row=everything)} {name}" for name in names)
+    counts = ", ".join(f"{shown(score, everything, name).text} {name}" for name in names)
     if n_judge_errors:
         counts += f" ({n_judge_errors:,} by a judge error)"
     if not has_answered:

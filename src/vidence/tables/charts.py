@@ -1,11 +1,11 @@
 """Curves, distributions and scatters as records, and the numbers behind them as tables."""
 
-import math
-from collections.abc import Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from vidence.records import Estimate, Record
-from vidence.tables.table import Column, Kind, Row, Table
+from vidence.tables.table import Line, Measure, Table, count, number, tabulate
 
 
 class Point(Record):
@@ -101,70 +101,55 @@ def table_of(statement: Statement) -> Table:
 
 
 def _numbers_of_chart(chart: Chart) -> Table:
-    found = [{point.x: point.y for point in series.points} for series in chart.series]
+    def curve(i: int, series: Series) -> Measure[float]:
+        found = {point.x: point.y for point in series.points}
+        return number(f"series:{i}", found.get, series.label, kind="share" if chart.is_share else "number")
+
     words_at = dict(chart.x_labels)
-    notes = [f"{label}: {x:g}." for x, label in chart.marks]
-    notes += [
-        f"{label}: {100 * y:.1f} %." if chart.is_share else f"{label}: {y:g}." for y, label in chart.y_marks
-    ]
-    kind: Kind = "share" if chart.is_share else "number"
-    return Table(
-        name=chart.name,
-        title=chart.title,
+    across = sorted({point.x for series in chart.series for point in series.points})
+    return tabulate(
+        chart.name,
+        chart.title,
         label=chart.x_title,
-        columns=tuple(
-            Column(key=f"series:{i}", title=s.label, kind=kind) for i, s in enumerate(chart.series)
+        rows=(Line(f"x:{x:g}", words_at.get(x, f"{x:g}"), x) for x in across),
+        measures=tuple(curve(i, series) for i, series in enumerate(chart.series)),
+        notes=(
+            chart.note,
+            *(f"{label}: {x:g}." for x, label in chart.marks),
+            *(
+                f"{label}: {100 * y:.1f} %." if chart.is_share else f"{label}: {y:g}."
+                for y, label in chart.y_marks
+            ),
         ),
-        rows=tuple(
-            Row(key=f"x:{x:g}", label=words_at.get(x, f"{x:g}"), values=tuple(f.get(x) for f in found))
-            for x in sorted({x for points in found for x in points})
-        ),
-        note=" ".join([chart.note, *notes]).strip(),
     )
 
 
 def _numbers_of_violins(violins: Violins) -> Table:
-    return Table(
-        name=violins.name,
-        title=violins.title,
+    def quantile(q: int) -> Measure[Group]:
+        def of(group: Group) -> float | None:
+            return float(np.percentile(group.values, q)) if group.values else None
+
+        return number(f"q{q}", of, f"{q} % quantile")
+
+    return tabulate(
+        violins.name,
+        violins.title,
         label=violins.y_title,
-        columns=(
-            Column(key="n", title="values", kind="count"),
-            *(Column(key=f"q{q}", title=f"{q} % quantile") for q in _QUANTILES),
-        ),
-        rows=tuple(
-            Row(
-                key=f"group:{i}",
-                label=group.label,
-                values=(len(group.values), *(_quantile(sorted(group.values), q / 100) for q in _QUANTILES)),
-            )
-            for i, group in enumerate(violins.groups)
-        ),
-        note=violins.note,
+        rows=(Line(f"group:{i}", group.label, group) for i, group in enumerate(violins.groups)),
+        measures=(count("n", lambda group: len(group.values), "values"), *map(quantile, _QUANTILES)),
+        notes=(violins.note,),
     )
 
 
-def _quantile(values: Sequence[float], share: float) -> float:
-    """Linear between neighbours; `values` ascend."""
-    if not values:
-        return math.nan
-    at = share * (len(values) - 1)
-    low = int(at)
-    high = min(low + 1, len(values) - 1)
-    return values[low] + (at - low) * (values[high] - values[low])
-
-
 def _numbers_of_scatter(scatter: Scatter) -> Table:
-    return Table(
-        name=scatter.name,
-        title=scatter.title,
+    return tabulate(
+        scatter.name,
+        scatter.title,
         label="",
-        columns=(
-            Column(key="x", title=scatter.x_title, kind="share" if scatter.x_is_share else "number"),
-            Column(key="y", title=scatter.y_title, kind="share" if scatter.y_is_share else "number"),
+        rows=(Line(f"dot:{i}", dot.label, dot) for i, dot in enumerate(scatter.dots)),
+        measures=(
+            number("x", lambda dot: dot.x, scatter.x_title, kind="share" if scatter.x_is_share else "number"),
+            number("y", lambda dot: dot.y, scatter.y_title, kind="share" if scatter.y_is_share else "number"),
         ),
-        rows=tuple(
-            Row(key=f"dot:{i}", label=dot.label, values=(dot.x, dot.y)) for i, dot in enumerate(scatter.dots)
-        ),
-        note=scatter.note,
+        notes=(scatter.note,),
     )

@@ -3,12 +3,12 @@
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import msgspec
 
-from vidence.tables.charts import Chart, Scatter, Statement, Violins, table_of
-from vidence.tables.table import DASH, Column, Shown, Table, has_interval, shown_columns, shown_rows
+from vidence.tables.charts import Statement
+from vidence.tables.table import DASH, Column, Table, has_interval, shown_columns, shown_rows
 
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
 # A spreadsheet runs cells that start with one of these.
@@ -44,49 +44,18 @@ def table_as_csv(table: Table) -> str:
 
     A column of figures with intervals is followed by its two ends, one with notes by these.
     """
-    rows = shown_rows(table)
-    columns = [
-        (_heading(column), _kind([row.cells[i] for row in rows]))
-        for i, column in enumerate(shown_columns(table))
-    ]
-    names = [name for heading, kind in columns for name in _names(heading, kind)]
-    lines = [
-        [text for cell, (_, kind) in zip(row.cells, columns, strict=True) for text in _texts(cell, kind)]
-        for row in rows
-    ]
-    return csv_text([names, *lines])
-
-
-def _heading(column: Column) -> str:
-    return ": ".join(filter(None, (column.group, column.title))) or column.key
-
-
-def _kind(cells: Sequence[Shown]) -> str:
-    if any(cell.estimate is not None and has_interval(cell.estimate) for cell in cells):
-        return "interval"
-    return "note" if any(cell.detail for cell in cells) else "plain"
-
-
-def _names(heading: str, kind: str) -> tuple[str, ...]:
-    match kind:
-        case "interval":
-            return (heading, f"{heading}, low", f"{heading}, high")
-        case "note":
-            return (heading, f"{heading}, note")
-        case _:
-            return (heading,)
-
-
-def _texts(cell: Shown, kind: str) -> tuple[str, ...]:
-    text = "" if cell.text == DASH else cell.text
-    match kind:
-        case "interval":
-            ends = _ENDS.fullmatch(cell.detail)
-            return (text, ends[1] if ends else "", ends[2] if ends else "")
-        case "note":
-            return (text, cell.detail)
-        case _:
-            return (text,)
+    rows, columns = shown_rows(table), []
+    for i, column in enumerate(shown_columns(table)):
+        cells = [row.cells[i] for row in rows]
+        heading = ": ".join(filter(None, (column.group, column.title))) or column.key
+        columns.append([heading, *("" if cell.text == DASH else cell.text for cell in cells)])
+        if any(cell.estimate is not None and has_interval(cell.estimate) for cell in cells):
+            found = [_ENDS.fullmatch(cell.detail) for cell in cells]
+            columns.append([f"{heading}, low", *(ends[1] if ends else "" for ends in found)])
+            columns.append([f"{heading}, high", *(ends[2] if ends else "" for ends in found)])
+        elif any(cell.detail for cell in cells):
+            columns.append([f"{heading}, note", *(cell.detail for cell in cells)])
+    return csv_text(zip(*columns, strict=True))
 
 
 def table_as_json(table: Table) -> dict[str, object]:
@@ -111,14 +80,13 @@ def _column_as_json(column: Column) -> dict[str, object]:
 
 def statement_as_json(statement: Statement) -> dict[str, object]:
     """A statement of a diagnostic for JSON: its values as they are, shares from 0 to 1."""
-    if isinstance(statement, Chart | Violins | Scatter):
+    if not isinstance(statement, Table):
         return {"kind": type(statement).__name__.lower(), **msgspec.to_builtins(statement)}
-    table = table_of(statement)
     return {
         "kind": "sheet",
-        "name": table.name,
-        "title": table.title,
-        "label": table.labels.title,
+        "name": statement.name,
+        "title": statement.title,
+        "label": statement.labels.title,
         "headings": [
             {
                 "key": column.key,
@@ -126,8 +94,8 @@ def statement_as_json(statement: Statement) -> dict[str, object]:
                 **({"note": column.note} if column.note else {}),
                 **({f"is_{column.kind}": True} if column.kind in {"share", "p"} else {}),
             }
-            for column in table.columns
+            for column in statement.columns
         ],
-        "entries": [msgspec.to_builtins(row) for row in table.rows],
-        **({"note": table.note} if table.note else {}),
+        "entries": [msgspec.to_builtins(row) for row in statement.rows],
+        **({"note": statement.note} if statement.note else {}),
     }

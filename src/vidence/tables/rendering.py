@@ -2,15 +2,19 @@
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import groupby
 
 import jinja2
+import msgspec
 from markupsafe import Markup
 
 from vidence import __version__
+from vidence.tables.charts import Statement, table_of
+from vidence.tables.figures import draw_figure
+from vidence.tables.plots import draw_plot
 from vidence.tables.svg import Drawing
-from vidence.tables.table import Table, shown_columns, shown_rows
+from vidence.tables.table import DASH, Table, has_interval, shown, shown_columns, shown_rows
 from vidence.text import visible
 
 
@@ -21,7 +25,8 @@ def render(template: str, **values: object) -> str:
 
     Args:
         template: its file in ``templates/``.
-        values: what it shows beside ``css``, ``js``, their hashes, ``version`` and ``header_groups``.
+        values: what it shows beside ``css``, ``js``, their hashes, ``version``, and the functions that show
+            tables, figures and settings.
     """
     loader = jinja2.PackageLoader("vidence.tables")
     environment = jinja2.Environment(
@@ -34,10 +39,19 @@ def render(template: str, **values: object) -> str:
     )
     css = loader.get_source(environment, "page.css")[0]
     js = loader.get_source(environment, "page.js")[0]
-    environment.globals.update(header_groups=header_groups, columns_of=shown_columns, rows_of=shown_rows)
+    environment.globals.update(
+        header_groups=header_groups,
+        columns_of=shown_columns,
+        rows_of=shown_rows,
+        drawing_of=drawing_of,
+        table_of=table_of,
+        settings_of=settings_of,
+        shown=shown,
+        has_interval=has_interval,
+    )
     return environment.get_template(template).render(
-        css=Markup(css),  # noqa: S704 - our own file
-        js=Markup(js),  # noqa: S704 - our own file
+        css=css,
+        js=js,
         css_hash=_hash(css),
         js_hash=_hash(js),
         version=__version__,
@@ -45,18 +59,33 @@ def render(template: str, **values: object) -> str:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Drawn:
-    """A drawing whose SVG a template may insert as it is."""
+def drawing_of(statement: Statement) -> Drawing | None:
+    """The figure of a table or of a plot; None for tables that have none.
 
-    svg: Markup
-    legend: tuple[tuple[Markup, str], ...]
+    A template may insert its SVG as it is: the figures escape every text that they write (see `svg` and its
+    tests).
+    """
+    return draw_figure(statement) if isinstance(statement, Table) else draw_plot(statement)
 
 
-def drawn(drawing: Drawing) -> Drawn:
-    """A drawing for a template: the figures escape every text that they write (see `svg` and its tests)."""
-    legend = tuple((Markup(swatch), words) for swatch, words in drawing.legend)  # noqa: S704
-    return Drawn(svg=Markup(drawing.svg), legend=legend)  # noqa: S704
+def settings_of(record: object, leave_out: Sequence[str] = ()) -> tuple[tuple[str, str], ...]:
+    """The fields of a record as names and words; fields of inner records and dicts on one line."""
+    built: dict[str, object] = msgspec.to_builtins(record)
+    return tuple((key, _words(value)) for key, value in built.items() if key not in leave_out)
+
+
+def _words(value: object) -> str:
+    match value:
+        case None | "":
+            return DASH
+        case dict() | list() if not value:
+            return DASH
+        case dict():
+            return ", ".join(f"{key} {_words(inner)}" for key, inner in value.items())
+        case True | False:
+            return "yes" if value else "no"
+        case _:
+            return str(value)
 
 
 def _finalize(value: object) -> object:

@@ -56,10 +56,12 @@ def line(*, x1: float, x2: float, y1: float, y2: float, style: str) -> str:
     return f"<line {place} class={quoteattr(style)}/>"
 
 
-def interval(low: float, high: float, *, y: float) -> list[str]:
-    """An interval across, with a small line at both of its ends."""
-    ends = [line(x1=end, x2=end, y1=y - 4, y2=y + 4, style="whisker") for end in (low, high)]
-    return [line(x1=low, x2=high, y1=y, y2=y, style="whisker"), *ends]
+def interval(ends: Sequence[float], *, y: float) -> list[str]:
+    """An interval across, with a small line at both of its ends; nothing where it has none."""
+    if not ends:
+        return []
+    whiskers = [line(x1=end, x2=end, y1=y - 4, y2=y + 4, style="whisker") for end in ends]
+    return [line(x1=ends[0], x2=ends[1], y1=y, y2=y, style="whisker"), *whiskers]
 
 
 def dot(path: str, *, x: float, y: float) -> str:

@@ -1,7 +1,9 @@
 """The table that everything said is: typed values, which only the renderers turn into text."""
 
 import math
-from typing import Literal, TypeAlias
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, Literal, TypeAlias, TypeVar
 
 import msgspec
 
@@ -10,6 +12,7 @@ from vidence.records import Estimate, Record
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
+FigureKind: TypeAlias = Literal["", "scores", "differences", "outcomes", "letters"]
 DASH = "\u2013"  # what is shown where there is no number
 
 
@@ -64,7 +67,7 @@ class Table(Record, omit_defaults=True):
     """What must be known to read it."""
     footnotes: tuple[str, ...] = ()
     """They stand below it, each behind its own sign."""
-    figure: Literal["", "scores", "differences", "outcomes", "letters"] = ""
+    figure: FigureKind = ""
     """Which figure can be drawn from it."""
 
     def __post_init__(self) -> None:
@@ -189,41 +192,44 @@ def shown(table: Table, row: str, column: str) -> Shown:
 def show(value: Value | Cell, kind: Kind = "number") -> Shown:
     """A value as it is written in a column of this kind."""
     cell = cell_of(value, kind)
-    made = _show(cell.value, cell.kind or kind)
-    text = made.text if cell.text is None else cell.text
-    detail = made.detail if cell.detail is None else cell.detail
-    return Shown(text=text, detail=detail, value=made.value, estimate=made.estimate, mark=cell.mark)
-
-
-def _show(value: Value, kind: Kind) -> Shown:
-    match value:
+    known, kind = cell.value, cell.kind or kind
+    estimate = known if isinstance(known, Estimate) else None
+    figure = known.value if isinstance(known, Estimate) else known
+    if isinstance(figure, float) and math.isnan(figure):
+        figure = None
+    detail = ""
+    if estimate is not None and figure is not None:
+        detail = _ends(estimate, kind) if has_interval(estimate) else "no interval"
+    match figure:
         case None:
-            return Shown(text=DASH)
+            text = DASH
         case str():
-            return Shown(text=value)
-        case Estimate() if math.isnan(value.value):
-            return Shown(text=DASH, estimate=value)
-        case Estimate():
-            detail = _ends(value, kind) if has_interval(value) else "no interval"
-            return Shown(text=number(value.value, kind), detail=detail, value=value.value, estimate=value)
+            text = figure
         case int():
-            return Shown(text=f"{value:,}", value=value)
-        case float():
-            return Shown(text=number(value, kind), value=None if math.isnan(value) else value)
+            text = f"{figure:,}"
+        case _:
+            text = number_text(figure, kind)
+    return Shown(
+        text=text if cell.text is None else cell.text,
+        detail=detail if cell.detail is None else cell.detail,
+        value=None if isinstance(figure, str) else figure,
+        estimate=estimate,
+        mark=cell.mark,
+    )
 
 
 def _ends(estimate: Estimate, kind: Kind) -> str:
     if kind in {"share", "difference"}:
         return interval_text(estimate)
-    return f"{number(estimate.low, kind)} to {number(estimate.high, kind)}"
+    return f"{number_text(estimate.low, kind)} to {number_text(estimate.high, kind)}"
 
 
-def number(value: float, kind: Kind = "number") -> str:
+def number_text(value: float, kind: Kind = "number") -> str:
     """A number of this kind as text; a dash where there is none.
 
     Two digits behind the point where they say something; what is not 0 is never printed as 0.00.
 
-    >>> number(1234.5), number(0.5), number(0.0), number(-0.0004), number(3e-9)
+    >>> number_text(1234.5), number_text(0.5), number_text(0.0), number_text(-0.0004), number_text(3e-9)
     ('1,234', '0.50', '0.00', '-0.0004', '3e-09')
     """
     if math.isnan(value):
@@ -279,6 +285,26 @@ def p_text(p_value: float) -> str:
     return f"{p_value:.2f}" if p_value >= 0.095 else f"{p_value:.3f}"
 
 
+def p_words(p_value: float) -> str:
+    """A p-value with the sign that stands before it.
+
+    >>> p_words(0.0312), p_words(0.00001)
+    ('= 0.031', '< 0.001')
+    """
+    text = p_text(p_value)
+    return text if text.startswith("<") else f"= {text}"
+
+
+def several(n: int | str, what: str) -> str:
+    """How many there are of something, which has a plain plural; a text is a number as it is written.
+
+    >>> several(1, "video"), several(1200, "video"), several("0", "video")
+    ('1 video', '1,200 videos', '0 videos')
+    """
+    number = n if isinstance(n, str) else f"{n:,}"
+    return f"{number} {what}{'' if number == '1' else 's'}"
+
+
 def has_interval(estimate: Estimate) -> bool:
     """Whether there is an interval that says something: its ends are numbers, and apart.
 
@@ -290,3 +316,106 @@ def has_interval(estimate: Estimate) -> bool:
 def interval_text(estimate: Estimate) -> str:
     """The two ends of an interval in per cent, without the sign."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
+
+
+# --------------------------------------------------------------------------- columns and rows
+
+RowT = TypeVar("RowT")
+RowT_contra = TypeVar("RowT_contra", contravariant=True)
+AboutT_co = TypeVar("AboutT_co", covariant=True)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measure(Generic[RowT_contra]):
+    """A column of a table: its heading, and its value for what a row is about (a condition, questions, …)."""
+
+    heading: Column
+    of: Callable[[RowT_contra], Value | Cell]
+
+
+def number(
+    key: str,
+    of: Callable[[RowT], Value | Cell],
+    title: str = "",
+    *,
+    kind: Kind = "number",
+    note: str = "",
+    group: str = "",
+) -> Measure[RowT]:
+    """A column of numbers or words; without a title its key is one."""
+    heading = Column(key=key, title=title or key, kind=kind, note=note, group=group)
+    return Measure(heading=heading, of=of)
+
+
+def count(
+    key: str, of: Callable[[RowT], Value | Cell], title: str = "", *, note: str = "", group: str = ""
+) -> Measure[RowT]:
+    """A column of counts."""
+    return number(key, of, title, kind="count", note=note, group=group)
+
+
+def share(
+    key: str, of: Callable[[RowT], Value | Cell], title: str = "", *, note: str = "", group: str = ""
+) -> Measure[RowT]:
+    """A column of shares from 0 to 1, or of their differences; shown in per cent."""
+    return number(key, of, title, kind="share", note=note, group=group)
+
+
+@dataclass(frozen=True)
+class Line(Generic[AboutT_co]):
+    """A row of a table before it is computed: what it is called, and what it is about."""
+
+    key: str
+    label: str
+    about: AboutT_co
+    detail: str = field(default="", kw_only=True)
+
+
+def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
+    """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
+    return (Line(key, (labels or {}).get(key, key), about) for key, about in rows)
+
+
+def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
+    """Lines that are about what their key says, such as a condition."""
+    return lines(((name, name) for name in names), labels)
+
+
+def tabulate(  # noqa: PLR0913 - all that a table is; each argument stands for itself
+    name: str,
+    title: str,
+    *,
+    label: str | Column,
+    rows: Iterable[Line[RowT]],
+    measures: Sequence[Measure[RowT]],
+    notes: Iterable[str] = (),
+    figure: FigureKind = "",
+) -> Table:
+    """A table of these measures.
+
+    Args:
+        name: unique within a diagnostic.
+        title: what it shows.
+        label: the heading over the names of the rows.
+        rows: taken one after another, each with all measures.
+        measures: the columns.
+        notes: what must be known to read it, in sentences; empty ones fall away.
+        figure: which figure can be drawn from it.
+    """
+    return Table(
+        name=name,
+        title=title,
+        label=label,
+        columns=tuple(measure.heading for measure in measures),
+        rows=tuple(
+            Row(
+                key=row.key,
+                label=row.label,
+                values=tuple(m.of(row.about) for m in measures),
+                detail=row.detail,
+            )
+            for row in rows
+        ),
+        note=" ".join(filter(None, notes)),
+        figure=figure,
+    )

@@ -3,10 +3,12 @@
 import io
 import re
 
+import pytest
 from rich.console import Console
 
-from vidence.cli.console import Display, say, several
-from vidence.engine.events import Event, MediaTrouble, Started, Tried, Waiting
+from vidence.cli.console import Display, say, several, watched
+from vidence.engine.events import Event, Listener, MediaTrouble, Started, Tried, Waiting
+from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Score, Trial
 
 HOSTILE = "[/red] [bold]x[/] \x1b[2J"
@@ -34,7 +36,8 @@ def test_counts_have_their_number() -> None:
 
 def test_a_bar_shows_what_a_server_says_and_goes_on() -> None:
     console = terminal()
-    with Display(console) as display:
+    display = Display(console)
+    with display.progress:
         display(Started(n_planned=3, n_answered_before=0, notes=(HOSTILE,)))
         display(Waiting(reason=HOSTILE, wait_s=1.0, n_allowed=2))
         display(MediaTrouble(message=HOSTILE))
@@ -53,7 +56,8 @@ def tried(outcome: Answered | Failed, *, cost: float = 0.0) -> Event:
 
 
 def shown_after(console: Console, *events: Event) -> str:
-    with Display(console) as display:
+    display = Display(console)
+    with display.progress:
         for event in events:
             display(event)
     return written(console)
@@ -79,3 +83,37 @@ def test_where_nobody_watches_nothing_is_drawn_but_troubles_are_said() -> None:
     console = Console(file=io.StringIO(), force_terminal=False, width=200)
     shown = shown_after(console, *ONE_OF_EACH, MediaTrouble(message="v.mp4 is cut off"))
     assert shown.split() == ["media:", "v.mp4", "is", "cut", "off"]
+
+
+def watch(error: BaseException | None, *, has_started: bool) -> int:
+    async def work(listen: Listener) -> int:
+        if has_started:
+            listen(Started(n_planned=1, n_answered_before=0))
+        if error is not None:
+            raise error
+        return 7
+
+    kept, again = "every reply is kept", "vidence resume r"
+    return watched(work, Console(file=io.StringIO()), doing="asking", what="the run", kept=kept, again=again)
+
+
+def test_work_that_is_watched_gives_what_it_made(capsys: pytest.CaptureFixture[str]):
+    assert watch(None, has_started=True) == 7
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "has_started", "said"),
+    [
+        (UsageError("no such thing"), False, ""),
+        (UsageError("no such thing"), True, "the run did not finish; every reply is kept\n"),
+        (KeyboardInterrupt(), False, "stopped\n"),
+        (KeyboardInterrupt(), True, "stopped; every reply is kept. Go on with: vidence resume r\n"),
+    ],
+)
+def test_work_that_does_not_end_says_what_is_kept(
+    error: BaseException, has_started: bool, said: str, capsys: pytest.CaptureFixture[str]
+):
+    with pytest.raises(type(error)):
+        watch(error, has_started=has_started)
+    assert capsys.readouterr().err == said

@@ -13,7 +13,7 @@ from servers import virtual_time
 from vidence.contracts import Request
 from vidence.engine import engine as engine_module
 from vidence.engine import evaluate, prepare
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import Summary
 from vidence.engine.events import Event
 from vidence.engine.judge import judge_run
@@ -91,7 +91,7 @@ class Bench:
         import anyio
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(engine_module, "open_model", lambda spec: (judges or {}).get(spec, model))
+            patch.setattr(engine_module, "create", lambda kind, spec: (judges or {}).get(spec, model))
             patch.setattr(prepare, "machine_facts", lambda: _FACTS)
             return anyio.run(go) if in_real_time else virtual_time.run(go)
 
@@ -109,7 +109,7 @@ class Bench:
             )
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(engine_module, "open_model", lambda spec: judges[spec])
+            patch.setattr(engine_module, "create", lambda kind, spec: judges[spec])
             return virtual_time.run(go)
 
     def trials(self, out: str = "run") -> list[Trial]:

@@ -13,9 +13,9 @@ from PIL import Image
 from vidence import catalog
 from vidence.contracts import Ask, Examined, Flow, Request, Subject, View
 from vidence.engine import engine as engine_module
-from vidence.engine import prepare
+from vidence.engine import session
 from vidence.engine.diagnose import Account, diagnose, model_spec
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.engine.session import ShownSubject
 from vidence.engine.store import RunStore, diagnosis_name
@@ -111,7 +111,7 @@ def examine(folder, monkeypatch):
     """Run a diagnostic in a folder; models are given by their specs."""
 
     def go(diagnostic, models, *, out="run", options=None, **overrides: object) -> Account:
-        monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
+        monkeypatch.setattr(engine_module, "create", lambda kind, spec: models[spec])
         plan = make_plan(
             "table", data=folder / "q.jsonl", model="scripted:A", overrides={"n_frames": 4} | overrides
         )
@@ -311,7 +311,7 @@ def test_judges_mark_inside_a_flow(folder, examine, fake_model, monkeypatch):
     def create(kind: str, spec: object, **given: object) -> object:
         return OneWord(*given.values()) if kind == "judge" else catalog.create(kind, spec, **given)
 
-    monkeypatch.setattr(prepare, "create", create)
+    monkeypatch.setattr(session, "create", create)
 
     def judge(word: str, identity: str, error: Exception | None = None):
         async def turn(request: Request) -> Reply:

@@ -376,7 +376,7 @@ import sys
 from datetime import UTC, datetime
 from pathlib import Path
 import anyio
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.evaluate import run
 from vidence.engine.prepare import make_plan
 folder, out = Path(sys.argv[1]), sys.argv[2]

@@ -16,14 +16,14 @@ import pytest
 from PIL import Image
 
 from vidence.ask.prompting.templates import Templates
+from vidence.catalog import create
 from vidence.contracts import View
 from vidence.engine import frames
 from vidence.engine.engine import Engine
-from vidence.engine.executors.local import LocalExecutor
 from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import AskLimits
-from vidence.engine.prepare import open_selector
 from vidence.engine.views import DecodeCount, OpenView, Shown, clip_of, video_type
+from vidence.engine.workers import Workers
 from vidence.errors import DataError, UsageError
 from vidence.media.encode import Encoding, Size
 from vidence.media.files import MediaFacts
@@ -45,17 +45,17 @@ async def desk(
 ) -> AsyncIterator[FrameDesk]:
     view = OpenView(
         rules=View(selector=selector, n_frames=4),
-        selector=broken or open_selector(selector),
+        selector=broken or create("selector", selector),
         encoding=Encoding(size=Size.parse("native")),
         words=Templates.load("plain"),
     )
     place = Place(media_root=tmp_path, cache_root=tmp_path / "cache", cache_max_bytes=10**9, deadline_s=60.0)
     engine = Engine(memory=tmp_path / "replies.sqlite", limits=AskLimits(), on_event=print)
-    async with LocalExecutor(1) as executor:
+    async with Workers(1) as workers:
         yield Desk(
             {"": view},
             replace(place, **changes),
-            executor=executor,
+            workers=workers,
             engine=engine,
             count=DecodeCount(),
             on_trouble=troubles.append,
@@ -239,11 +239,11 @@ def test_a_decoder_that_hangs_blocks_only_its_worker(tmp_path: Path):
     items = pictures(tmp_path, *[f"{i}.png" for i in range(3)])
 
     async def go() -> None:
-        async with LocalExecutor(2) as workers, anyio.create_task_group() as tasks:
+        async with Workers(2) as workers, anyio.create_task_group() as tasks:
             tasks.start_soon(partial(workers.run, "film.mp4", partial(time.sleep, 60), deadline_s=60))
             await anyio.sleep(0.1)
             async with desk(tmp_path, []) as it:
-                it._executor = workers
+                it._workers = workers
                 with anyio.fail_after(20):
                     shown = await it.show(items)
             assert all(isinstance(s, Shown) for s in shown.values())

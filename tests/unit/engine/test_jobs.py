@@ -56,7 +56,7 @@ class Counting:
 @pytest.fixture
 def model(monkeypatch) -> Counting:
     one = Counting()
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: one)
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: one)
     return one
 
 
@@ -147,7 +147,7 @@ def test_an_unknown_model_is_named_with_the_nearest(tmp_path):
 
 def test_the_limit_of_spending_counts_all_models_together(tmp_path, monkeypatch):
     opened = {"a": Counting("a"), "b": Counting("b")}
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: opened[spec])
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: opened[spec])
     models = {name: NamedModel(spec=name, price_in=1e4, price_out=0.0) for name in opened}  # 0.1 dollars each
     limits = AskLimits(max_cost=0.35, concurrency=1)
     flows = {str(i): said(ask(f"q{i}", model="ab"[i % 2])) for i in range(10)}
@@ -194,7 +194,7 @@ def heeded():
 @pytest.mark.usefixtures("heeded")
 def test_ctrl_c_gives_up_what_is_in_flight_and_keeps_what_was_answered(tmp_path, monkeypatch):
     opened = {"slow": Interrupting("slow"), "fast": Counting("fast")}
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: opened[spec])
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: opened[spec])
     models = {name: NamedModel(spec=name) for name in opened}
     memory = tmp_path / "replies.sqlite"
     jobs = Jobs(models, memory=memory)

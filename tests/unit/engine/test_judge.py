@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from vidence.engine import engine as engine_module
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.judge import judge_run
 from vidence.engine.plan import read_plan
 from vidence.errors import StoreError, UsageError
@@ -30,7 +30,7 @@ def judge(folder, models, monkeypatch=None, **changes):
     plan, _ = read_plan(folder)
     plan = msgspec.structs.replace(plan, judge="humanpcr", judge_models=tuple(models), **changes)
     if monkeypatch is not None:
-        monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
+        monkeypatch.setattr(engine_module, "create", lambda kind, spec: models[spec])
     environment = Environment(cache_root=folder.parent / "cache", n_workers=1)
     summary = anyio.run(lambda: judge_run(plan, folder, environment=environment, on_event=heard.append))
     return summary, heard

@@ -109,10 +109,9 @@ def test_backoff_grows_is_capped_and_never_below_what_was_asked():
 def test_budget_counts_tokens_and_stops_at_the_limit():
     budget = Budget(price_in=2.0, price_out=10.0, max_cost=0.01)
     reply = Reply(text="A", usage=Usage(input_tokens=1000, output_tokens=200))
-    assert budget.price(reply) == pytest.approx(0.004)
     for _ in range(2):
         budget.check()
-        budget.add(reply)
+        assert budget.add(reply) == pytest.approx(0.004)
     budget.check()
     budget.add(reply)
     assert budget.cost == pytest.approx(0.012)
@@ -125,6 +124,11 @@ def test_budget_without_a_limit_never_stops():
     budget.add(Reply(text="", usage=Usage()))
     budget.check()
     assert budget.cost == 0.0
+    # What has no price costs nothing, however many tokens it takes.
+    spent = Reply(text="", usage=Usage(input_tokens=1000, output_tokens=200))
+    budget.add(spent)
+    assert (budget.price(spent), budget.cost) == (0.0, 0.0)
+    assert (budget.input_tokens, budget.output_tokens) == (1000, 200)
 
 
 def test_a_limit_that_cannot_be_watched_stops_the_run_instead_of_being_no_limit():

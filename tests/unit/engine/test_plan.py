@@ -1,6 +1,7 @@
 """Plans: defaults, TOML, refusal of what makes no sense."""
 
 import errno
+import math
 import os
 import re
 import subprocess
@@ -10,7 +11,6 @@ from typing import get_type_hints
 import msgspec
 import pytest
 
-from vidence.engine import plan as plan_module
 from vidence.engine.plan import (
     Facts,
     Plan,
@@ -131,6 +131,8 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"max_cost": -1.0, "price_in": 1.0}, "max_cost is -1"),
         ({"price_out": -1.0}, "price_out is -1"),
         ({"limit": 3}, "limit and sample exclude each other"),
+        ({"price_in": math.inf}, "price_in is inf"),
+        ({"judge_price_out": -1.0}, "judge_price_out is -1"),
         ({"max_cost": 1.0}, "max_cost needs prices"),
         ({"jpeg_quality": 0}, "jpeg_quality is 0"),
         ({"jpeg_quality": 96}, "expected 1 to 95"),
@@ -147,12 +149,10 @@ def test_the_git_revision_is_of_this_checkout_or_empty():
 
 
 def test_outside_git_there_is_no_revision(monkeypatch: pytest.MonkeyPatch):
-    def no_git(folder: Path, *words: str) -> str:
-        raise subprocess.CalledProcessError(128, "git")
+    def no_git(command: list[str], **settings: object) -> None:  # no git, or a checkout that does not hold us
+        raise subprocess.CalledProcessError(1, command)
 
-    monkeypatch.setattr(plan_module, "_git", no_git)
-    assert git_revision() == ""
-    monkeypatch.setattr(plan_module, "_git", lambda folder, *words: "")  # a checkout that does not hold us
+    monkeypatch.setattr(subprocess, "run", no_git)
     assert git_revision() == ""
 
 
@@ -198,3 +198,20 @@ def test_every_flag_is_a_field_with_help_and_a_type_that_the_command_line_reads(
     fields = {*Plan.__struct_fields__, *SamplingFlags.__struct_fields__}
     without = {"format", "benchmark", "data", "model", "sampling", "headline", "where"}
     assert flags.keys() == fields - without
+
+
+@pytest.mark.parametrize(
+    "sampling",
+    [
+        {"temperature": -1.0},
+        {"temperature": float("nan")},
+        {"top_p": 5.0},
+        {"top_p": 0.0},
+        {"max_tokens": 0},
+    ],
+)
+def test_what_no_model_can_draw_with_is_refused(sampling):
+    with pytest.raises(UsageError, match=f"{next(iter(sampling))} is .*; expected"):
+        msgspec.structs.replace(PLAN, sampling=Sampling(**sampling))
+    loose = Sampling(temperature=None, top_p=1.0, max_tokens=None)
+    assert msgspec.structs.replace(PLAN, sampling=loose).sampling == loose

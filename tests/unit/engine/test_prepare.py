@@ -7,15 +7,17 @@ import msgspec
 import numpy as np
 import pytest
 
+from vidence.catalog import create
 from vidence.contracts import Loaded
 from vidence.engine import plan as plan_module
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import (
+    Prepared,
     check_same,
     choose_items,
+    default_folder,
     make_plan,
-    open_model,
-    open_selector,
+    open_views,
     prepare,
     run_name,
 )
@@ -51,7 +53,7 @@ def items(n: int, **changes: object) -> tuple[Item, ...]:
 
 
 def ids(loaded: Loaded, chosen: Plan) -> list[str]:
-    kept, _ = choose_items(loaded, chosen, model=open_model("baseline:constant"))
+    kept, _ = choose_items(loaded, chosen, model=create("model", "baseline:constant"))
     return [i.item_id for i in kept]
 
 
@@ -100,7 +102,7 @@ def test_a_run_can_be_taken_up_from_another_folder(tmp_path: Path, monkeypatch: 
 
 def test_a_selector_refuses_options_that_it_does_not_have():
     with pytest.raises(UsageError, match="the selector 'fps' has no option 'x'"):
-        open_selector("fps:2?x=1")
+        create("selector", "fps:2?x=1")
 
 
 def test_limit_takes_the_first_and_sample_draws_in_the_order_of_the_release():
@@ -138,7 +140,7 @@ def test_filters_that_leave_nothing_say_what_there_is(where: dict[str, str], mes
 
 def test_only_recorded_questions_on_request(tmp_path: Path):
     (tmp_path / "answers.jsonl").write_text('{"item_id": "q4", "text": "A"}\n{"item_id": "q1", "text": "B"}')
-    replay = open_model(f"replay:{tmp_path / 'answers.jsonl'}")
+    replay = create("model", f"replay:{tmp_path / 'answers.jsonl'}")
     kept, notes = choose_items(loaded(items(6)), plan(recorded_only=True), model=replay)
     assert [i.item_id for i in kept] == ["q1", "q4"]
     assert notes == ("only the 2 questions that have a recorded reply are asked",)
@@ -199,8 +201,19 @@ def test_the_same_command_has_the_same_folder_and_another_one_has_not():
     assert run_name(plan()) == run_name(plan())
     assert run_name(plan(n_frames=3)) != run_name(plan())
     assert run_name(plan()).startswith("table-baseline-constant-")
+    assert default_folder(plan()) == Path("runs", run_name(plan()))
     local = make_plan("table", data=Path("q"), model="transformers:/models/My Model", overrides={})
     assert run_name(local).startswith("table-transformers-My-Model-")
+
+
+def prepared(made: Plan) -> Prepared:
+    return prepare(
+        made,
+        strategy=create("strategy", made.strategy),
+        view=open_views({"plan": made.view}, made)["plan"],
+        models={"": create("model", made.model)},
+        now=datetime(2026, 1, 1, tzinfo=UTC),
+    )
 
 
 def test_preparing_says_what_was_met(tmp_path: Path):
@@ -210,15 +223,14 @@ def test_preparing_says_what_was_met(tmp_path: Path):
     made = make_plan(
         "table", data=tmp_path / "questions.jsonl", model="baseline:constant", overrides={"repeats": 2}
     )
-    model = open_model(made.model)
-    prepared = prepare(made, model=model, now=datetime(2026, 1, 1, tzinfo=UTC))
-    assert (prepared.facts.n_items, prepared.facts.n_planned) == (1, 2)
-    assert prepared.facts.model_identity == model.identity
-    assert prepared.facts.started_at == "2026-01-01T00:00:00+00:00"
-    assert "questions.jsonl:2" in prepared.facts.problems[0]
-    free = msgspec.structs.replace(prepared.items[0], answer_kind="text")
-    assert prepared.parser_for(prepared.items[0]).name == "robust"
-    assert prepared.parser_for(free).name == "needs-judge"
+    found = prepared(made)
+    assert (found.facts.n_items, found.facts.n_planned) == (1, 2)
+    assert found.facts.model_identity == found.model.identity
+    assert found.facts.started_at == "2026-01-01T00:00:00+00:00"
+    assert "questions.jsonl:2" in found.facts.problems[0]
+    free = msgspec.structs.replace(found.items[0], answer_kind="text")
+    assert found.parser_for(found.items[0]).name == "robust"
+    assert found.parser_for(free).name == "needs-judge"
 
 
 def test_what_was_retries_is_refused_with_the_strategy_that_does_it():
@@ -232,4 +244,4 @@ def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):
         "table", data=tmp_path / "questions.jsonl", model="baseline:constant", overrides={"strategy": "retyr"}
     )
     with pytest.raises(UnknownNameError, match="Did you mean 'retry'"):
-        prepare(made, model=open_model(made.model), now=datetime(2026, 1, 1, tzinfo=UTC))
+        prepared(made)

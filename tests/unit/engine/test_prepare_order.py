@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from vidence.catalog import create
 from vidence.contracts import Request
 from vidence.engine import prepare
 from vidence.engine.prepare import make_plan
@@ -73,6 +74,11 @@ def test_recorded_letters_are_not_read_in_another_order(bench, fake_model):
         bench.run(model, shuffle_choices=True)
 
 
+def with_windows(kind, spec, **more):
+    """Makes what is named, and `Windows` for every selector."""
+    return Windows() if kind == "selector" else create(kind, spec, **more)
+
+
 class Windows:
     """Shows one image of six; two others when asked again."""
 
@@ -99,7 +105,7 @@ def clip_of_six(bench):
 def test_a_reply_that_cannot_be_read_is_asked_again_with_other_frames(
     clip_of_six, fake_model, monkeypatch, readable_at, n_asked, shown
 ):
-    monkeypatch.setattr(prepare, "open_selector", lambda text: Windows())
+    monkeypatch.setattr(prepare, "create", with_windows)
     model = fake_model(looks=True)
 
     async def turn(request: Request) -> Reply:
@@ -116,7 +122,7 @@ def test_a_reply_that_cannot_be_read_is_asked_again_with_other_frames(
 
 
 def test_without_retries_a_question_is_asked_once(clip_of_six, fake_model, monkeypatch):
-    monkeypatch.setattr(prepare, "open_selector", lambda text: Windows())
+    monkeypatch.setattr(prepare, "create", with_windows)
     model = fake_model(looks=True)
 
     async def turn(request: Request) -> Reply:
@@ -129,7 +135,7 @@ def test_without_retries_a_question_is_asked_once(clip_of_six, fake_model, monke
 
 
 def test_the_windows_of_all_retries_are_read_in_one_pass(clip_of_six, fake_model, monkeypatch):
-    monkeypatch.setattr(prepare, "open_selector", lambda text: Windows())
+    monkeypatch.setattr(prepare, "create", with_windows)
     model = fake_model(looks=True)
 
     async def turn(request: Request) -> Reply:

@@ -8,7 +8,8 @@ import pytest
 
 from vidence import catalog
 from vidence.contracts import Flow, Request
-from vidence.engine import prepare
+from vidence.engine import judge as judging
+from vidence.engine import prepare, session
 from vidence.engine.plan import read_plan
 from vidence.errors import AccessError, BudgetSpentError, RejectedRequestError, StoreError, UsageError
 from vidence.records import (
@@ -63,7 +64,7 @@ def plain_judge(monkeypatch):
     def create(kind: str, spec: object, **given: object) -> object:
         return PlainJudge(*given.values()) if kind == "judge" else catalog.create(kind, spec, **given)
 
-    monkeypatch.setattr(prepare, "create", create)
+    monkeypatch.setattr(session, "create", create)
 
 
 @pytest.fixture
@@ -119,7 +120,7 @@ def test_the_spec_of_a_judge_says_how_verdicts_are_drawn(bench, saying, monkeypa
     judge = saying("right")
     spec = "scripted:j?temperature=0.7&max_tokens=99&delay_s=0"
     seen: list[str] = []
-    monkeypatch.setattr(prepare, "parse_spec", lambda text: seen.append(text) or catalog.parse_spec(text))
+    monkeypatch.setattr(session, "parse_spec", lambda text: seen.append(text) or catalog.parse_spec(text))
     bench.run(saying("a car", "answers:1"), judges={"scripted:j?delay_s=0": judge}, judge_models=(spec,))
     assert judge.asked[0].sampling == Sampling(temperature=0.7, max_tokens=99)
     assert bench.trials()[0].score.verdicts[0].temperature == 0.7
@@ -285,13 +286,12 @@ def test_stored_replies_are_judged_with_one_parser_for_all(bench, fake_model, sa
     bench.write(12)
     bench.run(fake_model())
     opened: list[tuple[str, str]] = []
-    create = prepare.create
 
     def counted(kind, text, **resources):
         opened.append((kind, str(text)))
-        return create(kind, text, **resources)
+        return catalog.create(kind, text, **resources)
 
-    monkeypatch.setattr(prepare, "create", counted)
+    monkeypatch.setattr(judging, "create", counted)
     summary = bench.judge({"scripted:judge": saying("yes")})
     assert summary.n_tried == 12
     assert sum(kind == "parser" for kind, _ in opened) == 2  # of choices and of texts

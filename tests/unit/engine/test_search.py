@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import SearchResult
+from vidence.ask.selection.search import SearchResult
 from vidence.ask.selection.tstar_mosaic import Box
 from vidence.contracts import Request, View
 from vidence.engine import engine as engine_module
@@ -139,7 +139,7 @@ class Scene:
         engine = Engine(memory=self.folder / "replies.sqlite", limits=AskLimits(), on_event=print)
         for name in tellers or {}:
             engine.add(name, ModelRules(spec=name, budget=Budget()))
-        self.patch.setattr(engine_module, "open_model", lambda spec: tellers[spec])
+        self.patch.setattr(engine_module, "create", lambda kind, spec: tellers[spec])
 
         async def go() -> dict:
             desk = ScoreDesk(
@@ -167,26 +167,26 @@ WHOLE = "tstar:shades?side=4&ratio=1"
 
 
 def test_cells_are_matched_one_by_one_and_remembered(scene: Scene) -> None:
-    sought, view, question = scene.find(WHOLE)
-    assert isinstance(sought, SearchResult)
+    searched, view, question = scene.find(WHOLE)
+    assert isinstance(searched, SearchResult)
     # once the bright second was seen among 60, the search ends
-    assert sought.positions[0] == BRIGHT * 10
+    assert searched.positions[0] == BRIGHT * 10
     assert scene.embedder.seen[0] == (95, 200)
     assert scene.embedder.seen[-1] == (285, 600)
     assert scene.delivered[-1] == (BRIGHT * 10,)
-    shown = positions_of(view, question.clip, question.item, scores=sought)
-    assert shown.tolist() == sorted(sought.positions.tolist())
+    shown = positions_of(view, question.clip, question.item, scores=searched)
+    assert shown.tolist() == sorted(searched.positions.tolist())
     n_seen = len(scene.embedder.seen)
     again, _, _ = scene.find(WHOLE)
-    assert again.positions.tolist() == sought.positions.tolist()
+    assert again.positions.tolist() == searched.positions.tolist()
     assert len(scene.embedder.seen) == n_seen
     assert len(scene.delivered) == len(set(scene.delivered))
 
 
 def test_a_detector_is_shown_mosaics(scene: Scene) -> None:
     scene.embedder = Boxes()
-    sought, _, _ = scene.find(WHOLE)
-    assert sought.positions[0] == BRIGHT * 10
+    searched, _, _ = scene.find(WHOLE)
+    assert searched.positions[0] == BRIGHT * 10
     assert scene.embedder.seen == []
     assert scene.embedder.pictures[0] == (4 * 95, 4 * 200, 3)
     assert scene.embedder.pictures[-1] == (285, 600, 3)
@@ -194,9 +194,9 @@ def test_a_detector_is_shown_mosaics(scene: Scene) -> None:
 
 def test_single_images_stay_out_of_the_search_and_are_shown(scene: Scene) -> None:
     still = Media(path="map.png", kind="image")
-    sought, view, question = scene.find(WHOLE, media=(still,))
-    assert len(sought.positions) == 2  # of three frames one is the image
-    shown = positions_of(view, question.clip, question.item, scores=sought)
+    searched, view, question = scene.find(WHOLE, media=(still,))
+    assert len(searched.positions) == 2  # of three frames one is the image
+    shown = positions_of(view, question.clip, question.item, scores=searched)
     assert shown[0] == 0
     assert 1 + BRIGHT * 10 in shown.tolist()
 
@@ -204,8 +204,8 @@ def test_single_images_stay_out_of_the_search_and_are_shown(scene: Scene) -> Non
 def test_a_model_names_what_is_looked_for(scene: Scene) -> None:
     teller = Teller("Targets: a light\nCues: none")
     spec = WHOLE + "&objects=model"
-    sought, _, _ = scene.find(spec, tellers={"": teller})
-    assert sought.note.startswith("looked for a light in ")
+    searched, _, _ = scene.find(spec, tellers={"": teller})
+    assert searched.note.startswith("looked for a light in ")
     (request,) = teller.requests
     shown = [part for part in request.prompt.parts if isinstance(part, ImagePart)]
     assert len(shown) == 8

@@ -9,10 +9,11 @@ import pytest
 
 from vidence.contracts import View
 from vidence.engine import engine as engine_module
-from vidence.engine.engine import Environment
+from vidence.engine.engine import Engine
+from vidence.engine.environment import Environment
 from vidence.engine.limits import Budget
 from vidence.engine.plan import read_plan
-from vidence.engine.session import add_judges, engine_of, opened_session
+from vidence.engine.session import add_judges, opened_session
 from vidence.engine.views import DecodeCount
 from vidence.errors import UnknownNameError
 
@@ -71,13 +72,13 @@ def test_frames_are_for_models_that_look_and_for_diagnostics(plan, bench, fake_m
         return session.is_run, set(session.views), session.needs_frames
 
     assert within(plan, bench.folder, look, views=views) == (False, {"one"}, True)
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: fake_model(looks=False))
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: fake_model(looks=False))
     assert within(plan, bench.folder, look)[0::2] == (True, False)
 
 
 def test_models_have_their_identity_and_are_closed_whatever_happens(plan, bench, fake_model, monkeypatch):
     models = {plan.model: fake_model(identity="main"), "scripted:B": fake_model(identity="other")}
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: models[spec])
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: models[spec])
 
     async def look(session):
         assert {"": "main", "help": "other"}.items() <= session.identities.items()
@@ -102,7 +103,8 @@ def test_a_plan_without_judges_opens_none(plan, bench):
     environment = Environment(cache_root=bench.folder / "other", n_workers=1)
 
     async def judges():
-        async with engine_of(plan, environment, lambda event: None) as engine:
+        engine = Engine(memory=environment.memory, limits=plan.limits, on_event=lambda event: None)
+        async with engine:
             return add_judges(engine, plan, Budget())
 
     assert anyio.run(judges) is None

@@ -3,7 +3,7 @@
 import anyio
 import pytest
 
-from vidence.engine.session import Pipeline, each, first_error
+from vidence.engine.session import Pipeline, each
 from vidence.errors import BudgetSpentError, UsageError
 
 
@@ -74,11 +74,20 @@ def test_the_first_error_ends_the_work_as_itself():
 
 
 def test_other_errors_keep_their_group():
-    with pytest.raises(ExceptionGroup) as caught, first_error():
-        raise ExceptionGroup("several", [ValueError("a")])
+    async def consume(one):
+        raise ValueError("a") if one == 0 else UsageError("b")
+
+    with pytest.raises(ExceptionGroup) as caught:
+        work([[0]], doubled, consume, n_consumers=1)
     assert [str(one) for one in caught.value.exceptions] == ["a"]
-    with pytest.raises(UsageError, match="b"), first_error():
-        raise ExceptionGroup("several", [ValueError("a"), UsageError("b")])
+
+    async def together(one):
+        with anyio.CancelScope(shield=True):
+            await anyio.sleep(0.001)
+        await consume(one)
+
+    with pytest.raises(UsageError, match="b"):  # that of vidence, of several
+        work([[0, 1]], doubled, together, n_consumers=2)
 
 
 def test_things_are_consumed_as_they_are_by_so_many_at_once():

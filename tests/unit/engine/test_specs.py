@@ -10,12 +10,13 @@ import pytest
 from msgspec import Meta
 
 from vidence import catalog
-from vidence.ask.selection.seeking import models_of
+from vidence.catalog import create
+from vidence.contracts import Traits
 from vidence.engine import engine as engine_module
 from vidence.engine.diagnose import plan_digest
 from vidence.engine.engine import Engine, ModelRules
 from vidence.engine.limits import Budget
-from vidence.engine.prepare import make_plan, open_selector
+from vidence.engine.prepare import make_plan
 from vidence.engine.specs import whole_spec
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record
@@ -139,8 +140,8 @@ def test_a_model_that_also_names_objects_is_one_model(here: Path, monkeypatch: p
         model="transformers:weights",
         overrides={"selector": "tstar:clip:w?objects=model:transformers:weights"},
     )
-    (asked,) = models_of(open_selector(plan.selector))
-    monkeypatch.setattr(engine_module, "open_model", lambda spec: object())
+    (asked,) = Traits.of(create("selector", plan.selector)).models
+    monkeypatch.setattr(engine_module, "create", lambda kind, spec: object())
     engine = Engine(memory=here / "replies.sqlite", limits=plan.limits, on_event=print)
     engine.add("", ModelRules(spec=plan.model, budget=Budget()))
     assert engine.model(asked) is engine.model("")
@@ -179,8 +180,8 @@ def test_what_declares_its_paths_gets_them_whole(here: Path, monkeypatch: pytest
     module.Settings = Settings
     module.create = lambda settings: settings
     entry = SimpleNamespace(value="tests.declared", load=lambda: module)
-    kinds = {kind: {} for kind in catalog.FOLDERS}
-    monkeypatch.setattr(catalog, "_entry_points", lambda: kinds | {"model": {"declared": entry}})
+    found = {"model": {"declared": entry}}
+    monkeypatch.setattr(catalog, "_entry_points", lambda kind: found.get(kind, {}))
     assert whole_spec("model", "declared:weights?prompts=said.jsonl&name=said.jsonl") == (
         f"declared:{here}/weights?prompts={here}/said.jsonl&name=said.jsonl"
     )

@@ -8,11 +8,11 @@ import pytest
 
 from vidence.ask.prompting.compose import ShownFrame
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import SearchResult
+from vidence.ask.selection.search import SearchResult
+from vidence.catalog import create
 from vidence.contracts import Traits, View
 from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector, Limits
-from vidence.engine.plan import _check_sampling
-from vidence.engine.prepare import _with_media, open_selector
+from vidence.engine.prepare import _with_media
 from vidence.engine.session import ShownSubject
 from vidence.engine.views import Clipped, OpenView, Shown, check_some, few_words, positions_of
 from vidence.errors import (
@@ -21,11 +21,10 @@ from vidence.errors import (
     RejectedRequestError,
     ServerDownError,
     TransientModelError,
-    UsageError,
 )
 from vidence.media.clip import Clip
 from vidence.media.encode import Encoding, Size, encode
-from vidence.records import Item, Media, Sampling, Selection
+from vidence.records import Item, Media, Selection
 
 VIEW_ENCODING = Encoding(size=Size.parse("native"))
 
@@ -42,7 +41,7 @@ def clip_and_item(kinds: list[tuple[str, int]]) -> tuple[Clip, Item]:
 def view_of(selector: str, n_frames: int, **more: object) -> OpenView:
     return OpenView(
         rules=View(selector=selector, n_frames=n_frames, **more),
-        selector=open_selector(selector),
+        selector=create("selector", selector),
         encoding=VIEW_ENCODING,
         words=Templates.load("plain"),
     )
@@ -83,8 +82,8 @@ def test_single_images_are_shown_beside_frames_that_are_chosen_by_scores():
     assert found == [(0, 0), (1, 20), (1, 50), (2, 0)]
     ranked = shown(BETWEEN, "similarity:x?grid=uniform:10", 4, scores=scores, is_ranked=True)
     assert ranked == [(0, 0), (2, 0), (1, 20), (1, 50)]
-    sought = SearchResult(positions=np.array([70, 30]), note="")
-    assert shown(BETWEEN, "tstar:x", 4, scores=sought) == [(0, 0), (1, 30), (1, 70), (2, 0)]
+    searched = SearchResult(positions=np.array([70, 30]), note="")
+    assert shown(BETWEEN, "tstar:x", 4, scores=searched) == [(0, 0), (1, 30), (1, 70), (2, 0)]
 
 
 def test_a_retry_shows_the_single_images_too_and_ends_where_there_is_nothing_else():
@@ -132,8 +131,8 @@ def test_selectors_that_ignore_the_budget_choose_from_everything():
 
 
 def test_text_only_needs_no_media():
-    assert not Traits.of(open_selector("none")).needs_media
-    assert Traits.of(open_selector("midpoints")).needs_media
+    assert not Traits.of(create("selector", "none")).needs_media
+    assert Traits.of(create("selector", "midpoints")).needs_media
 
 
 def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Path):
@@ -147,22 +146,6 @@ def test_a_path_of_another_kind_does_not_take_other_questions_along(tmp_path: Pa
     assert notes == ["1 of 2 questions are left out: their media are missing"]
     with pytest.raises(MissingMediaError, match="No question is left"):
         _with_media(items[1:], tmp_path, allow_missing=True)
-
-
-@pytest.mark.parametrize(
-    "sampling",
-    [
-        {"temperature": -1.0},
-        {"temperature": float("nan")},
-        {"top_p": 5.0},
-        {"top_p": 0.0},
-        {"max_tokens": 0},
-    ],
-)
-def test_what_no_model_can_draw_with_is_refused(sampling):
-    with pytest.raises(UsageError, match=f"{next(iter(sampling))} is .*; expected"):
-        _check_sampling(Sampling(**sampling))
-    _check_sampling(Sampling(temperature=None, top_p=1.0, max_tokens=None))
 
 
 def test_a_server_that_rejects_everything_ends_the_run():

@@ -14,7 +14,6 @@ from vidence.report.export import write_json
 from vidence.report.page import write_page
 from vidence.report.sections import Section
 from vidence.report.tables import all_tables
-from vidence.tables.figures import Bar, BarFigure, Mark
 from vidence.tables.table import Cell, Column, Row, Table
 
 HOSTILE = (
@@ -128,13 +127,15 @@ def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_ho
     )
     columns = (Column(key="a", title=evil, group=evil, note=evil), Column(key="b", title=evil))
     row = Row(key=evil, label=evil, detail=evil, values=(Cell(value=0.5, detail=evil), evil))
+    marked = (Column(key="accuracy", title=evil), Column(key="planted", title=evil))
+    bar = Row(key=evil, label=evil, values=(0.1, 0.2))
     section = Section(
         title=evil,
         paragraphs=HOSTILE,
-        figures=(
-            BarFigure(title=evil, bars=(Bar(label=evil, value=0.1, marks=(Mark(kind=evil, value=0.2),)),)),
+        tables=(
+            Table(name="t", title=evil, note=evil, label=evil, columns=columns, rows=(row,)),
+            Table(name="s", title=evil, label=evil, columns=marked, rows=(bar,), figure="scores"),
         ),
-        tables=(Table(name="t", title=evil, note=evil, label=evil, columns=columns, rows=(row,)),),
     )
     _, clean_page = page_of(runs.load("clean"))
     text, page = page_of(run, extra_sections=[section])
@@ -163,6 +164,7 @@ def test_each_question_shows_choices_prompt_reply_and_score(runs, page_of):
     assert "wrong q2 Question q2? read C · right B" in flat
     choices = [" ".join(t.split()) for t in page.text_of("li", class_="gold-choice")]
     assert choices[1] == "Bgreenright answer"
+    assert choices[0] == "Aredright answer, read"
     assert "Cblueread" in page.text_of("li", class_="read-choice")
     assert "4 frames of 40 by midpoints, at 0.00, 0.40, 0.80, 1.20 s." in flat
     assert "this report was made without the videos" in flat
@@ -206,20 +208,20 @@ def test_no_questions_at_all_can_be_asked_for(runs, page_of):
 
 
 def test_sections_of_the_caller_stand_below_the_headline(runs, page_of):
-    bar = Bar(
-        label="fuser", value=0.9, low=0.8, high=1.0, text="90.0", marks=(Mark(kind="planted", value=0.95),)
-    )
     table = Table(
         name="planted",
         title="All parsers",
         label="parser",
-        columns=(Column(key="score", title="recovered", kind="share"),),
-        rows=(Row(key="fuser", label="fuser", values=(0.9,)),),
+        columns=(
+            Column(key="accuracy", title="recovered", kind="share"),
+            Column(key="planted", title="planted", kind="share"),
+        ),
+        rows=(Row(key="fuser", label="fuser", values=(0.9, 0.95)),),
+        figure="scores",
     )
     section = Section(
         title="Planted against recovered",
         paragraphs=("What was planted.",),
-        figures=(BarFigure(title="Parsers", bars=(bar,)),),
         tables=(table,),
     )
     text, page = page_of(runs.load(), extra_sections=[section])

@@ -12,7 +12,6 @@ from vidence.report.papers import (
     budget_table,
     columns_of,
     for_print,
-    has_paper_tables,
     paper_sections,
     paper_tables,
     published_tables,
@@ -194,7 +193,7 @@ def test_columns_of_every_benchmark_can_be_averaged(name):
 def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, draws):
     tags = [{"task": f"t{i % 2}", "many": f"m{i}", "one": "x"} for i in range(12)]
     run = asked(runs, tags, [1, 0] * 6)
-    assert not has_paper_tables([run])
+    assert paper_sections([run], draws=draws, with_published=False) == ()
     assert [(c.group, c.title) for c in columns_of([run])["scores"]] == [
         ("", "overall"),
         ("task", "t0"),
@@ -203,7 +202,7 @@ def test_without_columns_of_its_own_a_benchmark_gets_small_tags(runs, draws):
     (table,) = paper_tables([run], draws=draws)
     assert row(table) == ["50.0", "100.0", "0.0"]
     unknown = asked(runs, tags, [1, 0] * 6, name="b", benchmark="not-installed-here")
-    assert not has_paper_tables([unknown])
+    assert paper_sections([unknown], draws=draws, with_published=False) == ()
     assert paper_tables([unknown], draws=draws)[0].title == "not-installed-here: scores"
 
 

@@ -15,7 +15,7 @@ from vidence.records import (
     Unreadable,
     VideoPart,
 )
-from vidence.report.questions import choices_of, error_of, how_read, pick, prompt_text, shown_words
+from vidence.report.questions import error_of, how_read, pick, prompt_text, shown_words
 from vidence.report.results import Row
 
 
@@ -56,17 +56,6 @@ def test_what_is_picked_is_spread_over_the_run_in_its_order(runs):
 @pytest.mark.parametrize("n", [0, 1, 2])
 def test_never_more_than_asked(runs, n):
     assert len(pick(many(runs, [RIGHT, WRONG, UNREADABLE]), n)) <= n
-
-
-def test_choices_mark_what_was_right_and_what_was_read(runs):
-    assert [(c.letter, c.flag) for c in choices_of(row(runs, 1))] == [
-        ("A", ""),
-        ("B", "right answer"),
-        ("C", "read"),
-        ("D", ""),
-    ]
-    assert choices_of(row(runs, 0))[0].flag == "right answer, read"
-    assert choices_of(row(runs, 6)) == ()
 
 
 def test_how_an_answer_was_read_names_rule_parser_and_score(runs):

@@ -12,7 +12,7 @@ import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Answered, Failed, Item, Unreadable
-from vidence.report.parsers import parser_table
+from vidence.report.parsers import parser_tables
 from vidence.report.scores import score_tables
 from vidence.report.tables import (
     MOST_REASONS,
@@ -23,7 +23,7 @@ from vidence.report.tables import (
     usage_table,
 )
 from vidence.report.tables import headline as headline_of
-from vidence.tables.figures import BarFigure, Letter, LetterFigure, StripFigure, figure_of
+from vidence.tables.figures import draw_figure
 from vidence.tables.table import Column, Row, Table, shown, shown_columns, shown_rows
 
 
@@ -231,7 +231,7 @@ def test_many_ways_to_be_unreadable_do_not_hide_a_failure(runs):
 
 
 def test_parsers_are_compared_on_the_same_replies(runs):
-    table = parser_table(runs.load(), ["robust", "herbench-official"])
+    table, _ = parser_tables(runs.load(), ["robust", "herbench-official"])
     robust, official = texts(table, "robust"), texts(table, "herbench-official")
     # Five questions with choices have a reply: q1..q5; the official rule reads A for q3, wrong as well.
     assert (robust["read"], robust["changed"], robust["accuracy"]) == ("3", "0", "40.0")
@@ -298,27 +298,20 @@ def test_choices_that_are_no_letters_do_not_break_the_tables(runs, rng):
 
 def test_tables_choose_their_figures(runs, rng):
     run = runs.load()
-    bars = figure_of(score_tables(run, rng=rng)[1])
-    assert isinstance(bars, BarFigure)
+    bars = draw_figure(score_tables(run, rng=rng)[1])
     # count: 25 % on four questions, of which A is right on two; chance (3/4 + 1/5) / 4 = 0.2375.
-    first = bars.bars[0]
-    assert (first.label, first.value) == ("count", 0.25)
-    assert [(m.kind, round(m.value, 4)) for m in first.marks] == [
-        ("chance", 0.2375),
-        ("always A", 0.5),
-        ("longest", 0.0),
-    ]
-    letters = figure_of(position_table(run, rng=rng))
-    assert isinstance(letters, LetterFigure)
-    assert letters.letters[2] == Letter(letter="C", n_gold=2, n_read=2)
-    strip = figure_of(outcome_table(run))
-    assert isinstance(strip, StripFigure)
-    assert sum(part.n for part in strip.parts) == 7
+    assert bars.svg.index(">count<") < bars.svg.index('width="25.000%"') < bars.svg.index(">order<")
+    assert [words for _, words in bars.legend] == ["interval", "chance", "always A", "longest"]
+    assert [f'x="{at}%"' in bars.svg for at in ("23.750", "50.000", "0.000")] == [True] * 3
+    letters = draw_figure(position_table(run, rng=rng))
+    assert letters.svg.count("read 2, right answer 2") == 1
+    strip = draw_figure(outcome_table(run))
+    assert sum(int(words.rpartition(" ")[2]) for _, words in strip.legend) == 7
 
 
 def test_a_single_video_is_drawn_without_interval(runs, rng):
-    figure = figure_of(score_tables(runs.load(), rng=rng)[1])
-    assert [bar.low is None for bar in figure.bars] == [False, True]
+    svg = draw_figure(score_tables(runs.load(), rng=rng)[1]).svg
+    assert svg.count('class="whisker"') == 3  # one line and its two ends, for the first of two bars
 
 
 def test_other_tables_have_no_figure(runs, rng):
@@ -326,7 +319,7 @@ def test_other_tables_have_no_figure(runs, rng):
     plain = Table(
         name="p", title="p", label="name", columns=columns, rows=(Row(key="a", label="a", values=(1,)),)
     )
-    assert figure_of(plain) is None
-    assert figure_of(msgspec.structs.replace(plain, rows=(), figure="scores")) is None
+    assert draw_figure(plain) is None
+    assert draw_figure(msgspec.structs.replace(plain, rows=(), figure="scores")) is None
     waiting = runs.load(items=[runs.items[6]], trials=[runs.trials[6]])
-    assert figure_of(score_tables(waiting, rng=rng)[0]) is None
+    assert draw_figure(score_tables(waiting, rng=rng)[0]) is None

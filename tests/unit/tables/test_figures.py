@@ -1,22 +1,13 @@
 import xml.etree.ElementTree as ET
 
+import msgspec
 import pytest
 
 from vidence.records import Estimate
-from vidence.tables.figures import (
-    Bar,
-    BarFigure,
-    Difference,
-    ForestFigure,
-    Letter,
-    LetterFigure,
-    Mark,
-    Part,
-    StripFigure,
-    draw_figure,
-    figure_of,
-)
+from vidence.tables.figures import draw_figure
 from vidence.tables.table import Cell, Column, Row, Table
+
+NAN = float("nan")
 
 
 def parsed(svg):
@@ -27,22 +18,39 @@ def by_class(svg, name):
     return [e for e in parsed(svg).iter() if name in (e.get("class") or "").split()]
 
 
-def test_bars_intervals_and_marks_stand_where_their_numbers_say():
-    figure = BarFigure(
-        title="t",
-        bars=(
-            Bar(
-                label="one",
-                value=0.4,
-                low=0.25,
-                high=0.5,
-                text="40.0",
-                marks=(Mark(kind="chance", value=0.2),),
-            ),
-            Bar(label="two", value=0.0, text="0.0", marks=(Mark(kind="planted", value=1.0),)),
-        ),
+def estimate(value, low=NAN, high=NAN):
+    return Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=3, method="")
+
+
+def scores(*rows, **marks):
+    """Rows are a label and an estimate; marks are for each key the values of the rows."""
+    columns = (
+        Column(key="accuracy", title="accuracy", kind="share"),
+        *(Column(key=key, title=key, kind="share") for key in marks),
     )
-    drawing = draw_figure(figure)
+    made = tuple(
+        Row(key=label, label=label, values=(value, *(some[i] for some in marks.values())))
+        for i, (label, value) in enumerate(rows)
+    )
+    return Table(name="s", title="t", label="n", figure="scores", columns=columns, rows=made)
+
+
+def counts(figure, keys, *rows):
+    columns = tuple(Column(key=key, title=key, kind="count") for key in keys)
+    made = tuple(Row(key=label, label=label, values=values) for label, *values in rows)
+    return Table(name="c", title="t", label="n", figure=figure, columns=columns, rows=made)
+
+
+def test_bars_intervals_and_marks_stand_where_their_numbers_say():
+    table = scores(
+        ("one", estimate(0.4, 0.25, 0.5)),
+        ("two", estimate(0.0)),
+        ("three", estimate(NAN)),
+        planted=(None, 1.0, 0.5),
+        chance=(0.2, None, 0.5),
+        median=(0.9, 0.9, 0.9),
+    )
+    drawing = draw_figure(table)
     assert [b.get("width") for b in by_class(drawing.svg, "bar")] == ["40.000%", "0.000%"]
     line = by_class(drawing.svg, "whisker")[0]
     assert (line.get("x1"), line.get("x2")) == ("25.000%", "50.000%")
@@ -52,52 +60,37 @@ def test_bars_intervals_and_marks_stand_where_their_numbers_say():
         "20.000%",
         "100.000%",
     ]
-    assert [words for _, words in drawing.legend] == ["interval", "chance", "planted"]
+    assert [words for _, words in drawing.legend] == ["interval", "planted", "chance"]
     assert [e.text for e in by_class(drawing.svg, "axis")] == ["0 %", "25 %", "50 %", "75 %", "100 %"]
+    assert [e.text for e in by_class(drawing.svg, "number")] == ["40.0", "0.0"]
 
 
 def test_bars_beyond_the_axis_end_at_it():
-    bar = Bar(label="x", value=0.9, low=-0.2, high=1.3)
-    svg = draw_figure(BarFigure(title="t", bars=(bar,))).svg
+    svg = draw_figure(scores(("x", estimate(0.9, -0.2, 1.3)))).svg
     line = by_class(svg, "whisker")[0]
     assert (line.get("x1"), line.get("x2")) == ("0.000%", "100.000%")
 
 
-def test_the_axis_can_count():
-    figure = BarFigure(title="t", bars=(Bar(label="x", value=4),), top=8, is_share=False)
-    drawing = draw_figure(figure)
-    assert [e.text for e in by_class(drawing.svg, "axis")] == ["0", "2", "4", "6", "8"]
-    assert by_class(drawing.svg, "bar")[0].get("width") == "50.000%"
-    assert drawing.legend == ()
-
-
-def test_more_kinds_of_marks_than_shapes_start_again():
-    marks = tuple(Mark(kind=f"k{i}", value=0.1) for i in range(5))
-    drawing = draw_figure(BarFigure(title="t", bars=(Bar(label="x", value=0.4, marks=marks),)))
-    assert len(by_class(drawing.svg, "mark-0")) == 2
-    assert len(drawing.legend) == 5
+def test_a_table_without_a_number_or_a_figure_has_none():
+    assert draw_figure(scores(("x", estimate(NAN)))) is None
+    assert draw_figure(counts("letters", ("read", "gold"))) is None
+    assert draw_figure(counts("", ("n",), ("a", 1))) is None
 
 
 def test_letters_are_drawn_against_the_most_frequent():
-    letters = (Letter(letter="A", n_gold=2, n_read=8), Letter(letter="B", n_gold=4, n_read=0))
-    svg = draw_figure(LetterFigure(title="t", letters=letters)).svg
+    svg = draw_figure(counts("letters", ("read", "gold"), ("A", 8, 2), ("B", 0, 4))).svg
     assert [b.get("width") for b in by_class(svg, "bar")] == ["100.000%", "0.000%"]
     assert [b.get("width") for b in by_class(svg, "gold")] == ["25.000%", "50.000%"]
     assert "read 8, right answer 2" in svg
 
 
 def test_nothing_read_and_nothing_right_is_drawn_empty():
-    svg = draw_figure(LetterFigure(title="t", letters=(Letter(letter="A", n_gold=0, n_read=0),))).svg
+    svg = draw_figure(counts("letters", ("read", "gold"), ("A", 0, 0))).svg
     assert by_class(svg, "bar")[0].get("width") == "0.000%"
 
 
 def test_a_strip_is_divided_by_counts_and_leaves_out_nothing_but_zeros():
-    parts = (
-        Part(label="right", style="right", n=3),
-        Part(label="failed", style="failed", n=0),
-        Part(label="wrong", style="wrong", n=1),
-    )
-    drawing = draw_figure(StripFigure(title="t", parts=parts))
+    drawing = draw_figure(counts("outcomes", ("n",), ("right", 3), ("failed", 0), ("wrong", 1)))
     assert [(p.get("x"), p.get("width")) for p in by_class(drawing.svg, "part")] == [
         ("0.000%", "75.000%"),
         ("75.000%", "25.000%"),
@@ -109,29 +102,46 @@ def test_a_strip_is_divided_by_counts_and_leaves_out_nothing_but_zeros():
     "hostile", ["<script>alert(1)</script>", "</svg><img src=x>", "a & b \x00 \ud800", '" onload="x']
 )
 def test_labels_are_words_never_markup(hostile):
-    figures = (
-        BarFigure(title=hostile, bars=(Bar(label=hostile, value=0.5, text=hostile),)),
-        LetterFigure(title=hostile, letters=(Letter(letter=hostile, n_gold=1, n_read=1),)),
-        StripFigure(title=hostile, parts=(Part(label=hostile, style="wrong", n=1),)),
+    tables = (
+        scores((hostile, estimate(0.5, 0.4, 0.6))),
+        counts("letters", ("read", "gold"), (hostile, 1, 1)),
+        msgspec.structs.replace(
+            counts("outcomes", ("n",), ("", 1)), rows=(Row(key="wrong", label=hostile, values=(1,)),)
+        ),
+        differences(line(hostile, 0.5, 0.4, 0.6)),
     )
-    for figure in figures:
-        root = parsed(draw_figure(figure).svg)
-        assert {e.tag for e in root.iter()} <= {"svg", "text", "rect", "line", "path"}
+    for table in tables:
+        drawing = draw_figure(table)
+        root = parsed(drawing.svg)
+        assert {e.tag for e in root.iter()} <= {"svg", "text", "rect", "line", "path", "circle"}
         assert not any(name.startswith("on") for e in root.iter() for name in e.attrib)
+        for swatch, _ in drawing.legend:
+            assert not any(name.startswith("on") for e in parsed(swatch).iter() for name in e.attrib)
 
 
 # differences about a line at zero
 
 
-def drawn(*rows):
-    return draw_figure(ForestFigure(title="t", rows=rows))
+def line(key, value, low=NAN, high=NAN, *, clear=0.0, label=""):
+    return Row(key=key, label=label or key, values=(estimate(value, low, high), Cell(value=clear, text="")))
+
+
+def differences(*rows):
+    columns = (
+        Column(key="difference", title="difference, points", kind="difference"),
+        Column(key="clear", title="verdict"),
+    )
+    return Table(name="d", title="D", label="n", figure="differences", columns=columns, rows=rows)
 
 
 def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
-    drawing = drawn(
-        Difference(label="all", value=0.04, low=0.02, high=0.06, text="+4.0", is_clear=True, is_main=True),
-        Difference(label="<one>", value=-0.02, low=-0.08, high=0.04, text="-2.0"),
-        Difference(label="two", value=0.0, text="0.0"),
+    drawing = draw_figure(
+        differences(
+            line("headline", 0.04, 0.02, 0.06, clear=1.0, label="all"),
+            line("<one>", -0.02, -0.08, 0.04),
+            line("two", 0.0),
+            line("none", NAN),
+        )
     )
     # The farthest end is 8 points away: steps of 2 points, 8 to either side.
     assert [e.text for e in by_class(drawing.svg, "axis")] == [
@@ -145,6 +155,7 @@ def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
     assert len(by_class(drawing.svg, "point")) == 1
     assert len(by_class(drawing.svg, "point-open")) == 2
     assert [e.text for e in by_class(drawing.svg, "strong")] == ["all"]
+    assert [e.text for e in by_class(drawing.svg, "number")] == ["+4.0", "-2.0", "0.0"]
     assert [words for _, words in drawing.legend] == ["interval", "clear", "not clear"]
     places = [e.get("x") for e in parsed(drawing.svg).iter("svg") if e.get("overflow")]
     assert places == ["75.000%", "37.500%", "50.000%"]
@@ -154,31 +165,9 @@ def test_zero_is_in_the_middle_and_the_ends_where_they_belong():
     ("most", "ends"), [(0.0, "1"), (0.01, "1"), (0.011, "2"), (0.3, "30"), (0.9, "100"), (2.0, "100")]
 )
 def test_the_axis_reaches_as_far_as_it_must(most, ends):
-    svg = drawn(Difference(label="x", value=most)).svg
+    svg = draw_figure(differences(line("x", most))).svg
     assert by_class(svg, "axis")[-1].text == f"+{ends}"
 
 
-def line(key, value, low=float("nan"), high=float("nan"), *, clear=0.0):
-    one = Estimate(value=value, low=low, high=high, level=0.95, n=9, n_clusters=3, method="")
-    return Row(key=key, label=key, values=(one, Cell(value=clear, text="")))
-
-
-def differences(*rows):
-    columns = (
-        Column(key="difference", title="difference, points", kind="difference"),
-        Column(key="clear", title="verdict"),
-    )
-    return Table(name="d", title="D", label="n", figure="differences", columns=columns, rows=rows)
-
-
-def test_a_table_of_differences_has_its_figure():
-    figure = figure_of(
-        differences(line("headline", 0.1, 0.05, 0.15, clear=1.0), line("b", 0.1), line("c", float("nan")))
-    )
-    assert figure.rows == (
-        Difference(
-            label="headline", value=0.1, low=0.05, high=0.15, text="+10.0", is_clear=True, is_main=True
-        ),
-        Difference(label="b", value=0.1, text="+10.0"),
-    )
-    assert figure_of(differences(line("c", float("nan")))) is None
+def test_differences_without_a_number_have_no_figure():
+    assert draw_figure(differences(line("c", NAN))) is None

@@ -38,7 +38,7 @@ def test_boxes_and_lines_have_their_place_in_per_cent_across():
 
 
 def test_an_interval_is_a_line_with_a_small_one_at_both_ends():
-    places = [parsed(part).attrib for part in interval(20, 60, y=10)]
+    places = [parsed(part).attrib for part in interval((20, 60), y=10)]
     assert [(p["x1"], p["x2"], p["y1"], p["y2"]) for p in places] == [
         ("20.000%", "60.000%", "10", "10"),
         ("20.000%", "20.000%", "6", "14"),

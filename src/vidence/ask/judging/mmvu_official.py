@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.robust import read_text
@@ -39,14 +39,13 @@ class MmvuOfficial(TemplateJudge):
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """Ask whether the reply is right; `ruled` counts for nothing."""
         system = "system-choice" if item.answer_kind == "choice" else "system-open"
-        asking = Asking(templates=self.templates, form=FORM, system=system)
 
-        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+        def decided(reading: Reading) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
-            verdict = Verdict(judge_model="", value=1.0 if is_right else 0.0, extracted=extracted)
+            verdict = Verdict(judge_model="", value=float(is_right), extracted=extracted)
             return _outcome(item, extracted, is_right=is_right), verdict
 
-        return (yield from self.ask(asking, item, reply.text, decide=decided))
+        return (yield from self.ask(item, reply.text, form=FORM, decide=decided, system=system))
 
 
 def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:

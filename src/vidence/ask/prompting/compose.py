@@ -156,7 +156,7 @@ class Prompter:
         for position, shown in enumerate(frames):
             if self._frame_times:
                 parts.append(self._words_before(position, shown))
-            parts.append(_image(shown.frame, images, positions=(position,)))
+            parts.append(image_part(shown.frame, images, positions=(position,)))
         return parts
 
     def _montages(self, frames: Sequence[ShownFrame], images: dict[str, bytes]) -> list[Part]:
@@ -169,14 +169,14 @@ class Prompter:
             picture = montage(
                 [shown.frame for shown in group], columns=columns, rows=rows, encoding=self._encoding
             )
-            parts.append(_image(picture, images, positions=tuple(range(start, start + len(group)))))
+            parts.append(image_part(picture, images, positions=tuple(range(start, start + len(group)))))
         return parts
 
     def _words_before(self, position: int, shown: ShownFrame) -> TextPart:
         return TextPart(text=self._templates.frame_words(position + 1, time_s=shown.time_s))
 
 
-def _image(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:
+def image_part(frame: EncodedFrame, images: dict[str, bytes], *, positions: tuple[int, ...]) -> ImagePart:
     """The part that names a frame; its bytes are put to the others."""
     images[frame.digest] = frame.data
     return ImagePart(

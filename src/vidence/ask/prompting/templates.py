@@ -8,7 +8,7 @@ use. What a question says is filled in as it is: braces in it mean nothing.
 """
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from importlib import resources
 from importlib.resources.abc import Traversable
@@ -20,7 +20,7 @@ from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
 
 if TYPE_CHECKING:
-    from vidence.ask.prompting.parsing import Filler
+    import jinja2
 
 QUESTION_NAMES = ("choice-cot", "choice-direct", "open-cot", "open-direct")
 
@@ -52,57 +52,128 @@ ASIDES: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "forced-frame": MappingProxyType({}),
     }
 )
-NAMES = (*QUESTION_NAMES, "frame", "system", *ASIDES)
+# Every template that a set can hold, with the variables that it can use.
+KNOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {**dict.fromkeys((*QUESTION_NAMES, "system"), VARIABLES), "frame": FRAME_VARIABLES, **ASIDES}
+)
+NAMES = tuple(KNOWN)
+_FOLDER: Traversable = resources.files("vidence.ask.prompting") / "templates"
 _ASIDES_FOLDER, _OURS = "_in_every_set", "vidence"
-
-
-def _root() -> Traversable:
-    return resources.files("vidence.ask.prompting") / "templates"
 
 
 def sets() -> tuple[str, ...]:
     """The names of the sets that vidence brings, sorted."""
-    folders = [folder.name for folder in _root().iterdir() if folder.is_dir()]
+    folders = [folder.name for folder in _FOLDER.iterdir() if folder.is_dir()]
     return tuple(sorted(name for name in folders if name != _ASIDES_FOLDER))
 
 
-@dataclass(frozen=True)
-class TemplateFile:
-    """One template file: where it is, for messages; the set it counts to; its name and its text."""
+@dataclass(frozen=True, kw_only=True)
+class Template:
+    """One template: where it is, for messages; the set it counts to; its name, its text and what it uses."""
 
     place: str
     origin: str
     name: str
     text: str
+    uses: frozenset[str]
+    """The variables that stand in it."""
+    _parsed: "jinja2.Template"
+
+    @classmethod
+    def parse(
+        cls, text: str, *, place: str, variables: Mapping[str, str], origin: str = "", name: str = ""
+    ) -> Self:
+        """A template made ready to be filled.
+
+        The template cannot reach Python's internals, change what it is given, or leave out a variable
+        silently. What is filled in is not read as a template again.
+
+        Args:
+            text: the template.
+            place: its file, for messages.
+            variables: the names that it may use, with what they mean.
+            origin: the set that it counts to.
+            name: its name.
+
+        Raises:
+            UsageError: its syntax is wrong or it uses another variable.
+        """
+        from jinja2 import StrictUndefined, TemplateSyntaxError, nodes
+        from jinja2.meta import find_undeclared_variables
+        from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+        environment = ImmutableSandboxedEnvironment(
+            undefined=StrictUndefined, autoescape=False, trim_blocks=True, lstrip_blocks=True
+        )
+        try:
+            tree = environment.parse(text)
+            uses = find_undeclared_variables(tree)
+            parsed = environment.from_string(text)
+        except TemplateSyntaxError as error:
+            raise UsageError(f"{place}, line {error.lineno}: {error.message}") from error
+        for unknown in sorted(uses - variables.keys()):
+            line = next(node.lineno for node in tree.find_all(nodes.Name) if node.name == unknown)
+            raise UsageError(
+                f"{place}, line {line}: there is no variable {unknown!r}; there are {', '.join(variables)}"
+            )
+        return cls(place=place, origin=origin, name=name, text=text, uses=frozenset(uses), _parsed=parsed)
 
     @property
     def label(self) -> str:
         """What a stored prompt says of it: its set, its name, the SHA-256 of its text."""
         return f"{self.origin}/{self.name}.txt sha256:{hashlib.sha256(self.text.encode()).hexdigest()}"
 
+    def fill(self, values: Mapping[str, object]) -> str:
+        """The words.
 
-def brought_files(folder: Traversable, origin: str) -> dict[str, TemplateFile]:
-    """The template files of a folder that vidence brings, by name."""
-    files = {}
-    for entry in folder.iterdir():
-        name = entry.name.removesuffix(".txt")
-        files[name] = TemplateFile(f"{origin}/{entry.name}", origin, name, entry.read_text("utf-8"))
-    return files
+        Raises:
+            UsageError: it cannot be filled with these values.
+        """
+        from jinja2 import TemplateError
+
+        try:
+            return self._parsed.render(values).strip("\n")
+        except (TemplateError, TypeError, ValueError, ArithmeticError) as error:  # 1 + "a", int("a"), 1 / 0
+            raise UsageError(
+                f"{self.place} cannot be filled: {error}; values given: {dict(values)}"
+            ) from error
+
+
+def names_in(folder: Traversable) -> list[str]:
+    """The names of the templates in a folder, sorted; a package of another author may hold more files."""
+    return sorted(e.name.removesuffix(".txt") for e in folder.iterdir() if e.name.endswith(".txt"))
+
+
+def brought_files(
+    folder: Traversable, origin: str, known: Mapping[str, Mapping[str, str]]
+) -> dict[str, Template]:
+    """The templates in a folder that vidence brings, by name; `known` says what each can use."""
+    return {
+        name: Template.parse(
+            (folder / f"{name}.txt").read_text("utf-8"),
+            place=f"{origin}/{name}.txt",
+            variables=known[name],
+            origin=origin,
+            name=name,
+        )
+        for name in names_in(folder)
+    }
 
 
 def own_files(
-    folder: Path, known: Sequence[str], *, what: str = "prompts", is_shared: bool = False
-) -> dict[str, TemplateFile]:
-    """The template files of a user's folder, by name.
+    folder: Path, known: Mapping[str, Mapping[str, str]], *, what: str = "prompts", is_shared: bool = False
+) -> dict[str, Template]:
+    """The templates in a user's folder, by name.
 
     Args:
         folder: the folder.
-        known: the names of the templates that it may hold.
+        known: the names of the templates that it may hold, with the variables that each can use.
         what: what the folder is one of, for messages.
         is_shared: whether other files in it are left alone.
 
     Raises:
-        UsageError: no folder, a file that is no such template, none at all, or one that cannot be read.
+        UsageError: no folder, a file that is no such template, none at all, one that cannot be read, or
+            one with an error; the message names the file and the line.
     """
     expected = ", ".join(f"{name}.txt" for name in known)
     if not folder.is_dir():
@@ -117,13 +188,16 @@ def own_files(
     files = {}
     for path in paths:
         try:
-            files[path.stem] = TemplateFile(str(path), "own", path.stem, path.read_text("utf-8"))
+            text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+        files[path.stem] = Template.parse(
+            text, place=str(path), variables=known[path.stem], origin="own", name=path.stem
+        )
     return files
 
 
-def digest_of(files: Iterable[TemplateFile]) -> str:
+def digest_of(files: Iterable[Template]) -> str:
     """The SHA-256 over the names and texts of templates."""
     digest = hashlib.sha256()
     for file in sorted(files, key=lambda file: file.name):
@@ -137,13 +211,6 @@ def choices_of(item: Item) -> list[dict[str, str]]:
     return [{"letter": a, "text": b} for a, b in zip(item.letters, item.choices, strict=True)]
 
 
-def _brought(set_name: str) -> dict[str, TemplateFile]:
-    """The files of a set that vidence brings, by name."""
-    if set_name not in sets():
-        raise UnknownNameError("set of prompts", set_name, sets())
-    return brought_files(_root() / _ASIDES_FOLDER, _OURS) | brought_files(_root() / set_name, set_name)
-
-
 @dataclass(frozen=True, kw_only=True)
 class Templates:
     """The templates that one run uses; it is a `contracts.Words`.
@@ -155,8 +222,7 @@ class Templates:
 
     set_name: str
     digest: str
-    _files: Mapping[str, TemplateFile]
-    _fillers: Mapping[str, "Filler"]
+    _files: Mapping[str, Template]
 
     @classmethod
     def load(cls, set_name: str, *, override: Path | None = None, is_shared: bool = False) -> Self:
@@ -172,21 +238,16 @@ class Templates:
             UsageError: the folder is not one of templates, or a template has an error; the message
                 names the file and the line.
         """
-        from vidence.ask.prompting.parsing import parse_template
-
-        files = _brought(set_name)
+        if set_name not in sets():
+            raise UnknownNameError("set of prompts", set_name, sets())
+        files = brought_files(_FOLDER / _ASIDES_FOLDER, _OURS, KNOWN)
+        files |= brought_files(_FOLDER / set_name, set_name, KNOWN)
         if override is not None:
-            files |= own_files(override, NAMES, is_shared=is_shared)
-        known = {**ASIDES, "frame": FRAME_VARIABLES}
-        fillers = {
-            name: parse_template(file.text, place=file.place, variables=known.get(name, VARIABLES))
-            for name, file in files.items()
-        }
+            files |= own_files(override, KNOWN, is_shared=is_shared)
         made = cls(
             set_name=set_name,
             digest=digest_of(file for file in files.values() if file.origin != _OURS),
             _files=MappingProxyType(files),
-            _fillers=MappingProxyType(fillers),
         )
         for name, variables in ASIDES.items():
             if "question" in variables:
@@ -242,16 +303,15 @@ class Templates:
         Raises:
             UsageError: there is no such template, or it cannot be filled with these values.
         """
-        self._file(name)
-        return self._fillers[name](values)
+        return self._file(name).fill(values)
 
     def left_out(self, variable: str, *names: str) -> str:
         """Why no model would see a variable that must stand in one of these templates; empty if it does."""
-        there = [name for name in names if name in self]
-        if any(variable in self._fillers[name].uses for name in there):
+        there = [self._files[name] for name in names if name in self]
+        if any(variable in file.uses for file in there):
             return ""
         return (
-            f"{' nor '.join(self._file(name).place for name in there)} does not use {{{{ {variable} }}}}, so "
+            f"{' nor '.join(file.place for file in there)} does not use {{{{ {variable} }}}}, so "
             f"that no model would see the {variable}"
         )
 
@@ -267,7 +327,7 @@ class Templates:
                 f"{why}; put it in. To leave it out on purpose, write {{% set left_out = question %}} there"
             )
 
-    def _file(self, name: str) -> TemplateFile:
+    def _file(self, name: str) -> Template:
         file = self._files.get(name)
         if file is None:
             there = ", ".join(f"{n}.txt" for n in sorted(self._files))

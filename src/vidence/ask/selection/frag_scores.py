@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.selection.scored import GridName, ScoredSettings, query_text
-from vidence.ask.selection.seeking import names_model
+from vidence.ask.selection.search import names_model
 from vidence.ask.selection.similarity import Best
 from vidence.contracts import Ask, Flow, Words
 from vidence.errors import DataError, UsageError

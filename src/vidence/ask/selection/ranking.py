@@ -4,7 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.ask.selection.uniform import Positions, midpoints
-from vidence.contracts import Selector
+from vidence.contracts import RankingSelector, ScoringSelector, Selector
 from vidence.media.clip import Clip
 from vidence.records import Item
 
@@ -63,7 +63,7 @@ def ranked(
 ) -> Positions:
     """What any selector chooses under a budget, best first and each frame once, so that prefixes nest.
 
-    A selector with a method `rank` is asked for its own order. The choice of any other, which is in the
+    A `RankingSelector` is asked for its own order. The choice of any other, which is in the
     order of time, is put in the order of `spread`: the first k are spread over all of it.
 
     Args:
@@ -84,13 +84,9 @@ def ranked(
         UsageError: `n_frames` is not positive, or the selector wants scores and has none.
         DataError: what the selector raises.
     """
-    rank = getattr(selector, "rank", None)
-    if rank is None:
-        chosen = np.unique(selector.select(clip, item, n_frames=n_frames))
-        return chosen[spread(len(chosen))]
-    order: Positions = (
-        rank(clip, item, n_frames=n_frames)
-        if scores is None
-        else rank(clip, item, n_frames=n_frames, scores=scores)
-    )
-    return order
+    if scores is not None and isinstance(selector, ScoringSelector):
+        return selector.rank(clip, item, n_frames=n_frames, scores=scores)
+    if isinstance(selector, RankingSelector):
+        return selector.rank(clip, item, n_frames=n_frames)
+    chosen = np.unique(selector.select(clip, item, n_frames=n_frames))
+    return chosen[spread(len(chosen))]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from vidence.ask.selection import ranking
 from vidence.ask.selection.candidates import grid
 from vidence.ask.selection.score_files import Scored, checked_scores, read_scores
+from vidence.ask.selection.search import other_models
 from vidence.ask.selection.uniform import Positions, check_budget, midpoints
 from vidence.catalog import FilePath
 from vidence.contracts import ScoreRules, ScoringSelector
@@ -116,6 +117,7 @@ class ByScores(ScoringSelector):
 
     def __init__(self, name: str, settings: ScoredSettings) -> None:
         self.score_rules = settings.score_rules(name)
+        self.models = other_models(self.score_rules.embedder)
         self._name, self._grid = name, grid(settings.grid)
         self._table = read_scores(Path(settings.scores)) if settings.scores else None
         self.scores_digest = self._table.digest if self._table else ""

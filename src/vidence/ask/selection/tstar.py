@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from vidence.ask.selection import ranking
 from vidence.ask.selection.scored import ByScores, Scores, query_text
-from vidence.ask.selection.seeking import Objects, Search, SearchResult, SearchView, names_model
+from vidence.ask.selection.search import Objects, Search, SearchResult, SearchView, names_model, other_models
 from vidence.ask.selection.tstar_search import (
     ALONE_HEIGHT_PX,
     ALONE_WIDTH_PX,
@@ -96,6 +96,7 @@ class Tstar(ByScores):
         super().__init__("tstar", settings)
         self._settings = settings
         self.objects_from = settings.objects if names_model(settings.objects) else ""
+        self.models = other_models(self.score_rules.embedder, self.objects_from)
 
     def rng(self, item: Item) -> np.random.Generator:
         """The generator of a question; the same seed for all would draw the same places in all of them."""
@@ -157,7 +158,7 @@ class Tstar(ByScores):
         (reply,) = yield [Ask(prompt=prompt, sampling=Sampling(temperature=0.0, max_tokens=512))]
         return read_objects(reply.text, item_id=item.item_id)
 
-    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
+    def search(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
         """SearchStep at mosaics until every target was found or the budget of looks is spent.
 
         Args:

@@ -14,7 +14,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.ask.selection.scored import GridName, ScoredSettings
-from vidence.ask.selection.seeking import Objects
+from vidence.ask.selection.search import Objects
 from vidence.ask.selection.uniform import Positions
 from vidence.errors import DataError, UsageError
 

@@ -6,6 +6,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final, Literal
 
+import msgspec
 import numpy as np
 from msgspec import Meta
 
@@ -24,25 +25,19 @@ from vidence.explain.diagnostics.conditions import (
 from vidence.explain.diagnostics.tables import (
     Figures,
     Flagged,
-    Line,
     SideBySide,
-    by_name,
     chance_of,
     flagged,
     guesses,
     kinds,
-    lines,
-    number,
-    share,
     side_by_side,
-    tabulate,
     tag_tables,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.statistics.agreement import fleiss_kappa
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table
+from vidence.tables.table import Line, Table, by_name, lines, number, share, tabulate
 
 FORCED: Final = "forced"  # the template of the words that force a choice
 UNDER_TEST: Final = "the model under test"
@@ -105,13 +100,9 @@ class Settings(Record):
     def procedure(self) -> Procedure:
         """The protocol, with what was given in its place."""
         usual = "herbench" if len(self.models) == _HERBENCH_MODELS else "humanpcr"
-        rules = PROTOCOLS[self.protocol or usual]
-        return Procedure(
-            runs=self.runs or rules.runs,
-            permute=rules.permute if self.permute is None else self.permute,
-            forced=rules.forced if self.forced is None else self.forced,
-            at_least=self.at_least or rules.at_least,
-        )
+        given = {name: getattr(self, name) for name in Procedure.__struct_fields__}
+        known = {name: value for name, value in given.items() if value is not None}
+        return msgspec.structs.replace(PROTOCOLS[self.protocol or usual], **known)
 
     @property
     def n_votes(self) -> int:

@@ -17,25 +17,19 @@ from vidence.explain.diagnostics.conditions import Condition, Count, ReplyScore,
 from vidence.explain.diagnostics.tables import (
     NO_ADJUSTMENT,
     Figures,
-    Measure,
     SideBySide,
-    by_name,
     by_tag,
     difference,
     holm,
     kinds,
-    lines,
-    number,
-    share,
     side_by_side,
-    tabulate,
 )
 from vidence.media.encode import Size
 from vidence.records import Estimate, ImagePart, Item, Prompt, Record
 from vidence.statistics.plateau import FEWEST_AMOUNTS, Course, Plateau, find_plateau
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Chart, Point, Series, Statement
-from vidence.tables.table import Table, Value
+from vidence.tables.table import Measure, Table, Value, by_name, lines, number, share, tabulate
 
 PLAN: Final = "plan"
 EVIDENCE: Final = "evidence"

@@ -60,11 +60,18 @@ def ask_together(subject: Subject, conditions: Sequence[Condition]) -> Flow[list
     scores: list[ReplyScore] = []
     for one, reply in zip(conditions, replies, strict=True):
         score = yield from subject.mark(reply, order=one.order)
-        scores.append(_reply_score(reply, score, order=one.order))
+        scores.append(reply_score(reply, score, order=one.order))
     return scores
 
 
-def _reply_score(reply: Reply, score: Score, *, order: tuple[int, ...]) -> ReplyScore:
+def reply_score(reply: Reply, score: Score, *, order: tuple[int, ...] = ()) -> ReplyScore:
+    """How a reply was scored, its letter in the item's own order of choices.
+
+    Args:
+        reply: the reply.
+        score: what the subject made of it.
+        order: in which the choices were shown; empty for the item's own.
+    """
     outcome, value, why = score.outcome, score.value, ""
     if isinstance(outcome, Failed):
         value, why = None, f"{outcome.error}: {outcome.message}"

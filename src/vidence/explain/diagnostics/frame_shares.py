@@ -14,22 +14,12 @@ from numpy.typing import NDArray
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
-from vidence.explain.diagnostics.tables import (
-    Figures,
-    Line,
-    Measure,
-    counted,
-    lines,
-    number,
-    share,
-    tabulate,
-    tag_tables,
-)
+from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
 from vidence.tables.charts import Group, Statement, Violins
-from vidence.tables.table import Row, Table
+from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "frames"
 ORACLE: Final = "evidence:only"
@@ -139,6 +129,18 @@ class FrameSharesFinding(Record, omit_defaults=True):
     n_unread: int = 0
     """Replies that could not be read."""
 
+    @property
+    def even(self) -> float:
+        """The share of every frame if all added the same: the least that `top_share` can be."""
+        return 1 / len(self.shares)
+
+    @property
+    def top_bounds(self) -> tuple[float, float]:
+        """The least and the most that the largest share can be; alike where all letters are known."""
+        top = self.top_share or 0.0
+        low, high = self.top_share_low, self.top_share_high
+        return top if low is None else low, top if high is None else high
+
 
 class FrameShares:
     """Leave-one-out shares of the frames in the log-probability of a model's own answer.
@@ -213,14 +215,13 @@ class FrameShares:
             why = f"the request for log-probabilities was rejected: {error}"
             return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
         over = [of_logps(reply.choice_logps, item.letters) for reply in replies]
-        known = [one for one in over if one is not None]
-        if len(known) < len(over):
+        if n_without := over.count(None):
             why = (
-                f"{len(over) - len(known)} of {len(over)} replies have none of a choice letter; ask a model "
+                f"{n_without} of {len(over)} replies have none of a choice letter; ask a model "
                 "that gives them, with a prompt that wants the letter first, or take mode=sampling"
             )
             return msgspec.structs.replace(found, excluded="no log-probabilities", why=why)
-        return _with_shares(item, known, found)
+        return _with_shares(item, over, found)
 
     def _by_draws(
         self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
@@ -235,16 +236,14 @@ class FrameShares:
         for reply in replies:
             score = yield from subject.mark(reply)
             letters.append(score.outcome.answer if isinstance(score.outcome, Answered) else "")
-        over = [
-            of_draws(letters[start : start + n_draws], item.letters) for start in _starts(prompts, n_draws)
-        ]
+        starts = range(0, len(letters), n_draws)
+        over = [of_draws(letters[start : start + n_draws], item.letters) for start in starts]
         n_unread = sum(letter not in item.letters for letter in letters)
         found = msgspec.structs.replace(found, method="sampling", draws=n_draws, n_unread=n_unread)
-        known = [one for one in over if one is not None]
-        if len(known) < len(over):
-            why = f"none of {n_draws} draws could be read for {len(over) - len(known)} of {len(over)} prompts"
+        if n_without := over.count(None):
+            why = f"none of {n_draws} draws could be read for {n_without} of {len(over)} prompts"
             return msgspec.structs.replace(found, excluded="unreadable", why=why)
-        return _with_shares(item, known, found)
+        return _with_shares(item, over, found)
 
     def summarise(
         self, examined: Sequence[Examined], *, rng: np.random.Generator, level: float
@@ -406,12 +405,12 @@ def share_out(full: OverLetters, without: Sequence[OverLetters]) -> Shares:
     )
 
 
-def _starts(prompts: Sequence[Prompt], n_draws: int) -> range:
-    return range(0, len(prompts) * n_draws, n_draws)
-
-
-def _with_shares(item: Item, over: Sequence[OverLetters], found: FrameSharesFinding) -> FrameSharesFinding:
-    full, *without = over
+def _with_shares(
+    item: Item, over: Sequence[OverLetters | None], found: FrameSharesFinding
+) -> FrameSharesFinding:
+    """The finding with what follows from the probabilities, all of which are known."""
+    known = [one for one in over if one is not None]
+    full, *without = known
     shared = share_out(full, without)
     chosen = item.letters[shared.chosen]
     found = msgspec.structs.replace(
@@ -420,7 +419,7 @@ def _with_shares(item: Item, over: Sequence[OverLetters], found: FrameSharesFind
         chosen=chosen,
         is_right=chosen == item.answer,
         deltas=tuple(shared.deltas.tolist()),
-        n_floored=sum(one.n_floored for one in over),
+        n_floored=sum(one.n_floored for one in known),
     )
     bounds = shared.top_bounds if found.n_floored else None
     if shared.shares is None:
@@ -494,22 +493,17 @@ class _Shared:
     """One question that has shares."""
 
     item: Item
-    is_right: bool
-    top: float
-    top_low: float
-    top_high: float
-    entropy: float
-    n_frames: int
+    found: FrameSharesFinding
 
     @property
-    def even(self) -> float:
-        """The share of every frame if all added the same: the least that `top` can be."""
-        return 1 / self.n_frames
+    def top(self) -> float:
+        return self.found.top_share or 0.0
 
     @property
-    def beyond_even(self) -> float:
-        """Where `top` lies between even shares, 0, and one frame alone, 1."""
-        return (self.top - self.even) / (1 - self.even)
+    def is_open(self) -> bool:
+        """Whether letters that were not reported leave the largest share open."""
+        low, high = self.found.top_bounds
+        return low < high
 
 
 Some: TypeAlias = Sequence[_Shared]
@@ -517,32 +511,14 @@ Groups: TypeAlias = Mapping[str, Some]
 Of: TypeAlias = Callable[[_Shared], float]
 _MEASURES: Mapping[str, tuple[str, Of]] = {
     "top": ("top-1 share", lambda one: one.top),
-    "beyond-even": ("beyond even", lambda one: one.beyond_even),
-    "entropy": ("entropy", lambda one: one.entropy),
+    "beyond-even": ("beyond even", lambda one: (one.top - one.found.even) / (1 - one.found.even)),
+    "entropy": ("entropy", lambda one: one.found.entropy or 0.0),
 }
 _LABELS = {"right": "answered right", "wrong": "answered wrong"}
 
 
-def _shared(examined: Sequence[Examined]) -> list[_Shared]:
-    return [
-        _Shared(
-            item=one.item,
-            is_right=bool(found.is_right),
-            top=found.top_share,
-            top_low=found.top_share if found.top_share_low is None else found.top_share_low,
-            top_high=found.top_share if found.top_share_high is None else found.top_share_high,
-            entropy=found.entropy,
-            n_frames=len(found.shares),
-        )
-        for one in examined
-        if isinstance(found := one.finding, FrameSharesFinding)
-        and found.top_share is not None
-        and found.entropy is not None
-    ]
-
-
 def _answered(some: Some, *, right: bool) -> list[_Shared]:
-    return [one for one in some if one.is_right == right]
+    return [one for one in some if bool(one.found.is_right) == right]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -558,7 +534,11 @@ class _Summary:
 
     def statements(self) -> tuple[Statement, ...]:
         """The headline first."""
-        every = _shared(self.examined)
+        every = [
+            _Shared(item=one.item, found=found)
+            for one in self.examined
+            if isinstance(found := one.finding, FrameSharesFinding) and found.shares
+        ]
         groups: Groups = {"all": every} | {key: _answered(every, right=key == "right") for key in _LABELS}
         compared = {}
         if groups["right"] and groups["wrong"]:
@@ -566,7 +546,7 @@ class _Summary:
         made: list[Statement] = [self._headline(groups, compared)]
         if compared:
             made.append(self._effects(compared))
-        if any(one.top_low < one.top_high for one in every):
+        if any(one.is_open for one in every):
             made.append(self._bounds(groups))
         if every:
             made.append(self._violins(groups))
@@ -583,7 +563,7 @@ class _Summary:
         return lambda some: self.figures.over(some, of, bounds=(0.0, most))
 
     def _even(self, text: str = "") -> Measure[Some]:
-        return share("even", self._mean(lambda one: one.even), "even share", note=text)
+        return share("even", self._mean(lambda one: one.found.even), "even share", note=text)
 
     def _headline(self, groups: Groups, compared: Mapping[str, TwoGroups]) -> Table:
         notes = {
@@ -605,7 +585,7 @@ class _Summary:
             measures=(
                 *map(measure, _MEASURES),
                 self._even("1 / number of frames"),
-                number("frames", self._mean(lambda one: one.n_frames, most=math.inf)),
+                number("frames", self._mean(lambda one: len(one.found.shares), most=math.inf)),
                 number("n", len, "questions"),
             ),
             notes=(self._method_note(), _PRINTED),
@@ -649,20 +629,16 @@ class _Summary:
 
     def _bounds(self, groups: Groups) -> Table:
         """How far the shares may be off, since models do not report every letter."""
-
-        def n_open(some: Some) -> int:
-            return sum(one.top_low < one.top_high for one in some)
-
         return tabulate(
             "bounds",
             "Top-1 share whatever the letters had that were not reported",
             label="questions",
             rows=lines(groups.items(), _LABELS),
             measures=(
-                share("low", self._mean(lambda one: one.top_low), "at least"),
+                share("low", self._mean(lambda one: one.found.top_bounds[0]), "at least"),
                 share("given", self._mean(lambda one: one.top), "as given"),
-                share("high", self._mean(lambda one: one.top_high), "at most"),
-                number("n", n_open, "questions with such letters"),
+                share("high", self._mean(lambda one: one.found.top_bounds[1]), "at most"),
+                number("n", lambda some: sum(one.is_open for one in some), "questions with such letters"),
             ),
             notes=(
                 "As given: each letter that was not reported has the most that it can have. A server that "

@@ -21,8 +21,6 @@ from vidence.explain.diagnostics.conditions import (
 from vidence.explain.diagnostics.tables import (
     Figures,
     Flagged,
-    Line,
-    Measure,
     SideBySide,
     chance_of,
     difference,
@@ -30,16 +28,12 @@ from vidence.explain.diagnostics.tables import (
     guesses,
     holm,
     kinds,
-    lines,
-    number,
-    share,
     side_by_side,
-    tabulate,
     tag_tables,
 )
 from vidence.records import Estimate, Record
 from vidence.tables.charts import Statement
-from vidence.tables.table import Table
+from vidence.tables.table import Line, Measure, Table, lines, number, share, tabulate
 
 FULL, CENTRAL = "full", "central"
 LABELS: Mapping[str, str] = {

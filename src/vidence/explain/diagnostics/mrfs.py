@@ -10,21 +10,11 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics.conditions import Count
-from vidence.explain.diagnostics.tables import (
-    Figures,
-    Line,
-    Measure,
-    counted,
-    lines,
-    number,
-    share,
-    tabulate,
-    tag_tables,
-)
-from vidence.records import Answered, Estimate, Failed, Item, Outcome, Record, Reply, Score
+from vidence.explain.diagnostics.conditions import Count, reply_score
+from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
+from vidence.records import Estimate, Failed, Item, Record, Reply
 from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
-from vidence.tables.table import Row, Table
+from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "ranked"
 Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
@@ -164,7 +154,7 @@ class Prober:
     n_frames: int
     right: dict[int, bool | None] = field(default_factory=dict)
     asked: list[int] = field(default_factory=list)
-    outcomes: dict[Shot, Outcome] = field(default_factory=dict)
+    said: dict[Shot, tuple[str, str]] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
     def ask(self, *shots: Shot) -> Flow[None]:
@@ -190,27 +180,22 @@ class Prober:
     def _score(self, shot: Shot, reply: Reply | RejectedRequestError) -> Flow[None]:
         n_shown, sample = shot
         right: bool | None = None
+        error = ""
         if isinstance(reply, RejectedRequestError):
-            self.errors.append(_with(n_shown, str(reply)))
+            error = str(reply)
         else:
             try:
-                score: Score = yield from self.subject.mark(reply)
-            except RejectedRequestError as error:
-                self.errors.append(_with(n_shown, f"the judge did not take the reply: {error}"))
+                scored = reply_score(reply, (yield from self.subject.mark(reply)))
+            except RejectedRequestError as rejected:
+                error = f"the judge did not take the reply: {rejected}"
             else:
-                right = self._read(n_shown, score)
-                self.outcomes[shot] = score.outcome
+                right = None if scored.value is None else scored.value == 1.0
+                error = scored.why
+                self.said[shot] = (scored.kind, scored.answer)
+        if error:
+            self.errors.append(f"with {n_shown} frames: {error}")
         if sample == 0:
             self.right[n_shown] = right
-
-    def _read(self, n_shown: int, score: Score) -> bool | None:
-        if isinstance(score.outcome, Failed):
-            self.errors.append(_with(n_shown, score.outcome.message))
-            return None
-        if score.value is None:
-            self.errors.append(_with(n_shown, "the answer waits for a judge; name one with --judge-model"))
-            return None
-        return score.value == 1.0
 
     def finding(self, result: Result, *, least: int) -> MrfsFinding:
         """What was found, as the record that is stored."""
@@ -227,10 +212,8 @@ class Prober:
         )
 
     def _is_changed(self) -> bool | None:
-        first, second = (self.outcomes.get((self.n_frames, sample)) for sample in (0, 1))
-        if first is None or second is None:
-            return None
-        return _said(first) != _said(second)
+        first, second = (self.said.get((self.n_frames, sample)) for sample in (0, 1))
+        return None if first is None or second is None else first != second
 
     def stopped(self, *, n_steps: int = 0) -> Result:
         """An error, with its reason."""
@@ -252,14 +235,6 @@ def _replies(asks: Sequence[Ask]) -> Flow[list[Reply | RejectedRequestError]]:
     for ask in asks:
         found += yield from _replies([ask])
     return found
-
-
-def _with(n_shown: int, message: str) -> str:
-    return f"with {n_shown} frames: {message}"
-
-
-def _said(outcome: Outcome) -> tuple[str, str]:
-    return type(outcome).__name__, outcome.answer if isinstance(outcome, Answered) else ""
 
 
 def _is_monotone(right: dict[int, bool | None], tried: range) -> bool | None:

@@ -14,23 +14,18 @@ from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import Condition, ReplyScore, ask_together
 from vidence.explain.diagnostics.tables import (
     Figures,
-    Measure,
     SideBySide,
     Values,
-    by_name,
     difference,
     guesses,
     holm,
     kinds,
-    number,
-    share,
     side_by_side,
-    tabulate,
     tag_tables,
 )
 from vidence.records import Estimate, Item, Record
 from vidence.tables.charts import Dot, Scatter, Statement
-from vidence.tables.table import Table
+from vidence.tables.table import Measure, Table, by_name, number, share, tabulate
 
 PLAN: Final = "plan"
 ORACLE: Final = "evidence-frames"

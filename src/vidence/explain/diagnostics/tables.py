@@ -1,8 +1,8 @@
-"""Tables of diagnostics: figures with intervals, columns with how to compute them, conditions compared."""
+"""Tables of diagnostics: figures with intervals, columns of several of them, conditions compared."""
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
@@ -17,7 +17,7 @@ from vidence.statistics import paired
 from vidence.statistics.intervals import FEW_CLUSTERS, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Column, Row, Table, Value
+from vidence.tables.table import Column, Line, Measure, Table, Value, by_name, lines, number, share, tabulate
 
 LEAST_VALUES, MOST_VALUES = 2, 40  # of a tag that parts the questions
 NO_ADJUSTMENT = "No adjustment for the number of lines."
@@ -26,8 +26,6 @@ _ROUNDING = 1e-9
 Values: TypeAlias = NDArray[np.float64]
 FindingT = TypeVar("FindingT", bound=Record)
 RowT = TypeVar("RowT")
-RowT_contra = TypeVar("RowT_contra", contravariant=True)
-AboutT_co = TypeVar("AboutT_co", covariant=True)
 
 
 class _OfItem(Protocol):
@@ -150,24 +148,6 @@ def chance_of(n_least: int, n_tries: int, chance: float) -> float:
 # --------------------------------------------------------------------------- columns and rows
 
 
-@dataclass(frozen=True, kw_only=True)
-class Measure(Generic[RowT_contra]):
-    """A column of a table: its heading, and its value for what a row is about (a condition, questions, …)."""
-
-    heading: Column
-    of: Callable[[RowT_contra], Value]
-
-
-def number(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
-    """A column of numbers or words; without a title its key is one."""
-    return Measure(heading=Column(key=key, title=title or key, note=note), of=of)
-
-
-def share(key: str, of: Callable[[RowT], Value], title: str = "", *, note: str = "") -> Measure[RowT]:
-    """A column of shares from 0 to 1, or of their differences; shown in per cent."""
-    return Measure(heading=Column(key=key, title=title or key, note=note, kind="share"), of=of)
-
-
 def difference(
     key: str, found: Mapping[str, Difference], title: str, *, note: str = "paired"
 ) -> Measure[str]:
@@ -223,63 +203,6 @@ def kinds(scores: Mapping[str, Sequence[Sequence[ReplyScore]]]) -> tuple[Measure
         number(
             "cut", n_of(lambda one: one.is_cut), "cut off", note="replies that ended at the limit of tokens"
         ),
-    )
-
-
-@dataclass(frozen=True)
-class Line(Generic[AboutT_co]):
-    """A row of a table before it is computed: what it is called, and what it is about."""
-
-    key: str
-    label: str
-    about: AboutT_co
-    detail: str = field(default="", kw_only=True)
-
-
-def lines(rows: Iterable[tuple[str, RowT]], labels: Mapping[str, str] | None = None) -> Iterator[Line[RowT]]:
-    """Lines by key and what they are about, called as `labels` say, otherwise by their key."""
-    return (Line(key, (labels or {}).get(key, key), about) for key, about in rows)
-
-
-def by_name(names: Iterable[str], labels: Mapping[str, str] | None = None) -> Iterator[Line[str]]:
-    """Lines that are about what their key says, such as a condition."""
-    return lines(((name, name) for name in names), labels)
-
-
-def tabulate(
-    name: str,
-    title: str,
-    *,
-    label: str,
-    rows: Iterable[Line[RowT]],
-    measures: Sequence[Measure[RowT]],
-    notes: Iterable[str] = (),
-) -> Table:
-    """A table of these measures.
-
-    Args:
-        name: unique within a diagnostic.
-        title: what it shows.
-        label: the heading over the names of the rows.
-        rows: taken one after another, each with all measures.
-        measures: the columns.
-        notes: what must be known to read it, in sentences; empty ones fall away.
-    """
-    return Table(
-        name=name,
-        title=title,
-        label=label,
-        columns=tuple(measure.heading for measure in measures),
-        rows=tuple(
-            Row(
-                key=row.key,
-                label=row.label,
-                values=tuple(m.of(row.about) for m in measures),
-                detail=row.detail,
-            )
-            for row in rows
-        ),
-        note=" ".join(filter(None, notes)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
-from vidence.ask.benchmarks.question_files import Fault, QuestionFile, csv_rows, lines
+from vidence.ask.files import DataFile, FieldError, csv_rows, lines
 from vidence.errors import DataError
 from vidence.make.cards.falsifying import check_changes
 from vidence.make.cards.scenes import read_sentence
@@ -185,7 +185,7 @@ def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tup
             f"{path} ends in {ending or 'nothing'}; expected a file of cards ending in .jsonl or .csv"
         )
     try:
-        file = QuestionFile(path, path.read_text("utf-8-sig").encode())
+        file = DataFile(path=path, content=path.read_text("utf-8-sig").encode())
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read as UTF-8 text: {error}") from error
     if ending != ".csv":
@@ -194,8 +194,8 @@ def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tup
         return
     known = sorted(set(kind.__annotations__) - {"changes"})
     for line, row in csv_rows(file, needed=needed, known=known):
-        if isinstance(row, Fault):
-            yield int(line), f"{row.field}: {row.reason}"
+        if isinstance(row, FieldError):
+            yield int(line), str(row)
         else:
             given = {name: cell for name, cell in row.items() if cell or name in needed}
             frames = {"frames": given["frames"].split()} if "frames" in given else {}

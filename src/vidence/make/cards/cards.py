@@ -19,7 +19,7 @@ from vidence.make.cards.screening import (
 from vidence.make.events.lexicon import action_words, appearance_words
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import APPEARANCE, PATH, SYSTEM, CardWording
-from vidence.make.writing.writer import Doubt, Objection, Piece, image, misshapen, repaired, tidy, write_all
+from vidence.make.writing.writer import Doubt, Objection, Piece, image, in_words, misshapen, tidy, write_all
 from vidence.records import Prompt, Record, TextPart
 
 STAGE: Final = "cards"
@@ -96,13 +96,13 @@ def write_cards(
     rules = rules or CardChecks()
     shown = _prompts(pictures, times_s=times_s, wording=wording)
     kinds: tuple[Literal["A", "B"], ...] = ("A", "B")
-    pieces = [Piece(prompt=shown[kind], read=_reader(kind, strict=rules.strict)) for kind in kinds]
+    pieces = [Piece(prompt=shown[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds]
     a_piece, b_piece = yield from write_all(pieces, wording)
     if any(_is_mixed(piece) for piece in (a_piece, b_piece)):
         return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
     a_text, b_text = _text(a_piece), _text(b_piece)
     if problem := _leak(a_text, b_text, rules.limit):
-        again = repaired(shown["B"], b_piece.said, problem=problem, wording=wording)
+        again = wording.repaired(shown["B"], b_piece.said, problem=problem)
         fresh = replace(b_piece, prompt=again, n_tries=0, made=None, spare=None)
         (b_piece,) = yield from write_all([fresh], wording)
         if _is_mixed(b_piece):

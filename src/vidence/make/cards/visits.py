@@ -4,14 +4,15 @@ from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from vidence.make.pipeline.material import Dropped
-from vidence.make.tasks.people import REACH, reaches
-from vidence.seeing.space import edges_at
+from vidence.seeing.space import Edge, edges_at
 from vidence.seeing.tracks import Track, TrackedVideo
 
 REASON: Final = "out-and-back"
 _LEAST_S = 1.0
+_REACH = 0.05  # as near to an edge as this share of the frame, as for coming and going
 
 
 def part_visits(
@@ -74,6 +75,18 @@ def _part(track: Track, places: slice, number: int) -> Track:
 
 def _at_edge(track: Track, place: int, video: TrackedVideo) -> bool:
     """Whether a box lies in the band of an edge and comes near to it."""
-    size_px = video.width_px, video.height_px
     edges = edges_at(track.centroids_px[place], width_px=video.width_px, height_px=video.height_px)
-    return any(reaches(track.boxes_px[place], edge, size_px, reach=REACH) for edge in edges)
+    return any(_is_near(track.boxes_px[place], edge, video) for edge in edges)
+
+
+def _is_near(box_px: NDArray[np.float64], edge: Edge, video: TrackedVideo) -> bool:
+    left, top, right, bottom = box_px.tolist()
+    match edge:
+        case "left":
+            return bool(left <= _REACH * video.width_px)
+        case "right":
+            return bool(right >= (1 - _REACH) * video.width_px)
+        case "top":
+            return bool(top <= _REACH * video.height_px)
+        case "bottom":
+            return bool(bottom >= (1 - _REACH) * video.height_px)

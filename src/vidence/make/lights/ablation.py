@@ -25,7 +25,6 @@ from vidence.make.lights.ablation_config import (
 )
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
 from vidence.records import Estimate, Record
-from vidence.report.diagnosed import said_of, settings
 from vidence.report.export import write_file
 from vidence.report.results import Run, load_run
 from vidence.report.tables import guesses_of
@@ -323,16 +322,16 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
     whole = {"format": JSON_FORMAT} | {name: getattr(ablated, name) for name in parts}
     asked, varied = ablated.config.ask.models, ablated.config.vary
     page = render(
-        "ablation.html.j2",
+        "diagnosis.html.j2",
+        eyebrow="vidence ablation",
         title=f"{_several(asked, 'model')}, {_several(varied, 'manipulation')}",
         sentences=(
             f"{ablated.n_clips} clips of point lights, each shown in every condition; chance is "
             f"{100 * ablated.chance:.1f} %. Bars are intervals of 95 %, with clips as clusters.",
             *ablated.notes,
         ),
-        said=[said_of(one) for one in statements(ablated)],
-        facts=(("Configuration", settings(ablated.config)),),
-        drawing_of=lambda table: None,  # the figures here are those of the statements
+        statements=statements(ablated),
+        facts=(("Configuration", ablated.config),),
     )
     contents = {
         "csv": csv_text([_COLUMNS, *rows]).encode(),

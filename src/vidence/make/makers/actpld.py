@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.ask.benchmarks.actpld import Labels
-from vidence.ask.benchmarks.question_files import QuestionFile
+from vidence.ask.files import DataFile
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
@@ -209,7 +209,7 @@ class _Build(Session):
             path = self.out / "labels.csv"
             content, notes = labels_table(read.trials)
             self.ledger.notes.extend(notes)
-        choices, dropped = fixed_choices(clips, trials, Labels(QuestionFile(path=path, content=content)))
+        choices, dropped = fixed_choices(clips, trials, Labels(DataFile(path=path, content=content)))
         self.close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
         if not self.reaches("tables"):
             return (), len(choices)

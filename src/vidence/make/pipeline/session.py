@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from vidence.contracts import Flow
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.errors import MediaError, UnknownNameError
 from vidence.make.pipeline.cache import Artifact, ArtifactCache, FlowUnit, Unit
 from vidence.make.pipeline.kept_video import KeptVideo, kept_video

@@ -37,8 +37,8 @@ def made_section(made: PlantedMaking) -> Section:
         "From these the maker of HERBench's questions followed the figures, had a card written of each by a "
         "simulated model that sees their coats, and wrote questions. The boxes of the figures came from a "
         "file; who is who in them, it had to find out. Each choice of each question is read and held against "
-        f"the plan. The page of the making, {'/'.join(made.page.parts[-3:])} beside this one, shows them with "
-        "frames of their evidence.",
+        f"the plan. The page of the making, {'/'.join(made.page.parts[-3:])} beside this one, shows them "
+        "with frames of their evidence.",
         verdict,
         _leak_words(made),
     )

@@ -15,7 +15,7 @@ from PIL import Image
 from vidence.contracts import Request
 from vidence.engine import engine as engine_module
 from vidence.engine import evaluate
-from vidence.engine.engine import Environment
+from vidence.engine.environment import Environment
 from vidence.engine.prepare import make_plan
 from vidence.engine.store import RunStore
 from vidence.records import Answered, ImagePart, Reply, Trial, Unreadable
@@ -86,7 +86,7 @@ def run(data: Path, out: Path, model: Watcher, **overrides: object) -> dict[str,
         on_event=lambda _: None,
     )
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(engine_module, "open_model", lambda _: model)
+        patch.setattr(engine_module, "create", lambda kind, _: model)
         anyio.run(go)
     with RunStore(out) as store:
         return {trial.item_id: trial for trial in store.trials()}

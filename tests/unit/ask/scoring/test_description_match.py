@@ -186,6 +186,16 @@ def test_words_that_only_look_inflected_keep_theirs() -> None:
     ]  # fmt: skip
 
 
+def test_short_words_lose_their_endings_from_five_letters_on() -> None:
+    assert [stem(w) for w in ("using", "owing", "ended", "aging", "aced")] == [
+        "us",
+        "ow",
+        "end",
+        "ag",
+        "aced",
+    ]
+
+
 def test_a_form_needs_all_its_words_in_order_and_near() -> None:
     labels = [LabelWords(text="sweep_floor")]
     for said, n in (

@@ -76,6 +76,7 @@ def test_candidates_are_up_to_256_uniform_frames() -> None:
     long = Clip.of_times(np.arange(1024) / 10, fps=10.0)
     assert make().candidates(long).tolist() == list(range(0, 1024, 4))
     assert make().score_rules.embedder == "model:openai:x"
+    assert make().models == ("openai:x",)
 
 
 @pytest.mark.parametrize("argument", ["openai:x", "model:", "models"])

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence import catalog
 from vidence.ask.prompting.templates import Templates
-from vidence.ask.selection.seeking import Objects, SearchResult, SearchView
+from vidence.ask.selection.search import Objects, SearchResult, SearchView
 from vidence.ask.selection.tstar import Tstar, read_objects
 from vidence.errors import DataError, UsageError
 from vidence.media.clip import Clip
@@ -45,13 +45,13 @@ def named(selector: Tstar, item: Item = ITEM) -> Objects:
 def run(
     selector: Tstar, see: See, objects: Objects, *, n_frames: int = 4
 ) -> tuple[SearchResult, list[SearchView]]:
-    seeking = selector.seek(CLIP, ITEM, objects=objects, n_frames=n_frames)
+    searching = selector.search(CLIP, ITEM, objects=objects, n_frames=n_frames)
     views: list[SearchView] = []
     try:
-        wanted = next(seeking)
+        wanted = next(searching)
         while True:
             views.append(wanted)
-            wanted = seeking.send(see(wanted))
+            wanted = searching.send(see(wanted))
     except StopIteration as done:
         return done.value, views
 
@@ -89,6 +89,7 @@ def test_an_item_without_tags_is_refused() -> None:
 def test_a_model_is_asked_with_eight_uniform_frames() -> None:
     selector = make(objects="model:openai:x")
     assert selector.objects_from == "model:openai:x"
+    assert selector.models == ("openai:x",)
     assert selector.overview(CLIP).tolist() == [25, 75, 125, 175, 225, 275, 325, 375]
     assert make().overview(CLIP).tolist() == []
     flow = selector.name_objects(ITEM, IMAGES, words=WORDS)
@@ -211,5 +212,5 @@ def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
 def test_a_clip_without_frames_has_nothing_to_look_at() -> None:
     empty = Clip.of_times(np.zeros(0), fps=0.0)
     with pytest.raises(StopIteration) as done:
-        next(make().seek(empty, ITEM, objects=Objects(targets=("cup",)), n_frames=4))
+        next(make().search(empty, ITEM, objects=Objects(targets=("cup",)), n_frames=4))
     assert done.value.value.positions.tolist() == []

@@ -281,3 +281,9 @@ def test_scores_that_are_no_confidences_are_refused(bad: float) -> None:
 def test_options_that_mean_nothing_are_refused(options: dict[str, str]) -> None:
     with pytest.raises(UsageError, match=next(iter(options))):
         make(**options)
+
+
+def test_the_first_frame_inherits_from_its_neighbours() -> None:
+    found, _ = found_in(40, {0: {"cat": 0.0}, 1: {"cat": 0.8}}, SearchSettings(side=7, ratio=1.0))
+    # Every frame is in the first mosaic; the upper quarter gives to both sides, to frame 0 too.
+    np.testing.assert_allclose(found.scores[:4], np.array([1 / 2, 1, 1 / 2, 1 / 3]) * 0.8)

@@ -375,6 +375,10 @@ def test_intervals_hold_the_planted_gain() -> None:
 # ------------------------------------------------------------------------------ options
 
 
+def test_a_bin_may_hold_one_number() -> None:
+    assert diagnostic(by="evidence", groups="2-2|3+").settings.groups == ("2-2", "3+")
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -171,6 +171,10 @@ def test_spans_that_overlap_give_different_frames() -> None:
 def test_a_span_shorter_than_a_frame_has_the_one_on_screen() -> None:
     item = asked_for(0, evidence=(Evidence(start_s=3.2, end_s=3.3), Evidence(start_s=8.0, end_s=9.0)))
     assert evidence_positions(item, (1.0, 3.0, 4.0, 8.5)) == [1, 3]
+    # At its very start, too, and the latest of those before it.
+    item = asked_for(0, evidence=(Evidence(start_s=3.0, end_s=3.0),))
+    assert evidence_positions(item, (1.0, 2.0, 3.0, 4.0)) == [2]
+    assert evidence_positions(item, (1.0, 2.0, 3.5, 4.0)) == [1]
     # The frame before belongs to another span: nothing is taken twice or from elsewhere.
     item = asked_for(0, evidence=(Evidence(start_s=2.0, end_s=4.0), Evidence(start_s=5.0, end_s=5.1)))
     assert evidence_positions(item, (3.0, 6.0)) == [0]

@@ -202,7 +202,7 @@ def test_a_server_that_fails_now_is_left_to_the_next_session(mode: str) -> None:
     ("word", "message"),
     [
         ("judge", "with 0 frames: the answer waits for a judge; name one with --judge-model"),
-        ("broken", "with 0 frames: no verdict"),
+        ("broken", "with 0 frames: JudgeError: no verdict"),
         ("rejected", "with 0 frames: the judge did not take the reply: the judge's model says no"),
     ],
 )

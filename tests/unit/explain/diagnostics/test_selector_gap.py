@@ -326,7 +326,10 @@ def test_without_evidence_the_frames_of_the_plan_can_stand_in() -> None:
     statements = said(found, missing="fill")
     assert value(statements, "selector-gap", PLAN, "retrieval") == 0.5
     assert "1 questions have no evidence" in sheet(statements, "selector-gap").note
-    # It has no recall either.
+    # It has no recall either, even where a recall was measured.
+    assert value(statements, "recall", PLAN, "questions") == 1
+    filled = msgspec.structs.replace(found[1].finding, recall=found[0].finding.recall)
+    statements = said([found[0], Examined(item=asked[1], finding=filled)], missing="fill")
     assert value(statements, "recall", PLAN, "questions") == 1
 
 

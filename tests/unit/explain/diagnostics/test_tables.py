@@ -7,21 +7,16 @@ from vidence.contracts import Examined
 from vidence.explain.diagnostics.conditions import ReplyScore
 from vidence.explain.diagnostics.tables import (
     Figures,
-    Line,
     SideBySide,
-    by_name,
     difference,
     holm,
     kinds,
-    lines,
-    number,
-    share,
     side_by_side,
-    tabulate,
     tag_tables,
 )
 from vidence.records import Estimate, Failed, Item, Media, Record
 from vidence.statistics import paired
+from vidence.tables.table import Line, by_name, lines, number, share, tabulate
 
 
 class Finding(Record):

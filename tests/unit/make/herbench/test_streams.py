@@ -101,7 +101,7 @@ class Making:
         self.writer = Writer()
         self.events: list[MakeEvent] = []
         self.reads: list[int] = []
-        monkeypatch.setattr(engine, "open_model", lambda spec: self.writer)
+        monkeypatch.setattr(engine, "create", lambda kind, spec: self.writer)
         plain = Video.read
 
         def read(video, indices, make, **rest):

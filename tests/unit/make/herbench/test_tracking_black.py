@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from subjects.tracks import ways
 from vidence.make.herbench.tracking import Tracks
 from vidence.make.makers import herbench
 from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.tasks.people import ways
 from videos import edited
 
 CONFIG = """

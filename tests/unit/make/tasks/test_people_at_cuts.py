@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subjects.tracks import shots, track, video, walk
+from subjects.tracks import is_inside, shots, track, video, walk, ways
 from vidence.catalog import Spec, create
 from vidence.errors import DataError
 from vidence.make.herbench.tracking import Tracks
 from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
-from vidence.make.tasks.people import is_inside, ways
 from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo

@@ -7,7 +7,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.contracts import Flow, ScoringSelector, Selector, Words
+from vidence.contracts import Flow, ScoringSelector, Words
 from vidence.media.clip import Clip
 from vidence.records import ImagePart, Item, Record
 
@@ -34,11 +34,9 @@ def spec_of_model(text: str) -> str:
     return text.removeprefix(FIRST_OF_SPEC) if names_model(text) and text != MODEL else ""
 
 
-def models_of(selector: Selector) -> tuple[str, ...]:
-    """The specs of the other models that a selector asks; the model under test is none of them."""
-    rules = getattr(selector, "score_rules", None)
-    named = (getattr(rules, "embedder", ""), getattr(selector, "objects_from", ""))
-    return tuple(dict.fromkeys(spec for text in named if (spec := spec_of_model(text))))
+def other_models(*texts: str) -> tuple[str, ...]:
+    """The specs of the other models that are meant by these texts, each once; the `models` of a selector."""
+    return tuple(dict.fromkeys(filter(None, map(spec_of_model, texts))))
 
 
 class Objects(Record):
@@ -80,6 +78,7 @@ class SearchResult:
 Search: TypeAlias = Generator[SearchView, NDArray[np.float64], SearchResult]
 
 
+@runtime_checkable
 class AskingSelector(ScoringSelector, Protocol):
     """A selector whose scores a model gives: the ``embedder`` of its `score_rules` names one."""
 
@@ -103,5 +102,5 @@ class SearchingSelector(ScoringSelector, Protocol):
     def name_objects(self, item: Item, images: Sequence[ImagePart], *, words: Words) -> Flow[Objects]:
         """What to look for."""
 
-    def seek(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
+    def search(self, clip: Clip, item: Item, *, objects: Objects, n_frames: int) -> Search:
         """Look until enough was seen."""

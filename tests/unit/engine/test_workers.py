@@ -14,7 +14,7 @@ import anyio
 import psutil
 import pytest
 
-from vidence.engine.executors.local import LocalExecutor
+from vidence.engine.workers import Workers
 from vidence.errors import DataError, DecodeTimeoutError, MediaError
 
 
@@ -32,14 +32,14 @@ def children() -> list[psutil.Process]:
     found = []
     for process in psutil.Process().children(recursive=True):
         with suppress(psutil.NoSuchProcess):  # it ends while it is looked at
-            if "vidence.engine.executors.worker" in " ".join(process.cmdline()):
+            if "vidence.engine.worker" in " ".join(process.cmdline()):
                 found.append(process)
     return found
 
 
 def test_one_that_hangs_is_killed_and_the_next_one_works():
     async def go() -> None:
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             with pytest.raises(
                 DecodeTimeoutError, match=r"film\.mp4: the decoder did not finish within 0\.5 s"
             ):
@@ -52,7 +52,7 @@ def test_one_that_hangs_is_killed_and_the_next_one_works():
 
 def test_one_that_crashes_takes_only_its_video_along():
     async def go() -> None:
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             with pytest.raises(MediaError, match=r"film\.mp4: the decoder crashed"):
                 await workers.run("film.mp4", os.abort, deadline_s=30)
             assert await workers.run("film.mp4", partial(abs, -1), deadline_s=30) == 1
@@ -62,7 +62,7 @@ def test_one_that_crashes_takes_only_its_video_along():
 
 def test_one_that_died_while_it_was_idle_is_replaced():
     async def go() -> None:
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
             os.kill(pid, signal.SIGKILL)
             (idle,) = workers._idle
@@ -76,7 +76,7 @@ def test_one_that_died_while_it_was_idle_is_replaced():
 
 def test_errors_of_the_work_come_out_and_the_worker_goes_on():
     async def go() -> None:
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             pid = await workers.run("film.mp4", os.getpid, deadline_s=30)
             with pytest.raises(DataError, match="as it was raised"):
                 await workers.run("f", partial(raise_it, DataError("as it was raised")), deadline_s=30)
@@ -89,7 +89,7 @@ def test_errors_of_the_work_come_out_and_the_worker_goes_on():
 
 def test_what_the_work_prints_does_not_get_among_its_results():
     async def go() -> None:
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             assert await workers.run("film.mp4", partial(print_and_add, 1, 2), deadline_s=30) == 3
 
     anyio.run(go)
@@ -99,12 +99,12 @@ def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
     async def go() -> None:
         done: list[float] = []
 
-        async def one(workers: LocalExecutor) -> None:
+        async def one(workers: Workers) -> None:
             await workers.run("film.mp4", partial(time.sleep, 0.9), deadline_s=3)
             done.append(anyio.current_time())
             assert len(children()) == 1
 
-        async with LocalExecutor(1) as workers:
+        async with Workers(1) as workers:
             await workers.run("film.mp4", os.getpid, deadline_s=30)
             async with anyio.create_task_group() as tasks:
                 for _ in range(4):
@@ -117,7 +117,7 @@ def test_waiting_for_a_worker_does_not_count_and_no_more_than_allowed_exist():
 @pytest.mark.parametrize("delay_s", [0.0, 0.01, 0.1, 0.6])
 def test_cancelling_at_any_time_leaves_no_process(delay_s: float):
     async def go() -> None:
-        async with LocalExecutor(2) as workers:
+        async with Workers(2) as workers:
             with anyio.move_on_after(delay_s) as scope:
                 await workers.run("film.mp4", partial(time.sleep, 60), deadline_s=120)
             assert scope.cancelled_caught
@@ -141,7 +141,7 @@ def test_the_event_loop_goes_on_while_a_worker_works(tmp_path: Path):
         (tmp_path / "go").touch()
 
     async def go() -> None:
-        async with LocalExecutor(1) as workers, anyio.create_task_group() as tasks:
+        async with Workers(1) as workers, anyio.create_task_group() as tasks:
             await workers.run("film.mp4", os.getpid, deadline_s=60)
             tasks.start_soon(tick)
             assert await workers.run("film.mp4", partial(wait_for, tmp_path / "go"), deadline_s=60) == "go"
@@ -153,12 +153,12 @@ SCRIPT = """
 import signal, sys, time
 from functools import partial
 import anyio
-from vidence.engine.executors.local import LocalExecutor
+from vidence.engine.workers import Workers
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where tests run in the background
 open(sys.argv[1], "a").write("started\\n")
 
 async def go():
-    async with LocalExecutor(1) as workers, anyio.create_task_group() as tasks:
+    async with Workers(1) as workers, anyio.create_task_group() as tasks:
         print(await workers.run("f", __import__("os").getpid, deadline_s=30), flush=True)
         await workers.run("f", partial(time.sleep, 60), deadline_s=float(sys.argv[2]))
 

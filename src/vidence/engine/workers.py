@@ -9,21 +9,22 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from types import TracebackType
-from typing import Self, TypeVar, cast
+from typing import TypeVar, cast
 
 import anyio
 from anyio.abc import ByteReceiveStream, ByteSendStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 
-from vidence.engine.executors.worker import HEADER, Outcome
+from vidence.engine.worker import HEADER, Outcome
 from vidence.errors import DecodeTimeoutError, MediaError, VidenceError
 
 T = TypeVar("T")
 _EXIT_S = 2.0
 
 
-class LocalExecutor:
+class Workers(AbstractAsyncContextManager["Workers"]):
     """At most so many worker processes, started when needed and ended on leaving the context.
 
     A worker has its own session: Ctrl-C in a terminal reaches the run, which ends its workers. One
@@ -34,9 +35,6 @@ class LocalExecutor:
         self._free = anyio.CapacityLimiter(most)
         self._idle: list[Process] = []
 
-    async def __aenter__(self) -> Self:
-        return self
-
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
@@ -45,7 +43,18 @@ class LocalExecutor:
                 tasks.start_soon(_dismiss, process)
 
     async def run(self, key: str, function: Callable[[], T], *, deadline_s: float) -> T:
-        """As `Executor.run`; a process that passes the deadline is killed."""
+        """What `function` returns; it must be picklable, and so must be what it returns.
+
+        Args:
+            key: the file that the work is about, for messages.
+            function: a function, or a `functools.partial` of one.
+            deadline_s: how long it may take, in seconds, without waiting for its turn; it is then killed.
+
+        Raises:
+            DecodeTimeoutError: it did not finish.
+            MediaError: its process crashed, or it raised something unforeseen.
+            VidenceError: as it raised it.
+        """
         job = pickle.dumps((key, deadline_s, function), protocol=pickle.HIGHEST_PROTOCOL)
         async with self._free:
             process = await self._process()
@@ -75,21 +84,16 @@ class LocalExecutor:
             if process.returncode is None:
                 return process
             await _end(process)
-        started: list[Process] = []
         with anyio.CancelScope(shield=True):  # a process that nobody knows would stay
-            started.append(await _start())
-        return started[0]
-
-
-async def _start() -> Process:
-    return await anyio.open_process(
-        [sys.executable, "-c", "from vidence.engine.executors.worker import serve; serve()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        start_new_session=True,
-    )
+            started = await anyio.open_process(
+                [sys.executable, "-c", "from vidence.engine.worker import serve; serve()"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+                start_new_session=True,
+            )
+        return started  # noqa: RET504 - a return inside the scope is none to mypy
 
 
 async def _exchange(process: Process, job: bytes) -> Outcome:

@@ -2,24 +2,24 @@
 
 import pytest
 
-from vidence.ask.prompting.parsing import parse_template
+from vidence.ask.prompting.templates import Template
 from vidence.errors import UsageError
 
 VARIABLES = {"question": "the question", "choices": "its choices"}
 
 
 def parse(text: str):
-    return parse_template(text, place="mine.txt", variables=VARIABLES)
+    return Template.parse(text, place="mine.txt", variables=VARIABLES)
 
 
 def test_a_template_is_filled_and_says_what_it_uses():
-    filler = parse("\n{{ question }}\n{% for c in choices %}\n- {{ c }}\n{% endfor %}\n")
-    assert filler({"question": "What?", "choices": ["a", "b"]}) == "What?\n- a\n- b"
-    assert (filler.uses, filler.place) == ({"question", "choices"}, "mine.txt")
+    template = parse("\n{{ question }}\n{% for c in choices %}\n- {{ c }}\n{% endfor %}\n")
+    assert template.fill({"question": "What?", "choices": ["a", "b"]}) == "What?\n- a\n- b"
+    assert (template.uses, template.place) == ({"question", "choices"}, "mine.txt")
 
 
 def test_what_is_filled_in_is_no_template_and_no_html():
-    assert parse("{{ question }}")({"question": "{{ choices }} <b>"}) == "{{ choices }} <b>"
+    assert parse("{{ question }}").fill({"question": "{{ choices }} <b>"}) == "{{ choices }} <b>"
 
 
 @pytest.mark.parametrize(
@@ -54,4 +54,4 @@ def test_what_cannot_be_filled_names_the_file_and_the_values(text):
     with pytest.raises(
         UsageError, match=r"mine\.txt cannot be filled: .*; values given: \{'choices': \['a'\]\}"
     ):
-        parse(text)({"choices": ["a"]})
+        parse(text).fill({"choices": ["a"]})

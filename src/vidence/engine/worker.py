@@ -1,6 +1,6 @@
 """A worker process: runs one job after the other, until its parent closes the pipe or dies.
 
-Imports little, so that a worker starts at once. The parent's side is `local.py`.
+Imports little, so that a worker starts at once. The parent's side is `workers.py`.
 """
 
 import os
