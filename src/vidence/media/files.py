@@ -25,7 +25,7 @@ from vidence.media.video import FrameProblem, Video, open_video
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
-_FACTS_VERSION: Final = 1
+_FACTS_VERSION: Final = 2
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
 _log = logging.getLogger(__name__)
 

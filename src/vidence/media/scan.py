@@ -128,7 +128,7 @@ def _frames_of_packets(path: Path, opened: Opened, *, packets: _Packets) -> _Fra
     problem = _shortfall(path, opened, packets)
     if table is not None:
         return _Frames(ticks=table.frame_pts, time_base=time_base, table=table, problem=problem)
-    ticks = _decoded_ticks(path)
+    ticks = _decoded_ticks(path, is_cut_off=bool(problem) and packets.has_reordered)
     if np.all(np.diff(ticks) > 0):
         return _Frames(ticks=ticks, time_base=time_base, table=None, problem=problem)
     rate = stream.guessed_rate or stream.average_rate or _USUAL_RATE
@@ -266,8 +266,13 @@ def _stream_duration_s(opened: Opened) -> float | None:
 # --------------------------------------------------------------------------- by decoding
 
 
-def _decoded_ticks(path: Path) -> NDArray[np.int64]:
-    """The times of all frames in the order in which they come out; zeros where they have none."""
+def _decoded_ticks(path: Path, *, is_cut_off: bool) -> NDArray[np.int64]:
+    """The times of all frames in the order in which they come out; zeros where they have none.
+
+    Where the end is cut off, those that a decoder holds back to put them in order are left out: they cannot
+    be counted, since frames that belong between them may be in the part that is not there.
+    """
     with open_video_stream(path) as opened:
-        frames = (frame for packet in packets_to_end(opened) for frame in decode(opened.codec, packet) or ())
+        packets = (one for one in packets_to_end(opened) if one is not None or not is_cut_off)
+        frames = (frame for packet in packets for frame in decode(opened.codec, packet) or ())
         return np.array([frame.pts or 0 for frame in frames], np.int64)

@@ -300,10 +300,11 @@ def read_counted(path: Path, *, frame_indices: Sequence[int], convert: Convert[T
     with open_video_stream(path) as opened:
         for n_packets, packet in enumerate(packets_to_end(opened)):
             frames = decode(opened.codec, packet)
-            for frame in frames or ():
-                counter.take(frame, n_packets=n_packets)
+            # Before its frames are taken: without reordering a damaged packet gives its own at once.
             if packet is not None and (frames is None or packet.is_corrupt):
                 counter.spoil(counter.n_frames, n_packets=n_packets)
+            for frame in frames or ():
+                counter.take(frame, n_packets=n_packets)
             if counter.n_frames > max(wanted, default=-1) + _MOST_HELD_BACK:
                 break
     counter.settle()
