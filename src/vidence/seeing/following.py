@@ -13,8 +13,8 @@ from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.limbs import out_of_scale, without_parts
-from vidence.seeing.tracks import Detections, Detector, DroppedTrack, ShotFrames, Track, TrackedVideo
-from vidence.seeing.watching import Observer, watch
+from vidence.seeing.tracks import Detections, DroppedTrack, ShotFrames, Track, TrackedVideo
+from vidence.seeing.watching import Detector, Observer, watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -185,7 +185,7 @@ def follow(
             cuts=tuple(shot.first_frame for shot in parted[1:]),
         ),
         vectors=portraits.of(watched.detections) if portraits is not None else None,
-        finds_parts=getattr(detector, "finds_parts", False),
+        finds_parts=detector.finds_parts,
     )
     tracked = TrackedVideo(
         width_px=video.probe.width_px,

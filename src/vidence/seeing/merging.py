@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -93,7 +92,7 @@ def _merge_group(tracks: list[Track], settings: MergeSettings) -> tuple[list[Tra
         )
         for before, after, measures in used
     ]
-    return [_joined([tracks[i] for i in chain]) for chain in chains], merges
+    return [tracks[first].joined([tracks[i] for i in rest]) for first, *rest in chains], merges
 
 
 def _chain(first: int, follows: dict[int, int]) -> list[int]:
@@ -101,18 +100,6 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
     while chain[-1] in follows:
         chain.append(follows[chain[-1]])
     return chain
-
-
-def _joined(parts: list[Track]) -> Track:
-    if len(parts) == 1:
-        return parts[0]
-    return replace(
-        parts[0],
-        frame_indices=np.concatenate([part.frame_indices for part in parts]),
-        boxes_px=np.concatenate([part.boxes_px for part in parts]),
-        confidences=np.concatenate([part.confidences for part in parts]),
-        is_detected=np.concatenate([part.is_detected for part in parts]),
-    )
 
 
 def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[int, int, dict[str, float]]]:

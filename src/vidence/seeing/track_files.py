@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.media.cache import write_whole
-from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
 
 # What the class numbers of MOT16, MOT17 and MOT20 mean.
 MOT_CLASSES: Final = {
@@ -38,7 +38,7 @@ _UNKNOWN: Final = -1
 
 
 @dataclass(frozen=True, kw_only=True)
-class MotRows:
+class MotRows(Rows):
     """The lines of one file in the order of frames, frames counted from 0.
 
     Shapes: `frame_indices`, `ids`, `marks`, `class_ids` (n,), `boxes_px` (n, 4) as left, top, right, bottom.
@@ -56,16 +56,6 @@ class MotRows:
     def has_classes(self) -> bool:
         """Whether it is ground truth with classes, as since MOT16."""
         return bool(np.any(self.class_ids != _UNKNOWN))
-
-    def part(self, keep: NDArray[np.bool_]) -> "MotRows":
-        """Some of the lines. Shapes: `keep` (n,)."""
-        return MotRows(
-            frame_indices=self.frame_indices[keep],
-            ids=self.ids[keep],
-            boxes_px=self.boxes_px[keep],
-            marks=self.marks[keep],
-            class_ids=self.class_ids[keep],
-        )
 
 
 def read_mot(path: Path) -> MotRows:

@@ -29,7 +29,7 @@ from vidence.seeing.track_files import (
     write_tracks,
 )
 from vidence.seeing.tracks import Account, DroppedTrack, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Found, Image, Observer
+from vidence.seeing.watching import Finder, Found, Image, Observer
 
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
 
@@ -92,7 +92,7 @@ def track_video(
     """
     detector, tracker = open_detector(job.detector), open_tracker(job.tracker)
     cutter: ShotDetector | None = None if job.cuts == "none" else create("shot-detector", job.cuts)
-    is_read = detector.looks or bool(tracker.describer)
+    is_read = isinstance(detector, Finder) or bool(tracker.describer)
     observers: list[Observer] = [_Counter(on_frame)] if is_read else []
     shot_observer: ShotObserver | None = None
     if cutter is not None and is_read and job.stride == 1:  # otherwise shots take a pass of their own
@@ -112,7 +112,7 @@ def track_video(
     if cutter is not None:
         followed = replace(followed, identities={**followed.identities, "cuts": cutter.identity})
     refined = refine(followed.tracked, job.refine)
-    if getattr(detector, "finds_parts", False):  # once more: fragments of a person are whole only now
+    if detector.finds_parts:  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))
         followed = replace(followed, parts=(*followed.parts, *limbs))

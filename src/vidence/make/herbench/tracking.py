@@ -26,8 +26,8 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Observer, watch
+from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.watching import Detector, Finder, Observer, watch
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
@@ -234,8 +234,8 @@ def read_once(
 ) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
     """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
 
-    A detector that takes each n-th frame only, or that reads the video by itself, cannot share the pass of
-    a shot detector, which wants every frame; then there are two.
+    A detector that takes each n-th frame only cannot share the pass of a shot detector, which wants every
+    frame; then there are two.
 
     Raises:
         MediaError: the video cannot be read.
@@ -252,7 +252,7 @@ def read_once(
         size_px = (video.probe.width_px, video.probe.height_px)
         cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
         observers.append(cutter)
-    if detector.looks or observers:
+    if isinstance(detector, Finder) or observers:
         observers.append(FrameKeeper(video))
     frames = range(0, video.n_frames, every)
     watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
@@ -260,7 +260,7 @@ def read_once(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
         problems=tuple(problem.message for problem in watched.problems),
-        finds_parts=getattr(detector, "finds_parts", False),
+        finds_parts=detector.finds_parts,
     )
     if shots is None:
         return boxes, None
