@@ -280,8 +280,8 @@ async def delivered(
 class Searcher:
     """Runs searches with an embedder in the place of a detector; what it saw is kept.
 
-    An embedder that has a method ``detect`` (see `vidence.ask.selection.tstar_mosaic.Detector`) is shown
-    mosaics, and nothing of it is kept, since what it finds in a cell may depend on the others.
+    An embedder that is also a `Detector` (see `vidence.ask.selection.tstar_mosaic`) is shown mosaics, and
+    nothing of it is kept, since what it finds in a cell may depend on the others.
     """
 
     embedder: Embedder
@@ -308,9 +308,8 @@ class Searcher:
             return sought
 
     def _seen(self, wanted: SearchView, question: Clipped) -> NDArray[np.float64]:
-        if hasattr(self.embedder, "detect"):
-            detector = cast("Detector", self.embedder)  # it has the method
-            return self._detected(wanted, question, detector=detector)
+        if isinstance(self.embedder, Detector):
+            return self._detected(wanted, question, detector=self.embedder)
         table = np.zeros((len(wanted.positions), len(wanted.texts)))
         media = question.clip.media_indices[wanted.positions]
         for m in np.unique(media).tolist():

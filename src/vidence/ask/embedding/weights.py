@@ -257,10 +257,6 @@ class Weights:
             mask[i, where] = 1
         return ids.to(self.device), mask.to(self.device)
 
-    def is_cut(self, text: str) -> bool:
-        """Whether the text has more tokens than are looked at."""
-        return len(self.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > self.limit
-
     @contextmanager
     def running(self) -> Iterator[None]:
         """Forward passes go in here: without gradients, and saying what to do where memory is too small.

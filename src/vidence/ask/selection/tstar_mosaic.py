@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,7 @@ class Box:
     confidence: float
 
 
+@runtime_checkable
 class Detector(Protocol):
     """Finds objects in a picture. Pictures are RGB, shape (height, width, 3)."""
 
