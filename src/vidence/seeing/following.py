@@ -13,7 +13,7 @@ from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.limbs import out_of_scale, without_parts
-from vidence.seeing.tracks import Detections, DroppedTrack, ShotFrames, Track, TrackedVideo
+from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
 from vidence.seeing.watching import Detector, Observer, watch
 
 
@@ -145,7 +145,7 @@ def follow(
     tracker: Tracker,
     stride: int = 1,
     observers: Sequence[Observer] = (),
-    shots: Callable[[], Sequence[ShotFrames]] | None = None,
+    shots: Callable[[], Sequence[Span]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 

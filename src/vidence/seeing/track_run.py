@@ -28,7 +28,7 @@ from vidence.seeing.track_files import (
     write_parquet,
     write_tracks,
 )
-from vidence.seeing.tracks import Account, DroppedTrack, ShotFrames, TrackedVideo
+from vidence.seeing.tracks import Account, DroppedTrack, Span, TrackedVideo
 from vidence.seeing.watching import Finder, Found, Image, Observer
 
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
@@ -100,7 +100,7 @@ def track_video(
         shot_observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
         observers.append(shot_observer)
 
-    def shots() -> list[ShotFrames]:
+    def shots() -> list[Span]:
         if cutter is None:
             return []
         found = find_shots(video, cutter) if shot_observer is None else shot_observer.shots(video.times_s)

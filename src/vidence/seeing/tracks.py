@@ -118,16 +118,20 @@ class Track(Rows):
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShotFrames:
+class Span:
     """The frames of one shot, `first_frame` to `last_frame`, both included.
 
-    From `clear_frame` on nothing but this shot is seen: before it the shot before it is still there, or the
-    picture comes up from black.
+    The first `n_mixed` of them still show the shot before it, or come up from black.
     """
 
     first_frame: int
-    clear_frame: int
     last_frame: int
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but this shot."""
+        return self.first_frame + self.n_mixed
 
     def is_clear(self, frame_index: int) -> bool:
         """Whether a frame shows this shot and nothing else."""
@@ -147,7 +151,7 @@ class TrackedVideo:
     """What the tracks were made from, things beside people included; None for tracks from elsewhere."""
     others: tuple[Track, ...] = ()
     """Tracks of people that refining left out: no question is about them, counts of people include them."""
-    shots: tuple[ShotFrames, ...] = ()
+    shots: tuple[Span, ...] = ()
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
@@ -157,13 +161,13 @@ class TrackedVideo:
         """The frames with which a shot begins, ascending, without the first; no track runs across one."""
         return tuple(shot.first_frame for shot in self.shots[1:])
 
-    def shot_of(self, frame_index: int) -> ShotFrames:
+    def shot_of(self, frame_index: int) -> Span:
         """The shot that a frame belongs to.
 
         A frame in no shot, a black one, counts to the shot before it, or to the first.
         """
         if not self.shots:
-            return ShotFrames(first_frame=0, clear_frame=0, last_frame=len(self.times_s) - 1)
+            return Span(first_frame=0, last_frame=len(self.times_s) - 1)
         return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda one: one.first_frame) - 1]
 
     def track(self, track_id: str) -> Track:

@@ -26,7 +26,7 @@ from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, ShotFrames, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
 from vidence.seeing.watching import Detector, Finder, Observer, watch
 
 STAGE: Final = "tracks"
@@ -197,9 +197,9 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, codec=TRACKS, version=5, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, codec=TRACKS, version=6, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
-        frames: list[ShotFrames] = []
+        frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
@@ -274,7 +274,7 @@ def find_tracks(
     video: KeptVideo,
     seen: Boxes,
     *,
-    shots: Sequence[ShotFrames] = (),
+    shots: Sequence[Span] = (),
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
