@@ -180,7 +180,7 @@ def follow(
         Footage(
             n_frames=video.n_frames,
             height_px=video.probe.height_px,
-            fps=mean_fps(video),
+            fps=video.probe.counted.fps,
             stride=stride,
             cuts=tuple(shot.first_frame for shot in parted[1:]),
         ),
@@ -203,9 +203,3 @@ def follow(
         parts=found.parts,
         n_out_of_scale=found.n_out_of_scale,
     )
-
-
-def mean_fps(video: Video) -> float:
-    """Frames per second on average; 0 for a single frame."""
-    span_s = float(video.times_s[-1] - video.times_s[0])
-    return (video.n_frames - 1) / span_s if span_s > 0 else 0.0

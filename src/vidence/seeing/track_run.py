@@ -15,7 +15,7 @@ from vidence.errors import DataError
 from vidence.media.cache import write_whole
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing.following import Followed, follow, mean_fps, open_detector, open_tracker
+from vidence.seeing.following import Followed, follow, open_detector, open_tracker
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.quality import Quality, measure
 from vidence.seeing.refine import Refined, RefineSettings, refine
@@ -170,7 +170,7 @@ def _record(
         n_frames=video.n_frames,
         width_px=tracked.width_px,
         height_px=tracked.height_px,
-        fps=round(mean_fps(video), 4),
+        fps=round(video.probe.counted.fps, 4),
         stride=frames[1] - frames[0] if len(frames) > 1 else 1,
         identities=followed.identities,
         versions=_versions(),
