@@ -20,7 +20,7 @@ from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.following import Footage, open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
@@ -304,15 +304,10 @@ def find_tracks(
         shots=tuple(shots),
     )
     found = track_shots(
+        whole,
         seen.detections,
-        tracker,
-        Footage(
-            n_frames=video.n_frames,
-            height_px=video.probe.height_px,
-            fps=video.probe.counted.fps,
-            stride=rules.every,
-            cuts=whole.cuts,
-        ),
+        tracker=tracker,
+        stride=rules.every,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
