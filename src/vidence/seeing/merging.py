@@ -27,26 +27,14 @@ class MergeSettings(Record):
     most_cost: float | None = 50.0
 
 
-def merge_cost(before: Track, after: Track) -> float:
-    """What joining two fragments costs: ``gap + distance / IoU`` of the last box and the first.
-
-    The gap is the number of frames between the two that have a box of neither, the distance that of the
-    centres in pixels. Infinite where the two boxes
-    do not overlap.
-
-    Source: HERBench, section 7.1, eq. 2.
-    Departs: no. Frames and pixels are added as printed; see `merge_fragments` for what is left open.
-    """
-    overlap = float(iou(before.boxes_px[-1], after.boxes_px[0]))
-    distance = float(np.linalg.norm(before.centroids_px[-1] - after.centroids_px[0]))
-    gap = after.first_frame - before.last_frame - 1
-    return gap + distance / overlap if overlap > 0 else float("inf")
-
-
 def merge_fragments(
     tracks: Sequence[Track], settings: MergeSettings
 ) -> tuple[tuple[Track, ...], tuple[Merge, ...]]:
     """The tracks with fragments joined, and what was joined, cheapest first.
+
+    Joining two fragments costs ``gap + distance / IoU`` of the last box and the first: the gap is the number
+    of frames between the two that have a box of neither, the distance that of the centres in pixels; frames
+    and pixels are added as printed. Fragments whose boxes do not overlap are not joined.
 
     Joins are made in the order of their cost. The end of a track and the start of a track are each used
     once, so that any number of fragments can form a chain; a chain has the id of its first fragment and its

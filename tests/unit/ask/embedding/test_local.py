@@ -109,7 +109,13 @@ def test_bad_options_of_one_embedder(weights, name, options):
 @pytest.mark.parametrize("missing", ["sentencepiece", "google", "google.protobuf"])
 def test_siglip_needs_a_tokenizer_of_its_own(weights, monkeypatch, missing):
     folder, find = weights("siglip"), importlib.util.find_spec
-    monkeypatch.setattr(importlib.util, "find_spec", lambda n: None if n == missing else find(n))
+
+    def without(name):
+        if name.startswith(f"{missing}."):
+            raise ModuleNotFoundError(f"No module named {missing!r}")  # as for a package that is not there
+        return None if name == missing else find(name)
+
+    monkeypatch.setattr(importlib.util, "find_spec", without)
     with pytest.raises(UsageError, match=r"siglip: needs .*; run: pip install 'vidence\[select\]'"):
         make("siglip", folder)
     make("siglip", weights("siglip2"))
