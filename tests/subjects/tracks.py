@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from vidence.make.tasks.people import REACH, End
-from vidence.seeing.tracks import PERSON, Detections, ShotFrames, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Span, Track, TrackedVideo
 
 
 def track(
@@ -66,12 +66,9 @@ def video(
     )
 
 
-def shots(*cuts: int, n_frames: int = 400) -> tuple[ShotFrames, ...]:
+def shots(*cuts: int, n_frames: int = 400) -> tuple[Span, ...]:
     """The shots between hard cuts, of which the first frames of the later shots are given."""
-    return tuple(
-        ShotFrames(first_frame=first, clear_frame=first, last_frame=end - 1)
-        for first, end in pairwise((0, *cuts, n_frames))
-    )
+    return tuple(Span(first_frame=first, last_frame=end - 1) for first, end in pairwise((0, *cuts, n_frames)))
 
 
 def things(rows: Sequence[tuple[int, str, Sequence[float]]]) -> Detections:

@@ -20,14 +20,14 @@ from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.following import Footage, open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Observer, watch
+from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
+from vidence.seeing.watching import Detector, Finder, Observer, watch
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
@@ -192,9 +192,9 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=5, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=6, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
-        frames: list[ShotFrames] = []
+        frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
@@ -229,8 +229,8 @@ def read_once(
 ) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
     """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
 
-    A detector that takes each n-th frame only, or that reads the video by itself, cannot share the pass of
-    a shot detector, which wants every frame; then there are two.
+    A detector that takes each n-th frame only cannot share the pass of a shot detector, which wants every
+    frame; then there are two.
 
     Raises:
         MediaError: the video cannot be read.
@@ -247,14 +247,14 @@ def read_once(
         size_px = (video.probe.width_px, video.probe.height_px)
         cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
         observers.append(cutter)
-    if detector.looks or observers:
+    if isinstance(detector, Finder) or observers:
         observers.append(FrameKeeper(video))
     frames = range(0, video.n_frames, every)
     watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
     boxes = Boxes(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
-        finds_parts=getattr(detector, "finds_parts", False),
+        finds_parts=detector.finds_parts,
     )
     if shots is None:
         return boxes, None
@@ -268,7 +268,7 @@ def find_tracks(
     video: KeptVideo,
     seen: Boxes,
     *,
-    shots: Sequence[ShotFrames] = (),
+    shots: Sequence[Span] = (),
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
@@ -298,15 +298,10 @@ def find_tracks(
         shots=tuple(shots),
     )
     found = track_shots(
+        whole,
         seen.detections,
-        tracker,
-        Footage(
-            n_frames=video.n_frames,
-            height_px=video.probe.height_px,
-            fps=video.probe.counted.fps,
-            stride=rules.every,
-            cuts=whole.cuts,
-        ),
+        tracker=tracker,
+        stride=rules.every,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
