@@ -124,7 +124,9 @@ def _json(name: str, cell: str) -> object:
 
 def _parts(name: str, cell: str) -> object:
     if cell.startswith("["):
-        return _json(name, cell)
+        found = _json(name, cell)
+        is_texts = name != "choices" or isinstance(found, Fault)
+        return found if is_texts else msgspec.json.decode(question_files.numbers_as_texts(cell.encode()))
     return [part.strip() for part in cell.split("|")]
 
 
