@@ -51,7 +51,8 @@ class Claim:
 _FLAGS = re.IGNORECASE | re.MULTILINE
 _NOUN = (
     r"(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|答案|答え|回答|解答"
-    r"|正解|答|정답|답변|답|الإجابة|الاجابة|الجواب)"
+    r"|正解|答|정답|답변|답|الإجابة|الاجابة|الجواب|antwoord|svar|odpowiedź|odpověď|vastaus|cevap|jawaban"
+    r"|đáp\s+án|उत्तर|απάντηση)"
 )
 _CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely|my)\s+(?:option|choice|selection|one|letter)"
 _IS = r"(?:(?:'s|is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
@@ -66,8 +67,10 @@ _ADVERBS = rf"(?:{_ADVERB}[,:]?\s+){{0,3}}"
 _OPTION = r"(?:(?:the\s+)?(?:option|choice|answer|letter)\s+)?"
 # A capital that stands as a choice: no initial, no article, no label of a list.
 _LETTER = r"[(\[\"']{0,3}(?-i:[A-Z])(?!['\w])[)\]\"']{0,3}"
-_LETTER_ENDS = r"(?=[ \t]*(?:[.!;,](?!\w)|\n|\Z|(?:because|since|as|due|based)\b)|:[ \t]*\S{2})"
-_STRICT = rf"{_OPTION}(?P<said>{_LETTER}){_LETTER_ENDS}"
+_ENDS = r"[ \t]*(?:[.!;,](?!\w)|\n|\Z|(?:because|since|as|due|based)\b)"
+_STRICT = rf"{_OPTION}(?P<said>{_LETTER})(?={_ENDS}|:[ \t]*\S{{2}})"
+# Without a colon, which in "A: no, B: yes" makes the letter the label of what follows.
+_UNLABELLED = rf"{_OPTION}(?P<said>{_LETTER})(?={_ENDS})"
 _COLON = r"(?:[:=]>?|-+>|→|⇒)"
 _FIELD = (
     r"[\"'](?:choice|option|letter|prediction|option_selected|selected_option|final_answer|answer_letter"
@@ -140,7 +143,7 @@ RULES = (
         Rank.STATED,
         re.compile(
             r"^[^\w\n]*(?:(?:the|my|final)\s+)*(?:conclusion|result|verdict|prediction|decision|choice|pick|guess|selection"
-            rf"|solution|final|correct|output|response|вариант|верный\s+вариант)\s*{_COLON}\s*{_SAID}"
+            rf"|solution|in\s+(?:summary|short|conclusion)|final|correct|output|response|вариант|верный\s+вариант)\s*{_COLON}\s*{_SAID}"
             rf"|^[^\w\n]*(?:(?:the|my|final|correct)\s+)*(?:answer"
             rf"|ans)\s*-*\s*(?P<plain>{_LETTER})[.!]?[ \t]*$",
             _FLAGS,
@@ -150,12 +153,12 @@ RULES = (
         "statement",
         Rank.STATED,
         re.compile(
-            rf"(?:(?:(?<![A-Za-z]){_NOUN}|\b{_CHOSEN}|\bsolution|\bmy\s+(?:guess|pick|choice|bet|vote))(?:\s+(?:option|choice|letter))?"
+            rf"(?:(?:(?<![A-Za-z]){_NOUN}|\b{_CHOSEN}|\bsolution|\bmy\s+(?:conclusion|guess|pick|choice|bet|vote))(?:\s+(?:option|choice|letter))?"
             r"(?:\s+(?:to|for|of)\s+(?:the|this|that|your)\s+question|\s+here)?"
             rf"\s*(?:{_IS}|(?:must|should|would|will|has\s+to)\s+be\b)(?:\s+{_ADVERB})?"
             r"|\bI\s*(?:\s+would|\s+will|'d|'ll|\s+must|\s+can)?\s+(?:choose|pick|select|say|guess|go\s+with|opt\s+for|vote\s+for"
-            r"|settle\s+(?:on|for)|answer|decide\s+on|stick\s+with)"
-            r"|\bI\s*(?:'m|'d|\s+am|\s+would)\s+(?:lean(?:ing)?|inclined)\s+(?:to|towards?)|(?:\bI\s*(?:'m|\s+am)|^)\s*going\s+with|\blet(?:'s|\s+us)\s+(?:go\s+with|choose|pick)"
+            r"|settle\s+(?:on|for)|answer|conclude|decide\s+on|stick\s+with)"
+            r"|\bI\s*(?:'m|'d|\s+am|\s+would)\s+(?:lean(?:ing)?|inclined)\s+(?:towards?|to)|(?:\bI\s*(?:'m|\s+am)|^)\s*going\s+with|\blet(?:'s|\s+us)\s+(?:go\s+with|choose|pick)"
             r"|\bI\s+(?:think|believe)\s+(?:that\s+)?(?:it\s+is|it's))"
             rf"(?!\s*[:=])\s*{_SAID}",
             _FLAGS,
@@ -190,7 +193,8 @@ RULES = (
         "correction",
         Rank.STATED,
         re.compile(
-            rf"\b{_CUE}\b[\s,.:;!-]{{0,8}}(?:{_CUE}\b[\s,.:;!-]{{0,8}}){{0,2}}(?:{_IT_IS}\s+|the\s+answer\s+is\s+)?{_ADVERBS}{_STRICT}",
+            rf"\b{_CUE}\b[ \t,.:;!-]{{0,8}}(?:{_CUE}\b[ \t,.:;!-]{{0,8}}){{0,2}}"
+            rf"(?:{_IT_IS}\s+|the\s+answer\s+is\s+)?{_ADVERBS}{_UNLABELLED}",
             _FLAGS,
         ),
         corrects=True,
@@ -235,7 +239,7 @@ RULES = (
         "adverb",
         Rank.HINT,
         re.compile(
-            rf"(?:\b(?:definitely|clearly|probably|certainly|surely|obviously|(?:most\s+)?likely"
+            rf"(?:\b(?:definitely|clearly|probably|certainly|surely|obviously|(?:most\s+)?likely|yes|sure|okay"
             rf"|I\s+(?:think|believe|guess|say))[,:]?\s+){_STRICT}",
             _FLAGS,
         ),
@@ -244,7 +248,7 @@ RULES = (
         "conclusion",
         Rank.HINT,
         re.compile(
-            rf"\b(?:so|thus|hence|therefore|consequently|in\s+conclusion|overall|(?:which\s+|this\s+|that\s+)?leav(?:es|ing)"
+            rf"\b(?:so|thus|hence|therefore|consequently|in\s+conclusion|by\s+elimination|overall|(?:which\s+|this\s+|that\s+)?leav(?:es|ing)"
             rf"(?:\s+(?:us|me)\s+with)?|only)[,:]?\s+(?:{_IT_IS}\s+)?{_ADVERBS}{_STRICT}",
             _FLAGS,
         ),
@@ -257,7 +261,11 @@ RULES = (
             _FLAGS,
         ),
     ),
-    Rule("last-sentence", Rank.HINT, re.compile(rf"(?<=[^\W\d]{{2}}[.!])\s+(?P<said>{_LETTER})[.!]?\s*\Z")),
+    Rule(
+        "last-sentence",
+        Rank.HINT,
+        re.compile(rf"(?<=[^\W\d]{{2}}[.!])\s+(?:[Aa]nswer\s+)?(?P<said>{_LETTER})[.!]?\s*\Z"),
+    ),
     Rule("your-answer", Rank.HINT, re.compile(rf"\byour\s+answer\s*(?:is\s*)?[:=]\s*{_SAID}", _FLAGS)),
 )
 
@@ -265,29 +273,35 @@ _CLAUSE_CHARS = 300
 # Of a rule that matches in more places (a model that repeats itself), only the last so many are read.
 _MOST_PLACES = 100
 _SENTENCE_EDGE = re.compile(r"[.!?](?=\s|\Z)[\"')]*|\n")
-_TURN = re.compile(r"\b(?:but|however|yet|although|though)\b|;", re.IGNORECASE)
+_TURN = re.compile(
+    r"\b(?:while|whereas|although|though)\b[^,\n]*,|\b(?:but|however|yet|although|though)\b|;", re.IGNORECASE
+)
 # Words before a claim, in the same clause, that take back what it says.
 _DENIED = re.compile(
     r"(?:\b(?:not|never|cannot|whether|unless|no(?!\s+doubt)|doubt(?!less)(?<!no\sdoubt))\b|n't\b)[^.,;:!?\n]*\Z"
     r"|\b(?:wrong|incorrect|false|other|another|previous)\s*\Z",
     re.IGNORECASE,
 )
-_YOURS = re.compile(r"\b(?:your|user's|student's|their|his|her)\s+(?:final\s+)?\Z", re.IGNORECASE)
+_YOURS = re.compile(
+    r"\b(?:your|their|his|her|(?!(?:it|that|this|what|here|there|let)')\w+'s)\s+(?:final\s+)?\Z",
+    re.IGNORECASE,
+)
 _OTHERS = re.compile(
     r"\b(?:some(?:one|body)?|one|you|people|others?|many|most|anyone|every(?:one|body)|he|she|they|(?:a|the)\s+(?:student|user|viewer|reader|person)s?"
     r"|students?|users?|viewers?)\b(?:\s+\w+){0,2}?\s+(?:would|could|might|may|can|will|often|to)?\s*"
     r"(?:say|think|argue|expect|believe|guess|assume|claim|suggest|choose|answer|pick|suppose|consider|conclude|said|thought"
     r"|claimed|answered|says|thinks|claims)\b"
     r"|\bat\s+first\b|\bfirst\s+(?:impression|sight|glance)|\binitially\b|\bit\s+(?:may|might|could|would)\s+(?:seem|appear|look)"
-    r"|\b(?:suppose|supposing|imagine|pretend|tempting|tempted)\b|\bfirst\s+thought\b",
+    r"|\b(?:suppose|supposing|imagine|pretend|tempting|tempted|let(?:'s|\s+us)\s+(?:say|assume))\b|\bfirst\s+thought\b",
     re.IGNORECASE,
 )
 _IF = re.compile(
     r"\b(?:if(?!\s+(?:i|we|you|one)\s+(?:had\s+to|have\s+to|must|look|watch|consider|count|examine|observe|focus|follow|check"
     r"|am\s+(?:forced|to)|were\s+(?:forced|to\s+(?:guess|choose|pick))))(?!\s+forced)"
-    r"|unless|otherwise|had\s+(?:the|he|she|it|they)|were\s+(?:the|he|she|it|they)|in\s+case)\b",
+    r"|wenn|falls|если|unless|otherwise|had\s+(?:the|he|she|it|they)|were\s+(?:the|he|she|it|they)|in\s+case)\b",
     re.IGNORECASE,
 )
+_IF_ELSEWHERE = re.compile(r"如果|假如|倘若|もし|만약|إذا|لو\s")
 _MODAL = re.compile(r"\b(?:would|could|might|may)\b|'d\b", re.IGNORECASE)
 _IF_BEHIND = re.compile(r"\A\W*[A-Za-z]\W+(?:only\s+)?(?:if|unless|provided)\b", re.IGNORECASE)
 
@@ -298,7 +312,7 @@ _LEAD_IN = re.compile(
 )
 _TAILED = re.compile(rf"\A(?P<letter>[\s\"'(\[]*[A-Z][\s\"')\]]*){any_of('tail')}(?P<rest>.*)\Z", re.DOTALL)
 _SHORTER = re.compile(
-    r"[.;!](?=\s|\Z)|\n|,?\s+\b(?:because|since|as\s+(?:the|it|he|she|they|we)|due\s+to|based\s+on)\b"
+    r"[.;!](?=\s|\Z)|\n|,?\s+\b(?:because|since|as\s+(?:the|it|he|she|they|we)|due\s+to|based\s+on|car|weil|porque|perché|потому)\b"
 )
 _PAIR = re.compile(
     r"(?:p(?:rob)?\s*(?=\())?[(\[]?(?P<letter>(?-i:[A-Z]))[)\]]?\s*[:=(\-]?\s*(?:confidence|probability|prob\.?|p)?\s*[:=]?\s*"
@@ -369,6 +383,8 @@ def is_said(text: str, place: tuple[int, int], said: str, *, rank: Rank) -> bool
     if rank is Rank.MARKED:
         return not (_YOURS.search(sentence) or _IF.search(sentence))
     clause = _TURN.split(sentence)[-1]
+    if _YOURS.search(sentence) or _IF_ELSEWHERE.search(clause):
+        return False
     own = text[start:end]
     ending = _SENTENCE_EDGE.search(text, end)
     behind = text[end : ending.start() if ending else len(text)]

@@ -65,7 +65,7 @@ _COUNTED = re.compile(
 )
 _ENDS = re.compile(
     r"\A(?:\s+(?:in|of|throughout|during|at)\s+(?:the|this)\s+(?:\w+\s+)?(?:video|clip|image|picture|frames?|scene|footage|camera"
-    r"|screen|end|beginning))?\W*\Z|\A,?\s+(?:because|since|as|to\s+me)\b|\A\s+(?:side|colou?r|direction)\W*\Z",
+    r"|screen|end|beginning))?\W*\Z|\A,?\s+(?:because|since|as|to\s+me)\b|\A,?\s+(?:not|rather\s+than|instead\s+of|and\s+not)\b|\A\s+(?:side|colou?r|direction)\W*\Z",
     re.IGNORECASE,
 )
 _NUMBERS = (
@@ -115,14 +115,16 @@ def said_in(item: Item, sentence: str) -> int | None:
         return None
     sentence = _in_digits(sentence)
     labels = [LabelWords(text=_in_digits(choice)) for choice in item.choices]
-    found = mentions(labels, words_of(sentence))
+    # A choice that the sentence only denies is as good as not said: "blue, not red".
+    evidence = evidence_for(labels, sentence)
+    denied = {i for i, one in enumerate(evidence) if one.n_negated and not one.n_positive}
+    found = [mention for mention in mentions(labels, words_of(sentence)) if mention.label not in denied]
     said = {mention.label for mention in found}
     if len(said) != 1:
         return None
     only = said.pop()
     if only in (asked := _asked(item, labels)) and len(asked) == 1:
         return None
-    evidence = evidence_for(labels, sentence)
     if evidence[only].n_negated or any(e.n_positive for i, e in enumerate(evidence) if i != only):
         return None
     return only if all(_is_said_of(sentence, labels[only].text, mention) for mention in found) else None

@@ -20,7 +20,7 @@ _LEAD = re.compile(
 _LABEL_MARKS = frozenset(":.=)]}>-")
 _REMARK_MARKS = frozenset(",;\n")
 _REASON = re.compile(
-    r"(?:because|since|due\s+to|based\s+on|given)\b"
+    r"(?:because|since|due\s+to|based\s+on|given|car|weil|porque|perché|потому)\b|因为|因為|なぜなら|왜냐하면|لأن"
     r"|\(?(?:with\s+)?(?:an?\s+|my\s+)?(?:confidence|probability|certainty)\b|I\s+(?:think|guess|believe)\W*\Z|\(?\d{1,3}(?:\.\d+)?\s*%"
     r"|is\s+(?:the\s+)?(?:most\s+likely\s+)?(?:correct|right|best)\b(?:\s+(?:answer|option|choice|one))?"
     r"\s*(?:[.,;!\n]|\Z|because|since|as\b)",
@@ -62,7 +62,7 @@ _ASCII = {
     **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
     **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
     **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
-    **{0x3001: ",", 0x3002: ".", 0x3010: "[", 0x3011: "]"},
+    **{0x3001: ",", 0x3002: ".", 0x3010: "[", 0x3011: "]", 0x060C: ",", 0x061B: ";"},
     **dict.fromkeys((0x2705, 0x2713, 0x2714, 0x2611, 0xFE0F), " "),
     **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
     **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x061C, 0x2060, 0xFEFF), None),

@@ -242,3 +242,43 @@ def test_every_rule_says_its_name() -> None:
 def test_a_model_that_repeats_itself_is_read_to_the_end(text: str) -> None:
     assert read(text * 2000 + "\n<answer>B</answer>") == "B"
     read(text * 2000)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "While A is tempting, B is correct.",
+        "Between A and B, B is more likely.",
+        "A: no\nB: yes\nC: no\n\nAnswer: B",
+        "B\n\nWhy not A? A is red.",
+        "The answer is B; A is the colour of the hat.",
+        "By elimination, B.",
+        "I'm leaning towards B.",
+        "My conclusion is B.",
+        "La réponse correcte est B car le manteau est bleu.",
+        "答案是B。因为外套是蓝色的。",
+        "Antwoord: B",
+    ],
+)
+def test_words_around_the_claim_do_not_hide_it(text: str) -> None:
+    assert read(text) == "B"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Let us assume the answer is B.",
+        "Let's say the answer is B. Then the coat is dark.",
+        "The man's answer is B.",
+        "如果他留下，答案是A",
+        "B is the least likely answer.",
+        "I would not choose B.",
+        "Gate B is right ahead.",
+        "The letter B is on the wall.",
+        "A: no, B: yes, C: no, D: no",
+        "The user asks whether B is correct.",
+        "Should I choose B?",
+    ],
+)
+def test_what_others_say_or_the_reply_supposes_is_no_claim(text: str) -> None:
+    assert read(text) is None
