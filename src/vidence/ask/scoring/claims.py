@@ -81,7 +81,8 @@ _IT_IS = (
     r"|would\s+be|will\s+be|can\s+only\s+be)"
 )
 _CUE = (
-    r"(?:no|nope|wait|hold\s+on|hmm+|actually|correction|sorry|oops|scratch\s+that|strike\s+that|or\s+rather"
+    r"(?:no(?=[ \t]*[,.;:!-]|[ \t]+(?:it|wait|actually|the\s+answer)\b)|nope|wait"
+    r"|hold\s+on|hmm+|actually|correction|sorry|oops|scratch\s+that|strike\s+that|or\s+rather"
     r"|i\s+mea?nt?(?:\s+to\s+say)?|on\s+(?:second|closer|further)\s+(?:thoughts?|look|inspection)|on\s+reflection"
     r"|my\s+mistake|i\s+was\s+wrong)"
 )
@@ -312,7 +313,7 @@ _LEAD_IN = re.compile(
 )
 _TAILED = re.compile(rf"\A(?P<letter>[\s\"'(\[]*[A-Z][\s\"')\]]*){any_of('tail')}(?P<rest>.*)\Z", re.DOTALL)
 _SHORTER = re.compile(
-    r"[.;!](?=\s|\Z)|\n|,?\s+\b(?:because|since|as\s+(?:the|it|he|she|they|we)|due\s+to|based\s+on|car|weil|porque|perché|потому)\b"
+    r"[.;!](?=\s|\Z)|\n|,?\s+\b(?:because|since|as\s+(?:the|it|he|she|they|we)|due\s+to|based\s+on|weil|porque|perché|потому)\b"
 )
 _PAIR = re.compile(
     r"(?:p(?:rob)?\s*(?=\())?[(\[]?(?P<letter>(?-i:[A-Z]))[)\]]?\s*[:=(\-]?\s*(?:confidence|probability|prob\.?|p)?\s*[:=]?\s*"

@@ -13,6 +13,8 @@ from vidence.ask.scoring.letters import Reading
 from vidence.ask.scoring.mentions import Mention, mentions, words_of
 from vidence.records import Item
 
+# A longer sentence is no plain answer; models that repeat themselves write such.
+_MOST_CHARS = 600
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n+")
 # A sentence with one of these leaves open what is the case.
 _OPEN = re.compile(
@@ -111,7 +113,7 @@ def said_in(item: Item, sentence: str) -> int | None:
 
     A choice that the question itself names says nothing, unless the question names several.
     """
-    if _OPEN.search(sentence) or len(sentence.split()) < 2:
+    if len(sentence) > _MOST_CHARS or _OPEN.search(sentence) or len(sentence.split()) < 2:
         return None
     sentence = _in_digits(sentence)
     labels = [LabelWords(text=_in_digits(choice)) for choice in item.choices]

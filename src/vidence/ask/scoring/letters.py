@@ -20,7 +20,7 @@ _LEAD = re.compile(
 _LABEL_MARKS = frozenset(":.=)]}>-")
 _REMARK_MARKS = frozenset(",;\n")
 _REASON = re.compile(
-    r"(?:because|since|due\s+to|based\s+on|given|car|weil|porque|perché|потому)\b|因为|因為|なぜなら|왜냐하면|لأن"
+    r"(?:because|since|due\s+to|based\s+on|given|weil|porque|perché|потому)\b|因为|因為|なぜなら|왜냐하면|لأن"
     r"|\(?(?:with\s+)?(?:an?\s+|my\s+)?(?:confidence|probability|certainty)\b|I\s+(?:think|guess|believe)\W*\Z|\(?\d{1,3}(?:\.\d+)?\s*%"
     r"|is\s+(?:the\s+)?(?:most\s+likely\s+)?(?:correct|right|best)\b(?:\s+(?:answer|option|choice|one))?"
     r"\s*(?:[.,;!\n]|\Z|because|since|as\b)",

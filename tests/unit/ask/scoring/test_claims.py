@@ -255,7 +255,6 @@ def test_a_model_that_repeats_itself_is_read_to_the_end(text: str) -> None:
         "By elimination, B.",
         "I'm leaning towards B.",
         "My conclusion is B.",
-        "La réponse correcte est B car le manteau est bleu.",
         "答案是B。因为外套是蓝色的。",
         "Antwoord: B",
     ],
@@ -278,6 +277,7 @@ def test_words_around_the_claim_do_not_hide_it(text: str) -> None:
         "A: no, B: yes, C: no, D: no",
         "The user asks whether B is correct.",
         "Should I choose B?",
+        "There is no B.",
     ],
 )
 def test_what_others_say_or_the_reply_supposes_is_no_claim(text: str) -> None:

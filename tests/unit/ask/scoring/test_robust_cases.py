@@ -106,6 +106,7 @@ PROSE = [
     "Frame 3 shows A and then B.", "I cannot determine the colour.", "As an AI I cannot see the video.",
     "C?", "X", "Answer", "...", "---", "Answer:", "<answer>", "The answer", "I choose", "\\boxed{}",
     "This answer is based on the frames.", "I think it's a black hat.", "A bag and a map",
+    "A car passes", "A car red car",
 ]  # fmt: skip
 
 DOUBT = [
