@@ -1,7 +1,8 @@
 """Free-form replies: the one choice whose words the first or the last sentence says.
 
 No letter is looked for here. A text of several words counts wherever it stands in the sentence; a single
-word or number (*red*, *3*) only as what is said of something: "The coat is red.", "There are 3 people."
+word or number (*red*, *3*) only as what is said of something: "The coat is red.", "There are 3 people."; a
+single verb in -ing wherever somebody does it.
 """
 
 import re
@@ -15,6 +16,11 @@ from vidence.records import Item
 
 # A longer sentence is no plain answer; models that repeat themselves write such.
 _MOST_CHARS = 600
+# "fighting" is what somebody does wherever it stands; "spring", "the building" are things.
+_SHORTEST_DOING = 6
+_OF_A_THING = re.compile(
+    r"\b(?:the|an?|this|that|his|her|their|its|of|in|into|near|at|on|by)\s*\Z", re.IGNORECASE
+)
 _SENTENCE = re.compile(r"(?<=[.!?])[\"')]*\s+|\n+")
 # A sentence with one of these leaves open what is the case.
 _OPEN = re.compile(
@@ -96,9 +102,11 @@ def _in_digits(text: str) -> str:
 def _is_said_of(text: str, choice: str, mention: Mention) -> bool:
     """Whether a choice has several words of its own, or its word is what is said of something."""
     own = [word for word in re.findall(r"\w+", choice.casefold()) if word not in _SMALL]
+    before, behind = text[: mention.start], text[mention.end :]
     if len(own) > 1:
         return True
-    before, behind = text[: mention.start], text[mention.end :]
+    if own and own[0].endswith("ing") and len(own[0]) > _SHORTEST_DOING and not _OF_A_THING.search(before):
+        return True
     if own and own[0].isdigit():
         return bool(_COUNTED.search(before)) and len(re.findall(r"\d+", text)) == 1
     raw = re.escape(choice.strip(" .")).replace(r"\ ", r"\s+")
