@@ -32,6 +32,13 @@ _RECORDS: Mapping[str, type] = {"media": Media, "evidence": Evidence, "provenanc
 _PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
 _UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
 _REQUIRED = re.compile(r"Object missing required field `(?P<name>.*)`")
+# Choices and answers may be written as numbers; they are texts.
+_TEXT_FIELD = re.compile(r"choices|options|answer|answer_text|answer_choice(?:_\d)?")
+_NUMBER_FOR_TEXT = re.compile(
+    r"Expected `str(?: \| null)?`, got `(?:int|float)`"
+    rf" - at `\$\.(?:{_TEXT_FIELD.pattern})(?:\[\.\.\.\]|\[\d+\])?`"
+)
+_JSON_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
 class FieldError(DataError):
@@ -268,9 +275,42 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
     except UnicodeDecodeError as error:
         raise FieldError("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8") from error
     except msgspec.ValidationError as error:
+        if _NUMBER_FOR_TEXT.fullmatch(str(error)):
+            return _decoded_with_texts(line, decoder)
         raise explained(error, record=decoder.type) from error
     except msgspec.DecodeError as error:
         raise FieldError("JSON", f"{error}; expected one JSON object") from error
+
+
+def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
+    """Read an object whose choices or answer have numbers, each as the text that is written there."""
+    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    for name, raw in fields.items():
+        if _TEXT_FIELD.fullmatch(name):
+            fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
+    try:
+        return decoder.decode(msgspec.json.encode(fields))
+    except msgspec.ValidationError as error:
+        raise explained(error, record=decoder.type) from error
+
+
+def numbers_as_texts(value: bytes) -> bytes:
+    """A JSON value whose numbers (itself, or in a list or object) are texts, written as they were.
+
+    >>> numbers_as_texts(b'["two", 2, 1.50]')
+    b'["two","2","1.50"]'
+    """
+    value = value.strip()
+    if _JSON_NUMBER.fullmatch(value):
+        return b'"' + value + b'"'
+    if value.startswith(b"["):
+        parts = msgspec.json.decode(value, type=list[msgspec.Raw])
+        return b"[" + b",".join(numbers_as_texts(bytes(part)) for part in parts) + b"]"
+    if value.startswith(b"{"):
+        members = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        texts = {name: msgspec.Raw(numbers_as_texts(bytes(part))) for name, part in members.items()}
+        return msgspec.json.encode(texts)
+    return value
 
 
 def text_of(line: bytes, field: str) -> str:

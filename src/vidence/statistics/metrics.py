@@ -22,6 +22,9 @@ from vidence.statistics.agreement import (
 )
 from vidence.statistics.answer_keys import letter_balance, position_bias
 from vidence.statistics.chance import guess_rate, margin
+from vidence.statistics.confidence import brier as brier_score
+from vidence.statistics.confidence import calibration_bins
+from vidence.statistics.confidence import ece as expected_calibration_error
 from vidence.statistics.correlation import pearson, spearman
 from vidence.statistics.effect_sizes import two_groups
 from vidence.statistics.intervals import clustered_error
@@ -52,11 +55,14 @@ __all__ = [
     "Design",
     "Resampling",
     "answer_agreement",
+    "brier_score",
+    "calibration_bins",
     "clustered_error",
     "clustered_mean",
     "cohen_kappa",
     "compact_letter_display",
     "discordance",
+    "expected_calibration_error",
     "fieller_ratio",
     "find_plateau",
     "fleiss_kappa",

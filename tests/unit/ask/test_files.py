@@ -92,3 +92,40 @@ def test_a_row_says_its_field_and_what_is_expected(row: bytes, said: str) -> Non
 def test_the_name_of_a_question_is_found_in_a_row_that_is_bad_otherwise() -> None:
     assert files.text_of(b'{"id": "q1", "n": 1}', "id") == "q1"
     assert [files.text_of(row, "id") for row in (b"{", b"[1]", b'{"id": 1}', b"\xff")] == [""] * 4
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (b"3", b'"3"'),
+        (b"-1.50", b'"-1.50"'),
+        (b"1e3", b'"1e3"'),
+        (b'[1, "two", 3.0]', b'["1","two","3.0"]'),
+        (b'{"A": 1, "B": [2]}', b'{"A":"1","B":["2"]}'),
+        (b"true", b"true"),
+        (b"null", b"null"),
+        (b'"3"', b'"3"'),
+    ],
+)
+def test_numbers_become_the_texts_that_were_written(value: bytes, expected: bytes) -> None:
+    assert files.numbers_as_texts(value) == expected
+
+
+def test_choices_and_answer_may_be_numbers() -> None:
+    line = b'{"item_id": "q", "question": "How many?", "choices": [1, 2.50, "many"], "answer": 2.50}'
+    found = files.decoded(line, msgspec.json.Decoder(Item))
+    assert (found.choices, found.answer) == (("1", "2.50", "many"), "2.50")
+
+
+@pytest.mark.parametrize(
+    ("line", "field"),
+    [
+        (b'{"item_id": "q", "question": "?", "choices": ["a", true], "answer": "A"}', "choices[1]"),
+        (b'{"item_id": "q", "question": "?", "choices": [1, null], "answer": "A"}', "choices[1]"),
+        (b'{"item_id": 7, "question": "?", "choices": ["a", "b"], "answer": "A"}', "item_id"),
+    ],
+)
+def test_what_is_neither_text_nor_number_is_a_fault(line: bytes, field: str) -> None:
+    with pytest.raises(files.FieldError) as caught:
+        files.decoded(line, msgspec.json.Decoder(Item))
+    assert caught.value.field == field

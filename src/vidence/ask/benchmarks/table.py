@@ -124,7 +124,10 @@ def _json(name: str, cell: str) -> object:
 
 
 def _parts(name: str, cell: str) -> object:
-    return _json(name, cell) if cell.startswith("[") else [part.strip() for part in cell.split("|")]
+    if not cell.startswith("["):
+        return [part.strip() for part in cell.split("|")]
+    found = _json(name, cell)
+    return msgspec.json.decode(files.numbers_as_texts(cell.encode())) if name == "choices" else found
 
 
 def _choices(row: Row) -> Fields:

@@ -36,6 +36,7 @@ class RuleFirst(TemplateJudge):
     """
 
     name: str = "rule-first"
+    version: int = 2
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
