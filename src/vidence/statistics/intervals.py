@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -71,15 +72,20 @@ def share_ends(
     return low, high
 
 
-def p_values(difference: ArrayLike, variance: ArrayLike, *, dof: float, n_alike: int) -> Values:
+def p_values(
+    difference: ArrayLike, variance: ArrayLike, *, n_apart: ArrayLike, dof: float, n_alike: int
+) -> Values:
     """Two-sided p-values of differences being 0.
 
     From Student's t. Where clusters do not differ, the chance that so many fall on one side by turns of a
-    coin, or more where the difference is small; 1 for a difference of 0.
+    coin, or more where the difference is small; 1 for a difference of 0. Never below the chance that all
+    items that differ do so on one side, if each were a turn of a coin: of four items that differ t alone
+    would make a clear difference.
 
     Args:
         difference: means of differences from -1 to 1, any shape.
         variance: their variances, same shape; 0 where clusters do not differ.
+        n_apart: how many items differ, same shape; infinite for no such least p-value.
         dof: degrees of freedom of the variances.
         n_alike: clusters that count where they do not differ.
 
@@ -93,7 +99,7 @@ def p_values(difference: ArrayLike, variance: ArrayLike, *, dof: float, n_alike:
     found = np.minimum(1.0, 2 * (1 + np.abs(means)) ** -float(n_alike))
     is_spread = variances > 0
     found[is_spread] = 2 * stdtr(dof, -np.abs(means[is_spread]) / np.sqrt(variances[is_spread]))
-    return np.asarray(found, np.float64)
+    return np.minimum(1.0, np.maximum(found, 2 * 0.5 ** np.asarray(n_apart, np.float64)))
 
 
 def quantile(dof: float, level: float) -> float:
@@ -130,7 +136,8 @@ class ClusteredMean:
     The mean is over items, or with several groups the unweighted mean of the means of the groups.
 
     `totals`, shape (n_clusters, n_groups), are the sums of the values. `spread` is the variance of a single
-    value around the mean, every group alike. `least` and `most` are the lowest and the highest value.
+    value around the mean, every group alike. `least` and `most` are the lowest and the highest value, and
+    `n_apart` counts the values other than 0.
     """
 
     totals: Values
@@ -138,6 +145,7 @@ class ClusteredMean:
     spread: float
     least: float
     most: float
+    n_apart: int
 
     @classmethod
     def of(
@@ -167,6 +175,7 @@ class ClusteredMean:
             spread=spread if np.ptp(numbers) > 0 else 0.0,
             least=float(numbers.min()),
             most=float(numbers.max()),
+            n_apart=int(np.count_nonzero(numbers)),
         )
 
     @property
@@ -243,6 +252,8 @@ class ClusteredMean:
         The interval leaves out 0 exactly where the p-value is below 1 - level. It is Student's t with the
         variance and degrees of freedom of `mean_interval`, cut off at `bounds`. Where videos do not differ at
         all, videos of another kind are at most the share that the exact interval allows for none of them.
+        Where `bounds` are finite, so few items may differ that turns of a coin would put them all on one side
+        too often (five at the level 0.95); then the interval holds 0 whatever t says.
 
         Args:
             bounds: between what each difference must lie.
@@ -263,21 +274,27 @@ class ClusteredMean:
         layout, (low, high) = self.layout, bounds
         if self.reason:
             return self._by_t(bounds, level=level, name=name), 1.0
-        largest = max(abs(low), abs(high)) if math.isfinite(high - low) else max(abs(self.value), 1e-300)
+        is_finite = math.isfinite(high - low)
+        largest = max(abs(low), abs(high)) if is_finite else max(abs(self.value), 1e-300)
         p_value = float(
             p_values(
                 [self.value / largest],
                 [self.variance / largest**2],
+                n_apart=[self.n_apart if is_finite else math.inf],
                 dof=layout.dof,
                 n_alike=layout.n_alike,
             )[0]
         )
-        if self.variance > 0 or not math.isfinite(high - low):
-            return self._by_t(bounds, level=level, name=name), p_value
-        other = exact_end(layout.n_alike, level)
-        ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
-        method = f"{name}; exact, {layout.n_alike} videos that are alike"
-        return self._estimate(ends, level=level, method=method), p_value
+        if self.variance > 0 or not is_finite:
+            found = self._by_t(bounds, level=level, name=name)
+        else:
+            other = exact_end(layout.n_alike, level)
+            ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
+            method = f"{name}; exact, {layout.n_alike} videos that are alike"
+            found = self._estimate(ends, level=level, method=method)
+        if is_finite and p_value >= 1 - level:
+            found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
+        return found, p_value
 
     def _check(self, bounds: Bounds, level: float) -> None:
         check_level(level)

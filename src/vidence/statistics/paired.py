@@ -179,8 +179,8 @@ def compare(
 
     >>> videos = ["a", "a", "b", "b", "c", "c"]
     >>> found = compare([1, 1, 1, 0, 1, 1], [1, 0, 0, 0, 0, 0], clusters=videos)
-    >>> round(found.difference.value, 3), round(found.p_value, 3), found.verdict
-    (0.667, 0.057, 'not clear')
+    >>> round(found.difference.value, 3), found.p_value, found.verdict
+    (0.667, 0.125, 'not clear')
     """
     ours, theirs = _pair(first, second)
     differences = ours - theirs

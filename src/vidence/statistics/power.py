@@ -277,22 +277,31 @@ def _simulated_power(
     n_clear = 0
     for start in range(0, N_SIMULATED, block):
         n_runs = min(block, N_SIMULATED - start)
-        sums = _draw_sums(counts, shares, icc=design.icc, n_runs=n_runs, rng=rng)
-        totals = sums[..., None]
-        found = p_values(layout.mean(totals), layout.variance(totals), dof=layout.dof, n_alike=layout.n_alike)
+        ahead, behind = _drawn(counts, shares, icc=design.icc, n_runs=n_runs, rng=rng)
+        totals = (ahead - behind)[..., None].astype(np.float64)
+        found = p_values(
+            layout.mean(totals),
+            layout.variance(totals),
+            n_apart=(ahead + behind).sum(axis=1),
+            dof=layout.dof,
+            n_alike=layout.n_alike,
+        )
         n_clear += int((found < 1 - level).sum())
     return n_clear / N_SIMULATED
 
 
-def _draw_sums(
+def _drawn(
     counts: NDArray[np.int64],
     shares: NDArray[np.float64],
     *,
     icc: float,
     n_runs: int,
     rng: np.random.Generator,
-) -> NDArray[np.float64]:
-    """Sums of differences by cluster, (n_runs, n_clusters), in which two items of a cluster have this icc."""
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """How many items of each cluster only the one run has right, and only the other: (n_runs, n_clusters).
+
+    The differences of two items of a cluster have this icc.
+    """
     shape = (n_runs, len(counts))
     chances = np.broadcast_to(shares, (*shape, 3))
     if icc > 1e-6 and counts.max() > 1:
@@ -306,7 +315,7 @@ def _draw_sums(
     rest = 1 - chances[..., 0]
     behind = np.zeros(shape)
     np.divide(chances[..., 1], rest, out=behind, where=rest > 0)
-    return np.asarray(ahead - rng.binomial(counts - ahead, np.minimum(behind, 1.0)), np.float64)
+    return ahead, rng.binomial(counts - ahead, np.minimum(behind, 1.0))
 
 
 def paired_detectable(

@@ -221,6 +221,16 @@ def test_differences_without_bounds_that_are_alike_have_a_p_value_and_no_interva
     assert math.isnan(found.low)
 
 
+@pytest.mark.parametrize(("n_apart", "is_clear"), [(4, False), (5, False), (6, True)])
+def test_fewer_than_six_questions_that_differ_are_no_clear_difference(n_apart: int, is_clear: bool) -> None:
+    # Of 60 questions on 60 videos; t alone has p 0.044 where four differ, the exact test of McNemar 0.125.
+    mean = ClusteredMean.of([1.0] * n_apart + [0.0] * (60 - n_apart), clusters=[str(i) for i in range(60)])
+    found, p_value = mean.difference()
+    assert p_value == pytest.approx(2.0 ** (1 - n_apart))
+    assert (found.low > 0) == is_clear
+    assert found.low >= 0
+
+
 def test_one_video_leaves_a_difference_open() -> None:
     found, p_value = ClusteredMean.of([1.0, 1.0], clusters=["a", "a"]).difference()
     assert (p_value, found.reason) == (1.0, "too few videos (1)")
@@ -234,7 +244,13 @@ def test_many_means_at_once_have_the_ends_and_p_values_of_one() -> None:
     layout = ClusteredMean.of(values, clusters=clusters).layout
     drawn = generator(8).binomial(layout.counts[:, 0].astype(int), 0.3, size=(20, 7)).astype(float)[..., None]
     low, high = share_ends(layout.mean(drawn), layout.variance(drawn), dof=layout.dof, n_alike=7, level=0.9)
-    found_p = p_values(layout.mean(drawn), layout.variance(drawn), dof=layout.dof, n_alike=7)
+    found_p = p_values(
+        layout.mean(drawn),
+        layout.variance(drawn),
+        n_apart=drawn.sum(axis=(1, 2)),
+        dof=layout.dof,
+        n_alike=7,
+    )
     for i, totals in enumerate(drawn[:, :, 0]):
         marks = [
             float(j < total)
