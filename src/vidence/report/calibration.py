@@ -116,7 +116,7 @@ def _recovered(one: Compared, *, rng: np.random.Generator, where: Sequence[int] 
     """The share of right answers, of all questions or of those at some positions."""
     chosen = range(len(one.recovered)) if where is None else where
     right = [float(one.recovered[i]) for i in chosen]
-    return mean_interval(right, clusters=[one.videos[i] for i in chosen], rng=rng)
+    return mean_interval(right, clusters=[one.videos[i] for i in chosen])
 
 
 def _table(compared: Sequence[Compared], *, rng: np.random.Generator) -> Table:

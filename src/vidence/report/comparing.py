@@ -12,7 +12,7 @@ from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
-from vidence.statistics.paired import RANKING, Comparison, Ranking, holm, rank
+from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
@@ -104,7 +104,7 @@ def compare_runs(paired: Paired, *, level: float = 0.95) -> Compared | Ranked:
     rng = np.random.default_rng(SEED)
     if len(paired.runs) == 2:
         return compare_two(paired, rng=rng, settings=Resampling(level=level))
-    return rank_runs(paired, rng=rng, settings=Resampling(level=level, n_flips=RANKING.n_flips))
+    return rank_runs(paired, level=level)
 
 
 def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Compared:
@@ -135,26 +135,26 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         n_second_failed=_n_failed(second),
         right=two.right(),
         answers=two.answers(),
-        detectable=_detectable(paired, level=settings.level),
+        detectable=_detectable(paired, rng=rng, level=settings.level),
         tags=tuple(two.by_tag()),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
 
 
-def rank_runs(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Ranked:
+def rank_runs(paired: Paired, *, level: float) -> Ranked:
     """Rank two runs or more, with a test of every pair.
 
-    Raises:
-        UsageError: so few swaps for so many pairs that no two could ever be told apart.
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
     """
     tag, tag_notes = _macro_tag(paired)
     ranking = rank(
         {name: paired.values[:, i] for i, name in enumerate(paired.names)},
         clusters=paired.clusters,
         groups=paired.groups(tag) if tag else None,
-        rng=rng,
-        settings=settings,
+        level=level,
     )
     return Ranked(
         names=paired.names,
@@ -213,8 +213,7 @@ class _Two:
             part.values[:, 0],
             clusters=part.clusters,
             groups=groups,
-            rng=self.rng,
-            settings=self.settings,
+            level=self.settings.level,
         )
 
     def right(self) -> ItemAgreement | None:
@@ -245,7 +244,7 @@ class _Two:
 
     def by_tag(self) -> list[TagDifference]:
         """The differences on the questions with each value of each tag, adjusted together."""
-        items, level = self.paired.items, self.settings.level
+        items = self.paired.items
         found: list[tuple[str, str, Paired, Comparison]] = []
         for tag in dict.fromkeys(tag for item in items for tag in item.tags):
             places: dict[str, list[int]] = {}
@@ -263,13 +262,13 @@ class _Two:
                 comparison=comparison,
                 n_videos=part.n_videos,
                 p_holm=p_holm,
-                is_clear=p_holm <= 1 - level,
+                is_clear=verdict(p_holm, comparison.difference) == "clear",
             )
             for (tag, value, part, comparison), p_holm in zip(found, adjusted, strict=True)
         ]
 
 
-def _detectable(paired: Paired, *, level: float) -> float | None:
+def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> float | None:
     """The smallest difference that would be found; None where it cannot be said.
 
     The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
@@ -282,8 +281,8 @@ def _detectable(paired: Paired, *, level: float) -> float | None:
     icc = 0.0
     if n_videos < n and np.ptp(differences) > 0:
         icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
-    design = Design(n_items=n, n_clusters=n_videos, icc=icc)
-    return paired_detectable(discordance=apart, design=design, power=POWER, level=level)
+    design = Design.of(paired.clusters, icc=icc)
+    return paired_detectable(discordance=apart, design=design, rng=rng, power=POWER, level=level)
 
 
 # --------------------------------------------------------------------------- what else differs

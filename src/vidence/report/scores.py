@@ -18,7 +18,7 @@ from vidence.statistics.chance import (
     longest_choice,
     numeric_median,
 )
-from vidence.statistics.intervals import mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.tables.table import Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 from vidence.text import letter_index
@@ -46,6 +46,7 @@ class Draws:
         *,
         clusters: Sequence[str],
         groups: Sequence[str] | None = None,
+        bounds: Bounds = SHARE,
     ) -> Estimate | None:
         """The mean with its interval, as every table and figure of a report has it; None without values.
 
@@ -53,12 +54,11 @@ class Draws:
             values: one for each question, shape (n_items,).
             clusters: the video of each question.
             groups: where given, the mean is that over these groups, each alike.
+            bounds: the least and the greatest value there can be.
         """
         if not len(values):
             return None
-        if groups is None:
-            return mean_interval(values, clusters=clusters, rng=self.fresh(), level=self.level)
-        return mean_interval(values, groups=groups, clusters=clusters, rng=self.fresh(), level=self.level)
+        return mean_interval(values, groups=groups, clusters=clusters, bounds=bounds, level=self.level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -229,7 +229,7 @@ def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
             given.setdefault(row.item.item_id, []).append(row.score.points)
             videos[row.item.item_id] = row.item.video_id
     means = np.array([sum(found) / len(found) for found in given.values()], np.float64)
-    return draws.average(means, clusters=tuple(videos.values()))
+    return draws.average(means, clusters=tuple(videos.values()), bounds=UNBOUNDED)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -336,13 +336,7 @@ def _headline_table(run: Run, tags: dict[str, list[str]], scored: Scored, *, mak
     headline_tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
     micro_key = "headline" if headline_tag is None and not is_answered else "micro"
-    rows = [make.mean_row(micro_key, "mean over questions", run.rows, detail="bootstrap by video")]
-    if len(scored.values):
-        analytic = mean_interval(
-            scored.values, clusters=scored.clusters, rule="student", level=make.draws.level
-        )
-        label = "mean over questions"
-        rows.append(make.row("analytic", label, scored, score=analytic, detail="clustered error"))
+    rows = [make.mean_row(micro_key, "mean over questions", run.rows)]
     rows += _macro_rows(tags, scored, headline_tag=headline_tag, make=make)
     rows.append(
         make.mean_row(
