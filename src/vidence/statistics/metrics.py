@@ -3,11 +3,9 @@
 Each takes plain sequences: the scores of items, and the name of the cluster (video) of each. Each says in its
 docstring what it computes, after whom, and with an example; `vidence.statistics` lists the references.
 
->>> import numpy as np
 >>> from vidence.statistics import metrics
 >>> videos = ["a", "a", "b", "b", "c", "c"]
->>> rng = np.random.default_rng(0)
->>> metrics.clustered_mean([1, 0, 1, 1, 0, 1], clusters=videos, rng=rng).n_clusters
+>>> metrics.clustered_mean([1, 0, 1, 1, 0, 1], clusters=videos).n_clusters
 3
 >>> round(metrics.wilson(4, 6).low, 3)
 0.3

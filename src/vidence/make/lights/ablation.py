@@ -28,7 +28,7 @@ from vidence.records import Estimate, Record
 from vidence.report.export import write_file
 from vidence.report.results import Run, load_run
 from vidence.report.tables import guesses_of
-from vidence.statistics.intervals import mean_interval, proportion
+from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare, holm
 from vidence.tables.charts import Chart, Point, Series, Statement
 from vidence.tables.export import csv_text
@@ -156,7 +156,6 @@ def guess_notes(found: Sequence[Measured]) -> tuple[str, ...]:
 
 
 def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run, run: Run) -> Measured:
-    rng = np.random.default_rng(config.seed)
     values, before = _values(run), _values(base)
     if not values:
         raise UsageError("nothing was marked in a run of the ablation; ask the same command again")
@@ -167,13 +166,9 @@ def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run,
             [values[key][0] for key in shared],
             [before[key][0] for key in shared],
             clusters=[values[key][1] for key in shared],
-            rng=rng,
         )
     marks, clips = zip(*values.values(), strict=True)
-    if len(set(clips)) == len(clips) and set(marks) <= {0.0, 1.0}:
-        accuracy = proportion(int(sum(marks)), len(marks))
-    else:
-        accuracy = mean_interval(marks, clusters=clips, rng=rng)
+    accuracy = mean_interval(marks, clusters=clips)
     return msgspec.structs.replace(
         Measured.of(model, condition, accuracy),
         difference=paired and paired.difference,
