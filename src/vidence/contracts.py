@@ -437,17 +437,24 @@ class Diagnostic(Protocol):
         """What all questions together say; the first sheet is the headline."""
 
 
-class Embedder(Protocol):
-    """How well frames match texts, for selectors. Frames are RGB arrays of shape (height, width, 3).
+class _Embedding(Protocol):
+    """What embedders of both kinds say of themselves. Frames are RGB arrays of shape (height, width, 3).
 
-    `identity` is what the numbers depend on: kind, weights, precision. `size` limits the frames that it
-    wants. Where `compares` is True it works in two steps, so that features are kept: `features` once for
-    every frame, then `compare`. Otherwise `match` looks at every frame with every text.
+    `identity` is what the numbers depend on: kind, weights, precision. `size` limits the frames wanted.
     """
 
     identity: str
     size: str
-    compares: bool
+
+
+@runtime_checkable
+class ComparingEmbedder(_Embedding, Protocol):
+    """An embedder that works in two steps, so that what it saw in a frame is kept for all texts.
+
+    `features_identity` is what the features alone depend on.
+    """
+
+    features_identity: str
 
     def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
         """One vector for each frame, shape (n_frames, n_dims)."""
@@ -455,8 +462,16 @@ class Embedder(Protocol):
     def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
         """How well frames match texts, shape (n_frames, n_texts)."""
 
+
+class MatchingEmbedder(_Embedding, Protocol):
+    """An embedder that looks at every frame with every text."""
+
     def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The same without features, shape (n_frames, n_texts)."""
+        """How well frames match texts, shape (n_frames, n_texts)."""
+
+
+Embedder: TypeAlias = ComparingEmbedder | MatchingEmbedder
+"""How well frames match texts, for selectors."""
 
 
 class ScoreRules(Record):

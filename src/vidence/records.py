@@ -350,11 +350,12 @@ class Trial(Record):
 # --------------------------------------------------------------------------- what it amounts to
 
 
-class Estimate(Record):
+class Estimate(Record, omit_defaults=True):
     """A figure with its uncertainty; every figure in a report is one of these.
 
-    ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed
-    (a single cluster), and `method` says so.
+    ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed, and `reason`
+    says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
+    was used.
     """
 
     value: float
@@ -364,3 +365,5 @@ class Estimate(Record):
     n: int
     n_clusters: int
     method: str
+    dof: float | None = None
+    reason: str = ""

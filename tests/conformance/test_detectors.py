@@ -13,7 +13,7 @@ from vidence.media.video import open_video
 from vidence.seeing.describers.describing import Portraits
 from vidence.seeing.following import open_describer, open_detector, open_tracker
 from vidence.seeing.tracks import PERSON
-from vidence.seeing.watching import watch
+from vidence.seeing.watching import Finder, watch
 from videos.walkers import HEIGHT, WIDTH, Walker, film, mot_lines
 
 WALKERS = (
@@ -69,7 +69,7 @@ def detector(request, folder):
 
 
 def test_boxes_are_sorted_inside_the_frame_and_named(detector, street):
-    found = detector.detect(street, range(0, N_FRAMES, 6))
+    found = watch(street, range(0, N_FRAMES, 6), detector=detector).detections
     assert set(found.frame_indices.tolist()) <= set(range(0, N_FRAMES, 6))
     assert np.all(np.diff(found.frame_indices) >= 0)
     assert np.all(found.boxes_px >= 0)
@@ -81,18 +81,19 @@ def test_boxes_are_sorted_inside_the_frame_and_named(detector, street):
 
 
 def test_the_same_frames_give_the_same_boxes_in_any_order(detector, street):
-    one, other = detector.detect(street, [2, 8]), detector.detect(street, [8, 2, 8])
+    one, other = (watch(street, frames, detector=detector).detections for frames in ([2, 8], [8, 2, 8]))
     assert np.array_equal(one.frame_indices, other.frame_indices)
     assert np.array_equal(one.boxes_px, other.boxes_px)
     assert np.array_equal(one.confidences, other.confidences)
 
 
 def test_no_frame_is_no_box(detector, street):
-    assert len(detector.detect(street, []).frame_indices) == 0
+    assert len(watch(street, [], detector=detector).detections.frame_indices) == 0
 
 
 def test_a_detector_says_what_it_depends_on(detector):
-    assert isinstance(detector.looks, bool)
+    assert isinstance(detector.finds_parts, bool)
+    assert isinstance(detector, Finder) or callable(detector.detect)
     assert type(detector).__name__.lower() in detector.identity.lower()
 
 

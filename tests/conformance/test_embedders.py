@@ -13,12 +13,13 @@ import pytest
 from numpy.typing import NDArray
 
 from servers import tiny_embedders
+from subjects.matching import match
 from subjects.samples import argument_of
 from vidence import catalog
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
 from vidence.ask.phantom.code import Payload, draw
-from vidence.contracts import Embedder
+from vidence.contracts import ComparingEmbedder, Embedder
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 
@@ -95,54 +96,52 @@ class TestEmbedder:
         assert embedder.identity.startswith(name)
         assert make(name).identity == embedder.identity
         assert str(Size.parse(embedder.size)) == embedder.size
-        assert isinstance(embedder.compares, bool)
+        assert hasattr(embedder, "match") or isinstance(embedder, ComparingEmbedder)
 
     def test_its_identity_names_no_folder(self, make, argument, name):
         where = argument(name)
         assert not where or str(Path(where).parent) not in make(name).identity
 
     def test_scores_have_their_shape_and_are_numbers(self, shared, frames, name):
-        scores = shared(name).match(frames, TEXTS)
+        scores = match(shared(name), frames, TEXTS)
         assert scores.shape == (5, 2)
         assert scores.dtype == np.float32
         assert np.isfinite(scores).all()
         assert len(np.unique(scores)) > 1
-        assert shared(name).match(frames[:1], TEXTS[:1]).shape == (1, 1)
+        assert match(shared(name), frames[:1], TEXTS[:1]).shape == (1, 1)
 
     def test_the_same_gives_the_same(self, make, frames, name):
         embedder = make(name)
-        scores = embedder.match(frames, TEXTS)
-        np.testing.assert_array_equal(embedder.match(frames, TEXTS), scores)
-        np.testing.assert_array_equal(make(name).match(frames, TEXTS), scores)
+        scores = match(embedder, frames, TEXTS)
+        np.testing.assert_array_equal(match(embedder, frames, TEXTS), scores)
+        np.testing.assert_array_equal(match(make(name), frames, TEXTS), scores)
 
     def test_a_pair_does_not_depend_on_its_company(self, shared, frames, name):
         embedder = shared(name)
-        scores = embedder.match(frames, TEXTS)
+        scores = match(embedder, frames, TEXTS)
         for i, frame in enumerate(frames):
             for j, text in enumerate(TEXTS):
-                assert embedder.match([frame], [text])[0, 0] == pytest.approx(scores[i, j], abs=1e-5)
-        np.testing.assert_allclose(embedder.match(frames[::-1], TEXTS[::-1]), scores[::-1, ::-1], atol=1e-5)
+                assert match(embedder, [frame], [text])[0, 0] == pytest.approx(scores[i, j], abs=1e-5)
+        np.testing.assert_allclose(match(embedder, frames[::-1], TEXTS[::-1]), scores[::-1, ::-1], atol=1e-5)
 
     def test_features_suffice_where_it_compares(self, make, frames, name):
         embedder = make(name)
-        if not embedder.compares:
-            for ask in (lambda: embedder.features(frames), lambda: embedder.compare(np.ones((1, 2)), TEXTS)):
-                with pytest.raises(UsageError, match="match"):
-                    ask()
+        if not isinstance(embedder, ComparingEmbedder):
+            assert not hasattr(embedder, "features")
             return
         features = embedder.features(frames)
         assert features.dtype == np.float32
         assert features.ndim == 2
         assert len(features) == 5
-        np.testing.assert_array_equal(embedder.compare(features, TEXTS), embedder.match(frames, TEXTS))
+        np.testing.assert_array_equal(embedder.compare(features, TEXTS), match(embedder, frames, TEXTS))
         # Another process has nothing but the features.
         np.testing.assert_array_equal(
-            make(name).compare(features.copy(), TEXTS), embedder.match(frames, TEXTS)
+            make(name).compare(features.copy(), TEXTS), match(embedder, frames, TEXTS)
         )
 
     def test_what_it_is_given_stays_as_it_was(self, shared, frames, name):
         before = [frame.copy() for frame in frames]
-        shared(name).match(frames, TEXTS)
+        match(shared(name), frames, TEXTS)
         for frame, copy in zip(frames, before, strict=True):
             np.testing.assert_array_equal(frame, copy)
 
@@ -151,17 +150,19 @@ class TestEmbedder:
         locked = [np.ascontiguousarray(frame) for frame in mirrored]
         for frame in locked:
             frame.setflags(write=False)
-        np.testing.assert_array_equal(shared(name).match(mirrored, TEXTS), shared(name).match(locked, TEXTS))
+        np.testing.assert_array_equal(
+            match(shared(name), mirrored, TEXTS), match(shared(name), locked, TEXTS)
+        )
 
     def test_nothing_to_match(self, shared, frames, name):
         embedder = shared(name)
         with pytest.raises(UsageError, match="no frames"):
-            embedder.match([], TEXTS)
+            embedder.features([]) if isinstance(embedder, ComparingEmbedder) else embedder.match([], TEXTS)
         with pytest.raises(UsageError, match="no texts"):
-            embedder.match(frames, [])
+            match(embedder, frames, [])
         for text in ("", " \n"):
             with pytest.raises(UsageError, match="text 1 is "):
-                embedder.match(frames, [TEXTS[0], text])
+                match(embedder, frames, [TEXTS[0], text])
 
     @pytest.mark.parametrize(
         "frame",
@@ -176,7 +177,7 @@ class TestEmbedder:
     )
     def test_what_is_no_frame_is_refused(self, shared, frames, name, frame):
         with pytest.raises(UsageError, match=r"frame 1 is an array of .*expected uint8 of shape"):
-            shared(name).match([frames[0], frame], TEXTS)
+            match(shared(name), [frames[0], frame], TEXTS)
 
     def test_an_unknown_option_is_refused(self, make, name):
         with pytest.raises(UsageError, match="no option 'no-such-option'"):
@@ -184,17 +185,17 @@ class TestEmbedder:
 
     def test_it_works_in_another_thread(self, shared, frames, name):
         embedder, found = shared(name), []
-        thread = threading.Thread(target=lambda: found.append(embedder.match(frames, TEXTS)))
+        thread = threading.Thread(target=lambda: found.append(match(embedder, frames, TEXTS)))
         thread.start()
         thread.join()
-        np.testing.assert_array_equal(embedder.match(frames, TEXTS), found[0])
+        np.testing.assert_array_equal(match(embedder, frames, TEXTS), found[0])
 
     def test_scores_from_the_cache_are_the_same(self, shared, frames, tmp_path, name):
         embedder = shared(name)
         cache = ScoreCache(tmp_path, embedder, frames_key="k", max_bytes=1 << 30)
         for delivered in (dict(enumerate(frames)), {}):
             found = score_frames(embedder, cache, "v", frames=delivered, indices=range(5), texts=TEXTS)
-            np.testing.assert_allclose(found, embedder.match(frames, TEXTS), atol=1e-6)
+            np.testing.assert_allclose(found, match(embedder, frames, TEXTS), atol=1e-6)
 
     def test_importing_it_imports_nothing_heavy(self, name):
         code = (

@@ -27,6 +27,7 @@ def item_for(name: str) -> Item:
 def test_the_documented_parsers_are_there() -> None:
     assert set(NAMES) >= {
         "robust",
+        "logp",
         "herbench-official",
         "perceptioncomp-api",
         "perceptioncomp-gemini",
@@ -67,7 +68,8 @@ def test_reading_twice_gives_the_same(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_plain_answer_is_read(name: str) -> None:
-    outcome = make(name).read(item_for(name), Reply(text="B"))
+    reply = Reply(text="B", choice_logps={"A": -3.0, "B": -0.1})
+    outcome = make(name).read(item_for(name), reply)
     assert isinstance(outcome, Answered)
     assert outcome.answer == "B"
 

@@ -30,7 +30,7 @@ def test_every_setting_and_name_is_there(page):
     text = page[PAGE].text
     for record in (AblationConfig, Motions, Asking, Observing):
         for field in msgspec.structs.fields(record):
-            if field.name not in {"yaw_spread_deg", "points", "wishes"}:  # the last is an old name, refused
+            if field.name not in {"yaw_spread_deg", "points"}:
                 assert field.name in text, field.name
     for name, setting in ALIASES.items():
         assert f"`{name}`" in text

@@ -49,7 +49,7 @@ def test_two_runs_are_compared_on_paper_and_in_files(vidence, recorded):
     # 40 of 80 against 70 of 80.
     assert "replay:large is 37.5 points above replay:small (87.5 % against 50.0 %; 95 % interval" in text
     assert "paired, clustered by 40 videos" in text
-    assert "on 80 questions, 30 against 0 discordant" in text
+    assert "on 80 questions, 30 better and 0 worse" in text
     assert "Difference by task" in text
     assert max(map(len, done.out.splitlines())) <= 100
     whole = json.loads((vidence.folder / "c.json").read_text())

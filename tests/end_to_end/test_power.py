@@ -39,8 +39,16 @@ def test_different_questions_need_more(vidence):
 
 
 def test_too_few_questions_find_nothing(vidence):
-    said = vidence("power", "--items", "2", "--accuracy", ".5").out
-    assert "No difference on the same questions is found with power 0.8" in said
+    said = vidence("power", "--items", "5", "--accuracy", ".5").out
+    assert "No difference on the same questions is found with power 0.8: 5 videos are too few" in said
+
+
+def test_the_correlation_is_not_the_most_hopeful_one_and_is_said(vidence):
+    command = ("power", "--items", "50", "--videos", "5", "--accuracy", ".5")
+    said = vidence(*command).out
+    assert "correlation within a video 0.10: they count as 26 independent questions" in said
+    assert "The correlation is assumed: 0.1 is the most that pairs of models on three benchmarks have" in said
+    assert "assumed" not in vidence(*command, "--icc", "0").out
 
 
 def test_an_earlier_run_says_how_many_and_how_alike(vidence, tmp_path):

@@ -13,6 +13,7 @@ from vidence.seeing.quality import measure
 from vidence.seeing.refine import RefineSettings, refine
 from vidence.seeing.track_files import MotRows, read_mot, rows_of
 from vidence.seeing.tracks import PERSON, Detections, TrackedVideo
+from vidence.seeing.watching import watch
 
 pytestmark = pytest.mark.parity
 CLEAN = RefineSettings(steps=("outliers", "gaps", "smoothing", "merging"))
@@ -129,7 +130,7 @@ def test_hog_finds_most_of_the_people_that_a_trained_detector_finds(data_dir: Pa
     pytest.importorskip("cv2", reason="needs the extra 'build'")
     video = open_video(need(data_dir / "video" / "pets09_s2l1_view1_768x576.mp4"))
     frames = range(0, 795, 80)
-    found = open_detector("hog").detect(video, frames)
+    found = watch(video, frames, detector=open_detector("hog")).detections
     real = open_detector(f"boxes:{need(data_dir / 'tracking' / 'PETS09-S2L1_det_sort.txt')}").detect(
         video, frames
     )

@@ -3,11 +3,12 @@
 from pathlib import Path
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.benchmarks.actpld import ClipRow, Labels, choices_for
-from vidence.ask.benchmarks.question_files import Fault, QuestionFile
+from vidence.ask.files import DataFile, FieldError
 from vidence.ask.scoring.description import branch, evidence_for
 from vidence.ask.scoring.label_words import LabelWords, known_words
 from vidence.ask.selection.actpld import Actpld
@@ -54,7 +55,7 @@ def labels_of(groups: list[int]) -> Labels:
         for target in ("label", "intention")
         for i, group in enumerate(groups)
     ]
-    return Labels(QuestionFile(Path("labels.csv"), "\n".join(["target,name,group", *rows]).encode()))
+    return Labels(DataFile(Path("labels.csv"), "\n".join(["target,name,group", *rows]).encode()))
 
 
 @given(groups=st.lists(st.integers(0, 5), min_size=1, max_size=20), clip_id=st.text(min_size=1, max_size=8))
@@ -64,19 +65,15 @@ def test_distractors_are_two_others_of_other_groups_or_the_clip_is_refused(
     clip = ClipRow(
         clip_id=clip_id,
         path="a.mp4",
-        kind="video",
-        set_name="single",
-        names={"label": "name0", "intention": "name0"},
-        distractors={"label": (), "intention": ()},
-        source="",
-        licence="",
-        sha256="",
+        set="single",
+        label="name0",
+        intention="name0",
     )
-    shown = choices_for(clip, "label", labels_of(groups))
     if sum(group != groups[0] for group in groups) < 2:
-        assert isinstance(shown, Fault)
+        with pytest.raises(FieldError, match=r"labels\.csv has"):
+            choices_for(clip, "label", labels_of(groups))
         return
-    assert not isinstance(shown, Fault)
+    shown = choices_for(clip, "label", labels_of(groups))
     names = [row.name for row in shown]
     assert len(set(names)) == 3
     assert "name0" in names

@@ -13,12 +13,12 @@ from vidence.explain.published.grim import audit_row, check_mean, check_sum, imp
 from vidence.statistics.agreement import item_agreement, krippendorff_alpha
 from vidence.statistics.correlation import spearman
 from vidence.statistics.paired import compact_letter_display, compare, holm
-from vidence.statistics.power import Design, paired_needed, paired_power
+from vidence.statistics.power import MANY_APART, Design, paired_needed, paired_power
 from vidence.statistics.repeats import components, summarise
 from vidence.statistics.resampling import Resampling
 
 FAST = settings(max_examples=40, deadline=None)
-FEW = Resampling(n_boot=60, n_flips=99)
+FEW = Resampling(n_boot=60)
 
 
 @st.composite
@@ -33,13 +33,11 @@ def two_runs(draw: st.DrawFn) -> tuple[list[int], list[int], list[str]]:
 
 
 @FAST
-@given(case=two_runs(), seed=st.integers(0, 99))
-def test_comparisons_mirror_and_hold_together(
-    case: tuple[list[int], list[int], list[str]], seed: int
-) -> None:
+@given(case=two_runs())
+def test_comparisons_mirror_and_hold_together(case: tuple[list[int], list[int], list[str]]) -> None:
     first, second, clusters = case
-    one = compare(first, second, clusters=clusters, rng=np.random.default_rng(seed), settings=FEW)
-    other = compare(second, first, clusters=clusters, rng=np.random.default_rng(seed), settings=FEW)
+    one = compare(first, second, clusters=clusters)
+    other = compare(second, first, clusters=clusters)
     assert one.difference.value == pytest.approx(-other.difference.value)
     assert one.p_value == pytest.approx(other.p_value)
     assert 0 < one.p_value <= 1
@@ -59,10 +57,10 @@ def test_the_order_of_items_changes_no_comparison(
     first, second, clusters = case
     order = np.random.default_rng(seed).permutation(len(first))
     moved = [[values[i] for i in order] for values in (first, second, clusters)]
-    one = compare(first, second, clusters=clusters, rng=np.random.default_rng(1), settings=FEW)
-    other = compare(moved[0], moved[1], clusters=moved[2], rng=np.random.default_rng(1), settings=FEW)
+    one = compare(first, second, clusters=clusters)
+    other = compare(moved[0], moved[1], clusters=moved[2])
     assert (other.p_value, other.difference.value) == pytest.approx((one.p_value, one.difference.value))
-    assert other.analytic.high == pytest.approx(one.analytic.high, nan_ok=True)
+    assert other.difference.high == pytest.approx(one.difference.high, nan_ok=True)
     assert other.mcnemar == one.mcnemar or one.n_first_higher + one.n_second_higher == 0
 
 
@@ -104,11 +102,14 @@ def test_groups_are_exactly_the_largest_sets_without_a_clear_pair(
 def test_a_needed_run_has_the_power_and_one_video_less_has_not(
     difference: float, size: int, icc: float, power: float
 ) -> None:
-    found = paired_needed(difference, discordance=0.4, items_per_cluster=size, icc=icc, power=power)
-    assert paired_power(difference, discordance=0.4, design=found) >= power
+    rng, like = np.random.default_rng(0), Design(n_items=2 * size, n_clusters=2, icc=icc)
+    found = paired_needed(difference, discordance=0.4, rng=rng, like=like, power=power)
     assume(found.n_clusters > 2)
     fewer = Design(n_items=(found.n_clusters - 1) * size, n_clusters=found.n_clusters - 1, icc=icc)
-    assert paired_power(difference, discordance=0.4, design=fewer) < power
+    # Smaller runs are simulated, and their power has some noise.
+    assume(fewer.n_effective * 0.4 >= MANY_APART)
+    assert paired_power(difference, discordance=0.4, design=found, rng=rng) >= power
+    assert paired_power(difference, discordance=0.4, design=fewer, rng=rng) < power
 
 
 @FAST
@@ -150,9 +151,11 @@ def test_alpha_knows_neither_raters_nor_items_by_name(ratings: list[list[float]]
 @given(scores=st.lists(st.integers(0, 100), min_size=2, max_size=8), shift=st.integers(-50, 50))
 def test_repeat_intervals_move_with_the_scores(scores: list[int], shift: int) -> None:
     here, there = summarise(scores), summarise([s + shift for s in scores])
-    assert there.mean.low == pytest.approx(here.mean.low + shift)
+    assert there.mean.low == pytest.approx(here.mean.low + shift, nan_ok=True)
     assert there.variance == pytest.approx(here.variance, abs=1e-9)
-    assert here.mean.low <= here.mean.value <= here.mean.high
+    assert bool(here.mean.reason) == (len(set(scores)) == 1)
+    if not here.mean.reason:
+        assert here.mean.low <= here.mean.value <= here.mean.high
 
 
 @FAST

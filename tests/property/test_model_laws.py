@@ -11,6 +11,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from vidence.ask.files import DataFile
 from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import ChatDialect, Settings
 from vidence.ask.models.replay import Settings as ReplaySettings
@@ -40,7 +41,7 @@ def test_words_and_images_arrive_unchanged_and_in_order(parts: list[str | bytes]
     dialect = ChatDialect(Server(address="http://h/v1", key_env="K", key=""), Settings(name="m"))
 
     async def body_of() -> bytes:
-        return b"".join((await dialect.body(request, leave_out=()))[1])
+        return b"".join(await dialect.written(request, leave_out=()))
 
     body = msgspec.json.decode(anyio.run(body_of))
     *before, user = body["messages"]
@@ -70,6 +71,6 @@ def test_recorded_replies_come_back_unchanged_from_every_format(replies: dict[st
     for name, content in contents.items():
         found = [
             recorded(place, row, ReplaySettings(file=name))
-            for place, row in rows(Path(name), content.encode())
+            for place, row in rows(DataFile(Path(name), content.encode()))
         ]
         assert {one.item_id: one.reply.text for one in found} == replies

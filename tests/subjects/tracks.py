@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
-from vidence.seeing.tracks import PERSON, Detections, ShotFrames, Track, TrackedVideo
+from vidence.make.tasks.people import REACH, End
+from vidence.seeing.tracks import PERSON, Detections, Span, Track, TrackedVideo
 
 
 def track(
@@ -64,12 +66,9 @@ def video(
     )
 
 
-def shots(*cuts: int, n_frames: int = 400) -> tuple[ShotFrames, ...]:
+def shots(*cuts: int, n_frames: int = 400) -> tuple[Span, ...]:
     """The shots between hard cuts, of which the first frames of the later shots are given."""
-    return tuple(
-        ShotFrames(first_frame=first, clear_frame=first, last_frame=end - 1)
-        for first, end in pairwise((0, *cuts, n_frames))
-    )
+    return tuple(Span(first_frame=first, last_frame=end - 1) for first, end in pairwise((0, *cuts, n_frames)))
 
 
 def things(rows: Sequence[tuple[int, str, Sequence[float]]]) -> Detections:
@@ -103,3 +102,16 @@ def read_mot(path: Path, *, only_class: int | None = None) -> tuple[Track, ...]:
             )
         )
     return tuple(found)
+
+
+def ways(who: Track, tracked: TrackedVideo, *, unclear_s: float, reach: float = REACH) -> tuple[str, str]:
+    """How somebody comes and goes."""
+    comes, goes = (End.of(who, tracked, at=at, reach=reach, unclear_s=unclear_s) for at in (0, -1))
+    return comes.way, goes.way
+
+
+def is_inside(
+    who: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float, unclear_s: float
+) -> bool:
+    """Whether somebody's track begins (0) or ends (-1) inside the frame."""
+    return End.of(who, tracked, at=at, reach=reach, unclear_s=unclear_s).is_inside

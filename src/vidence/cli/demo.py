@@ -82,9 +82,8 @@ def demo(*, out: Path) -> int:
     runs = [load_run(folder) for folder in folders]
     compared = [compare(run) for run in runs]
     recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
-    context = _context(out)
-    made = make_planted(out / "made", seed=_SEED, context=context)
-    lights = _lights(out, context)
+    made = make_planted(out / "made", seed=_SEED, context=_context(out))
+    lights = _lights(out)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
@@ -219,14 +218,12 @@ def _diagnose_all(out: Path, console: Console, *, runs: Mapping[str, Run]) -> li
 
 
 def _context(out: Path) -> BuildContext:
-    return BuildContext(
-        cache_root=out / "cache", memory=out / "replies.sqlite", n_workers=environment().n_workers
-    )
+    return BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 
 
-def _lights(out: Path, context: BuildContext) -> Section:
+def _lights(out: Path) -> Section:
     """Make the clips of points of light, ask about them, and show both."""
-    versions = make_lights(out / "lights", context=context)
+    versions = make_lights(out / "lights")
 
     async def go() -> dict[tuple[str, str], Run]:
         runs: dict[tuple[str, str], Run] = {}

@@ -10,6 +10,8 @@ import click
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vidence.statistics.power import Design
 
 
@@ -35,7 +37,9 @@ if TYPE_CHECKING:
     help="Of right and wrong between the two models, over questions.",
 )
 @click.option(
-    "--icc", type=click.FloatRange(0, 1), help="Correlation of questions about one video (0: none)."
+    "--icc",
+    type=click.FloatRange(0, 1),
+    help="Correlation of the differences on questions about one video (default: 0.1, or that of --run).",
 )
 @click.option("--difference", type=click.FloatRange(0, 1, min_open=True), help="The difference hoped for.")
 @click.option("--power", "wanted", type=click.FloatRange(0, 1), default=0.8, show_default=True)
@@ -56,10 +60,10 @@ def power(
 ) -> None:
     """The difference that a planned comparison of two models would find, and what a given one takes.
 
-    Clustered by video, as `vidence compare` is. The correlation within a video that --run takes is that of
-    the scores; that of the differences between two models is mostly smaller.
+    Found is what `vidence compare` calls clear, clustered by video. The correlation within a video that
+    --run takes is that of the scores; that of the differences between two models is mostly smaller.
     """
-    from vidence.statistics.power import Design
+    from vidence.statistics.power import USUAL_ICC, Design
 
     found = _of_run(folder) if folder is not None else _Known()
     n_items = items or found.n_items
@@ -68,17 +72,25 @@ def power(
     share = found.accuracy if accuracy is None else accuracy
     if share is None:
         raise UsageError("which accuracy is expected? say --accuracy 0.5, or --run DIR")
+    known = found.icc if icc is None else icc
     design = Design(
         n_items=n_items,
         n_clusters=videos or (found.n_videos if items is None else None) or n_items,
-        icc=(found.icc if icc is None else icc) or 0.0,
+        icc=USUAL_ICC if known is None else known,
     )
     if difference is not None and share + difference > 1:
         raise UsageError(
             f"an accuracy of {100 * share:.1f} % cannot grow by {100 * difference:g} points; say a smaller "
             "--difference"
         )
-    plan = _Plan(design=design, accuracy=share, correlation=correlation, power=wanted, level=level)
+    plan = _Plan(
+        design=design,
+        accuracy=share,
+        correlation=correlation,
+        power=wanted,
+        level=level,
+        is_icc_assumed=known is None,
+    )
     for line in (plan.unpaired if unpaired else plan.paired)(difference):
         click.echo(line)
 
@@ -121,30 +133,39 @@ class _Plan:
     correlation: float
     power: float
     level: float
+    is_icc_assumed: bool
 
-    def _size(self) -> str:
+    def _size(self) -> list[str]:
         design = self.design
-        return (
-            f"{design.n_items:,} questions on {design.n_clusters:,} videos, correlation within a video "
-            f"{design.icc:.2f}: they count as {design.n_effective:,.0f} independent questions."
-        )
+        size = f"{design.n_items:,} questions on {design.n_clusters:,} videos"
+        if design.n_items == design.n_clusters:
+            return [f"{size}, one each."]
+        said = [
+            f"{size}, correlation within a video {design.icc:.2f}: they count as "
+            f"{design.n_effective:,.0f} independent questions."
+        ]
+        if self.is_icc_assumed:
+            said.append(
+                f"The correlation is assumed: {design.icc:g} is the most that pairs of models on three "
+                "benchmarks have; say --icc, or --run for that of an earlier run."
+            )
+        return said
 
-    def _wanted(self) -> dict[str, float]:
-        """What the sizes of other runs are worked out with."""
-        return {
-            "items_per_cluster": self.design.n_items / self.design.n_clusters,
-            "icc": self.design.icc,
-            "power": self.power,
-            "level": self.level,
-        }
+    def _rng(self) -> "np.random.Generator":
+        """Where simulated runs come from: the same ones for the same words."""
+        import numpy as np
+
+        return np.random.default_rng(0)
 
     def paired(self, difference: float | None) -> list[str]:
         from vidence.statistics.power import discordance, paired_detectable, paired_needed, paired_power
 
         apart = discordance(self.accuracy, self.accuracy, correlation=self.correlation)
-        least = paired_detectable(discordance=apart, design=self.design, power=self.power, level=self.level)
+        least = paired_detectable(
+            discordance=apart, design=self.design, rng=self._rng(), power=self.power, level=self.level
+        )
         said = [
-            self._size(),
+            *self._size(),
             f"Two models around {100 * self.accuracy:.1f} % that agree with correlation {self.correlation:g} "
             f"differ on {100 * apart:.1f} % of the questions.",
             self._detectable(least, "on the same questions"),
@@ -152,25 +173,37 @@ class _Plan:
         if difference is None:
             return said
         apart = discordance(self.accuracy, self.accuracy + difference, correlation=self.correlation)
-        chance = paired_power(difference, discordance=apart, design=self.design, level=self.level)
-        needed = paired_needed(difference, discordance=apart, **self._wanted())
+        chance = paired_power(
+            difference, discordance=apart, design=self.design, rng=self._rng(), level=self.level
+        )
+        needed = paired_needed(
+            difference,
+            discordance=apart,
+            rng=self._rng(),
+            like=self.design,
+            power=self.power,
+            level=self.level,
+        )
         return [*said, *self._asked(difference, chance, needed)]
 
     def unpaired(self, difference: float | None) -> list[str]:
         from vidence.statistics.power import unpaired_detectable, unpaired_needed, unpaired_power
 
         least = unpaired_detectable(self.accuracy, design=self.design, power=self.power, level=self.level)
-        said = [self._size(), self._detectable(least, "on different questions, as many each")]
+        said = [*self._size(), self._detectable(least, "on different questions, as many each")]
         if difference is None:
             return said
         both = (self.accuracy, self.accuracy + difference)
         chance = unpaired_power(*both, designs=(self.design, self.design), level=self.level)
-        needed = unpaired_needed(*both, **self._wanted())
+        needed = unpaired_needed(*both, like=self.design, power=self.power, level=self.level)
         return [*said, *self._asked(difference, chance, needed)]
 
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):
-            return f"No difference {how} is found with power {self.power:g}: ask more questions."
+            return (
+                f"No difference {how} is found with power {self.power:g}: {self.design.n_clusters:,} videos "
+                "are too few; ask about more videos."
+            )
         return (
             f"Smallest difference found with power {self.power:g} at level {self.level:g}, {how}: "
             f"{100 * least:.1f} points."

@@ -4,7 +4,7 @@ import hashlib
 import logging
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -16,16 +16,14 @@ from numpy.typing import NDArray
 from vidence.errors import DataError, MediaError, UsageError
 from vidence.media.cache import FrameCache, warn_once, write_whole
 from vidence.media.encode import EncodedFrame, Encoding, encode
-from vidence.media.pixels import Turn
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan
 from vidence.media.stills import images_in
-from vidence.media.table import FrameTable
 from vidence.media.video import FrameProblem, Video, open_video
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
-_FACTS_VERSION: Final = 1
+_FACTS_VERSION: Final = 2
 _KINDS: Final[dict[str, MediaKind]] = {"video": "video", "image": "image", "frames": "frames"}
 _log = logging.getLogger(__name__)
 
@@ -43,22 +41,27 @@ class MediaFacts:
     content_hash: str
 
 
-class _Table(Record):
-    packet_pts: bytes
-    is_key: bytes
-    packet_of_frame: bytes
-
-
 class _Kept(Record):
     """What lies on disk; `state` tells whether the file is still the same."""
 
     version: int
     state: str
     content_hash: str
-    probe: Probe
-    times_s: bytes
-    turn: Turn
-    table: _Table | None
+    scan: Scan
+
+
+def _array_form(value: object) -> tuple[str, bytes]:
+    if not isinstance(value, np.ndarray):
+        raise TypeError(f"{type(value).__name__} has no form in a file of facts")
+    return value.dtype.str, value.tobytes()
+
+
+def _array(_: type, form: tuple[str, bytes]) -> NDArray[np.generic]:
+    dtype, data = form
+    return np.frombuffer(data, dtype)
+
+
+_FACTS: Final = msgspec.msgpack.Decoder(_Kept, dec_hook=_array)
 
 
 def read_facts(path: Path, *, kind: str, cache_root: Path | None) -> MediaFacts:
@@ -146,46 +149,23 @@ def _place(path: Path, kind: MediaKind, cache_root: Path) -> Path:
 
 def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Path) -> None:
     scan = video.scan
-    table = scan.table
-    kept = _Kept(
-        version=_FACTS_VERSION,
-        state=state or "",
-        content_hash=content_hash,
-        probe=scan.probe,
-        times_s=scan.times_s.tobytes(),
-        turn=scan.turn,
-        table=None
-        if table is None
-        else _Table(
-            packet_pts=table.packet_pts.tobytes(),
-            is_key=table.is_key.tobytes(),
-            packet_of_frame=table.packet_of_frame.tobytes(),
-        ),
-    )
+    kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
     place = _place(Path(scan.probe.path), scan.probe.kind, cache_root)
     try:
-        write_whole(place, msgspec.msgpack.encode(kept))
+        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form))
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
 
 def _kept(path: Path, *, kind: MediaKind, cache_root: Path) -> tuple[Video, str] | None:
     try:
-        kept = msgspec.msgpack.decode(_place(path, kind, cache_root).read_bytes(), type=_Kept)
+        kept = _FACTS.decode(_place(path, kind, cache_root).read_bytes())
     except (OSError, msgspec.DecodeError):
         return None
     if kept.version != _FACTS_VERSION or kept.state != _state(path, kind):
         return None
-    table = None
-    if kept.table is not None:
-        table = FrameTable(
-            packet_pts=np.frombuffer(kept.table.packet_pts, np.int64),
-            is_key=np.frombuffer(kept.table.is_key, np.bool_),
-            packet_of_frame=np.frombuffer(kept.table.packet_of_frame, np.int64),
-        )
-    probe = msgspec.structs.replace(kept.probe, path=str(path))
-    times_s = np.frombuffer(kept.times_s, np.float64)
-    return Video(Scan(probe=probe, times_s=times_s, turn=kept.turn, table=table)), kept.content_hash
+    scan = replace(kept.scan, probe=msgspec.structs.replace(kept.scan.probe, path=str(path)))
+    return Video(scan), kept.content_hash
 
 
 class Job(Record):

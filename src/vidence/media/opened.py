@@ -81,10 +81,18 @@ def open_video_stream(path: Path) -> Iterator[Opened]:
 
 
 def packets_to_end(opened: Opened) -> "Iterator[Packet[VideoStream] | None]":
-    """What is left to read, packet by packet; at the end, or where reading fails, None to drain."""
+    """What is left to read, packet by packet; at the end, or where reading fails, None to drain.
+
+    What the end of a truncated file cuts off is left out: decoders make a picture even of half a frame.
+    """
+    cut_off: list[Packet[VideoStream]] = []
     try:
         for packet in opened.container.demux(opened.stream):
-            if packet.size:
+            if packet.is_corrupt:
+                cut_off.append(packet)
+            elif packet.size:
+                yield from cut_off
+                cut_off.clear()
                 yield packet
     except av.FFmpegError as error:
         _log.debug("reading ended early: %s", error)

@@ -9,6 +9,7 @@ import av
 import numpy as np
 from av.packet import Packet
 from av.video.codeccontext import VideoCodecContext
+from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 from numpy.typing import NDArray
 
@@ -63,43 +64,33 @@ class _Packets:
     trouble: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Frames:
-    """The times of all frames in ticks of `time_base`, and how they were found."""
-
-    ticks: NDArray[np.int64]
-    time_base: Fraction
-    table: FrameTable | None
-    problem: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Look:
-    """What frames look like as they are stored; `turn` is None where it is no multiple of 90 degrees."""
-
-    width_px: int
-    height_px: int
-    turn: Turn | None
-
-
 def scan_video(path: Path) -> Scan:
     """Find the frames of a video.
 
     Raises:
         MediaError: it cannot be opened, holds no video stream or no frame.
     """
+    nothing = MediaError(f"{path}: its video stream holds no frame that can be decoded")
     with open_video_stream(path) as opened:
-        packets, look = _read_packets(opened)
-        frames = None if look is None else _frames_of_packets(path, opened, packets=packets)
-        if look is None or frames is None or not len(frames.ticks):
-            raise MediaError(f"{path}: its video stream holds no frame that can be decoded")
-        problems = [frames.problem]
-        if look.turn is None:
-            problems.append(
-                "asks to be shown at an angle that is no multiple of 90 degrees; it is not turned"
-            )
-        turn = look.turn or Turn()
-        width_px, height_px = turn.size(look.width_px, look.height_px)
+        packets, first = _read_packets(opened)
+        if first is None:
+            raise nothing
+        table, problem = _table_of_packets(opened, packets), _shortfall(path, opened, packets)
+        time_base = _time_base(opened)
+        if table is not None:
+            ticks = table.frame_pts
+        else:
+            ticks = _decoded_ticks(path, is_cut_off=bool(problem) and packets.has_reordered)
+            if not np.all(np.diff(ticks) > 0):
+                time_base = 1 / (opened.stream.guessed_rate or opened.stream.average_rate or _USUAL_RATE)
+                ticks = np.arange(len(ticks), dtype=np.int64)
+        if not len(ticks):
+            raise nothing
+        turn = turn_of(first)
+        if turn is None:
+            angle = "asks to be shown at an angle that is no multiple of 90 degrees; it is not turned"
+            problem, turn = "; ".join(filter(None, (problem, angle))), Turn()
+        width_px, height_px = turn.size(first.width, first.height)
         probe = Probe(
             path=str(path),
             kind="video",
@@ -109,31 +100,11 @@ def scan_video(path: Path) -> Scan:
             height_px=height_px,
             rotation_deg=turn.rotation_deg,
             claimed=_claimed(opened),
-            counted=count(frames.ticks, time_base=frames.time_base),
+            counted=count(ticks, time_base=time_base),
             has_audio=bool(opened.container.streams.audio),
-            problem="; ".join(filter(None, problems)),
+            problem=problem,
         )
-    return Scan(
-        probe=probe,
-        times_s=seconds(frames.ticks, time_base=frames.time_base),
-        turn=turn,
-        table=frames.table,
-    )
-
-
-def _frames_of_packets(path: Path, opened: Opened, *, packets: _Packets) -> _Frames:
-    stream = opened.stream
-    time_base = _time_base(opened)
-    table = _table_of_packets(opened, packets)
-    problem = _shortfall(path, opened, packets)
-    if table is not None:
-        return _Frames(ticks=table.frame_pts, time_base=time_base, table=table, problem=problem)
-    ticks = _decoded_ticks(path)
-    if np.all(np.diff(ticks) > 0):
-        return _Frames(ticks=ticks, time_base=time_base, table=None, problem=problem)
-    rate = stream.guessed_rate or stream.average_rate or _USUAL_RATE
-    even = np.arange(len(ticks), dtype=np.int64)
-    return _Frames(ticks=even, time_base=1 / rate, table=None, problem=problem)
+    return Scan(probe=probe, times_s=seconds(ticks, time_base=time_base), turn=turn, table=table)
 
 
 def _time_base(opened: Opened) -> Fraction:
@@ -155,12 +126,12 @@ def _claimed(opened: Opened) -> Claimed:
     )
 
 
-def _read_packets(opened: Opened) -> tuple[_Packets, _Look | None]:
-    """Every packet of the stream, and what the first frame looks like that comes out at all."""
+def _read_packets(opened: Opened) -> tuple[_Packets, VideoFrame | None]:
+    """Every packet of the stream, and the first frame that comes out at all."""
     # Decoding the first frame may change what the codec says.
     has_reordered = bool(opened.codec.has_b_frames)
     in_fields = int(opened.codec.field_order) not in _PROGRESSIVE_OR_UNKNOWN
-    first = _FirstFrame(opened.codec)
+    first: list[VideoFrame] | None = None
     rows: list[tuple[int, int, int, bool, bool, bool]] = []
     trouble = ""
     try:
@@ -170,10 +141,10 @@ def _read_packets(opened: Opened) -> tuple[_Packets, _Look | None]:
                 duration = packet.duration or 0
                 marks = packet.is_keyframe, not packet.is_discard, not packet.is_corrupt
                 rows.append((pts, duration, packet.size, *marks))
-                first.look(packet)
+                first = first or _decoded(opened.codec, packet, is_first=len(rows) == 1)
     except av.FFmpegError as error:
         trouble = error.strerror or type(error).__name__
-    first.look(None)
+    first = first or decode(opened.codec, None)
     times, durations, sizes, is_key, is_shown, is_whole = np.array(rows, np.int64).reshape(-1, 6).T
     n_whole = int(np.flatnonzero(is_whole).max(initial=-1)) + 1
     if n_whole < len(rows):
@@ -190,28 +161,18 @@ def _read_packets(opened: Opened) -> tuple[_Packets, _Look | None]:
         in_fields=in_fields,
         trouble=trouble,
     )
-    return packets, first.found if n_whole else None
+    return packets, first[0] if first and n_whole else None
 
 
-class _FirstFrame:
-    """Decodes packets until a frame comes out; of a sound file, the first packet alone gives it."""
-
-    def __init__(self, codec: VideoCodecContext) -> None:
-        self.found: _Look | None = None
-        self._codec = codec
-        self._is_first = True
-
-    def look(self, packet: "Packet[VideoStream] | None") -> None:
-        """Decode a packet, None at the end of them, unless a frame was found before."""
-        if self.found is not None:
-            return
-        frames = decode(self._codec, packet)
-        if self._is_first:
-            frames = frames or decode(self._codec, None)
-            self._codec.flush_buffers()
-            self._is_first = False
-        if frames:
-            self.found = _Look(width_px=frames[0].width, height_px=frames[0].height, turn=turn_of(frames[0]))
+def _decoded(
+    codec: VideoCodecContext, packet: "Packet[VideoStream]", *, is_first: bool
+) -> list[VideoFrame] | None:
+    """The frames of a packet; of a sound file, the first packet alone gives one."""
+    frames = decode(codec, packet)
+    if is_first:
+        frames = frames or decode(codec, None)
+        codec.flush_buffers()
+    return frames
 
 
 def _table_of_packets(opened: Opened, packets: _Packets) -> FrameTable | None:
@@ -266,8 +227,13 @@ def _stream_duration_s(opened: Opened) -> float | None:
 # --------------------------------------------------------------------------- by decoding
 
 
-def _decoded_ticks(path: Path) -> NDArray[np.int64]:
-    """The times of all frames in the order in which they come out; zeros where they have none."""
+def _decoded_ticks(path: Path, *, is_cut_off: bool) -> NDArray[np.int64]:
+    """The times of all frames in the order in which they come out; zeros where they have none.
+
+    Where the end is cut off, those that a decoder holds back to put them in order are left out: they cannot
+    be counted, since frames that belong between them may be in the part that is not there.
+    """
     with open_video_stream(path) as opened:
-        frames = (frame for packet in packets_to_end(opened) for frame in decode(opened.codec, packet) or ())
+        packets = (one for one in packets_to_end(opened) if one is not None or not is_cut_off)
+        frames = (frame for packet in packets for frame in decode(opened.codec, packet) or ())
         return np.array([frame.pts or 0 for frame in frames], np.int64)

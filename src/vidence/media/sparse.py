@@ -10,18 +10,18 @@ seek. What does not come out is tried again from an earlier keyframe, and at las
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
-from types import TracebackType
-from typing import Final, Generic, Literal, Self, TypeVar
+from typing import Final, Generic, Literal, TypeVar
 
 import av
 from av.packet import Packet
 from av.video.frame import VideoFrame
 from av.video.stream import VideoStream
 
-from vidence.media.opened import Opened, decode, open_video_stream, packets_to_end
+from vidence.media.opened import decode, open_video_stream, packets_to_end
 from vidence.media.table import FrameTable, Run, longest_first, plan
 
 T = TypeVar("T")
@@ -143,30 +143,22 @@ class _Catch(Generic[T]):
         )
 
 
-class _Session(Generic[T]):
+class _Session(ExitStack, Generic[T]):
     """One open file on one thread."""
 
     def __init__(self, path: Path, table: FrameTable, convert: Convert[T]) -> None:
+        super().__init__()
         self._path = path
         self._table = table
         self._convert = convert
         self._reopen()
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self._closing.__exit__(kind, error, trace)
-
     def _reopen(self) -> None:
-        self._closing: AbstractContextManager[Opened] = open_video_stream(self._path)
-        self._opened = self._closing.__enter__()
+        self.close()
+        self._opened = self.enter_context(open_video_stream(self._path))
         self._packets: Iterator[Packet[VideoStream]] = self._opened.container.demux(self._opened.stream)
         # The position of the packet that comes next; None where that is not known.
         self._next: int | None = 0
-        self._held: Packet[VideoStream] | None = None
 
     # ------------------------------------------------------------------ decoding
 
@@ -237,9 +229,6 @@ class _Session(Generic[T]):
 
     def _take(self) -> "Packet[VideoStream] | None":
         """The next packet that holds something; None at the end of what can be read."""
-        if self._held is not None:
-            packet, self._held = self._held, None
-            return packet
         try:
             for packet in self._packets:
                 if packet.size:
@@ -262,7 +251,6 @@ class _Session(Generic[T]):
             if target == earliest:
                 break
             back = max(2 * back, second)
-        self._closing.__exit__(None, None, None)
         self._reopen()
 
     def _landed(self, target: int, first: int) -> bool:
@@ -271,14 +259,14 @@ class _Session(Generic[T]):
             opened.container.seek(target, stream=opened.stream, backward=True, any_frame=False)
         except av.FFmpegError:
             return False
-        self._packets, self._held = opened.container.demux(opened.stream), None
+        self._packets = opened.container.demux(opened.stream)
         for _ in range(_PACKETS_TO_LAND):
             packet = self._take()
             if packet is None:
                 return False
             self._next = None if packet.pts is None else self._table.position_of_pts.get(packet.pts)
             if self._next is not None:
-                self._held = packet
+                self._packets = chain((packet,), self._packets)
                 return self._next <= first
         return False
 
@@ -300,10 +288,11 @@ def read_counted(path: Path, *, frame_indices: Sequence[int], convert: Convert[T
     with open_video_stream(path) as opened:
         for n_packets, packet in enumerate(packets_to_end(opened)):
             frames = decode(opened.codec, packet)
-            for frame in frames or ():
-                counter.take(frame, n_packets=n_packets)
+            # Before its frames are taken: without reordering a damaged packet gives its own at once.
             if packet is not None and (frames is None or packet.is_corrupt):
                 counter.spoil(counter.n_frames, n_packets=n_packets)
+            for frame in frames or ():
+                counter.take(frame, n_packets=n_packets)
             if counter.n_frames > max(wanted, default=-1) + _MOST_HELD_BACK:
                 break
     counter.settle()

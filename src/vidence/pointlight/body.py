@@ -35,7 +35,6 @@ def _sided(template: Mapping[str, str], left: str, right: str) -> dict[str, tupl
 
 
 _JOINTS = ("shoulder", "elbow", "wrist", "hip", "knee", "ankle")
-_MOST = ("shoulder", "elbow", "hip", "knee", "ankle")
 
 
 def _limbs(names: str) -> dict[str, str]:
@@ -79,13 +78,9 @@ MAPS = (
             "head": ("Head end",),
             "neck": ("Neck",),
             "pelvis": ("Hips",),
+            **_sided(_limbs("*Shoulder *Elbow *Hand *Hip *Knee *Ankle"), "Left", "Right"),
             "left_wrist": ("lhand",),
             "right_wrist": ("rhand",),
-            **_sided(
-                dict(zip(_MOST, ["*Shoulder", "*Elbow", "*Hip", "*Knee", "*Ankle"], strict=True)),
-                "Left",
-                "Right",
-            ),
         },
     ),
     BodyMap(  # the BVH release of CMU for DAZ and Poser
@@ -165,21 +160,6 @@ SETS: dict[str, tuple[str, ...]] = {
     "hands": ("left_wrist", "right_wrist"),
     "feet": ("left_ankle", "right_ankle"),
 }
-# What each point hangs on; where that is not among the points, the next one up, or nothing.
-_HANGS_ON = {
-    "neck": "pelvis",
-    "head": "neck",
-    **{
-        f"{s}_{low}": f"{s}_{high}"
-        for s in ("left", "right")
-        for low, high in (("elbow", "shoulder"), ("wrist", "elbow"), ("knee", "hip"), ("ankle", "knee"))
-    },
-    **{
-        f"{s}_{joint}": top
-        for s in ("left", "right")
-        for joint, top in (("shoulder", "neck"), ("hip", "pelvis"))
-    },
-}
 
 
 def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> Motion:
@@ -191,7 +171,7 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
         allow_missing: give the points that there are, with a note about the others.
 
     Returns:
-        A motion of kind ``body``. Its bones (`parents`) are empty where there is more than one root.
+        A motion of kind ``body``; `limbs_of` says which of its points are joined.
 
     Raises:
         UsageError: no such set.
@@ -222,7 +202,6 @@ def body(motion: Motion, *, points: str = "13", allow_missing: bool = False) -> 
         names=names,
         fps=motion.fps,
         kind="body",
-        parents=_parents(names),
         source=msgspec.structs.replace(motion.source, notes=(*motion.source.notes, *notes)),
     )
 
@@ -309,13 +288,6 @@ def _joints_in_legs(positions: Floats, place: Mapping[str, int], chosen: BodyMap
 
     waist = positions[:, [place[n] for n in chosen.points["left_hip"]]]
     return leg_joints(waist, both("knee"), both("ankle"))
-
-
-def _parents(names: tuple[str, ...]) -> tuple[int, ...]:
-    """For each point the place of the one that it hangs on; empty where several hang on nothing."""
-    if "pelvis" not in names:
-        return ()
-    return tuple(names.index(_HANGS_ON[n]) if n in _HANGS_ON else -1 for n in names)
 
 
 # Mass as a share of the body, and how far from the first point to the second the centre lies.

@@ -2,12 +2,13 @@
 
 from typing import Literal
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.pointlight.body import ARMS_AND_LEGS, SETS, body, mass_centre, points_of
 from vidence.pointlight.kinematics import bone_lengths
-from vidence.pointlight.motion import Motion
+from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.units import ANKLE_TO_HEAD_SHARE
 from vidence.records import Record
 
@@ -31,8 +32,8 @@ class Check(Record, omit_defaults=True):
     message: str = ""
 
 
-def _judged(name: str, value: float, *, unit: str, limits: tuple[float, float], message: str) -> Check:
-    """`message` is kept where the value lies outside the limits."""
+def judged(name: str, value: float, *, unit: str, limits: tuple[float, float], message: str) -> Check:
+    """A check of a value; `message` is kept where it lies outside the limits."""
     is_fine = limits[0] <= value <= limits[1]
     return Check(
         name=name,
@@ -60,7 +61,7 @@ def has_body(motion: Motion, points: tuple[str, ...]) -> bool:
     return set(points) <= set(points_of(motion.names))
 
 
-def height(motion: Motion, *, limits_m: tuple[float, float] = (1.3, 2.0)) -> Check:
+def height(motion: Motion) -> Check:
     """The stature: from the ankles to the head in the straightest frames, as a share of the whole body.
 
     A body that never stands straight looks smaller. A wrong unit is far off.
@@ -74,12 +75,12 @@ def height(motion: Motion, *, limits_m: tuple[float, float] = (1.3, 2.0)) -> Che
     if not np.isfinite(reach).any():
         return _nothing("height", "head and ankles are never seen together")
     tall = float(np.percentile(reach[np.isfinite(reach)], 95)) / ANKLE_TO_HEAD_SHARE
-    return _judged(
-        "height", tall, unit="m", limits=limits_m, message="the unit may be wrong, or the body never stands"
+    return judged(
+        "height", tall, unit="m", limits=(1.3, 2.0), message="the unit may be wrong, or the body never stands"
     )
 
 
-def upright(motion: Motion, *, least_share: float = 0.5) -> Check:
+def upright(motion: Motion) -> Check:
     """The share of frames in which the head is above the hips and these are above the ankles.
 
     Low where another axis points up, where the points are named in a wrong order, or in handstands.
@@ -94,11 +95,11 @@ def upright(motion: Motion, *, least_share: float = 0.5) -> Check:
     if not seen.any():
         return _nothing("upright", "head, hips and ankles are never seen together")
     share = float(((y["head"] > hips) & (hips > ankles))[seen].mean())
-    return _judged(
+    return judged(
         "upright",
         share,
         unit="of frames",
-        limits=(least_share, 1.0),
+        limits=(0.5, 1.0),
         message="the body lies or stands on its head most of the time: up may be another axis (up=z), or the "
         "points may be in another order",
     )
@@ -116,17 +117,14 @@ def skeleton(motion: Motion) -> Check:
     )
 
 
-def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.1) -> Check:
+def limbs(motion: Motion) -> Check:
     """How much the length of a bone varies: standard deviation over mean, of the bone that varies most.
 
-    Args:
-        motion: joints with their bones, or anything that gives arms and legs.
-        most_joints: the limit where bones are rigid by construction.
-        most_markers: the limit for markers on the skin, and for other points.
+    Joints with their bones are rigid by construction; markers on the skin, and other points, are not.
     """
     if motion.kind == "joints" and motion.parents:
         lengths = bone_lengths(motion.positions_m, motion.parents)
-        limit = most_joints
+        limit = 1e-6
     else:
         pairs = [p for p in ARMS_AND_LEGS if has_body(motion, p)]
         if not pairs:
@@ -134,14 +132,14 @@ def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.
         figure = body(motion, points="13", allow_missing=True)
         at = {n: figure.positions_m[:, i] for i, n in enumerate(figure.names)}
         lengths = np.stack([np.linalg.norm(at[a] - at[b], axis=1) for a, b in pairs], axis=1)
-        limit = most_markers
+        limit = 0.1
     lengths = lengths[np.isfinite(lengths).all(axis=1)]
     if len(lengths) < 2:
         return _nothing("limbs", "arms and legs are never seen whole")
     mean = lengths.mean(axis=0)
     varies = lengths.std(axis=0)[mean > 1e-9] / mean[mean > 1e-9]
     worst = float(varies.max()) if len(varies) else 0.0
-    return _judged(
+    return judged(
         "limbs",
         worst,
         unit="sd / mean",
@@ -150,16 +148,16 @@ def limbs(motion: Motion, *, most_joints: float = 1e-6, most_markers: float = 0.
     )
 
 
-def gaps(motion: Motion, *, most_share: float = 0.05) -> Check:
+def gaps(motion: Motion) -> Check:
     """The share of points that are hidden, over all frames."""
     hidden = ~motion.is_valid
     share = float(hidden.mean())
     worst = int(hidden.mean(axis=0).argmax())
-    return _judged(
+    return judged(
         "gaps",
         share,
         unit="of points",
-        limits=(0.0, most_share),
+        limits=(0.0, 0.05),
         message=f"{motion.names[worst]} is hidden most: {hidden[:, worst].mean():.0%} of the frames; the "
         f"longest gap of a point lasts {longest_gap_s(motion):.2f} s",
     )
@@ -174,7 +172,7 @@ def longest_gap_s(motion: Motion) -> float:
     return longest / motion.fps
 
 
-def first_step(motion: Motion, *, most_m: float = 0.2) -> Check:
+def first_step(motion: Motion) -> Check:
     """How far a point jumps from the first frame to the second: much, where a T-pose stands before.
 
     Up to three times the steps of the next frames it counts as part of a fast motion.
@@ -188,16 +186,16 @@ def first_step(motion: Motion, *, most_m: float = 0.2) -> Check:
         return _nothing("first-step", "no point is seen in both of the first frames")
     largest = np.array([np.nanmax(row) for row in steps[seen]])
     usual = float(np.median(largest[1:])) if len(largest) > 1 else 0.0
-    return _judged(
+    return judged(
         "first-step",
         float(largest[0]),
         unit="m",
-        limits=(0.0, max(most_m, 3 * usual)),
+        limits=(0.0, max(0.2, 3 * usual)),
         message="the first frame may be a T-pose that is not part of the motion (t_pose=drop)",
     )
 
 
-def jumps(motion: Motion, *, fastest_m_per_s: float = 25.0) -> Check:
+def jumps(motion: Motion) -> Check:
     """The highest speed of a point; more than a hand reaches is an error of the recording."""
     if motion.n_frames < 2:
         return _nothing("jumps", "one frame")
@@ -206,29 +204,21 @@ def jumps(motion: Motion, *, fastest_m_per_s: float = 25.0) -> Check:
     if not np.isfinite(speeds).any():
         return _nothing("jumps", "no point is seen in two frames on end")
     frame, point = np.unravel_index(int(np.nanargmax(speeds)), speeds.shape)
-    return _judged(
+    return judged(
         "jumps",
         float(speeds[frame, point]),
         unit="m/s",
-        limits=(0.0, fastest_m_per_s),
+        limits=(0.0, 25.0),
         message=f"{motion.names[int(point)]} jumps after frame {int(frame)}",
     )
 
 
-def gravity(
-    motion: Motion, *, limits: tuple[float, float] = (-13.0, -7.0), lift_m: float = 0.1, drop_m: float = 0.06
-) -> Check:
+def gravity(motion: Motion) -> Check:
     """The vertical acceleration of the centre of mass at the top of jumps; -9.81 m/s² when time is right.
 
-    A jump is a stretch in which no point of the body is within `lift_m` of the floor, in which the centre
-    falls by `drop_m` on both sides of its highest place, and in which no foot rests. Doubling the rate makes
-    the acceleration four times as large.
-
-    Args:
-        motion: anything that gives 13 points of the body.
-        limits: m/s².
-        lift_m: metres above the lowest 2 % of places of the feet.
-        drop_m: metres; the fit takes the frames that are less than this below the top.
+    A jump is a stretch in which no point of the body is within 10 cm of the floor (the lowest 2 % of places
+    of the feet), in which the centre falls by 6 cm on both sides of its highest place, and in which no foot
+    rests. The fit takes the frames between. Doubling the rate makes the acceleration four times as large.
     """
     if len([p for p in points_of(motion.names) if p not in ("neck", "pelvis")]) < 13:
         return _nothing("gravity", "not all 13 points of the body")
@@ -239,12 +229,13 @@ def gravity(
         return _nothing("gravity", "the body is never seen whole")
     floor = float(np.nanpercentile(lowest, 2))
     feet = figure.positions_m[:, [figure.index("left_ankle"), figure.index("right_ankle")]]
-    found = _falls(centre, feet, lowest > floor + lift_m, fps=motion.fps, drop_m=drop_m)
+    found = _falls(centre, feet, lowest > floor + 0.1, fps=motion.fps, drop_m=0.06)
     if not found:
         return _nothing("gravity", "no jump")
     value = float(np.median(found))
+    limits = (-13.0, -7.0)
     probable = motion.fps * np.sqrt(GRAVITY / max(-value, 1e-3))
-    return _judged(
+    return judged(
         "gravity",
         value,
         unit="m/s2",
@@ -277,43 +268,39 @@ def _falls(
     return found
 
 
-def _rests(feet: Floats, centre: Floats, *, still_m: float = 0.015, share: float = 0.4) -> bool:
-    """Whether a foot stays within `still_m` for that share of the frames while the body goes on."""
-    size = max(2, int(share * len(feet)))
+def _rests(feet: Floats, centre: Floats) -> bool:
+    """Whether a foot stays within 15 mm for 40 % of the frames while the body goes on."""
+    size = max(2, int(0.4 * len(feet)))
     for start in range(len(feet) - size + 1):
         part = slice(start, start + size)
         goes = np.ptp(centre[part], axis=0).max()
         stays = np.ptp(feet[part], axis=0).max(axis=1).min()
-        if stays < min(still_m, goes / 3):
+        if stays < min(0.015, goes / 3):
             return True
     return False
 
 
-def stride(motion: Motion, *, limits_hz: tuple[float, float] = (0.5, 1.8), least_share: float = 0.4) -> Check:
+def stride(motion: Motion) -> Check:
     """How often a second each foot swings, where that goes on regularly.
 
     People walk with 0.8 to 1.0 and run with 1.3 to 1.6 swings of each foot a second; sprinters reach 2.3 with
     strides of 4 m, so that the limit is 2.6 for strides longer than 2.5 m. The lower limit holds for bodies
-    that get on by 1 m or more with each stride; others may stand and shift their weight.
-
-    Args:
-        motion: anything that gives both ankles.
-        limits_hz: swings a second.
-        least_share: the share of the power that the main frequency must have; less is no regular gait.
+    that get on by 1 m or more with each stride; others may stand and shift their weight. Where the main
+    frequency has less than 40 % of the power there is no regular gait.
     """
     if not has_body(motion, ("left_ankle", "right_ankle")):
         return _nothing("stride", "no ankles")
     feet = _unbroken(body(motion, points="feet").positions_m)
     if len(feet) < 16 or len(feet) / motion.fps < 1.0:
         return _nothing("stride", "too short")
-    rate = _regular_rate(feet, motion.fps, least_share=least_share)
+    rate = _regular_rate(feet, motion.fps)
     if rate is None:
         return _nothing("stride", "no regular gait")
     middle = feet.mean(axis=1)[:, [0, 2]]
     length = float(np.linalg.norm(middle[-1] - middle[0])) / max(rate * len(feet) / motion.fps, 1e-9)
-    low = limits_hz[0] if length > 1.0 else 0.0
-    high = limits_hz[1] if length < 2.5 else max(limits_hz[1], 2.6)
-    return _judged(
+    low = 0.5 if length > 1.0 else 0.0
+    high = 1.8 if length < 2.5 else 2.6
+    return judged(
         "stride",
         rate,
         unit="Hz",
@@ -338,19 +325,17 @@ def _unbroken(paths: Floats) -> Floats:
     return made
 
 
-def _regular_rate(feet: Floats, fps: float, *, least_share: float, window_s: float = 6.0) -> float | None:
-    """The median over windows of the rate at which feet swing; None where few windows are regular."""
+def _regular_rate(feet: Floats, fps: float) -> float | None:
+    """The median over windows of 6 s of the rate at which feet swing; None where few windows are regular."""
     speed = np.linalg.norm(np.gradient(feet, axis=0), axis=2) * fps
-    turns = (
-        speed[:, 0] - speed[:, 1]
-    )  # of gait; feet that swing together, as in a jumping jack, leave nothing
-    size = min(len(feet), int(window_s * fps))
+    turns = speed[:, 0] - speed[:, 1]  # feet that swing together, as in a jumping jack, leave nothing
+    size = min(len(feet), int(6.0 * fps))
     starts = range(0, len(feet) - size + 1, max(size // 2, 1))
     found = []
     for start in starts:
         part, both = turns[start : start + size], speed[start : start + size].sum(axis=1)
         rate, share = _main_frequency(part, fps)
-        if share >= least_share and part.std() > max(0.15, 0.7 * both.std()) and rate * size / fps >= 2:
+        if share >= 0.4 and part.std() > max(0.15, 0.7 * both.std()) and rate * size / fps >= 2:
             found.append(rate)
     return float(np.median(found)) if found and 4 * len(found) >= len(starts) else None
 
@@ -372,25 +357,19 @@ def _main_frequency(signal: Floats, fps: float) -> tuple[float, float]:
 FEWEST_FRAMES = 8
 
 
-class MotionReport(Record):
+class MotionReport(MotionSource, omit_defaults=False):
     """What a file of motion holds, what was done about its defects, and what is doubtful.
 
-    `points_missing` are those of the 13 points of a body that it does not give. `notes` tell what was mended
-    on reading. `is_usable` is False with fewer than 8 frames.
+    `points_missing` are those of the 13 points of a body that it does not give. `is_usable` is False with
+    fewer than 8 frames.
     """
 
-    file: str
-    format: str
-    metres_per_unit: float
-    fps_claimed: float | None
     fps: float
-    fps_note: str
     n_frames: int
     duration_s: float
     kind: str
     points: tuple[str, ...]
     points_missing: tuple[str, ...]
-    notes: tuple[str, ...]
     checks: tuple[Check, ...]
     is_usable: bool
 
@@ -400,37 +379,26 @@ class MotionReport(Record):
         return tuple(c for c in self.checks if c.verdict == "doubtful")
 
 
-def inspect(motion: Motion, *, fewest_frames: int = FEWEST_FRAMES) -> MotionReport:
-    """Run every check on a motion.
-
-    Args:
-        motion: joints, markers, or a body.
-        fewest_frames: with fewer than these no stimulus can be cut from it.
-    """
-    source = motion.source
-    is_usable = motion.n_frames >= fewest_frames
+def inspect(motion: Motion) -> MotionReport:
+    """Run every check on a motion; with fewer than `FEWEST_FRAMES` no stimulus can be cut from it."""
+    is_usable = motion.n_frames >= FEWEST_FRAMES
     frames = Check(
         name="frames",
         verdict="fine" if is_usable else "doubtful",
         value=float(motion.n_frames),
         unit="frames",
-        low=float(fewest_frames),
+        low=float(FEWEST_FRAMES),
         message="" if is_usable else "too short for a stimulus",
     )
     there = points_of(motion.names)
     return MotionReport(
-        file=source.file,
-        format=source.format,
-        metres_per_unit=source.metres_per_unit,
-        fps_claimed=source.fps_claimed,
+        **msgspec.structs.asdict(motion.source),
         fps=motion.fps,
-        fps_note=source.fps_note,
         n_frames=motion.n_frames,
         duration_s=motion.duration_s,
         kind=motion.kind,
         points=motion.names,
         points_missing=tuple(p for p in SETS["13"] if p not in there),
-        notes=source.notes,
         checks=(
             frames,
             height(motion),

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from vidence.catalog import parse_spec
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import body
-from vidence.pointlight.checks import Check
+from vidence.pointlight.checks import Check, judged
 from vidence.pointlight.motion import Motion, noted, part
 from vidence.pointlight.reading import read_motion
 from vidence.pointlight.stimulus import without_dots
@@ -82,15 +82,15 @@ def pair(first: Motion, second: Motion, *, points: str = "13", most_cut_s: float
     return Pair(first=_only(bodies[0], shared), second=_only(bodies[1], shared), notes=tuple(notes))
 
 
-def closest(pair: Pair, *, points: tuple[str, ...] = HANDS) -> tuple[float, int, str, str]:
-    """How near points of both come to each other: metres, the frame, the point of each.
+def closest(pair: Pair) -> tuple[float, int, str, str]:
+    """How near the hands of both come to each other: metres, the frame, the hand of each.
 
     Raises:
-        DataError: none of these points is there, or none is ever seen.
+        DataError: no hand is there, or none is ever seen.
     """
-    ours = [n for n in points if n in pair.first.names]
+    ours = [n for n in HANDS if n in pair.first.names]
     if not ours:
-        raise DataError(f"neither actor has {', '.join(points)}")
+        raise DataError(f"neither actor has {', '.join(HANDS)}")
     first = np.stack([pair.first.positions_m[:, pair.first.index(n)] for n in ours], axis=1)
     second = np.stack([pair.second.positions_m[:, pair.second.index(n)] for n in ours], axis=1)
     apart = np.linalg.norm(first[:, :, None] - second[:, None, :], axis=3)
@@ -100,23 +100,18 @@ def closest(pair: Pair, *, points: tuple[str, ...] = HANDS) -> tuple[float, int,
     return float(apart[frame, a, b]), int(frame), ours[int(a)], ours[int(b)]
 
 
-def contact(pair: Pair, *, points: tuple[str, ...] = HANDS, most_m: float = CONTACT_M) -> Check:
+def contact(pair: Pair) -> Check:
     """Whether hands come as near as they must to touch: wrists within 0.25 m.
 
     Call it for pairs that touch; others stay apart and are right to.
     """
-    apart, frame, ours, theirs = closest(pair, points=points)
-    is_fine = apart <= most_m
-    return Check(
-        name="contact",
-        verdict="fine" if is_fine else "doubtful",
-        value=round(apart, 6),
+    apart, frame, ours, theirs = closest(pair)
+    return judged(
+        "contact",
+        apart,
         unit="m",
-        low=0.0,
-        high=most_m,
-        message=""
-        if is_fine
-        else f"{ours} and {theirs} are never nearer than in frame {frame}; the actors may not be in one "
+        limits=(0.0, CONTACT_M),
+        message=f"{ours} and {theirs} are never nearer than in frame {frame}; the actors may not be in one "
         "space (see align)",
     )
 
@@ -226,6 +221,7 @@ def staged(
     points: str = "13",
     leave_out: Sequence[str] = (),
     hold_hands: bool = False,
+    offset_m: tuple[float, float, float] | None = None,
     options: Mapping[str, str] | None = None,
 ) -> list[Motion]:
     """The figures to show.
@@ -237,6 +233,7 @@ def staged(
             everything that a file holds.
         leave_out: names of points that are not shown.
         hold_hands: move the second figure until hands that hold each other meet (see `align`).
+        offset_m: move the second figure by this, instead.
         options: those of the format of the files, such as ``fps``.
 
     Raises:
@@ -252,7 +249,10 @@ def staged(
         figures = motions
     elif len(motions) == 2:
         both = pair(motions[0], motions[1], points=points)
-        both = align(both) if hold_hands else both
+        if offset_m is not None:
+            both = shift(both, offset_m)
+        elif hold_hands:
+            both = align(both)
         second = both.second
         for note in both.notes:
             second = noted(second, note)

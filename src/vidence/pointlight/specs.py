@@ -1,11 +1,11 @@
 """Settings of a stimulus and of its view; together with a motion they determine every pixel."""
 
-import math
 from collections.abc import Mapping
-from typing import Literal, TypeVar
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
@@ -75,6 +75,13 @@ def seen(positions_m: Floats, view: View, *, centre_m: Floats) -> tuple[Floats, 
 
 RecordT = TypeVar("RecordT", bound=Record)
 SPEC_VERSION = 1
+Count: TypeAlias = Annotated[int, Meta(ge=1)]
+CountOrNone: TypeAlias = Annotated[int, Meta(ge=0)]
+SidePx: TypeAlias = Annotated[int, Meta(ge=8)]
+Positive: TypeAlias = Annotated[float, Meta(gt=0, lt=1e6)]
+NotNegative: TypeAlias = Annotated[float, Meta(ge=0, lt=1e6)]
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+Rim: TypeAlias = Annotated[float, Meta(ge=0, le=0.49)]
 
 
 class StimulusSpec(Record, omit_defaults=True):
@@ -92,58 +99,37 @@ class StimulusSpec(Record, omit_defaults=True):
     be larger. With `colours` ``two`` each of two figures has its own.
     """
 
-    width_px: int = 512
-    height_px: int = 512
-    fps: float | None = 30.0
-    trim_share: float = 0.0
+    width_px: SidePx = 512
+    height_px: SidePx = 512
+    fps: Positive | None = 30.0
+    trim_share: Rim = 0.0
     start_frame: int | None = None
-    n_frames: int | None = None
-    step: int = 1
+    n_frames: Count | None = None
+    step: Count = 1
     is_backwards: bool = False
     is_loop: bool = False
     view: View = View()
     framing: Literal["fixed", "follow"] = "fixed"
-    px_per_m: float | None = None
-    margin: float = 0.1
+    px_per_m: Positive | None = None
+    margin: Rim = 0.1
     is_inverted: bool = False
     is_mirrored: bool = False
     scramble: Literal["none", "places", "phases", "both"] = "none"
-    jitter_m: float = 0.0
-    dropout: float = 0.0
-    life_frames: int = 0
-    n_life_dots: int = 8
+    jitter_m: NotNegative = 0.0
+    dropout: Share = 0.0
+    life_frames: CountOrNone = 0
+    n_life_dots: Count = 8
     noise: Literal["random", "linear", "scrambled"] = "scrambled"
-    n_noise: int = 0
-    noise_life_frames: int = 10
-    noise_speed_m_s: float = 1.0
-    dot_radius_px: float = 4.0
+    n_noise: CountOrNone = 0
+    noise_life_frames: Count = 10
+    noise_speed_m_s: NotNegative = 1.0
+    dot_radius_px: Positive = 4.0
     depth_dots: bool = False
-    contrast: float = 1.0
+    contrast: Share = 1.0
     polarity: Literal["light", "dark", "mixed"] = "light"
-    background: int | None = None
+    background: Annotated[int, Meta(ge=0, le=255)] | None = None
     colours: Literal["one", "two"] = "one"
     seed: int = 0
-
-    def __post_init__(self) -> None:
-        for name, (low, high) in _LIMITS.items():
-            value = getattr(self, name)
-            if value is not None and not (low <= value <= high and math.isfinite(value)):
-                limits = f"at least {low:g}" if high == math.inf else f"between {low:g} and {high:g}"
-                raise UsageError(f"{name} must be {limits}, not {value}")
-        for name in ("dot_radius_px", "px_per_m", "fps"):
-            value = getattr(self, name)
-            if value is not None and not 0 < value < math.inf:
-                raise UsageError(f"{name} must be above 0, not {value}")
-
-
-_LIMITS: dict[str, tuple[float, float]] = {
-    **dict.fromkeys(("width_px", "height_px"), (8, math.inf)),
-    **dict.fromkeys(("step", "n_frames", "n_life_dots", "noise_life_frames"), (1, math.inf)),
-    **dict.fromkeys(("life_frames", "n_noise", "jitter_m", "noise_speed_m_s"), (0, math.inf)),
-    **dict.fromkeys(("margin", "trim_share"), (0, 0.49)),
-    **dict.fromkeys(("dropout", "contrast"), (0, 1)),
-    "background": (0, 255),
-}
 
 
 def spec_of(settings: Mapping[str, str], *, start: StimulusSpec | None = None) -> StimulusSpec:
@@ -179,4 +165,6 @@ def _changed(record: RecordT, settings: Mapping[str, str]) -> RecordT:
             msgspec.to_builtins(fields) | values, type=type(record), strict=False, str_keys=True
         )
     except msgspec.ValidationError as error:
-        raise UsageError(f"a setting of the stimulus cannot be read: {error}") from error
+        raise UsageError(
+            f"a setting of the stimulus cannot be read: {error}; given {dict(settings)}"
+        ) from error

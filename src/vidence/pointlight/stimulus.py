@@ -7,7 +7,6 @@ motion and the same spec give the same picture, bit for bit.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
@@ -267,11 +266,6 @@ def _levels(
             target[owner == figure] = colour
     made: NDArray[np.uint8] = np.rint(background + spec.contrast * (target - background)).astype(np.uint8)
     return made
-
-
-def with_seed(spec: StimulusSpec, seed: int) -> StimulusSpec:
-    """The same spec with other draws."""
-    return msgspec.structs.replace(spec, seed=seed)
 
 
 def without_dots(figure: Motion, names: Sequence[str]) -> Motion:

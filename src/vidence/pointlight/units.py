@@ -2,7 +2,6 @@
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,24 +85,13 @@ _FALLING = "at 120 the centre of mass falls with 46 m/s2 in the backflip 87_03; 
 _LISTED = "flagged as 60 Hz in a list of trials of a perception laboratory (UCLA)"
 
 
-@dataclass(frozen=True, kw_only=True)
-class KnownRate:
-    """The rate of the trials of a subject, how that is known, and how sure it is."""
-
-    fps: float
-    source: str
-    confidence: Literal["measured", "listed"]
-
-
-# Subjects of the CMU library whose files do not have its usual 120 frames per second.
-SUBJECTS: dict[int, KnownRate] = {
-    60: KnownRate(fps=60.0, source=_MEASURED, confidence="measured"),
-    61: KnownRate(fps=60.0, source=_MEASURED, confidence="measured"),
-    87: KnownRate(fps=60.0, source=_FALLING, confidence="measured"),
-    **{
-        subject: KnownRate(fps=60.0, source=_LISTED, confidence="listed")
-        for subject in (74, 75, 77, 79, 80, 88)
-    },
+# Subjects of the CMU library whose files have 60 and not its usual 120 frames per second, how that is known,
+# and how surely.
+SUBJECTS_FPS = 60.0
+SUBJECTS: dict[int, str] = {
+    **dict.fromkeys((60, 61), f"{_MEASURED} (measured)"),
+    87: f"{_FALLING} (measured)",
+    **dict.fromkeys((74, 75, 77, 79, 80, 88), f"{_LISTED} (listed)"),
 }
 _TRIAL = re.compile(r"^(\d{1,3})_[A-Za-z]*\d+")
 
@@ -144,10 +132,10 @@ def settle(claimed: float | None, *, given: float | None, name: str, is_cmu: boo
         return Rate(claimed=claimed, fps=given, note="as the user says, not as the file" if differs else "")
     subject = cmu_subject(name)
     known = SUBJECTS.get(subject) if is_cmu and subject is not None else None
-    if known is not None and (claimed is None or abs(claimed - known.fps) > 0.01 * known.fps):
+    if known is not None and (claimed is None or abs(claimed - SUBJECTS_FPS) > 0.01 * SUBJECTS_FPS):
         said = f"the file claims {claimed:g}" if claimed is not None else "the file says nothing"
-        note = f"{said}; subject {subject} was recorded at {known.fps:g}: {known.source} ({known.confidence})"
-        return Rate(claimed=claimed, fps=known.fps, note=note)
+        note = f"{said}; subject {subject} was recorded at {SUBJECTS_FPS:g}: {known}"
+        return Rate(claimed=claimed, fps=SUBJECTS_FPS, note=note)
     if claimed is not None:
         # 0.0083333 is a rounded 1 / 120.
         near = round(claimed)

@@ -2,10 +2,11 @@
 
 import math
 from collections.abc import Callable, Mapping
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import msgspec
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.catalog import read_settings
@@ -39,29 +40,16 @@ class WalkerSpec(Record, omit_defaults=True):
 
     positional: ClassVar[str] = "action"
     action: str = "walk"
-    duration_s: float = 3.0
-    fps: float = 60.0
-    height_m: float = 1.75
+    duration_s: Annotated[float, Meta(ge=0.1, le=600)] = 3.0
+    fps: Annotated[float, Meta(ge=1, le=1000)] = 60.0
+    height_m: Annotated[float, Meta(ge=0.5, le=2.5)] = 1.75
     speed_m_s: float | None = None
-    rate_hz: float | None = None
-    jump_m: float = 0.3
+    rate_hz: Annotated[float, Meta(ge=0.1, le=4)] | None = None
+    jump_m: Annotated[float, Meta(ge=0.05, le=0.8)] = 0.3
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:
             raise UsageError(f"the figure cannot {self.action!r}; it can {', '.join(ACTIONS)}")
-        for name, low, high in _LIMITS:
-            value = getattr(self, name)
-            if value is not None and not low <= value <= high:
-                raise UsageError(f"{name} must be between {low:g} and {high:g}, not {value:g}")
-
-
-_LIMITS = (
-    ("duration_s", 0.1, 600.0),
-    ("fps", 1.0, 1000.0),
-    ("height_m", 0.5, 2.5),
-    ("rate_hz", 0.1, 4.0),
-    ("jump_m", 0.05, 0.8),
-)
 
 
 def walker(spec: WalkerSpec) -> Motion:

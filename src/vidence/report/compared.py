@@ -108,7 +108,7 @@ def _columns(compared: Compared) -> tuple[Column, ...]:
             kind="difference",
             note="second less first, with its interval",
         ),
-        Column(key="p", title="p", kind="p", note="test by video: signs of whole videos are turned"),
+        Column(key="p", title="p", kind="p", note="that the difference is 0, by video"),
     )
 
 
@@ -135,7 +135,7 @@ def _averages(compared: Compared) -> Table:
         name="difference",
         title=f"Difference: {compared.second} less {compared.first}",
         figure="differences",
-        note="A difference is clear if its interval leaves out 0 and the test by video agrees.",
+        note="A difference is clear if its interval leaves out 0.",
         label=Column(key="name", title="average"),
         columns=(*_columns(compared), _VERDICT),
         rows=tuple(rows),
@@ -219,7 +219,7 @@ def _pair_table(
     name: str, title: str, pairs: Sequence[tuple[Pair, str, str]], *, label: str, note: str
 ) -> Table:
     """A row for each pair, with its label and what stands beside that."""
-    interval = "with the interval of the clustered error and Student's t, not adjusted"
+    interval = "with its interval, not adjusted"
     return Table(
         name=name,
         title=title,

@@ -5,24 +5,18 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from vidence.report.comparing import POWER, Compared, Ranked, Setting
-from vidence.statistics.intervals import FEW_CLUSTERS
 from vidence.statistics.paired import Comparison
-from vidence.tables.table import has_interval, interval_text, p_text, p_words, percent, several
+from vidence.tables.table import has_interval, interval_text, p_words, percent, several
 
 # Below so many questions that tell two runs apart, a few answers decide.
 FEW_APART = 10
 MOST_SETTINGS = 4
 
-Verdict: TypeAlias = Literal["clear", "unclear", "undecided", "equal", "no interval"]
+Verdict: TypeAlias = Literal["clear", "unclear", "equal", "no interval"]
 # What follows a difference, in full and in short.
 _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
     "clear": ("", ""),
     "unclear": (", which cannot be told from zero", ", not to be told from zero"),
-    "undecided": (
-        ", which is undecided: the interval and the test by video do not agree on whether it can be told "
-        "from zero",
-        ", undecided",
-    ),
     "equal": ("", ""),
     "no interval": (", and how sure that is cannot be said", ""),
 }
@@ -31,20 +25,15 @@ _ENDINGS: Mapping[Verdict, tuple[str, str]] = {
 def verdict(comparison: Comparison) -> Verdict:
     """What a difference amounts to.
 
-    ``clear``: its interval leaves out 0 and the test by video agrees. ``unclear``: neither does.
-    ``undecided``: only one of them does. ``equal``: every question has the same score in both runs.
-    ``no interval``: there is none, since all questions are on one video or all videos are alike.
+    ``clear``: its interval leaves out 0. ``unclear``: it does not. ``equal``: every question has the same
+    score in both runs. ``no interval``: there is none, since all questions are on one video.
     """
-    difference = comparison.difference
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
-    if not has_interval(difference):
+    found = comparison.verdict
+    if found == "too few videos":
         return "no interval"
-    is_out = difference.low > 0 or difference.high < 0
-    is_found = comparison.p_value <= 1 - difference.level
-    if is_out == is_found:
-        return "clear" if is_out else "unclear"
-    return "undecided"
+    return "clear" if found == "clear" else "unclear"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
@@ -78,7 +67,6 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
-        *_few_videos(ranked.n_videos, ranking.level),
         *ranked.notes,
         *_settings(ranked.settings),
     )
@@ -119,8 +107,7 @@ def _above(compared: Compared, comparison: Comparison) -> str:
 def _interval(compared: Compared, comparison: Comparison) -> str:
     difference = comparison.difference
     if not has_interval(difference):
-        why = "all questions are on one video" if compared.n_videos == 1 else "all videos differ alike"
-        return f"no interval, since {why}"
+        return f"no interval: {difference.reason}"
     return (
         f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
         f"clustered by {several(compared.n_videos, 'video')}"
@@ -129,10 +116,10 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
 
 def _tests(compared: Compared) -> str:
     """The test of the difference, and McNemar's on its questions."""
-    said = f"test by video p {p_words(compared.headline.p_value)}"
+    said = f"p {p_words(compared.headline.p_value)}"
     found = compared.over_items.mcnemar
     n = several(compared.over_items.difference.n, "question")
-    if found is None:
+    if found is None or found.is_clustered:
         comparison = compared.over_items
         return (
             f"{said}, on {n}, {comparison.n_first_higher:,} better and {comparison.n_second_higher:,} worse"
@@ -147,42 +134,12 @@ def _tests(compared: Compared) -> str:
 
 
 def _cautions(compared: Compared) -> list[str]:
-    comparison, over_items = compared.headline, compared.over_items
-    said = []
-    found, level = over_items.mcnemar, compared.level
+    over_items = compared.over_items
     n_apart = over_items.n_first_higher + over_items.n_second_higher
-    is_found = over_items.p_value <= 1 - level
-    if found is not None and n_apart and (found.p_exact <= 1 - level) != is_found:
-        said.append(
-            "McNemar's test takes questions as independent, which questions about one video are not; where "
-            "it and the test by video differ, trust the latter."
-            if compared.n_videos < over_items.difference.n
-            else "McNemar's test and the test by video fall on different sides of the level: the difference "
-            "is at the edge of what can be told."
-        )
     if 0 < n_apart < FEW_APART:
         tell = "tells" if n_apart == 1 else "tell"
-        said.append(f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide.")
-    said += _few_videos(compared.n_videos, level)
-    analytic = comparison.analytic
-    if 1 < compared.n_videos < FEW_CLUSTERS and has_interval(analytic):
-        said.append(
-            f"With the clustered error and Student's t the interval is {interval_text(analytic)} "
-            f"(p {p_words(comparison.p_analytic)})."
-        )
-    return said
-
-
-def _few_videos(n_videos: int, level: float) -> list[str]:
-    if n_videos >= FEW_CLUSTERS or n_videos < 2:
-        return []
-    least = 2.0 ** (1 - n_videos)
-    if least > 1 - level:
-        return [
-            f"{several(n_videos, 'video')} are too few to find any difference: the test by video cannot give "
-            f"a p-value below {p_text(least)}."
-        ]
-    return [f"{several(n_videos, 'video')} are few: the interval is likely too narrow."]
+        return [f"Only {several(n_apart, 'question')} {tell} the two apart: a few answers decide."]
+    return []
 
 
 def _other_average(compared: Compared) -> list[str]:

@@ -11,7 +11,7 @@ from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
-from vidence.statistics.paired import RANKING, Comparison, Ranking, holm, rank
+from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
 from vidence.statistics.power import Design, intraclass_correlation, paired_detectable
 from vidence.statistics.resampling import Resampling
@@ -103,7 +103,7 @@ def compare_runs(paired: Paired, *, level: float = 0.95) -> Compared | Ranked:
     rng = np.random.default_rng(SEED)
     if len(paired.runs) == 2:
         return compare_two(paired, rng=rng, settings=Resampling(level=level))
-    return rank_runs(paired, rng=rng, settings=Resampling(level=level, n_flips=RANKING.n_flips))
+    return rank_runs(paired, level=level)
 
 
 def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Compared:
@@ -121,8 +121,8 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
     tag, tag_notes = _macro_tag(paired)
     (first, second), values = paired.runs, paired.values
-    over_items = _difference(paired, rng=rng, settings=settings)
-    headline = _difference(paired, tag, rng=rng, settings=settings) if tag else over_items
+    over_items = _difference(paired, level=settings.level)
+    headline = _difference(paired, tag, level=settings.level) if tag else over_items
     right = None
     if np.isin(values, (0, 1)).all():
         right = item_agreement(
@@ -139,26 +139,26 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         n_second_failed=sum(row.outcome == "failed" for row in second.rows),
         right=right,
         answers=_answers(paired, rng=rng, settings=settings),
-        detectable=_detectable(paired, level=settings.level),
-        tags=tuple(_by_tag(paired, rng=rng, settings=settings)),
+        detectable=_detectable(paired, rng=rng, level=settings.level),
+        tags=tuple(_by_tag(paired, level=settings.level)),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
 
 
-def rank_runs(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Ranked:
+def rank_runs(paired: Paired, *, level: float) -> Ranked:
     """Rank two runs or more, with a test of every pair.
 
-    Raises:
-        UsageError: so few swaps for so many pairs that no two could ever be told apart.
+    Args:
+        paired: two runs or more on the same questions.
+        level: coverage of the intervals; 1 less the level of the tests.
     """
     tag, tag_notes = _macro_tag(paired)
     ranking = rank(
         {name: paired.values[:, i] for i, name in enumerate(paired.names)},
         clusters=paired.clusters,
         groups=paired.groups(tag) if tag else None,
-        rng=rng,
-        settings=settings,
+        level=level,
     )
     return Ranked(
         names=paired.names,
@@ -198,15 +198,14 @@ def _repeat_notes(paired: Paired) -> list[str]:
     return [f"Repeats of a question count as one value, their mean ({listed})."]
 
 
-def _difference(part: Paired, tag: str = "", *, rng: np.random.Generator, settings: Resampling) -> Comparison:
+def _difference(part: Paired, tag: str = "", *, level: float) -> Comparison:
     """The second run less the first, by the mean over questions, or over the values of a tag."""
     return compare_values(
         part.values[:, 1],
         part.values[:, 0],
         clusters=part.clusters,
         groups=part.groups(tag) if tag else None,
-        rng=rng,
-        settings=settings,
+        level=level,
     )
 
 
@@ -226,7 +225,7 @@ def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) 
     )
 
 
-def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -> Iterator[TagDifference]:
+def _by_tag(paired: Paired, *, level: float) -> Iterator[TagDifference]:
     """The differences on the questions with each value of each tag, adjusted together."""
     parts: dict[tuple[str, str], Paired] = {}
     for tag in dict.fromkeys(tag for item in paired.items for tag in item.tags):
@@ -236,7 +235,7 @@ def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -
         if is_moderate(tuple(places)):
             values = sorted(places, key=natural_order)
             parts |= {(tag, value): paired.part(places[value]) for value in values}
-    found = [_difference(part, rng=rng, settings=settings) for part in parts.values()]
+    found = [_difference(part, level=level) for part in parts.values()]
     adjusted = holm([comparison.p_value for comparison in found]) if found else ()
     for ((tag, value), part), comparison, p_holm in zip(parts.items(), found, adjusted, strict=True):
         yield TagDifference(
@@ -245,11 +244,11 @@ def _by_tag(paired: Paired, *, rng: np.random.Generator, settings: Resampling) -
             comparison=comparison,
             n_videos=part.n_videos,
             p_holm=p_holm,
-            is_clear=p_holm <= 1 - settings.level,
+            is_clear=verdict(p_holm, comparison.difference) == "clear",
         )
 
 
-def _detectable(paired: Paired, *, level: float) -> float | None:
+def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> float | None:
     """The smallest difference that would be found; None where it cannot be said.
 
     The mean square of the differences takes the place of the discordance, which it is for scores of 0 and 1.
@@ -262,8 +261,8 @@ def _detectable(paired: Paired, *, level: float) -> float | None:
     icc = 0.0
     if n_videos < n and np.ptp(differences) > 0:
         icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
-    design = Design(n_items=n, n_clusters=n_videos, icc=icc)
-    return paired_detectable(discordance=apart, design=design, power=POWER, level=level)
+    design = Design.of(paired.clusters, icc=icc)
+    return paired_detectable(discordance=apart, design=design, rng=rng, power=POWER, level=level)
 
 
 # --------------------------------------------------------------------------- what else differs

@@ -25,13 +25,11 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.statistics.resampling import Resampling
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
 MOST_VALUES = 8
-_FLIPS = 9_999
 _AS_PAPER = "As in the paper"
 PROBLEM, REMARK = "†", "*"
 # Of a plan, what two runs may differ in and still be the same but for their budget.
@@ -201,21 +199,13 @@ def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
     groups = part.groups(tag) if tag else None
     if tag and groups is None:
         return None
-    n_runs = len(paired.runs)
     ranking = rank(
-        {str(i): part.values[:, i] for i in range(n_runs)},
+        {str(i): part.values[:, i] for i in range(len(paired.runs))},
         clusters=part.clusters,
         groups=groups,
-        rng=draws.fresh(),
-        settings=Resampling(level=draws.level, n_boot=1, n_flips=_flips(n_runs, draws.level)),
+        level=draws.level,
     )
     return int(ranking.names[0]) if ranking.places[0] == (1, 1) else None
-
-
-def _flips(n_runs: int, level: float) -> int:
-    """Enough swaps that a pair of so many runs can be told apart at all."""
-    n_pairs = n_runs * (n_runs - 1) // 2
-    return max(_FLIPS, int(20 * n_pairs / (1 - level)))
 
 
 # --------------------------------------------------------------------------- beside printed rows

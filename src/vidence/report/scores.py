@@ -13,7 +13,7 @@ from vidence.errors import UsageError
 from vidence.records import Estimate, Item, OutcomeName
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, numeric_median
-from vidence.statistics.intervals import Rule, mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.tables.table import Cell, Column, Line, Measure, Table, count, share, tabulate
 from vidence.text import letter_index
 
@@ -46,7 +46,7 @@ class Draws:
         *,
         clusters: Sequence[str],
         groups: Sequence[str] | None = None,
-        rule: Rule = "bootstrap",
+        bounds: Bounds = SHARE,
     ) -> Estimate | None:
         """The mean with its interval, as every table and figure of a report has it; None without values.
 
@@ -54,13 +54,11 @@ class Draws:
             values: one for each question, shape (n_items,).
             clusters: the video of each question.
             groups: where given, the mean is that over these groups, each alike.
-            rule: how the interval is made.
+            bounds: the least and the greatest value there can be.
         """
         if not len(values):
             return None
-        return mean_interval(
-            values, clusters=clusters, groups=groups, rng=self.fresh(), rule=rule, level=self.level
-        )
+        return mean_interval(values, groups=groups, clusters=clusters, bounds=bounds, level=self.level)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -188,7 +186,7 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
     """The mean of the points that a judge gave, each question alike; None where it gave none."""
     given = Scored.of(rows, lambda row: row.score.points)
-    return draws.average(given.values, clusters=given.clusters)
+    return draws.average(given.values, clusters=given.clusters, bounds=UNBOUNDED)
 
 
 def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tuple[Table, ...]:
@@ -309,10 +307,7 @@ def _averages(
     micro = _Mean.of(run.rows, draws=draws)
     scored, label = micro.scored, "mean over questions"
     key = "headline" if tag is None and not is_answered else "micro"
-    yield Line(key, label, micro, detail="bootstrap by video")
-    if len(scored.values):
-        analytic = draws.average(scored.values, clusters=scored.clusters, rule="student")
-        yield Line("analytic", label, _Mean(scored=scored, score=analytic), detail="clustered error")
+    yield Line(key, label, micro)
     # The values of each tag that every question has, and of the headline's tag.
     whole = [one for one, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
     for one in dict.fromkeys([*whole, *([tag] if tag is not None else [])]):

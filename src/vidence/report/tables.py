@@ -375,8 +375,7 @@ def _accuracy(score: Table) -> str:
         level = f"{100 * estimate.level:g} % interval"
         interval = f"{level} {interval_text(estimate)}, clustered by video"
     else:
-        alike = "all questions are on one video" if estimate.n_clusters == 1 else "all videos score alike"
-        interval = f"no interval, since {alike}"
+        interval = f"no interval: {estimate.reason}"
     return (
         f"Accuracy {shown(score, 'headline', 'accuracy').text} %{average} ({interval}; {items} on {videos})."
     )

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Final, Protocol
+from typing import Annotated, ClassVar, Final, Protocol
 
 import numpy as np
 from msgspec import Meta
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.records import Record
 from vidence.seeing.boxes import iou
-from vidence.seeing.tracks import PERSON, Detections, Track
+from vidence.seeing.tracks import PERSON, Detections, Rows, Track
 
 _MEASURED: Final = 4
 _STATES: Final = 8
@@ -25,13 +25,14 @@ _RATIO_MEASURED: Final = 1e-1
 
 
 @dataclass(frozen=True, kw_only=True)
-class Belief:
+class Belief(Rows):
     """What is believed of some boxes.
 
     Shapes: `means` (n, 8): centre x, centre y, width over height, height, and the change of each in one
     frame; `covariances` (n, 8, 8). Units: pixels.
     """
 
+    row_shapes: ClassVar = {"means": (_STATES,), "covariances": (_STATES, _STATES)}
     means: NDArray[np.float64]
     covariances: NDArray[np.float64]
 
@@ -43,22 +44,11 @@ class Belief:
         halves = np.hstack([widths, heights]) / 2
         return np.hstack([self.means[:, :2] - halves, self.means[:, :2] + halves])
 
-    def part(self, chosen: NDArray[np.int64] | NDArray[np.bool_]) -> "Belief":
-        """Of some of the boxes."""
-        return Belief(means=self.means[chosen], covariances=self.covariances[chosen])
-
     def with_part(self, chosen: NDArray[np.int64], other: "Belief") -> "Belief":
         """With what is now believed of some of them."""
         means, covariances = self.means.copy(), self.covariances.copy()
         means[chosen], covariances[chosen] = other.means, other.covariances
         return Belief(means=means, covariances=covariances)
-
-    def joined(self, other: "Belief") -> "Belief":
-        """Of these boxes and, after them, of those."""
-        return Belief(
-            means=np.concatenate([self.means, other.means]),
-            covariances=np.concatenate([self.covariances, other.covariances]),
-        )
 
 
 def nothing() -> Belief:
@@ -432,7 +422,7 @@ class _Matching:
     def _start(self, rows: NDArray[np.int64]) -> None:
         """A new track for every box that is nobody's."""
         if len(rows):
-            self._belief = self._belief.joined(begin(self._detections.boxes_px[rows]))
+            self._belief = self._belief.joined([begin(self._detections.boxes_px[rows])])
         for row in rows.tolist():
             track = _Living(history=[row], last_frame=self._frame)
             track.gallery = deque(maxlen=self._settings.gallery)

@@ -13,22 +13,8 @@ from vidence.media.video import FrameProblem, Video
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
 from vidence.seeing.limbs import out_of_scale, without_parts
-from vidence.seeing.tracks import Detections, Detector, DroppedTrack, ShotFrames, Track, TrackedVideo
-from vidence.seeing.watching import Observer, watch
-
-
-@dataclass(frozen=True, kw_only=True)
-class Footage:
-    """The video that boxes were found in: each `stride`-th of its frames was looked at.
-
-    `cuts` are the frames with which shots begin, without the first.
-    """
-
-    n_frames: int
-    height_px: int
-    fps: float
-    stride: int = 1
-    cuts: tuple[int, ...] = ()
+from vidence.seeing.tracks import Detections, DroppedTrack, Span, Track, TrackedVideo
+from vidence.seeing.watching import Detector, Observer, watch
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,19 +32,21 @@ class ShotTracks:
 
 
 def track_shots(
+    video: TrackedVideo,
     detections: Detections,
-    tracker: Tracker,
-    footage: Footage,
     *,
+    tracker: Tracker,
+    stride: int = 1,
     vectors: NDArray[np.float32] | None = None,
     finds_parts: bool = False,
 ) -> ShotTracks:
     """The tracks of each shot, named ``1``, ``2``, ... over the whole video.
 
     Args:
+        video: what the boxes were found in, without tracks; where it has cuts, tracks end there.
         detections: the boxes.
         tracker: what makes tracks of them; it is shown vectors if it asks for any.
-        footage: what they were found in.
+        stride: each how many-th frame was looked at.
         vectors: one for each box, shape (n, n_dims).
         finds_parts: whether the detector takes limbs for people now and then.
 
@@ -69,16 +57,17 @@ def track_shots(
     tracks: list[Track] = []
     limbs: list[DroppedTrack] = []
     n_out = 0
-    for first, end in pairwise((0, *footage.cuts, footage.n_frames)):
+    n_frames, span_s = len(video.times_s), float(video.times_s[-1] - video.times_s[0])
+    for first, end in pairwise((0, *video.cuts, n_frames)):
         here = (detections.frame_indices >= first) & (detections.frame_indices < end)
         if finds_parts:
-            is_out = out_of_scale(detections.part(here), height_px=footage.height_px)
+            is_out = out_of_scale(detections.part(here), height_px=video.height_px)
             n_out += int(np.count_nonzero(is_out))
             here[here] = ~is_out
         found = tracker.track(
             detections.part(here),
-            frame_indices=range(-(-first // footage.stride) * footage.stride, end, footage.stride),
-            fps=footage.fps,
+            frame_indices=range(-(-first // stride) * stride, end, stride),
+            fps=(n_frames - 1) / span_s if span_s > 0 else 0.0,
             vectors=vectors[here] if vectors is not None and tracker.describer else None,
         )
         mine = tuple(replace(track, track_id=str(len(raw_ids) + i)) for i, track in enumerate(found, 1))
@@ -145,7 +134,7 @@ def follow(
     tracker: Tracker,
     stride: int = 1,
     observers: Sequence[Observer] = (),
-    shots: Callable[[], Sequence[ShotFrames]] | None = None,
+    shots: Callable[[], Sequence[Span]] | None = None,
 ) -> Followed:
     """The tracks of a video, from every `stride`-th frame.
 
@@ -173,39 +162,27 @@ def follow(
     identities["tracker"] = tracker.identity
     looking = [*observers, *([portraits] if portraits is not None else [])]
     watched = watch(video, wanted, detector=detector, observers=looking)
-    parted = () if shots is None else tuple(shots())
-    found = track_shots(
-        watched.detections,
-        tracker,
-        Footage(
-            n_frames=video.n_frames,
-            height_px=video.probe.height_px,
-            fps=mean_fps(video),
-            stride=stride,
-            cuts=tuple(shot.first_frame for shot in parted[1:]),
-        ),
-        vectors=portraits.of(watched.detections) if portraits is not None else None,
-        finds_parts=getattr(detector, "finds_parts", False),
-    )
     tracked = TrackedVideo(
         width_px=video.probe.width_px,
         height_px=video.probe.height_px,
         times_s=video.times_s,
-        tracks=found.tracks,
+        tracks=(),
         detections=watched.detections,
-        shots=parted,
+        shots=() if shots is None else tuple(shots()),
+    )
+    found = track_shots(
+        tracked,
+        watched.detections,
+        tracker=tracker,
+        stride=stride,
+        vectors=portraits.of(watched.detections) if portraits is not None else None,
+        finds_parts=detector.finds_parts,
     )
     return Followed(
-        tracked=tracked,
+        tracked=replace(tracked, tracks=found.tracks),
         frame_indices=tuple(wanted),
         problems=watched.problems,
         identities=identities,
         parts=found.parts,
         n_out_of_scale=found.n_out_of_scale,
     )
-
-
-def mean_fps(video: Video) -> float:
-    """Frames per second on average; 0 for a single frame."""
-    span_s = float(video.times_s[-1] - video.times_s[0])
-    return (video.n_frames - 1) / span_s if span_s > 0 else 0.0

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 import numpy as np
@@ -28,26 +27,14 @@ class MergeSettings(Record):
     most_cost: float | None = 50.0
 
 
-def merge_cost(before: Track, after: Track) -> float:
-    """What joining two fragments costs: ``gap + distance / IoU`` of the last box and the first.
-
-    The gap is the number of frames between the two that have a box of neither, the distance that of the
-    centres in pixels. Infinite where the two boxes
-    do not overlap.
-
-    Source: HERBench, section 7.1, eq. 2.
-    Departs: no. Frames and pixels are added as printed; see `merge_fragments` for what is left open.
-    """
-    overlap = float(iou(before.boxes_px[-1], after.boxes_px[0]))
-    distance = float(np.linalg.norm(before.centroids_px[-1] - after.centroids_px[0]))
-    gap = after.first_frame - before.last_frame - 1
-    return gap + distance / overlap if overlap > 0 else float("inf")
-
-
 def merge_fragments(
     tracks: Sequence[Track], settings: MergeSettings
 ) -> tuple[tuple[Track, ...], tuple[Merge, ...]]:
     """The tracks with fragments joined, and what was joined, cheapest first.
+
+    Joining two fragments costs ``gap + distance / IoU`` of the last box and the first: the gap is the number
+    of frames between the two that have a box of neither, the distance that of the centres in pixels; frames
+    and pixels are added as printed. Fragments whose boxes do not overlap are not joined.
 
     Joins are made in the order of their cost. The end of a track and the start of a track are each used
     once, so that any number of fragments can form a chain; a chain has the id of its first fragment and its
@@ -93,7 +80,7 @@ def _merge_group(tracks: list[Track], settings: MergeSettings) -> tuple[list[Tra
         )
         for before, after, measures in used
     ]
-    return [_joined([tracks[i] for i in chain]) for chain in chains], merges
+    return [tracks[first].joined([tracks[i] for i in rest]) for first, *rest in chains], merges
 
 
 def _chain(first: int, follows: dict[int, int]) -> list[int]:
@@ -101,18 +88,6 @@ def _chain(first: int, follows: dict[int, int]) -> list[int]:
     while chain[-1] in follows:
         chain.append(follows[chain[-1]])
     return chain
-
-
-def _joined(parts: list[Track]) -> Track:
-    if len(parts) == 1:
-        return parts[0]
-    return replace(
-        parts[0],
-        frame_indices=np.concatenate([part.frame_indices for part in parts]),
-        boxes_px=np.concatenate([part.boxes_px for part in parts]),
-        confidences=np.concatenate([part.confidences for part in parts]),
-        is_detected=np.concatenate([part.is_detected for part in parts]),
-    )
 
 
 def _candidates(tracks: list[Track], settings: MergeSettings) -> Iterator[tuple[int, int, dict[str, float]]]:

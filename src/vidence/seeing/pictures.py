@@ -1,7 +1,7 @@
 """Pictures of tracks: boxes drawn on frames, the contact sheet, the annotated video."""
 
 import colorsys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
@@ -83,16 +83,12 @@ def draw(image: Image, marks: Sequence[Mark], *, note: str = "", scale: float = 
 
 def _dashed(pen: ImageDraw.ImageDraw, box: tuple[float, float, float, float], colour: Colour) -> None:
     left, top, right, bottom = box
-    for first, last, is_across, at in (
-        (left, right, True, top),
-        (left, right, True, bottom),
-        (top, bottom, False, left),
-        (top, bottom, False, right),
-    ):
-        for start in np.arange(first, last, 8.0):
-            end = min(float(start) + 4, last)
-            line = (float(start), at, end, at) if is_across else (at, float(start), at, end)
-            pen.line(line, fill=colour, width=2)
+    for x in np.arange(left, right, 8.0).tolist():
+        for y in (top, bottom):
+            pen.line((x, y, min(x + 4, right), y), fill=colour, width=2)
+    for y in np.arange(top, bottom, 8.0).tolist():
+        for x in (left, right):
+            pen.line((x, y, x, min(y + 4, bottom)), fill=colour, width=2)
 
 
 def font_of(size_px: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
@@ -256,53 +252,38 @@ _TICKS_PER_S: Final = 90_000
 _OPTIONS: Final = {"crf": "23", "preset": "veryfast"}
 
 
-class _Film:
-    """A video that is being written; frames keep the times that they have in the original."""
-
-    def __init__(self, path: Path, *, size: tuple[int, int]) -> None:
-        # Half the colours of 4:2:0 need sides of an even number of pixels.
-        self._size = (size[0] + size[0] % 2, size[1] + size[1] % 2)
-        self._container = av.open(str(path), "w", format="mp4")
-        self._stream = self._container.add_stream("libx264", rate=30, options=_OPTIONS)
-        self._stream.width, self._stream.height = self._size
-        self._stream.pix_fmt = "yuv420p"
-        self._stream.codec_context.time_base = Fraction(1, _TICKS_PER_S)
-        self._last = -1
-
-    def add(self, image: Image, *, time_s: float) -> None:
-        """Write a frame; one that comes late, because it had to be read again, is left out."""
-        ticks = round(time_s * _TICKS_PER_S)
-        if ticks <= self._last:
-            return
-        self._last = ticks
-        below, right = self._size[1] - image.shape[0], self._size[0] - image.shape[1]
-        if below or right:
-            image = np.pad(image, ((0, below), (0, right), (0, 0)), mode="edge")
-        frame = av.VideoFrame.from_ndarray(np.ascontiguousarray(image), format="rgb24")
-        frame.pts, frame.time_base = ticks, Fraction(1, _TICKS_PER_S)
-        self._container.mux(self._stream.encode(frame))
-
-    def close(self) -> None:
-        """Write what is left."""
-        if self._last >= 0:
-            self._container.mux(self._stream.encode(None))
-        self._container.close()
-
-
 @contextmanager
-def _film(path: Path, *, size: tuple[int, int]) -> Iterator[_Film]:
-    """A video that gets its name when it is complete.
+def _film(path: Path, *, size: tuple[int, int]) -> Iterator[Callable[[Image, float], None]]:
+    """A video to which frames are added with their times in seconds; it gets its name when it is complete.
+
+    A frame that comes late, because it had to be read again, is left out.
 
     Raises:
         MediaError: it cannot be encoded or written.
     """
-    unfinished = path.with_suffix(".part")
+    # Half the colours of 4:2:0 need sides of an even number of pixels.
+    width_px, height_px = (side + side % 2 for side in size)
+    unfinished, last = path.with_suffix(".part"), -1
     try:
-        film = _Film(unfinished, size=size)
-        try:
-            yield film
-        finally:
-            film.close()
+        with av.open(str(unfinished), "w", format="mp4") as container:
+            stream = container.add_stream("libx264", rate=30, options=_OPTIONS)
+            stream.width, stream.height, stream.pix_fmt = width_px, height_px, "yuv420p"
+            stream.codec_context.time_base = Fraction(1, _TICKS_PER_S)
+
+            def add(image: Image, time_s: float) -> None:
+                nonlocal last
+                ticks = round(time_s * _TICKS_PER_S)
+                if ticks <= last:
+                    return
+                last = ticks
+                missing = ((0, height_px - image.shape[0]), (0, width_px - image.shape[1]), (0, 0))
+                frame = av.VideoFrame.from_ndarray(np.pad(image, missing, mode="edge"), format="rgb24")
+                frame.pts, frame.time_base = ticks, Fraction(1, _TICKS_PER_S)
+                container.mux(stream.encode(frame))
+
+            yield add
+            if last >= 0:
+                container.mux(stream.encode(None))
         unfinished.replace(path)
     except (av.FFmpegError, OSError, ValueError) as error:
         raise MediaError(f"the annotated video {path} cannot be written: {error}; say --no-video") from error
@@ -324,7 +305,7 @@ def paint(
         wanted = frozenset(sheet.wanted)
         marks = marks_by_frame(tracked.tracks)
         size = (tracked.width_px, tracked.height_px)
-        with _film(film_path, size=size) as film:
+        with _film(film_path, size=size) as add:
 
             def see(index: int, shown: Image) -> None:
                 image = in_size(shown, video)
@@ -332,7 +313,7 @@ def paint(
                     sheet.see(index, image)
                 time_s = float(tracked.times_s[index])
                 note = f"{index}  {time_s:.2f} s"
-                film.add(draw(image, marks.get(index, []), note=note), time_s=time_s)
+                add(draw(image, marks.get(index, []), note=note), time_s)
 
             video.read(range(video.n_frames), see)
     encoded = encode(sheet.picture(), Encoding(size=Size(), quality=88))

@@ -12,7 +12,7 @@ from vidence.media.encode import Size
 from vidence.media.pixels import resize
 from vidence.media.video import FrameProblem, Video
 from vidence.records import Record
-from vidence.seeing.tracks import ShotFrames
+from vidence.seeing.tracks import Span
 
 # So many pictures wait for one that is late; then it counts as damaged, like the one before it.
 _MOST_WAITING: Final = 300
@@ -39,23 +39,9 @@ class Shot(Record):
         return self.first_frame + self.n_mixed
 
     @property
-    def frames(self) -> ShotFrames:
+    def frames(self) -> Span:
         """Its frames, as tracks know them."""
-        return ShotFrames(
-            first_frame=self.first_frame, clear_frame=self.clear_frame, last_frame=self.last_frame
-        )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Span:
-    """Frames `first_frame` to `last_frame` of one shot, both included.
-
-    The first `n_mixed` of them still show the shot before it, or come up from black.
-    """
-
-    first_frame: int
-    last_frame: int
-    n_mixed: int = 0
+        return Span(first_frame=self.first_frame, last_frame=self.last_frame, n_mixed=self.n_mixed)
 
 
 class ShotWatch(Protocol):

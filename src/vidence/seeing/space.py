@@ -1,7 +1,5 @@
 """Positions of people in the frame: edge bands that they cross, regions that they visit."""
 
-from collections import Counter
-from collections.abc import Iterable
 from typing import Final, Literal, TypeAlias
 
 import numpy as np
@@ -115,22 +113,6 @@ def passages(video: TrackedVideo, *, bands: Bands | None = None) -> tuple[Passag
     )
 
 
-def count_entries(found: Iterable[Passage]) -> dict[Place, int]:
-    """How many tracks enter at each place; every place is there."""
-    return _counted(one.enters for one in found)
-
-
-def count_exits(found: Iterable[Passage]) -> dict[Place, int]:
-    """How many tracks leave at each place; every place is there."""
-    return _counted(one.leaves for one in found)
-
-
-def _counted(places: Iterable[Place]) -> dict[Place, int]:
-    counts = Counter(places)
-    every: tuple[Place, ...] = (*EDGES, "middle", "ambiguous")
-    return {place: counts[place] for place in every}
-
-
 def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
     """Halves, quarters and thirds of a frame, by name.
 
@@ -167,21 +149,14 @@ def named_regions(width_px: int, height_px: int) -> dict[str, Region]:
     }
 
 
-def frames_inside(track: Track, region: Region, *, least_share: float = 0.5) -> NDArray[np.int64]:
-    """The frames in which at least that share of a track's box lies in the region, ascending.
-
-    Source: HERBench, section 7.3 (intersection over box at least 0.5).
-    """
-    return track.frame_indices[share_inside(track.boxes_px, region.box_px) >= least_share]
-
-
 def visits(track: Track, region: Region, *, least_share: float = 0.5, least_frames: int = 1) -> bool:
-    """Whether a track has been in a region: in any frame, or in at least `least_frames`.
+    """Whether at least that share of a track's box lies in a region in at least `least_frames` frames.
 
-    Source: HERBench, section 7.3 ("at any frame").
+    Source: HERBench, section 7.3 (intersection over box at least 0.5, "at any frame").
     Departs: no, unless `least_frames` is set.
     """
-    return len(frames_inside(track, region, least_share=least_share)) >= least_frames
+    shares = share_inside(track.boxes_px, region.box_px)
+    return int(np.count_nonzero(shares >= least_share)) >= least_frames
 
 
 def visitors(

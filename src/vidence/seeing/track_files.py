@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.media.cache import write_whole
-from vidence.seeing.tracks import PERSON, Detections, Track, TrackedVideo
+from vidence.seeing.tracks import PERSON, Detections, Rows, Track, TrackedVideo
 
 # What the class numbers of MOT16, MOT17 and MOT20 mean.
 MOT_CLASSES: Final = {
@@ -38,7 +38,7 @@ _UNKNOWN: Final = -1
 
 
 @dataclass(frozen=True, kw_only=True)
-class MotRows:
+class MotRows(Rows):
     """The lines of one file in the order of frames, frames counted from 0.
 
     Shapes: `frame_indices`, `ids`, `marks`, `class_ids` (n,), `boxes_px` (n, 4) as left, top, right, bottom.
@@ -56,16 +56,6 @@ class MotRows:
     def has_classes(self) -> bool:
         """Whether it is ground truth with classes, as since MOT16."""
         return bool(np.any(self.class_ids != _UNKNOWN))
-
-    def part(self, keep: NDArray[np.bool_]) -> "MotRows":
-        """Some of the lines. Shapes: `keep` (n,)."""
-        return MotRows(
-            frame_indices=self.frame_indices[keep],
-            ids=self.ids[keep],
-            boxes_px=self.boxes_px[keep],
-            marks=self.marks[keep],
-            class_ids=self.class_ids[keep],
-        )
 
 
 def read_mot(path: Path) -> MotRows:
@@ -183,32 +173,19 @@ def _write(path: Path, lines: Iterable[tuple[int, int, NDArray[np.float64], floa
     write_whole(path, text.encode())
 
 
-COLUMNS: Final = (
-    "track_id",
-    "class",
-    "frame_index",
-    "time_s",
-    "left_px",
-    "top_px",
-    "right_px",
-    "bottom_px",
-    "confidence",
-    "is_detected",
-)
-
-
-def columns_of(video: TrackedVideo) -> dict[str, list[str] | NDArray[np.generic]]:
+def columns_of(video: TrackedVideo) -> dict[str, NDArray[np.generic]]:
     """The columns of the table by name, track after track; frames count from 0."""
     tracks = video.tracks
+    n_boxes = np.array([len(track.frame_indices) for track in tracks], np.int64)
     nothing = np.zeros(0, np.int64)
     frames = np.concatenate([nothing, *(track.frame_indices for track in tracks)])
-    boxes = np.concatenate([np.zeros((0, 4)), *(track.boxes_px for track in tracks)])
+    left, top, right, bottom = np.concatenate([np.zeros((0, 4)), *(track.boxes_px for track in tracks)]).T
     return {
-        "track_id": [track.track_id for track in tracks for _ in track.frame_indices],
-        "class": [track.class_name for track in tracks for _ in track.frame_indices],
+        "track_id": np.repeat(np.array([track.track_id for track in tracks], np.str_), n_boxes),
+        "class": np.repeat(np.array([track.class_name for track in tracks], np.str_), n_boxes),
         "frame_index": frames,
         "time_s": video.times_s[frames],
-        **{name: boxes[:, place] for place, name in enumerate(COLUMNS[4:8])},
+        **{"left_px": left, "top_px": top, "right_px": right, "bottom_px": bottom},
         "confidence": np.concatenate([np.zeros(0), *(track.confidences for track in tracks)]),
         "is_detected": np.concatenate([np.zeros(0, np.bool_), *(track.is_detected for track in tracks)]),
     }
@@ -236,18 +213,8 @@ def write_parquet(path: Path, video: TrackedVideo) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    types = {
-        "track_id": pa.string(),
-        "class": pa.string(),
-        "is_detected": pa.bool_(),
-        "frame_index": pa.int64(),
-    }
-    arrays = {
-        name: pa.array(values, type=types.get(name, pa.float64()))
-        for name, values in columns_of(video).items()
-    }
     buffer = io.BytesIO()
-    pq.write_table(pa.table(arrays), buffer)
+    pq.write_table(pa.table({name: pa.array(values) for name, values in columns_of(video).items()}), buffer)
     write_whole(path, buffer.getvalue())
 
 
@@ -256,14 +223,10 @@ def write_csv(path: Path, video: TrackedVideo) -> None:
     columns = columns_of(video)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
+    writer.writerow(columns)
     plain = [
-        values
-        if isinstance(values, list)
-        else np.round(values.astype(np.float64), 4).tolist()
-        if values.dtype.kind == "f"
-        else values.astype(np.int64).tolist()
-        for values in columns.values()
+        (np.round(values.astype(np.float64), 4) if values.dtype.kind == "f" else values).tolist()
+        for values in (columns | {"is_detected": columns["is_detected"].astype(np.int64)}).values()
     ]
     writer.writerows(zip(*plain, strict=True))
     write_whole(path, text.getvalue().encode())

@@ -15,7 +15,7 @@ from vidence.errors import DataError
 from vidence.media.cache import write_whole
 from vidence.media.video import Video
 from vidence.records import Record
-from vidence.seeing.following import Followed, follow, mean_fps, open_detector, open_tracker
+from vidence.seeing.following import Followed, follow, open_detector, open_tracker
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.quality import Quality, measure
 from vidence.seeing.refine import Refined, RefineSettings, refine
@@ -28,8 +28,8 @@ from vidence.seeing.track_files import (
     write_parquet,
     write_tracks,
 )
-from vidence.seeing.tracks import Account, DroppedTrack, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Found, Image, Observer
+from vidence.seeing.tracks import Account, DroppedTrack, Span, TrackedVideo
+from vidence.seeing.watching import Finder, Found, Image, Observer
 
 _PACKAGES = ("vidence", "av", "numpy", "scipy", "opencv-python-headless", "torch", "rfdetr", "trackers")
 
@@ -92,7 +92,7 @@ def track_video(
     """
     detector, tracker = open_detector(job.detector), open_tracker(job.tracker)
     cutter: ShotDetector | None = None if job.cuts == "none" else create("shot-detector", job.cuts)
-    is_read = detector.looks or bool(tracker.describer)
+    is_read = isinstance(detector, Finder) or bool(tracker.describer)
     observers: list[Observer] = [_Counter(on_frame)] if is_read else []
     shot_observer: ShotObserver | None = None
     if cutter is not None and is_read and job.stride == 1:  # otherwise shots take a pass of their own
@@ -100,7 +100,7 @@ def track_video(
         shot_observer = ShotObserver(cutter, n_frames=video.n_frames, size_px=size_px)
         observers.append(shot_observer)
 
-    def shots() -> list[ShotFrames]:
+    def shots() -> list[Span]:
         if cutter is None:
             return []
         found = find_shots(video, cutter) if shot_observer is None else shot_observer.shots(video.times_s)
@@ -112,7 +112,7 @@ def track_video(
     if cutter is not None:
         followed = replace(followed, identities={**followed.identities, "cuts": cutter.identity})
     refined = refine(followed.tracked, job.refine)
-    if getattr(detector, "finds_parts", False):  # once more: fragments of a person are whole only now
+    if detector.finds_parts:  # once more: fragments of a person are whole only now
         whole, limbs = without_parts(refined.video.tracks)
         refined = replace(refined, video=replace(refined.video, tracks=whole))
         followed = replace(followed, parts=(*followed.parts, *limbs))
@@ -170,7 +170,7 @@ def _record(
         n_frames=video.n_frames,
         width_px=tracked.width_px,
         height_px=tracked.height_px,
-        fps=round(mean_fps(video), 4),
+        fps=round(video.probe.counted.fps, 4),
         stride=frames[1] - frames[0] if len(frames) > 1 else 1,
         identities=followed.identities,
         versions=_versions(),

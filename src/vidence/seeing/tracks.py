@@ -2,20 +2,50 @@
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Protocol
+from dataclasses import dataclass, field, fields, replace
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.media.video import Video
 from vidence.records import Record
 
 PERSON = "person"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Detections:
+class Rows:
+    """Arrays with one row for each of some things; rows are single values where `row_shapes` says nothing."""
+
+    row_shapes: ClassVar[Mapping[str, tuple[int, ...]]] = {"boxes_px": (4,)}
+
+    def __post_init__(self) -> None:
+        arrays = self._arrays()
+        n = len(next(iter(arrays.values())))
+        if any(array.shape != (n, *self.row_shapes.get(name, ())) for name, array in arrays.items()):
+            told = ", ".join(f"{name} {array.shape}" for name, array in arrays.items())
+            raise ValueError(f"the arrays of {type(self).__name__} do not belong together: {told}")
+
+    def part(self, keep: NDArray[np.integer | np.bool_] | slice) -> Self:
+        """Some of the rows: positions, or one statement for each row."""
+        return replace(self, **{name: array[keep] for name, array in self._arrays().items()})
+
+    def joined(self, others: Sequence[Self]) -> Self:
+        """These rows and, behind them, those of others; what is no array stays as it is here."""
+        if not others:
+            return self
+        every = (self, *others)
+        return replace(
+            self, **{name: np.concatenate([getattr(one, name) for one in every]) for name in self._arrays()}
+        )
+
+    def _arrays(self) -> dict[str, NDArray[np.generic]]:
+        every = {field.name: getattr(self, field.name) for field in fields(self)}
+        return {name: value for name, value in every.items() if isinstance(value, np.ndarray)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Detections(Rows):
     """Boxes found in the frames of one video, in the order of their frames.
 
     Shapes: `frame_indices`, `confidences`, `class_ids` are (n,), `boxes_px` is (n, 4).
@@ -28,24 +58,6 @@ class Detections:
     confidences: NDArray[np.float64]
     class_ids: NDArray[np.int64]
     class_names: Mapping[int, str]
-
-    def __post_init__(self) -> None:
-        n = len(self.frame_indices)
-        if not (self.confidences.shape == self.class_ids.shape == (n,) and self.boxes_px.shape == (n, 4)):
-            raise ValueError(
-                f"frames {self.frame_indices.shape}, boxes {self.boxes_px.shape}, confidences "
-                f"{self.confidences.shape} and classes {self.class_ids.shape} do not belong together"
-            )
-
-    def part(self, keep: NDArray[np.bool_]) -> "Detections":
-        """Some of them. Shapes: `keep` (n,)."""
-        return Detections(
-            frame_indices=self.frame_indices[keep],
-            boxes_px=self.boxes_px[keep],
-            confidences=self.confidences[keep],
-            class_ids=self.class_ids[keep],
-            class_names=self.class_names,
-        )
 
 
 def rows_in_frames(
@@ -67,7 +79,7 @@ def rows_in_frames(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Track:
+class Track(Rows):
     """One person or thing over time: one box for each of some frames, ascending, each frame once.
 
     Shapes: `frame_indices`, `confidences`, `is_detected` are (n,), `boxes_px` is (n, 4).
@@ -82,26 +94,11 @@ class Track:
     is_detected: NDArray[np.bool_]
 
     def __post_init__(self) -> None:
-        n = len(self.frame_indices)
-        if n == 0:
+        super().__post_init__()
+        if len(self.frame_indices) == 0:
             raise ValueError(f"the track {self.track_id} has no box")
-        if not (self.confidences.shape == self.is_detected.shape == (n,) and self.boxes_px.shape == (n, 4)):
-            raise ValueError(f"the arrays of the track {self.track_id} do not belong together")
         if np.any(np.diff(self.frame_indices) <= 0):
             raise ValueError(f"the frames of the track {self.track_id} do not ascend")
-
-    def part(self, keep: NDArray[np.integer | np.bool_]) -> "Track":
-        """The track with some of its boxes.
-
-        Shapes: `keep` is positions (n_kept,), or one statement for each box (n,).
-        """
-        return replace(
-            self,
-            frame_indices=self.frame_indices[keep],
-            boxes_px=self.boxes_px[keep],
-            confidences=self.confidences[keep],
-            is_detected=self.is_detected[keep],
-        )
 
     @property
     def centroids_px(self) -> NDArray[np.float64]:
@@ -121,16 +118,20 @@ class Track:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ShotFrames:
+class Span:
     """The frames of one shot, `first_frame` to `last_frame`, both included.
 
-    From `clear_frame` on nothing but this shot is seen: before it the shot before it is still there, or the
-    picture comes up from black.
+    The first `n_mixed` of them still show the shot before it, or come up from black.
     """
 
     first_frame: int
-    clear_frame: int
     last_frame: int
+    n_mixed: int = 0
+
+    @property
+    def clear_frame(self) -> int:
+        """The first frame that shows nothing but this shot."""
+        return self.first_frame + self.n_mixed
 
     def is_clear(self, frame_index: int) -> bool:
         """Whether a frame shows this shot and nothing else."""
@@ -150,7 +151,7 @@ class TrackedVideo:
     """What the tracks were made from, things beside people included; None for tracks from elsewhere."""
     others: tuple[Track, ...] = ()
     """Tracks of people that refining left out: no question is about them, counts of people include them."""
-    shots: tuple[ShotFrames, ...] = ()
+    shots: tuple[Span, ...] = ()
     """Shots in order, blank frames around them; empty where no cuts were searched, or tracks cross them."""
     looks: Mapping[str, NDArray[np.float32]] = field(default_factory=dict)
     """Mean vectors of tracks and others by id, shape (n_dims,), length 1; absent where none is seen well."""
@@ -160,13 +161,13 @@ class TrackedVideo:
         """The frames with which a shot begins, ascending, without the first; no track runs across one."""
         return tuple(shot.first_frame for shot in self.shots[1:])
 
-    def shot_of(self, frame_index: int) -> ShotFrames:
+    def shot_of(self, frame_index: int) -> Span:
         """The shot that a frame belongs to.
 
         A frame in no shot, a black one, counts to the shot before it, or to the first.
         """
         if not self.shots:
-            return ShotFrames(first_frame=0, clear_frame=0, last_frame=len(self.times_s) - 1)
+            return Span(first_frame=0, last_frame=len(self.times_s) - 1)
         return self.shots[bisect_right(self.shots, frame_index, lo=1, key=lambda one: one.first_frame) - 1]
 
     def track(self, track_id: str) -> Track:
@@ -183,25 +184,6 @@ class TrackedVideo:
     def span_s(self, track: Track) -> tuple[float, float]:
         """When a track is visible, from its first frame to its last, in seconds."""
         return float(self.times_s[track.first_frame]), float(self.times_s[track.last_frame])
-
-
-class Detector(Protocol):
-    """Finds people and things; one file in ``seeing/detectors``.
-
-    `identity` is what the boxes depend on: kind, weights, thresholds. `looks` is False where the boxes
-    come from a file and no frame is decoded.
-    """
-
-    identity: str
-    looks: bool
-
-    def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
-        """The boxes in these frames.
-
-        Raises:
-            MediaError: the video cannot be read.
-            DataError: a file of boxes that cannot be used.
-        """
 
 
 class DroppedTrack(Record, omit_defaults=True):

@@ -1,6 +1,6 @@
 """When people are visible, and how much of them is occluded by others."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 import numpy as np
@@ -39,75 +39,22 @@ def visible(video: TrackedVideo) -> tuple[Visible, ...]:
     return tuple(Visible(track_id=name, start_s=start, end_s=end) for start, end, name in sorted(spans))
 
 
-def stretches_s(track: Track, times_s: NDArray[np.float64]) -> tuple[tuple[float, float], ...]:
-    """The spans in which a track has a box in every frame, in seconds; open gaps part them."""
-    frames = track.frame_indices
-    runs = np.split(frames, np.flatnonzero(np.diff(frames) > 1) + 1)
-    return tuple((float(times_s[run[0]]), float(times_s[run[-1]])) for run in runs)
-
-
 def overlap_s(one: Visible, other: Visible) -> float:
     """For how long both are visible, in seconds; 0 where they are not."""
     return max(min(one.end_s, other.end_s) - max(one.start_s, other.start_s), 0.0)
 
 
-def is_before(one: Visible, other: Visible) -> bool:
-    """Whether one has gone before the other comes: no frame shows both."""
-    return one.end_s < other.start_s
-
-
-def compare_durations(one: Visible, other: Visible, *, tie_s: float = TIE_S) -> int:
-    """1 where one is visible for longer, -1 where the other is, 0 where they differ by less than `tie_s`.
-
-    Source: HERBench, MPDR: durations that differ by less than 3 s count as equal in its example.
-    """
-    difference = one.duration_s - other.duration_s
-    if abs(difference) < tie_s or difference == 0:
-        return 0
-    return 1 if difference > 0 else -1
-
-
 def longest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
     """Who stays longest, and all who stay less than `tie_s` shorter; several mean that it is not clear.
 
+    The ids come longest first; none for no spans.
+
     Source: HERBench, section 7.3 (duration computation).
-    Departs: the tie band is taken from an example of MPDR; see `compare_durations`.
+    Departs: the tie band is that of an example of MPDR, where less than 3 s count as equal.
     """
-    return _leaders(spans, lambda span: span.duration_s, tie_s=tie_s)
-
-
-def shortest(spans: Sequence[Visible], *, tie_s: float = TIE_S) -> tuple[str, ...]:
-    """Who stays shortest, and all who stay less than `tie_s` longer."""
-    return _leaders(spans, lambda span: -span.duration_s, tie_s=tie_s)
-
-
-def first_to_enter(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
-    """Who is seen first, and all who are seen less than `tie_s` later or at the same time."""
-    return _leaders(spans, lambda span: -span.start_s, tie_s=tie_s)
-
-
-def last_to_enter(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
-    """Who is seen for the first time last, and all less than `tie_s` earlier or at the same time."""
-    return _leaders(spans, lambda span: span.start_s, tie_s=tie_s)
-
-
-def first_to_leave(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
-    """Who is gone first, and all who are gone less than `tie_s` later or at the same time."""
-    return _leaders(spans, lambda span: -span.end_s, tie_s=tie_s)
-
-
-def last_to_leave(spans: Sequence[Visible], *, tie_s: float = 0.0) -> tuple[str, ...]:
-    """Who is gone last, and all less than `tie_s` earlier or at the same time."""
-    return _leaders(spans, lambda span: span.end_s, tie_s=tie_s)
-
-
-def _leaders(spans: Sequence[Visible], value: Callable[[Visible], float], *, tie_s: float) -> tuple[str, ...]:
-    """The ids with the highest value and those within the band, highest first; none for no spans."""
-    if not spans:
-        return ()
-    best = max(map(value, spans))
-    near = [span for span in spans if best - value(span) < tie_s or value(span) == best]
-    return tuple(span.track_id for span in sorted(near, key=lambda span: (-value(span), span.track_id)))
+    best = max((span.duration_s for span in spans), default=0.0)
+    near = [span for span in spans if best - span.duration_s < tie_s or span.duration_s == best]
+    return tuple(span.track_id for span in sorted(near, key=lambda span: (-span.duration_s, span.track_id)))
 
 
 def shares_covered(track: Track, others: Sequence[Track]) -> NDArray[np.float64]:

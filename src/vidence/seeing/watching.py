@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,13 +10,13 @@ from numpy.typing import NDArray
 from vidence.errors import MediaError
 from vidence.media.pixels import resize
 from vidence.media.video import FrameProblem, Video
-from vidence.seeing.tracks import Detections, Detector
+from vidence.seeing.tracks import Detections, Rows
 
 Image = NDArray[np.uint8]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Found:
+class Found(Rows):
     """What was found in one picture.
 
     Shapes: `boxes_px` (n, 4), left, top, right, bottom in pixels; `confidences`, `class_ids` (n,).
@@ -28,26 +28,41 @@ class Found:
     class_ids: NDArray[np.int64]
     class_names: Mapping[int, str]
 
-    def __post_init__(self) -> None:
-        n = len(self.boxes_px)
-        if self.boxes_px.shape != (n, 4) or not self.confidences.shape == self.class_ids.shape == (n,):
-            raise ValueError(
-                f"boxes {self.boxes_px.shape}, confidences {self.confidences.shape} and classes "
-                f"{self.class_ids.shape} do not belong together"
-            )
+
+class _Boxing(Protocol):
+    """What all detectors say of themselves.
+
+    `identity` is what the boxes depend on: kind, weights, thresholds. `finds_parts` says that limbs are taken
+    for people now and then, and boxes found whose size does not fit their place.
+    """
+
+    identity: str
+    finds_parts: bool
+
+
+class BoxSource(_Boxing, Protocol):
+    """A detector whose boxes are known; no frame is decoded for it."""
+
+    def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
+        """The boxes in these frames.
+
+        Raises:
+            DataError: a file of boxes that cannot be used.
+        """
 
 
 @runtime_checkable
-class Finder(Protocol):
-    """A detector that can be shown pictures, so that a video need not be read for it alone.
-
-    `n_together` is how many pictures it wants at once.
-    """
+class Finder(_Boxing, Protocol):
+    """A detector that is shown pictures; `n_together` is how many it wants at once."""
 
     n_together: int
 
     def find(self, images: Sequence[Image]) -> Sequence[Found]:
         """What is in each picture; pictures are RGB, shape (height, width, 3)."""
+
+
+Detector: TypeAlias = Finder | BoxSource
+"""Says where people and things are; one file in ``seeing/detectors``."""
 
 
 class Observer(Protocol):
@@ -74,15 +89,14 @@ def watch(
 ) -> Watched:
     """Read frames once, find boxes in them, and show both to the observers.
 
-    A detector that does not look is asked for its boxes first; then the frames are read only where there
-    are observers. A detector that looks but is no `Finder` reads the video by itself.
+    Where the boxes are known, the frames are read only if there are observers.
 
     Raises:
         MediaError: not one of the frames can be read.
         DataError: a file of boxes cannot be used.
     """
     wanted = sorted({int(index) for index in frame_indices})
-    if detector.looks and isinstance(detector, Finder):
+    if isinstance(detector, Finder):
         return _find(video, wanted, finder=detector, observers=observers)
     detections = detector.detect(video, wanted)
     if not observers:
@@ -93,7 +107,7 @@ def watch(
         if index not in shown:
             shown.add(index)
             for observer in observers:
-                observer.see(index, image, of_frame(detections, index))
+                observer.see(index, image, _of_frame(detections, index))
 
     made = video.read(wanted, lambda index, image: show(index, in_size(image, video)))
     return Watched(detections=detections, problems=_problems(video, made))
@@ -140,7 +154,7 @@ def _problems(video: Video, made: Mapping[int, object]) -> tuple[FrameProblem, .
     return problems
 
 
-def of_frame(detections: Detections, frame_index: int) -> Found:
+def _of_frame(detections: Detections, frame_index: int) -> Found:
     """The boxes in one frame."""
     first, last = np.searchsorted(detections.frame_indices, [frame_index, frame_index + 1])
     return Found(

@@ -5,21 +5,24 @@ cluster (video) of each value. `vidence.statistics.metrics` has the measures und
 literature.
 
 Means and shares
-    * clustered mean: `intervals.mean_interval`, with the cluster bootstrap [#cameron2008]_ or the clustered
-      error [#miller2024]_ and Student's t
+    * clustered mean: `intervals.mean_interval`, with the error CR2 and its degrees of freedom [#bell2002]_
+      [#pustejovsky2018]_ on the scale of the logit; `intervals.clustered_error` [#miller2024]_
     * share of independent trials: `intervals.proportion`, with Wilson's interval [#wilson1927]_
     * ratio of two means: `ratios.ratio_of_means`, with Fieller's interval [#fieller1954]_
     * several runs of the same questions: `repeats.summarise`, `repeats.components` [#searle1992]_
 
 Comparisons
-    * paired difference: `paired.compare` [#miller2024]_, with the sign-flip test of clusters [#davison1997]_
+    * paired difference: `paired.compare` [#miller2024]_, with the same error; `resampling.sign_flip`, the
+      sign-flip test of clusters [#davison1997]_
     * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
     * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
       [#piepho2004]_
     * two groups of items: `effect_sizes.two_groups`, with Cohen's d [#cohen1988]_ and Cliff's delta
       [#cliff1993]_
-    * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_
+    * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_ or simulated
     * where more stops to help: `plateau.find_plateau`
+
+Figures that are no means have a bootstrap of whole clusters [#cameron2008]_.
 
 Agreement and correlation
     * `agreement.cohen_kappa` [#cohen1960]_, `agreement.fleiss_kappa` [#fleiss1971]_,
@@ -31,6 +34,8 @@ Questions
     * texts that say nearly the same: `near_duplicates` [#broder1997]_
 
 References:
+    .. [#bell2002] Bell & McCaffrey, "Bias reduction in standard errors for linear regression with
+       multi-stage samples", Survey Methodology 28, 2002.
     .. [#bonett2000] Bonett & Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
        correlations", Psychometrika 65, 2000.
     .. [#broder1997] Broder, "On the resemblance and containment of documents", 1997.
@@ -53,6 +58,8 @@ References:
     .. [#miller2024] Miller, "Adding error bars to evals", 2024.
     .. [#piepho2004] Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons",
        2004.
+    .. [#pustejovsky2018] Pustejovsky & Tipton, "Small-sample methods for cluster-robust variance estimation
+       and hypothesis testing in fixed effects models", Journal of Business & Economic Statistics 36, 2018.
     .. [#searle1992] Searle, Casella & McCulloch, "Variance components", 1992.
     .. [#wilson1927] Wilson, "Probable inference, the law of succession, and statistical inference", 1927.
 """

@@ -109,14 +109,8 @@ def cohen_kappa(
     )
 
 
-def _share(
-    is_so: NDArray[np.bool_],
-    clusters: Sequence[str],
-    *,
-    rng: np.random.Generator,
-    settings: Resampling,
-) -> Estimate:
-    return ClusteredMean.of(is_so, clusters=clusters).interval(rng=rng, settings=settings, name="share")
+def _share(is_so: NDArray[np.bool_], clusters: Sequence[str], *, settings: Resampling) -> Estimate:
+    return ClusteredMean.of(is_so, clusters=clusters).interval(level=settings.level, name="share")
 
 
 def item_agreement(
@@ -140,7 +134,7 @@ def item_agreement(
         UsageError: no items, different numbers of them, or a value other than 0 and 1.
 
     Source: Cohen (1960) for kappa.
-    Departs: the intervals are cluster bootstraps.
+    Departs: the interval of kappa is a cluster bootstrap, that of a share as in `intervals.mean_interval`.
 
     >>> videos = ["a", "a", "b", "b", "c", "c"]
     >>> rng = np.random.default_rng(0)
@@ -159,7 +153,7 @@ def item_agreement(
         n_both_wrong=int(((ours == 0) & (theirs == 0)).sum()),
         n_only_first=int((ours > theirs).sum()),
         n_only_second=int((ours < theirs).sum()),
-        same=_share(ours == theirs, clusters, rng=rng, settings=settings),
+        same=_share(ours == theirs, clusters, settings=settings),
         kappa=cohen_kappa(labels[0], labels[1], clusters=clusters, rng=rng, settings=settings),
     )
 
@@ -187,7 +181,7 @@ def answer_agreement(
         UsageError: no items, or not one of everything for each.
 
     Source: Cohen (1960) for kappa.
-    Departs: the intervals are cluster bootstraps.
+    Departs: the interval of kappa is a cluster bootstrap, that of a share as in `intervals.mean_interval`.
     """
     n = len(right)
     if not n or not n == len(first) == len(second) == len(clusters):
@@ -213,9 +207,9 @@ def answer_agreement(
             settings=settings,
         )
     if both_wrong.any():
-        wrong = _share(same[both_wrong], videos[both_wrong].tolist(), rng=rng, settings=settings)
+        wrong = _share(same[both_wrong], videos[both_wrong].tolist(), settings=settings)
     return AnswerAgreement(
-        same=_share(same, clusters, rng=rng, settings=settings),
+        same=_share(same, clusters, settings=settings),
         kappa=kappa,
         same_when_both_wrong=wrong,
         n_both_read=int(is_read.sum()),

@@ -3,13 +3,14 @@
 import re
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 from numpy.typing import ArrayLike
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.intervals import ClusteredMean
-from vidence.statistics.resampling import Resampling, as_values
+from vidence.statistics.intervals import ClusteredMean, mean_interval
+from vidence.statistics.resampling import as_values
 from vidence.text import letter_index
 
 # A sign counts only where no word or number ends before it ("5-6" and "take-2" have no minus), and a
@@ -133,34 +134,45 @@ def margin(
     baseline: ArrayLike,
     *,
     clusters: Sequence[str],
-    rng: np.random.Generator,
     level: float = 0.95,
-    n_boot: int = 2000,
 ) -> Estimate:
-    """How far a score lies above a baseline on the same items, with a cluster bootstrap interval.
+    """How far a score lies above a baseline on the same items, with its interval.
 
     The score beats the baseline at this level when the interval lies above 0. A binomial test against
     chance would take questions about one video for independent ones and see more than there is.
 
+    For a rule, which is right or wrong on each item, the interval is that of the paired differences. A
+    chance such as 1/4 has no luck of its own: the interval is that of the score, moved by the mean chance.
+    The differences would say too much there; where all is right they vary only with the number of choices.
+
     Args:
-        values: one score for each item, shape (n,).
+        values: one score from 0 to 1 for each item, shape (n,).
         baseline: what the baseline gets on each: 1 / n_choices for guessing, 1.0 or 0.0 for a rule.
             A letter that was picked because it is best on these items is a hard baseline.
         clusters: the name of the cluster of each item, n of them.
-        rng: where the draws come from.
         level: coverage of the interval.
-        n_boot: how many draws.
 
     Raises:
         UsageError: as for `mean_interval`, or not one baseline for each value.
 
-    Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); the interval as
+    Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences); the intervals as
         for `intervals.mean_interval`.
-    Departs: a bootstrap interval in place of the normal one.
+    Departs: as there.
+
+    >>> found = margin([1, 1, 0, 1], [0.25] * 4, clusters=["a", "b", "c", "d"])
+    >>> found.value, round(found.low, 2)
+    (0.5, -0.21)
     """
     ours, theirs = as_values(values), as_values(baseline)
     if len(ours) != len(theirs):
         raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
-    settings = Resampling(level=level, n_boot=n_boot)
-    found = ClusteredMean.of(ours - theirs, clusters=clusters)
-    return found.interval(rng=rng, settings=settings, name="mean difference")
+    if np.isin(theirs, (0, 1)).all():
+        return ClusteredMean.of(ours - theirs, clusters=clusters).difference(level=level)[0]
+    score, chance = mean_interval(ours, clusters=clusters, level=level), float(theirs.mean())
+    return msgspec.structs.replace(
+        score,
+        value=score.value - chance,
+        low=score.low - chance,
+        high=score.high - chance,
+        method=f"{score.method}; less the mean chance",
+    )

@@ -1,14 +1,16 @@
 """The interval of a mean of scores, clustered by video.
 
 Questions about one video are right or wrong together, so the video, not the question, is the unit of
-evidence. `mean_interval` is the one place that decides how the interval of a mean is made: every table, page
-and comparison calls it.
+evidence. `mean_interval` is the one place that decides how the interval of a mean is made, and
+`ClusteredMean.difference` how that of a difference on the same questions is, and whether it can be told from
+0: every table, page and comparison calls them. Nothing is drawn at random, so the same scores give the same
+interval on every page.
 """
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 import numpy as np
@@ -16,20 +18,115 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
-from vidence.statistics.resampling import (
-    ROUNDING,
-    USUAL,
-    Resampling,
-    as_labels,
-    as_values,
-    check_level,
-    percentile_estimate,
-    replicates,
-)
+from vidence.statistics.resampling import as_labels, as_values, check_level
+from vidence.statistics.sandwich import Layout
 
-Rule: TypeAlias = Literal["bootstrap", "student", "student-if-few"]
-# Below it percentile intervals are too narrow.
-FEW_CLUSTERS = 30
+Values: TypeAlias = NDArray[np.float64]
+# Between what every value must lie; infinite where there is no limit.
+Bounds: TypeAlias = tuple[float, float]
+SHARE: Bounds = (0.0, 1.0)
+UNBOUNDED: Bounds = (-math.inf, math.inf)
+# Why there is no interval, in `Estimate.reason`.
+ALIKE = "all videos are alike"
+
+
+def too_few(n_clusters: int) -> str:
+    """The reason, in `Estimate.reason`, of figures that so few videos say nothing certain about."""
+    return f"too few videos ({n_clusters})"
+
+
+# --------------------------------------------------------------------------- the rules, for many at once
+
+
+def share_ends(
+    share: ArrayLike, variance: ArrayLike, *, dof: float, n_alike: int, level: float
+) -> tuple[Values, Values]:
+    """The ends of the interval of a mean of values from 0 to 1; never outside [0, 1].
+
+    Student's t on the scale of the logit, ``logit(mean) +- t sqrt(variance) / (mean (1 - mean))``. Where
+    clusters do not differ at all, no variance can be seen; then clusters of another kind are at most the
+    share that Wilson's interval allows for 0 of `n_alike`, and may score anything. For 0 and 1 that is
+    Wilson's interval itself.
+
+    Args:
+        share: the means, any shape.
+        variance: their variances, same shape; 0 where clusters do not differ.
+        dof: degrees of freedom of the variances.
+        n_alike: clusters that count where they do not differ.
+        level: coverage of the interval.
+
+    Source: Franco and others (2019), "Comparative study of confidence intervals for proportions in complex
+        sample surveys" (logit with t); Wilson (1927).
+    Departs: CR2 variance and Bell and McCaffrey's degrees of freedom, see `sandwich.Layout`; as many
+        independent trials as there are clusters, where these are alike.
+    """
+    means, variances = np.asarray(share, np.float64), np.asarray(variance, np.float64)
+    critical = quantile(dof, level)
+    other = wilson_end(n_alike, level)
+    low, high = (1 - other) * means, (1 - other) * means + other
+    is_spread = variances > 0
+    inner, spread = means[is_spread], variances[is_spread]
+    half = critical * np.sqrt(spread) / (inner * (1 - inner))
+    odds = np.log(inner) - np.log1p(-inner)
+    low[is_spread], high[is_spread] = _expit(odds - half), _expit(odds + half)
+    return low, high
+
+
+def p_values(
+    difference: ArrayLike, variance: ArrayLike, *, n_apart: ArrayLike, dof: float, n_alike: int
+) -> Values:
+    """Two-sided p-values of differences being 0.
+
+    From Student's t. Where clusters do not differ, the chance that so many fall on one side by turns of a
+    coin, or more where the difference is small; 1 for a difference of 0. Never below the chance that all
+    items that differ do so on one side, if each were a turn of a coin: of four items that differ t alone
+    would make a clear difference.
+
+    Args:
+        difference: means of differences from -1 to 1, any shape.
+        variance: their variances, same shape; 0 where clusters do not differ.
+        n_apart: how many items differ, same shape; infinite for no such least p-value.
+        dof: degrees of freedom of the variances.
+        n_alike: clusters that count where they do not differ.
+
+    Source: as `sandwich.Layout`.
+    Departs: the papers say nothing of clusters that do not differ.
+    """
+    from scipy.special import stdtr
+
+    means, variances = np.asarray(difference, np.float64), np.asarray(variance, np.float64)
+    # The least share of clusters of another kind that could make the difference 0.
+    found = np.minimum(1.0, 2 * (1 + np.abs(means)) ** -float(n_alike))
+    is_spread = variances > 0
+    found[is_spread] = 2 * stdtr(dof, -np.abs(means[is_spread]) / np.sqrt(variances[is_spread]))
+    return np.minimum(1.0, np.maximum(found, 2 * 0.5 ** np.asarray(n_apart, np.float64)))
+
+
+def quantile(dof: float, level: float) -> float:
+    """How many standard errors an interval of Student's t reaches to each side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(dof, (1 + level) / 2))
+
+
+def wilson_end(n: int, level: float) -> float:
+    """The upper end of Wilson's interval of 0 of n."""
+    from scipy.special import ndtri
+
+    z = float(ndtri((1 + level) / 2))
+    return z**2 / (n + z**2)
+
+
+def exact_end(n: int, level: float) -> float:
+    """The upper end of the exact interval of 0 of n (Clopper & Pearson 1934)."""
+    return float(1 - ((1 - level) / 2) ** (1 / n))
+
+
+def _expit(odds: Values) -> Values:
+    return np.asarray(0.5 * (1 + np.tanh(odds / 2)), np.float64)
+
+
+# --------------------------------------------------------------------------- one mean
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,14 +135,17 @@ class ClusteredMean:
 
     The mean is over items, or with several groups the unweighted mean of the means of the groups.
 
-    Shapes: `totals` and `counts` (n_clusters, n_groups); `parts` and `residuals` (n_clusters,): what each
-    cluster adds to the mean, and to the mean of the deviations from the mean of their group.
+    `totals`, shape (n_clusters, n_groups), are the sums of the values. `spread` is the variance of a single
+    value around the mean, every group alike. `least` and `most` are the lowest and the highest value, and
+    `n_apart` counts the values other than 0.
     """
 
-    totals: NDArray[np.float64]
-    counts: NDArray[np.float64]
-    parts: NDArray[np.float64]
-    residuals: NDArray[np.float64]
+    totals: Values
+    layout: Layout
+    spread: float
+    least: float
+    most: float
+    n_apart: int
 
     @classmethod
     def of(
@@ -66,77 +166,182 @@ class ClusteredMean:
         shape = (len(names), n_groups)
         cells, n_cells = codes * n_groups + group_codes, len(names) * n_groups
         totals = _added(cells, numbers, n_cells).reshape(shape)
-        counts = _added(cells, np.ones(n), n_cells).reshape(shape)
-        sizes = counts.sum(axis=0)
-        weights = 1 / (n_groups * sizes[group_codes])
-        deviations = numbers - (totals.sum(axis=0) / sizes)[group_codes]
+        layout = Layout.of(_added(cells, np.ones(n), n_cells).reshape(shape))
+        weights = 1 / (n_groups * layout.sizes[group_codes])
+        spread = float(weights @ (numbers - float(layout.mean(totals))) ** 2)
         return cls(
             totals=totals,
-            counts=counts,
-            parts=_added(codes, weights * numbers, len(names)),
-            residuals=_added(codes, weights * deviations, len(names)),
+            layout=layout,
+            spread=spread if np.ptp(numbers) > 0 else 0.0,
+            least=float(numbers.min()),
+            most=float(numbers.max()),
+            n_apart=int(np.count_nonzero(numbers)),
         )
 
     @property
     def size(self) -> tuple[int, int]:
         """How many items there are, and how many clusters."""
-        return int(self.counts.sum()), len(self.totals)
+        return int(self.layout.counts.sum()), self.layout.n_clusters
 
     @property
     def n_groups(self) -> int:
         """How many groups there are; 1 for a mean over items."""
-        return int(self.totals.shape[1])
+        return self.layout.n_groups
 
     @property
     def value(self) -> float:
         """The mean."""
-        return float((self.totals.sum(axis=0) / self.counts.sum(axis=0)).mean())
+        return float(self.layout.mean(self.totals))
 
     @property
     def error(self) -> float:
-        """The clustered standard error of the mean; NaN for a single cluster."""
-        return _error(self.residuals)
+        """The clustered standard error of Miller; NaN for a single cluster. See `clustered_error`."""
+        n_clusters = self.layout.n_clusters
+        if n_clusters == 1:
+            return math.nan
+        plain = self.layout.plain_residuals(self.totals)
+        return math.sqrt(n_clusters / (n_clusters - 1) * float(plain @ plain))
 
-    def student(self, *, level: float, name: str) -> tuple[Estimate, float]:
-        """The mean with the interval of Student's t, and the p-value of its being 0; see `student`."""
-        return student(
-            self.value, parts=self.parts, residuals=self.residuals, n=self.size[0], level=level, name=name
-        )
+    @property
+    def variance(self) -> float:
+        """The variance of the mean, by which its interval is made.
 
-    def interval(
-        self,
-        *,
-        rng: np.random.Generator | None = None,
-        rule: Rule = "bootstrap",
-        settings: Resampling = USUAL,
-        name: str = "",
-    ) -> Estimate:
+        A group in a single cluster counts as one value: its items do not say how much the mean of a group
+        varies from cluster to cluster, and more than a single value it does not.
+        """
+        layout = self.layout
+        return float(layout.variance(self.totals)) + layout.n_single * self.spread / layout.n_groups**2
+
+    @property
+    def reason(self) -> str:
+        """Why there is no interval; empty where there can be one."""
+        return "" if self.layout.dof > 0 else too_few(self.layout.n_clusters)
+
+    def interval(self, *, bounds: Bounds = SHARE, level: float = 0.95, name: str = "") -> Estimate:
         """The mean with its interval; see `mean_interval`. `name` says in `method` what is averaged.
 
         Raises:
-            UsageError: the bootstrap has no `rng` to draw from.
+            UsageError: a value outside `bounds`, or a level outside (0, 1).
         """
+        self._check(bounds, level)
+        low, high = bounds
+        width = high - low
         name = name or ("mean" if self.n_groups == 1 else f"macro mean of {self.n_groups} groups")
-        n_clusters = self.size[1]
-        if rule == "student" or (rule == "student-if-few" and n_clusters < FEW_CLUSTERS):
-            return self.student(level=settings.level, name=name)[0]
-        if rng is None:
-            raise UsageError("rng is None; expected a numpy Generator, from which the bootstrap draws")
-        means = replicates(self.group_means, n_clusters, rng=rng, n_boot=settings.n_boot)
-        draws = np.nanmean(means, axis=1)
-        found = percentile_estimate(self.value, draws, size=self.size, name=name, level=settings.level)
-        is_short = np.isnan(means).any(axis=1)
-        if not is_short.any():
-            return found
-        absent = f"groups absent from a draw left out of it ({is_short.mean():.1%} of draws)"
-        return msgspec.structs.replace(found, method=f"{found.method}; {absent}")
+        if self.reason or not math.isfinite(width):
+            return self._by_t(bounds, level=level, name=name)
+        n_alike = self.layout.n_alike
+        starts, stops = share_ends(
+            [(self.value - low) / width],
+            [self.variance / width**2],
+            dof=self.layout.dof,
+            n_alike=n_alike,
+            level=level,
+        )
+        ends = low + width * float(starts[0]), low + width * float(stops[0])
+        if self.variance > 0:
+            return self._estimate(
+                ends, level=level, method=f"{name}; logit, {self._t()}", dof=self.layout.dof
+            )
+        return self._estimate(ends, level=level, method=f"{name}; Wilson, {n_alike} videos that are alike")
 
-    def group_means(self, weights: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The mean of each group in each draw of clusters, (n_draws, n_groups); NaN where it is absent."""
-        counts = weights @ self.counts
-        means = np.full(counts.shape, math.nan)
-        np.divide(weights @ self.totals, counts, out=means, where=counts > 0)
-        return means
+    def difference(
+        self, *, bounds: Bounds = (-1.0, 1.0), level: float = 0.95, name: str = "mean difference"
+    ) -> tuple[Estimate, float]:
+        """A mean of differences with its interval, and the p-value of its being 0.
+
+        The interval leaves out 0 exactly where the p-value is below 1 - level. It is Student's t with the
+        variance and degrees of freedom of `mean_interval`, cut off at `bounds`. Where videos do not differ at
+        all, videos of another kind are at most the share that the exact interval allows for none of them.
+        Where `bounds` are finite, so few items may differ that turns of a coin would put them all on one side
+        too often (five at the level 0.95); then the interval holds 0 whatever t says.
+
+        Args:
+            bounds: between what each difference must lie.
+            level: coverage of the interval.
+            name: what is averaged, for `method`.
+
+        Returns:
+            The estimate, and the two-sided p-value: 1 where too few videos leave it open.
+
+        Raises:
+            UsageError: a value outside `bounds`, or a level outside (0, 1).
+
+        Source: Miller, Adding Error Bars to Evals (2024), section 3.2 (paired differences), with the error
+            of `sandwich.Layout`; Clopper & Pearson (1934) where videos do not differ.
+        Departs: CR2 and Bell and McCaffrey's degrees of freedom in place of the normal quantile.
+        """
+        self._check(bounds, level)
+        layout, (low, high) = self.layout, bounds
+        if self.reason:
+            return self._by_t(bounds, level=level, name=name), 1.0
+        is_finite = math.isfinite(high - low)
+        largest = max(abs(low), abs(high)) if is_finite else max(abs(self.value), 1e-300)
+        p_value = float(
+            p_values(
+                [self.value / largest],
+                [self.variance / largest**2],
+                n_apart=[self.n_apart if is_finite else math.inf],
+                dof=layout.dof,
+                n_alike=layout.n_alike,
+            )[0]
+        )
+        if self.variance > 0 or not is_finite:
+            found = self._by_t(bounds, level=level, name=name)
+        else:
+            other = exact_end(layout.n_alike, level)
+            ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
+            method = f"{name}; exact, {layout.n_alike} videos that are alike"
+            found = self._estimate(ends, level=level, method=method)
+        if is_finite and p_value >= 1 - level:
+            found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
+        return found, p_value
+
+    def _check(self, bounds: Bounds, level: float) -> None:
+        check_level(level)
+        low, high = bounds
+        slack = 1e-9 * max(1.0, abs(self.least), abs(self.most))
+        if self.least < low - slack or self.most > high + slack:
+            raise UsageError(
+                f"values from {self.least:g} to {self.most:g}; expected {low:g} to {high:g} (say `bounds` "
+                "for values on another scale)"
+            )
+
+    def _t(self) -> str:
+        single = self.layout.n_single
+        said = f"clustered error CR2, t with {self.layout.dof:.1f} degrees of freedom"
+        return said + (f"; groups on a single video: {single}, each counts as one question" if single else "")
+
+    def _by_t(self, bounds: Bounds, *, level: float, name: str) -> Estimate:
+        """The mean with an interval that is symmetric but for `bounds`, or with none, and why."""
+        reason = self.reason or ("" if self.variance > 0 else ALIKE)
+        if reason:
+            method = f"{name}; no interval: {reason}"
+            return self._estimate((math.nan, math.nan), level=level, method=method, reason=reason)
+        half = quantile(self.layout.dof, level) * math.sqrt(self.variance)
+        ends = max(bounds[0], self.value - half), min(bounds[1], self.value + half)
+        return self._estimate(ends, level=level, method=f"{name}; {self._t()}", dof=self.layout.dof)
+
+    def _estimate(
+        self,
+        ends: tuple[float, float],
+        *,
+        level: float,
+        method: str,
+        dof: float | None = None,
+        reason: str = "",
+    ) -> Estimate:
+        n, n_clusters = self.size
+        return Estimate(
+            value=self.value,
+            low=ends[0],
+            high=ends[1],
+            level=level,
+            n=n,
+            n_clusters=n_clusters,
+            method=method,
+            dof=dof,
+            reason=reason,
+        )
 
 
 def mean_interval(
@@ -144,108 +349,52 @@ def mean_interval(
     *,
     clusters: Sequence[str],
     groups: Sequence[str] | None = None,
-    rng: np.random.Generator | None = None,
-    rule: Rule = "bootstrap",
+    bounds: Bounds = SHARE,
     level: float = 0.95,
 ) -> Estimate:
-    """The mean of scores in clusters, with its interval.
+    """The mean of scores in clusters, with its interval: the one rule for all means.
 
-    With ``bootstrap`` whole clusters are drawn with replacement; each draw gives the mean of the values
-    drawn, and the interval lies between percentiles of these means. With fewer than about 30 clusters it is
-    too narrow. ``student`` is the clustered standard error with Student's t on G - 1 degrees of freedom for
-    G clusters: symmetric, and it may reach beyond the range of the values. ``student-if-few`` takes
-    ``student`` below 30 clusters, else ``bootstrap``. A single cluster has no interval, and one of no width,
-    where clusters do not differ, says nothing: `Estimate.method` says so.
+    The standard error is the clustered one with the correction CR2 for few and unequal clusters, and the
+    degrees of freedom are Bell and McCaffrey's. Between two finite `bounds` the interval is that of Student's
+    t on the scale of the logit, so it never leaves them; otherwise it is symmetric, cut off at a bound.
+
+    Where all clusters score alike there is no variance to see. Then Wilson's interval for as many trials as
+    there are clusters says how many clusters of another kind there may be. A single cluster has no interval,
+    nor have clusters that are alike where there are no bounds: `Estimate.reason` says why.
+
+    In a mean over groups a cluster may have items in several. A group whose items all lie in one cluster
+    enters with the variance of a single value; where every group does, there is no interval.
 
     Args:
         values: one number for each item, shape (n,).
         clusters: the name of the cluster (video) of each item, n of them.
         groups: the name of the group of each item, such as its task, for the unweighted mean of the means of
-            groups ("macro"). A group of which a draw has no item is left out of that draw, and `method` says
-            in how many draws this happened.
-        rng: where the draws come from; the same state gives the same interval.
-        rule: how the interval is made.
+            groups ("macro").
+        bounds: the least and the greatest value that an item can have: 0 and 1 for shares, infinite for what
+            has no limit, such as a difference of counts.
         level: coverage of the interval.
 
+    Returns:
+        The estimate; `dof` is None where no t was used.
+
     Raises:
-        UsageError: nothing to average, a value that is not finite, not one cluster or group for each value,
-            a level outside (0, 1), or no `rng` to draw from.
+        UsageError: nothing to average, a value that is not finite or outside `bounds`, not one cluster or
+            group for each value, or a level outside (0, 1).
 
-    Source: Efron & Tibshirani, An Introduction to the Bootstrap (1993), section 13.3 (percentile interval),
-        with clusters as the units; Cameron, Gelbach & Miller (2008), section 2 (pairs cluster bootstrap);
-        Miller, Adding Error Bars to Evals (2024), section 2.2 (clustered error). HERBench, table 2, for the
-        mean of the means of tasks.
-    Departs: t with G - 1 degrees of freedom in place of Miller's normal quantile (Cameron & Miller 2015,
-        section VI). The paper of HERBench gives no interval.
+    Source: Bell & McCaffrey (2002); Pustejovsky & Tipton (2018), section 2; Wilson (1927). Franco and others
+        (2019) for the logit. HERBench, table 2, for the mean of the means of tasks.
+    Departs: the papers do not treat clusters that are all alike, or groups in a single cluster. The paper of
+        HERBench gives no interval.
 
-    >>> rng = np.random.default_rng(0)
-    >>> estimate = mean_interval([1, 0, 1, 1], clusters=["a", "a", "b", "b"], rng=rng)
-    >>> estimate.value, estimate.low, estimate.high
-    (0.75, 0.5, 1.0)
+    >>> estimate = mean_interval([1, 0, 1, 1, 0, 1], clusters=["a", "a", "b", "b", "c", "c"])
+    >>> round(estimate.value, 3), round(estimate.low, 3), round(estimate.high, 3)
+    (0.667, 0.074, 0.981)
     """
-    mean = ClusteredMean.of(values, clusters=clusters, groups=groups)
-    return mean.interval(rng=rng, rule=rule, settings=Resampling(level=level))
+    return ClusteredMean.of(values, clusters=clusters, groups=groups).interval(bounds=bounds, level=level)
 
 
 def _added(cells: NDArray[np.int64], values: NDArray[np.float64], n_cells: int) -> NDArray[np.float64]:
     return np.bincount(cells, weights=values, minlength=n_cells).astype(np.float64)
-
-
-def _error(residuals: NDArray[np.float64]) -> float:
-    n_clusters = len(residuals)
-    if n_clusters == 1:
-        return math.nan
-    return math.sqrt(n_clusters / (n_clusters - 1) * float(residuals @ residuals))
-
-
-def student(
-    value: float,
-    *,
-    parts: NDArray[np.float64],
-    residuals: NDArray[np.float64],
-    n: int,
-    level: float,
-    name: str,
-) -> tuple[Estimate, float]:
-    """A mean, or difference of means, with the interval of Student's t, and the p-value of its being 0.
-
-    Args:
-        value: the mean or difference.
-        parts: what each cluster adds to it, shape (n_clusters,).
-        residuals: the same of deviations from the mean, shape (n_clusters,).
-        n: how many items.
-        level: coverage of the interval.
-        name: what is averaged, for `method`.
-
-    Returns:
-        The estimate, and the two-sided p-value: NaN for a single cluster, or where clusters do not differ
-        although the difference is not 0; 1 where all differences are 0.
-
-    Raises:
-        UsageError: a level outside (0, 1).
-
-    Source: Miller, Adding Error Bars to Evals (2024), sections 2.2 and 3.2; Liang & Zeger (1986).
-    Departs: as `clustered_error`, and t with G - 1 degrees of freedom.
-    """
-    from scipy.special import stdtr, stdtrit
-
-    check_level(level)
-    n_clusters, error = len(parts), _error(residuals)
-    low = high = p_value = math.nan
-    method = f"{name}; no interval: there is a single cluster"
-    if n_clusters > 1:
-        df = n_clusters - 1
-        half = float(stdtrit(df, (1 + level) / 2)) * error
-        low, high = value - half, value + half
-        method = f"{name}; clustered standard error, t with {df} degrees of freedom"
-        scale = float(np.abs(parts).sum())
-        if error > ROUNDING * scale:
-            p_value = 2 * float(stdtr(df, -abs(value) / error))
-        else:
-            method += "; clusters do not differ, so the interval says nothing"
-            p_value = math.nan if scale else 1.0
-    found = Estimate(value=value, low=low, high=high, level=level, n=n, n_clusters=n_clusters, method=method)
-    return found, p_value
 
 
 def clustered_error(values: ArrayLike, *, clusters: Sequence[str]) -> float:

@@ -3,11 +3,9 @@
 Each takes plain sequences: the scores of items, and the name of the cluster (video) of each. Each says in its
 docstring what it computes, after whom, and with an example; `vidence.statistics` lists the references.
 
->>> import numpy as np
 >>> from vidence.statistics import metrics
 >>> videos = ["a", "a", "b", "b", "c", "c"]
->>> rng = np.random.default_rng(0)
->>> metrics.clustered_mean([1, 0, 1, 1, 0, 1], clusters=videos, rng=rng).n_clusters
+>>> metrics.clustered_mean([1, 0, 1, 1, 0, 1], clusters=videos).n_clusters
 3
 >>> round(metrics.wilson(4, 6).low, 3)
 0.3
@@ -22,6 +20,9 @@ from vidence.statistics.agreement import (
 )
 from vidence.statistics.answer_keys import letter_balance, position_bias
 from vidence.statistics.chance import guess_rate, margin
+from vidence.statistics.confidence import brier as brier_score
+from vidence.statistics.confidence import calibration_bins
+from vidence.statistics.confidence import ece as expected_calibration_error
 from vidence.statistics.correlation import pearson, spearman
 from vidence.statistics.effect_sizes import two_groups
 from vidence.statistics.intervals import clustered_error
@@ -52,11 +53,14 @@ __all__ = [
     "Design",
     "Resampling",
     "answer_agreement",
+    "brier_score",
+    "calibration_bins",
     "clustered_error",
     "clustered_mean",
     "cohen_kappa",
     "compact_letter_display",
     "discordance",
+    "expected_calibration_error",
     "fieller_ratio",
     "find_plateau",
     "fleiss_kappa",

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.intervals import ClusteredMean
+from vidence.statistics.intervals import ClusteredMean, quantile
 from vidence.statistics.repeats import over_repeats
 from vidence.statistics.resampling import ROUNDING, USUAL, Figure, Resampling, bootstrap
 
@@ -78,7 +78,7 @@ def ratio_of_means(
     Source: Fieller (1954), "Some problems in interval estimation", for the interval and for when there is
         none; Franz (2007), "Ratios: a short guide to confidence limits and proper use", sections 2 and 4.
         HumanPCR, table 5, for the ratio of a control to the full video.
-    Departs: the paper gives no interval. Errors are clustered, with t on G - 1 degrees of freedom; a
+    Departs: the paper gives no interval. Errors and degrees of freedom are those of `sandwich.Layout`; a
         percentile bootstrap stands beside Fieller's interval.
 
     >>> rng = np.random.default_rng(0)
@@ -87,8 +87,6 @@ def ratio_of_means(
     >>> found.bootstrap.value
     0.5
     """
-    from scipy.special import stdtrit
-
     above, below = over_repeats(first), over_repeats(second)
     n = len(above)
     if n != len(below):
@@ -108,15 +106,16 @@ def ratio_of_means(
     n_clusters = drawn.n_clusters
     if n_clusters == 1:
         return Ratio(bootstrap=drawn, fieller=drawn, g=math.nan)
-    residuals = np.stack([one.residuals for one in sums])
-    covariance = np.asarray(n_clusters / (n_clusters - 1) * (residuals @ residuals.T), np.float64)
-    critical = float(stdtrit(n_clusters - 1, (1 + settings.level) / 2))
+    layout = sums[0].layout
+    residuals = np.stack([layout.scaled_residuals(one.totals) for one in sums])
+    covariance = np.asarray(residuals @ residuals.T, np.float64)
+    critical = quantile(layout.dof, settings.level)
     g = critical**2 * float(covariance[1, 1]) / bottom**2 if bottom else math.inf
     if not g < 1:
         none = _unbounded(drawn, g)
         return Ratio(bootstrap=none, fieller=none, g=g)
     low, high = _roots(top, bottom, covariance=covariance, critical=critical)
-    method = f"ratio of means; Fieller, clustered errors, t with {n_clusters - 1} degrees of freedom"
+    method = f"ratio of means; Fieller, clustered errors CR2, t with {layout.dof:.1f} degrees of freedom"
     if high - low <= ROUNDING * max(abs(low), abs(high)):
         method += "; clusters do not differ, so the interval says nothing"
     fieller = msgspec.structs.replace(drawn, low=low, high=high, method=method)

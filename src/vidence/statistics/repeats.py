@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.intervals import clustered_error, mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, clustered_error, mean_interval
 from vidence.statistics.resampling import as_labels, as_values
 
 
@@ -135,16 +135,21 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
     """
     numbers = as_values(scores)
     n = len(numbers)
-    mean = mean_interval(numbers, clusters=[str(i) for i in range(n)], rule="student", level=level)
-    variance, method = math.nan, "mean over 1 repeat; no interval: there is a single repeat"
+    mean = mean_interval(numbers, clusters=[str(i) for i in range(n)], bounds=UNBOUNDED, level=level)
+    variance, reason = math.nan, "a single repeat"
+    method = f"mean over {n} repeats of the same items; t with {n - 1} degrees of freedom"
     if n > 1:
         variance = float(numbers.var(ddof=1))
-        method = f"mean over {n} repeats of the same items; t with {n - 1} degrees of freedom"
-    mean = msgspec.structs.replace(mean, method=method)
+        reason = "all repeats are alike" if mean.reason else ""
+    if reason:
+        method = f"mean over {n} repeats of the same items; no interval: {reason}"
+    mean = msgspec.structs.replace(mean, method=method, reason=reason)
     return RepeatSummary(mean=mean, variance=variance, n_repeats=n)
 
 
-def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.95) -> Components:
+def components(
+    values: ArrayLike, *, clusters: Sequence[str], bounds: Bounds = SHARE, level: float = 0.95
+) -> Components:
     """Take the uncertainty of a mean apart into repeats and the sample of questions.
 
     The variance within questions comes from the repeats (mean of the sample variances); it adds
@@ -157,11 +162,12 @@ def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.9
     Args:
         values: shape (n, r), r >= 2 repeats of each of n items.
         clusters: the name of the cluster (video) of each item, n of them.
+        bounds: the least and the greatest value there can be; infinite for what has no limit.
         level: coverage of the interval.
 
     Raises:
-        UsageError: fewer than two repeats, a value that is not finite, not one cluster for each item, or a
-            level outside (0, 1).
+        UsageError: fewer than two repeats, a value that is not finite or outside `bounds`, not one cluster
+            for each item, or a level outside (0, 1).
 
     Source: Miller, Adding Error Bars to Evals (2024), sections 2.2 and 3.1; Searle, Casella & McCulloch,
         Variance Components (1992), section 3.6 (balanced one-way analysis of variance).
@@ -177,7 +183,7 @@ def components(values: ArrayLike, *, clusters: Sequence[str], level: float = 0.9
     if n_repeats < 2:
         raise UsageError("1 repeat of each item; expected two or more to see how much repeats differ")
     means = numbers.mean(axis=1)
-    estimate = mean_interval(means, clusters=clusters, rule="student", level=level)
+    estimate = mean_interval(means, clusters=clusters, bounds=bounds, level=level)
     total = clustered_error(means, clusters=clusters)
     within = float(numbers.var(axis=1, ddof=1).mean())
     between = float(means.var(ddof=1)) - within / n_repeats if n > 1 else math.nan

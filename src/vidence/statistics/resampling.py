@@ -64,9 +64,7 @@ def check_level(level: float) -> None:
 
 @dataclass(frozen=True, kw_only=True)
 class Resampling:
-    """How many draws, and for which level.
-
-    `n_boot` draws with replacement make an interval, `n_flips` random turns of signs a p-value.
+    """How many draws with replacement make an interval, and for which level.
 
     Raises:
         UsageError: a level outside (0, 1), or a number of draws below 1.
@@ -74,13 +72,11 @@ class Resampling:
 
     level: float = 0.95
     n_boot: int = 2000
-    n_flips: int = 9999
 
     def __post_init__(self) -> None:
         check_level(self.level)
-        for name, number in (("n_boot", self.n_boot), ("n_flips", self.n_flips)):
-            if number < 1:
-                raise UsageError(f"{name} {number}; expected 1 or more draws, for example 2000")
+        if self.n_boot < 1:
+            raise UsageError(f"n_boot {self.n_boot}; expected 1 or more draws, for example 2000")
 
 
 USUAL = Resampling()

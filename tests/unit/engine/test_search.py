@@ -32,7 +32,7 @@ BRIGHT = 37  # the second in which there is something to see
 class Shades:
     """Confidence: the brightness of a frame; counts what it is shown."""
 
-    identity, size, compares = "shades", "native", True
+    identity, size, features_identity = "shades", "native", "shades"
 
     def __init__(self) -> None:
         self.seen: list[tuple[int, int]] = []

@@ -25,7 +25,7 @@ A, B = (Path("a.mp4"), "video"), (Path("b.mp4"), "video")
 class Counting:
     """Scores a frame by its shade and the length of the text."""
 
-    identity, size, compares = "counting", "native", True
+    identity, size, features_identity = "counting", "native", "counting"
 
     def __init__(self) -> None:
         self.seen: list[int] = []

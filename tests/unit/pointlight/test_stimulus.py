@@ -9,8 +9,8 @@ from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import limbs_of
 from vidence.pointlight.manipulations import mask_scrambled
 from vidence.pointlight.motion import Motion, backwards, part, resampled, seamless, trimmed
-from vidence.pointlight.specs import StimulusSpec, View, rotation, seen
-from vidence.pointlight.stimulus import in_time, make_stimulus, with_seed, without_dots
+from vidence.pointlight.specs import StimulusSpec, View, rotation, seen, spec_of
+from vidence.pointlight.stimulus import in_time, make_stimulus, without_dots
 
 NAMES = ("left_hip", "left_knee", "left_ankle", "head")
 
@@ -222,7 +222,7 @@ def test_the_seed_decides_every_draw():
     overrides = {"scramble": "both", "jitter_m": 0.01, "n_noise": 9, "dropout": 0.1, "polarity": "mixed"}
     first = make_stimulus([moving()], spec(**overrides, seed=1))
     same = make_stimulus([moving()], spec(**overrides, seed=1))
-    other = make_stimulus([moving()], with_seed(spec(**overrides, seed=1), 2))
+    other = make_stimulus([moving()], spec(**overrides, seed=2))
     assert np.array_equal(first.centres_px, same.centres_px, equal_nan=True)
     assert not np.array_equal(first.centres_px, other.centres_px, equal_nan=True)
 
@@ -283,7 +283,7 @@ def test_dots_can_be_left_out():
 )
 def test_specs_that_make_no_sense_are_refused(wrong: dict[str, float]):
     with pytest.raises(UsageError, match=next(iter(wrong))):
-        StimulusSpec(**wrong)
+        spec_of({name: str(value) for name, value in wrong.items()})
 
 
 def test_a_margin_that_leaves_no_room_is_refused():

@@ -81,7 +81,7 @@ def test_the_headline_says_what_the_json_says(runs, page_of, tmp_path):
     assert page.text_of("div", class_="interval") == [f"95 % interval {low} to {high}"]
     headline = " ".join(page.text_of("section", class_="headline")[0].split())
     assert (
-        "Accuracy 33.3 % (95 % interval 0.0 to 50.0, clustered by video; 6 questions on 3 videos)."
+        "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on 3 videos)."
         in headline
     )
     assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in headline
@@ -96,7 +96,7 @@ def test_every_score_table_is_on_the_page_with_its_figure(runs, page_of):
     labels = [attrs.get("aria-label") for attrs in page.all("svg")]
     assert {"Bars: Score by task", "Strip: Outcomes", "Letters: Letters"} <= set(labels)
     cells = page.text_of("td")
-    assert "33.30.0 to 50.0" in cells
+    assert "33.35.5 to 81.2" in cells
 
 
 def test_texts_of_models_and_data_never_become_markup(runs, page_of, stays_at_home):

@@ -42,9 +42,10 @@ def test_the_headline_is_the_mean_over_marked_questions(tables):
     assert cell.value == pytest.approx(2 / 6)
     assert cell.text == "33.3"
     assert (cell.estimate.n, cell.estimate.n_clusters, cell.estimate.level) == (6, 3, 0.95)
-    # Three videos: draws of one video alone give the ends, v3 (0 of 1) and v2 (1 of 2).
-    assert (cell.estimate.low, cell.estimate.high) == (0.0, 0.5)
-    assert cell.detail == "0.0 to 50.0"
+    # Deviations by video 0, 1/3, -1/3 of 3, 2 and 1 questions: CR2 error
+    # sqrt(1/9 / (1 - 2/6) + 1/9 / (1 - 1/6)) / 6 = 0.0913; t with 1.71 degrees of freedom, on the logit.
+    assert (cell.estimate.low, cell.estimate.high) == pytest.approx((0.0549, 0.8116), abs=1e-4)
+    assert cell.detail == "5.5 to 81.2"
 
 
 def test_the_headline_says_the_level_that_was_asked_for(runs, rng):
@@ -74,17 +75,10 @@ def test_baselines_and_counts_stand_beside_the_score(tables):
     assert [c.title for c in shown_columns(tables["score"]) if c.key == "constant"] == ["always A"]
 
 
-def test_the_analytic_interval_is_that_of_the_clustered_error(tables):
-    # Deviations by video: 0, 1/3, -1/3; error sqrt(3/2 * 2/9) / 6 = 0.096225; t(2) = 4.302653.
-    estimate = shown(tables["score"], "analytic", "accuracy").estimate
-    assert estimate.low == pytest.approx(1 / 3 - 4.302653 * 0.0962250, abs=1e-5)
-    assert estimate.high == pytest.approx(1 / 3 + 4.302653 * 0.0962250, abs=1e-5)
-
-
 def test_the_other_aggregates_stand_below(tables):
     lines = {line.key for line in shown_rows(tables["score"])}
     # Not every question has a level, so there is no mean over levels.
-    assert lines == {"headline", "analytic", "macro:task", "answered", "numeric"}
+    assert lines == {"headline", "macro:task", "answered", "numeric"}
     # order: q1 q2 = 1/2; count: q3 q4 q5 q6 = 1/4.
     assert shown(tables["score"], "macro:task", "accuracy").value == pytest.approx(0.375)
     assert shown(tables["score"], "answered", "accuracy").value == pytest.approx(2 / 3)

@@ -19,7 +19,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     run = runs.load()
     text = drawn(run, all_tables(run, rng=rng), width=100)
     flat = " ".join(text.split())
-    assert "Accuracy 33.3 % (95 % interval 0.0 to 50.0, clustered by video; 6 questions on 3 videos)." in flat
+    assert "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on 3 videos)." in flat
     assert (
         "Without looking: chance 24.2 %, always A 50.0 %, longest 16.7 %, median 50.0 % (on 2 with numbers)."
         in flat
@@ -81,10 +81,12 @@ def test_intervals_that_say_nothing_are_not_printed(runs, rng):
     items = runs.items[:4]
     alike = runs.load(items=items, trials=[runs.marked(i, Answered(answer=i.answer)) for i in items])
     text = " ".join(drawn(alike, score_tables(alike, rng=rng)).split())
-    assert "Accuracy 100.0 % (no interval, since all videos score alike; 4 questions on 2 videos)." in text
+    assert (
+        "Accuracy 100.0 % (95 % interval 34.2 to 100.0, clustered by video; 4 questions on 2 videos)." in text
+    )
     single = runs.load("run-b", items=items[:3], trials=runs.trials[:3])
     text = " ".join(drawn(single, score_tables(single, rng=rng)).split())
-    assert "since all questions are on one video; 3 questions on 1 video)." in text
+    assert "(no interval: too few videos (1); 3 questions on 1 video)." in text
 
 
 def test_it_says_what_was_shown_and_not_what_was_allowed(runs):

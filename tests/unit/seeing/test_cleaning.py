@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from scipy.ndimage import gaussian_filter1d
 
 from subjects.tracks import track, walk
 from vidence.errors import UsageError
@@ -10,7 +9,6 @@ from vidence.seeing.cleaning import (
     FilterSettings,
     drop_jumps,
     fill_gaps,
-    gaussian_window,
     keep_usable,
     smooth,
     why_dropped,
@@ -103,21 +101,19 @@ def test_only_the_short_one_of_two_gaps_is_filled():
     assert fill_gaps(gaps).frame_indices.tolist() == [0, 50, 51, 52]
 
 
-def test_the_window_is_the_gaussian_written_out():
-    weights = np.exp([-2.0, -0.5, 0.0, -0.5, -2.0])
-    np.testing.assert_allclose(gaussian_window(5, sigma=1.0), weights / weights.sum(), rtol=1e-14)
-
-
 @pytest.mark.parametrize(("frames", "sigma"), [(4, 1.0), (0, 1.0), (-1, 1.0), (5, 0.0), (5, NAN)])
 def test_a_window_that_makes_no_sense_is_refused(frames, sigma):
     with pytest.raises(UsageError, match="odd number of frames"):
-        gaussian_window(frames, sigma=sigma)
+        smooth(walk("a", [(5, 5)] * 9), window_frames=frames, sigma=sigma)
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 7, 40])
-def test_smoothing_is_that_of_scipy(n, rng):
+def test_smoothing_is_the_gaussian_written_out_and_mirrors_at_the_ends(n, rng):
     boxes = np.cumsum(rng.uniform(1, 5, size=(n, 4)), axis=1)
-    expected = gaussian_filter1d(boxes, 1.0, axis=0, mode="reflect", radius=2)
+    weights = np.exp([-2.0, -0.5, 0.0, -0.5, -2.0])
+    mirrored = np.concatenate([boxes, boxes[::-1]] * 4)
+    expected = sum(w * mirrored[2 * n + k : 3 * n + k] for k, w in zip(range(-2, 3), weights, strict=True))
+    expected /= weights.sum()
     found = smooth(track("a", boxes.tolist()))
     np.testing.assert_allclose(found.boxes_px, expected, rtol=1e-12)
     assert found.is_detected.all()

@@ -1,12 +1,10 @@
 """Joining fragments: eq. 2 by hand, and who is joined with whom."""
 
-import math
-
 import numpy as np
 import pytest
 
 from subjects.tracks import track, walk
-from vidence.seeing.merging import MergeSettings, merge_cost, merge_fragments
+from vidence.seeing.merging import MergeSettings, merge_fragments
 
 USUAL = MergeSettings()
 
@@ -20,7 +18,6 @@ def test_the_cost_of_eq_2_by_hand():
     # Frames 0..3 and 6..: two frames without a box. 2 + 5 / (1/3) = 17.
     before = track("a", [(0, 0, 10, 10)] * 4)
     after = track("b", [(5, 0, 15, 10)] * 2, first=6)
-    assert merge_cost(before, after) == pytest.approx(17.0)
     (joined,), (merge,) = merge_fragments([before, after], USUAL)
     assert joined.frame_indices.tolist() == [0, 1, 2, 3, 6, 7]
     assert (merge.before, merge.after, merge.into) == ("a", "b", "a")
@@ -31,12 +28,12 @@ def test_the_cost_of_eq_2_by_hand():
 
 def test_the_cost_of_a_slanted_shift_by_hand():
     # 8x6 boxes shifted by (4, 3): shared 4*3 = 12, union 96 - 12 = 84, IoU 1/7; distance 5; gap 0.
-    assert merge_cost(track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)) == pytest.approx(35)
+    _, (merge,) = merge_fragments([track("a", [(0, 0, 8, 6)]), track("b", [(4, 3, 12, 9)], first=1)], USUAL)
+    assert merge.cost == pytest.approx(35)
 
 
 def test_boxes_that_only_touch_cannot_be_joined():
     before, after = track("a", [(0, 0, 10, 10)]), track("b", [(10, 0, 20, 10)], first=1)
-    assert merge_cost(before, after) == math.inf
     tracks, merges = merge_fragments([before, after], USUAL)
     assert (ids(tracks), merges) == (["a", "b"], ())
 
@@ -64,7 +61,8 @@ def test_greedy_takes_the_cheapest_join_first_though_another_pairing_is_cheaper_
     # 4 has IoU 6/14 and costs 28/3. Greedy: a-c and b-d, 9.33; a-d and b-c would cost 6.
     a, b = track("a", [(0, 0, 10, 10)]), track("b", [(2, 0, 12, 10)])
     c, d = track("c", [(0, 0, 10, 10)], first=1), track("d", [(-2, 0, 8, 10)], first=1)
-    assert merge_cost(a, d) == merge_cost(b, c) == pytest.approx(3.0)
+    for one, other in ((a, d), (b, c)):
+        assert [m.cost for m in merge_fragments([one, other], USUAL)[1]] == pytest.approx([3.0])
     _, merges = merge_fragments([a, b, c, d], USUAL)
     assert [(m.before, m.after) for m in merges] == [("a", "c"), ("b", "d")]
     assert [m.cost for m in merges] == pytest.approx([0.0, 28 / 3])

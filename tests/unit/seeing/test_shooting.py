@@ -13,7 +13,6 @@ from vidence.media.video import FrameProblem, open_video
 from vidence.seeing.shooting import (
     Gap,
     ShotDetector,
-    Span,
     cuts_to_spans,
     find_shots,
     pictures_in_order,
@@ -23,6 +22,7 @@ from vidence.seeing.shooting import (
 from vidence.seeing.shots import content, transnetv2
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, cuts_in, small
 from vidence.seeing.shots.transnetv2 import joined, transitions
+from vidence.seeing.tracks import Span
 from videos import edited
 
 

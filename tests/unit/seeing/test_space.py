@@ -8,10 +8,7 @@ from vidence.errors import UsageError
 from vidence.seeing.space import (
     Bands,
     Region,
-    count_entries,
-    count_exits,
     edges_at,
-    frames_inside,
     named_regions,
     passage,
     passages,
@@ -72,23 +69,6 @@ def test_where_tracks_enter_and_leave():
         "corner": ("ambiguous", "middle"),
         "once": ("middle", "middle"),
     }
-    assert count_entries(passages(street)) == {
-        "top": 1,
-        "bottom": 0,
-        "left": 1,
-        "right": 0,
-        "middle": 1,
-        "ambiguous": 1,
-    }
-    assert count_exits(passages(street)) == {
-        "top": 0,
-        "bottom": 1,
-        "left": 0,
-        "right": 1,
-        "middle": 2,
-        "ambiguous": 0,
-    }
-    assert sum(count_entries(()).values()) == 0
 
 
 def test_only_the_first_and_the_last_centre_count():
@@ -103,7 +83,6 @@ LEFT = Region(name="left", left_px=0, top_px=0, right_px=100, bottom_px=100)
 def test_half_of_the_box_in_any_frame_is_a_visit():
     # 20 wide: inside by 8, 9, 10, 9 pixels.
     way = track("a", [(92, 0, 112, 10), (91, 0, 111, 10), (90, 0, 110, 10), (91, 0, 111, 10)], first=7)
-    assert frames_inside(way, LEFT).tolist() == [9]
     assert visits(way, LEFT)
     assert not visits(way, LEFT, least_share=0.51)
     assert not visits(way, LEFT, least_frames=2)

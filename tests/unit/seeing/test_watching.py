@@ -9,8 +9,7 @@ import pytest
 from vidence.errors import MediaError, UsageError
 from vidence.media.video import FrameProblem, Video, open_video
 from vidence.seeing.following import follow, open_detector, open_tracker
-from vidence.seeing.tracks import Detections
-from vidence.seeing.watching import Found, of_frame, watch
+from vidence.seeing.watching import Found, watch
 
 
 def one_box(number):
@@ -26,17 +25,14 @@ def one_box(number):
 class Finding:
     """A detector that keeps how many pictures it was shown at once."""
 
-    looks: bool = True
     identity: str = "finding"
+    finds_parts: bool = False
     n_together: int = 8
     batches: list[int] = field(default_factory=list)
 
     def find(self, images):
         self.batches.append(len(images))
         return [one_box(float(image.mean() > 0)) for image in images]
-
-    def detect(self, video, frame_indices):
-        return watch(video, frame_indices, detector=self).detections
 
 
 @dataclass
@@ -118,27 +114,6 @@ def test_an_mp4_whose_index_is_cut_off_cannot_be_opened(street, tmp_path):
     (tmp_path / "cut.mp4").write_bytes(whole[: len(whole) * 2 // 3])
     with pytest.raises(MediaError, match="index"):
         open_video(tmp_path / "cut.mp4")
-
-
-def test_a_detector_that_reads_by_itself_is_asked_for_its_boxes(street):
-    class Own:
-        looks = True
-        identity = "own"
-
-        def detect(self, video, frame_indices):
-            frames = np.array(list(frame_indices))
-            return Detections(
-                frame_indices=frames,
-                boxes_px=np.tile([0.0, 0, 9, 9], (len(frames), 1)),
-                confidences=np.ones(len(frames)),
-                class_ids=np.ones(len(frames), np.int64),
-                class_names={1: "person"},
-            )
-
-    observer = Looking()
-    watched = watch(street, [2, 1], detector=Own(), observers=[observer])
-    assert observer.seen == [(1, 1), (2, 1)]
-    assert len(of_frame(watched.detections, 1).boxes_px) == 1
 
 
 def test_a_stride_below_one_makes_no_sense(street):

@@ -1,10 +1,11 @@
 """Baselines against values worked out by hand."""
 
-import numpy as np
 import pytest
 
 from vidence.errors import UsageError
 from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, margin, numeric_median
+from vidence.statistics.intervals import mean_interval
+from vidence.statistics.paired import compare
 
 
 def test_guessing_is_the_mean_of_one_over_the_choices() -> None:
@@ -77,18 +78,30 @@ def test_a_median_needs_choices() -> None:
         numeric_median([])
 
 
-def test_the_margin_is_the_difference_on_the_same_items() -> None:
-    # Differences 0.5, 0.5 in one video and -0.5, 0.5 in the other; draws 0.5, 0.25, 0.25, 0.
-    estimate = margin([1, 1, 0, 1], [0.5] * 4, clusters=["a", "a", "b", "b"], rng=np.random.default_rng(0))
-    assert (estimate.value, estimate.low, estimate.high) == (0.25, 0.0, 0.5)
-    assert estimate.method.startswith("mean difference; cluster bootstrap")
+def test_the_margin_over_a_rule_is_the_paired_difference() -> None:
+    score, rule, videos = [1, 1, 0, 1, 1, 0], [0, 1, 0, 0, 1, 1], ["a", "a", "b", "b", "c", "c"]
+    found = margin(score, rule, clusters=videos, level=0.9)
+    assert found == compare(score, rule, clusters=videos, level=0.9).difference
+    assert found.value == pytest.approx(1 / 6)
+
+
+def test_the_margin_over_guessing_is_the_score_moved_by_the_chance() -> None:
+    # All right; the differences vary only with the number of choices.
+    score, chances = [1] * 6, [0.25, 0.2] * 3
+    found = margin(score, chances, clusters=list("abcdef"))
+    alone = mean_interval(score, clusters=list("abcdef"))
+    assert (found.value, found.low, found.high) == pytest.approx(
+        (1 - 0.225, alone.low - 0.225, alone.high - 0.225)
+    )
+    assert found.method.endswith("; less the mean chance")
 
 
 def test_a_baseline_that_is_always_right_where_the_score_is_has_no_margin() -> None:
-    estimate = margin([1, 0, 1], [1, 0, 1], clusters=["a", "b", "c"], rng=np.random.default_rng(0))
-    assert (estimate.value, estimate.low, estimate.high) == (0.0, 0.0, 0.0)
+    found = margin([1, 0, 1], [1, 0, 1], clusters=["a", "b", "c"])
+    assert found.value == 0
+    assert found.low == -found.high < 0
 
 
 def test_the_margin_needs_one_baseline_for_each_value() -> None:
     with pytest.raises(UsageError, match="1 baseline values for 2"):
-        margin([1, 0], [0.5], clusters=["a", "b"], rng=np.random.default_rng(0))
+        margin([1, 0], [0.5], clusters=["a", "b"])

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 from vidence.errors import UsageError
-from vidence.statistics.intervals import mean_interval
+from vidence.statistics.intervals import UNBOUNDED, mean_interval
 from vidence.statistics.ratios import Ratio, ratio_of_means
 from vidence.statistics.resampling import Resampling
 
-student = partial(mean_interval, rule="student")
+student = partial(mean_interval, bounds=UNBOUNDED)
 
 FEW = Resampling(n_boot=400)
 

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
-from vidence.statistics.intervals import clustered_error
+from vidence.statistics.intervals import UNBOUNDED, clustered_error
 from vidence.statistics.repeats import components, item_means, over_repeats, summarise
 
 
@@ -104,7 +104,7 @@ def test_components_find_what_was_simulated() -> None:
     video = np.repeat(rng.normal(0, 2.0, n_clusters), per_cluster)
     item = video + rng.normal(0, 1.0, len(clusters))
     values = item[:, None] + rng.normal(0, 3.0, (len(clusters), n_repeats))
-    found = components(values, clusters=clusters)
+    found = components(values, clusters=clusters, bounds=UNBOUNDED)
     assert found.repeat_variance == pytest.approx(9.0, rel=0.1)
     assert found.item_variance == pytest.approx(5.0, rel=0.15)
     # Var of the mean: 4 / 300 + 1 / 1200 from the sample, 9 / 3600 from repeats.

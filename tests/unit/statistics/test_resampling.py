@@ -15,7 +15,7 @@ def generator(seed: int = 0) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-@pytest.mark.parametrize("wrong", [{"n_boot": 0}, {"n_flips": 0}, {"level": 1.0}, {"level": 95}])
+@pytest.mark.parametrize("wrong", [{"n_boot": 0}, {"level": 1.0}, {"level": 95}])
 def test_settings_that_make_no_sense_are_refused(wrong: dict[str, float]) -> None:
     with pytest.raises(UsageError, match="expected"):
         Resampling(**wrong)

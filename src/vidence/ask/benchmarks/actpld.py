@@ -5,16 +5,17 @@ videos or folders of frames (docs/benchmarks/actpld.md).
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.question_files import Fault, Gathering, QuestionFile, checked
+from vidence.ask import files
+from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, locate
+from vidence.ask.files import DataFile, FieldError, explained, usable
 from vidence.ask.scoring.label_words import LabelWords
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
@@ -22,15 +23,15 @@ from vidence.records import Item, Media, Provenance, Record, Sampling
 
 Target: TypeAlias = Literal["label", "intention"]
 TARGETS: tuple[Target, ...] = ("label", "intention")
-Kind: TypeAlias = Literal["video", "frames"]
-SETS = ("single", "social")
-KINDS: tuple[Kind, ...] = ("video", "frames")
+Set: TypeAlias = Literal["single", "social"]
 N_DISTRACTORS = 2
 
 CLIP_COLUMNS = ("clip_id", "path", "set", "label", "intention")
 MORE_CLIP_COLUMNS = ("kind", "label_distractors", "intention_distractors", "source", "licence", "sha256")
 LABEL_COLUMNS = ("target", "name", "group")
 MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
+_ALL_CLIP_COLUMNS = (*CLIP_COLUMNS, *MORE_CLIP_COLUMNS)
+_ALL_LABEL_COLUMNS = (*LABEL_COLUMNS, *MORE_LABEL_COLUMNS)
 
 CLIPS, LABELS = "clips.csv", "labels.csv"
 _EXPECTED = f"{CLIPS}, or a folder that holds it, with {LABELS} beside it (docs/benchmarks/actpld.md)"
@@ -82,7 +83,7 @@ _PAPER_TABLES = {
             average="answered",
             where={"set": (set_name,), "task": (task,), "target": (target,)},
         )
-        for set_name in SETS
+        for set_name in get_args(Set)
         for task, title in (("3afc", "3AFC"), ("description", "description"))
         for target in TARGETS
     ),
@@ -99,17 +100,27 @@ class LabelRow(Record):
 
 
 class ClipRow(Record):
-    """One clip and what is right for it. `distractors` are those that the folder fixes, by target."""
+    """One clip and what is right for it, by the columns of ``clips.csv``."""
 
     clip_id: str
     path: str
-    kind: Kind
-    set_name: str
-    names: dict[Target, str]
-    distractors: dict[Target, tuple[str, ...]]
-    source: str
-    licence: str
-    sha256: str
+    set: Set
+    label: str
+    intention: str
+    kind: Literal["video", "frames"] = "video"
+    label_distractors: tuple[str, ...] = ()
+    intention_distractors: tuple[str, ...] = ()
+    source: str = ""
+    licence: str = ""
+    sha256: str = ""
+
+    def name(self, target: Target) -> str:
+        """The right label or intention."""
+        return self.label if target == "label" else self.intention
+
+    def distractors(self, target: Target) -> tuple[str, ...]:
+        """The wrong choices that the folder fixes; none where it fixes none."""
+        return self.label_distractors if target == "label" else self.intention_distractors
 
 
 class Labels:
@@ -119,16 +130,16 @@ class Labels:
         DataError: a bad line; without the whole list, other distractors would be sampled.
     """
 
-    def __init__(self, file: QuestionFile) -> None:
+    def __init__(self, file: DataFile) -> None:
         named: dict[Target, dict[str, LabelRow]] = {target: {} for target in TARGETS}
-        for line, row in label_rows(file):
+        for line, cells in files.csv_rows(file, needed=LABEL_COLUMNS, known=_ALL_LABEL_COLUMNS):
             where = f"{file.path}:{line}"
-            if isinstance(row, Fault):
-                raise DataError(f"{where}: {row.field}: {row.reason}")
-            same = [
-                r for r in named[row.target].values() if r.words.text.casefold() == row.words.text.casefold()
-            ]
-            if row.name in named[row.target] or same:
+            try:
+                row = _label(_filled(usable(cells), LABEL_COLUMNS))
+            except FieldError as error:
+                raise DataError(f"{where}: {error}") from error
+            shown = {other.words.text.casefold() for other in named[row.target].values()}
+            if row.name in named[row.target] or row.words.text.casefold() in shown:
                 raise DataError(
                     f"{where}: {row.name!r} is there twice as {row.target}, or shown like another one; "
                     "expected each once"
@@ -170,21 +181,22 @@ class Actpld:
                 `strict` a bad clip.
             UsageError: a split that does not exist.
         """
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(question_files.locate(data, (CLIPS,), what=_EXPECTED))
-        label_file = question_files.read(question_files.locate(file.path.parent, (LABELS,), what=_EXPECTED))
+        check_split(self.name, split, self.splits)
+        file = files.read(locate(data, (CLIPS,), what=_EXPECTED))
+        label_file = files.read(locate(file.path.parent, (LABELS,), what=_EXPECTED))
         labels = Labels(label_file)
         gathering = Gathering(file, strict=strict)
         line_of: dict[str, str] = {}
-        for line, clip in clip_rows(file):
-            if isinstance(clip, Fault):
-                gathering.add(line, clip)
-                continue
-            first = line_of.setdefault(clip.clip_id, line)
-            for found in (
-                _checked_items(clip, labels, split=split) if first == line else (_used(clip, first),)
-            ):
-                gathering.add(line, found)
+        for line, cells in files.csv_rows(file, needed=CLIP_COLUMNS, known=_ALL_CLIP_COLUMNS):
+            with gathering.row(line):
+                clip = _clip(_filled(usable(cells), CLIP_COLUMNS))
+                if (first := line_of.setdefault(clip.clip_id, line)) != line:
+                    reason = f"{clip.clip_id!r} was used on line {first} before; expected an id of its own"
+                    raise FieldError("clip_id", reason)
+                # Whatever the split, the first thing wrong with a clip leaves it out.
+                made = {what: _item(clip, labels, task=what[0], target=what[1]) for what in _SPLITS["all"]}
+                for what in _SPLITS[split]:
+                    gathering.keep(made[what])
         loaded = gathering.loaded(media_root=file.path.parent)
         both = f"{file.content_hash} {label_file.content_hash}"
         return replace(loaded, content_hash=hashlib.sha256(both.encode()).hexdigest())
@@ -195,23 +207,10 @@ def create() -> Benchmark:
     return Actpld()
 
 
-def _used(clip: ClipRow, first: str) -> Fault:
-    return Fault("clip_id", f"{clip.clip_id!r} was used on line {first} before; expected an id of its own")
-
-
-def _checked_items(clip: ClipRow, labels: Labels, *, split: str) -> list[Item | Fault]:
-    """The questions of a split about a clip; the first thing wrong with it, whatever the split."""
-    made = {what: _item(clip, labels, task=what[0], target=what[1]) for what in _SPLITS["all"]}
-    faults = [found for found in made.values() if isinstance(found, Fault)]
-    return [*faults[:1]] if faults else [made[what] for what in _SPLITS[split]]
-
-
-def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item | Fault:
+def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
     shown = choices_for(clip, target, labels)
-    if isinstance(shown, Fault):
-        return shown
     known = labels.of[target]
-    truth = known[clip.names[target]]
+    truth = known[clip.name(target)]
     is_choice = task == "3afc"
     item = Item(
         item_id=f"{clip.clip_id}/{target}" if is_choice else f"{clip.clip_id}/{target}/description",
@@ -222,13 +221,13 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item |
         answer=chr(ord("A") + shown.index(truth)) if is_choice else truth.words.text,
         answer_kind="choice" if is_choice else "text",
         tags={
-            "set": clip.set_name,
+            "set": clip.set,
             "task": task,
             "target": target,
-            "cell": f"{clip.set_name}/{task}/{target}",
+            "cell": f"{clip.set}/{task}/{target}",
             "group": truth.group,
-            "label": clip.names["label"],
-            "intention": clip.names["intention"],
+            "label": clip.label,
+            "intention": clip.intention,
         },
         knowledge=_words(shown if is_choice else (truth, *eligible(known.values(), truth))),
         provenance=Provenance(source=clip.source, licence=clip.licence),
@@ -248,66 +247,37 @@ def _split(cell: str) -> tuple[str, ...]:
     return tuple(filter(None, (part.strip() for part in cell.split("|"))))
 
 
-def _rows(
-    file: QuestionFile, *, needed: tuple[str, ...], more: tuple[str, ...]
-) -> Iterator[tuple[str, dict[str, str] | Fault]]:
-    """The rows of a table with all columns, each with its line, or what is wrong with it."""
-    known = (*needed, *more)
-    for line, cells in question_files.csv_rows(file, needed=needed, known=known):
-        if isinstance(cells, Fault):
-            yield line, cells
-            continue
-        row = dict.fromkeys(known, "") | cells
-        empty = next((name for name in needed if not row[name]), "")
-        yield line, Fault(empty, "empty; expected a text") if empty else row
+def _filled(cells: Mapping[str, str], needed: Sequence[str]) -> dict[str, str]:
+    """The cells of a row that hold something; all that are `needed` must."""
+    for name in needed:
+        if not cells[name]:
+            raise FieldError(name, "empty; expected a text")
+    return {name: cell for name, cell in cells.items() if cell}
 
 
-def label_rows(file: QuestionFile) -> Iterator[tuple[str, LabelRow | Fault]]:
-    """The labels and intentions of ``labels.csv``, with their lines."""
-    for line, row in _rows(file, needed=LABEL_COLUMNS, more=MORE_LABEL_COLUMNS):
-        yield line, row if isinstance(row, Fault) else _label(row)
-
-
-def _label(row: Mapping[str, str]) -> LabelRow | Fault:
+def _label(row: Mapping[str, str]) -> LabelRow:
     target = next((t for t in TARGETS if t == row["target"]), None)
     if target is None:
-        return Fault("target", f"{row['target']!r} found; expected {' or '.join(TARGETS)}")
+        raise FieldError("target", f"{row['target']!r} found; expected {' or '.join(TARGETS)}")
+    text = row.get("text", row["name"])
     words = LabelWords(
-        text=row["text"] or row["name"],
-        forms=_split(row["synonyms"]) + ((row["name"],) if row["text"] not in ("", row["name"]) else ()),
-        features=_split(row["features"]),
+        text=text,
+        forms=_split(row.get("synonyms", "")) + ((row["name"],) if text != row["name"] else ()),
+        features=_split(row.get("features", "")),
     )
     return LabelRow(target=target, name=row["name"], group=row["group"], words=words)
 
 
-def clip_rows(file: QuestionFile) -> Iterator[tuple[str, ClipRow | Fault]]:
-    """The clips of ``clips.csv``, with their lines."""
-    for line, row in _rows(file, needed=CLIP_COLUMNS, more=MORE_CLIP_COLUMNS):
-        yield line, row if isinstance(row, Fault) else _clip(row)
-
-
-def _clip(row: Mapping[str, str]) -> ClipRow | Fault:
-    if row["set"] not in SETS:
-        return Fault("set", f"{row['set']!r} found; expected {' or '.join(SETS)}")
-    kind = next((k for k in KINDS if k == (row["kind"] or "video")), None)
-    if kind is None:
-        return Fault("kind", f"{row['kind']!r} found; expected {' or '.join(KINDS)}")
-    fixed: dict[Target, tuple[str, ...]] = {t: _split(row[f"{t}_distractors"]) for t in TARGETS}
-    for target, names in fixed.items():
+def _clip(row: Mapping[str, str]) -> ClipRow:
+    fixed = {field: _split(row.get(field, "")) for field in (f"{t}_distractors" for t in TARGETS)}
+    for field, names in fixed.items():
         if names and len(set(names)) != N_DISTRACTORS:
-            field = f"{target}_distractors"
-            return Fault(field, f"{'|'.join(names)!r} found; expected {N_DISTRACTORS} names, or nothing")
-    return ClipRow(
-        clip_id=row["clip_id"],
-        path=row["path"],
-        kind=kind,
-        set_name=row["set"],
-        names={t: row[t] for t in TARGETS},
-        distractors=fixed,
-        source=row["source"],
-        licence=row["licence"],
-        sha256=row["sha256"],
-    )
+            reason = f"{'|'.join(names)!r} found; expected {N_DISTRACTORS} names, or nothing"
+            raise FieldError(field, reason)
+    try:
+        return msgspec.convert({**row, **fixed}, ClipRow)
+    except msgspec.ValidationError as error:
+        raise explained(error, record=ClipRow) from error
 
 
 # --------------------------------------------------------------------------- wrong choices
@@ -323,35 +293,36 @@ def eligible(labels: Iterable[LabelRow], truth: LabelRow) -> list[LabelRow]:
     return [label for label in labels if label.group != truth.group]
 
 
-def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow, ...] | Fault:
+def choices_for(clip: ClipRow, target: Target, labels: Labels) -> tuple[LabelRow, ...]:
     """The three choices for a clip, the right one among them, in an order that is always the same.
 
     The distractors are those that the folder fixes for the clip, or two sampled from the labels of both
     sets outside the semantic group of the right one. The draw and the order follow from the clip's id
     and the names, by hashing: nothing else moves them.
 
+    Raises:
+        FieldError: a name that is not in ``labels.csv``, or too few that can stand beside the right one.
+
     Source: ActPLD, section 2.5 (3AFC).
     Departs: the paper does not say how it drew, and prints its choices for 60 of 228 clips only.
     """
     known = labels.of[target]
-    truth = known.get(clip.names[target])
+    truth = known.get(clip.name(target))
     if truth is None:
-        return Fault(target, f"{clip.names[target]!r} is not in labels.csv as {target}; add it there")
+        raise FieldError(target, f"{clip.name(target)!r} is not in labels.csv as {target}; add it there")
     others = eligible(known.values(), truth)
-    if names := clip.distractors[target]:
-        field = f"{target}_distractors"
-        for name in names:
-            if name not in known:
-                return Fault(field, f"{name!r} is not in labels.csv as {target}; add it there")
-            if known[name] not in others:
-                return Fault(
-                    field, f"{name!r} is in the group {truth.group!r} of the right one; expected others"
-                )
-        sampled = [known[name] for name in names]
-    else:
-        sampled = sorted(others, key=lambda r: _rank(clip.clip_id, target, "distractor", r.name))
+    field = f"{target}_distractors"
+    for name in clip.distractors(target):
+        if name not in known:
+            raise FieldError(field, f"{name!r} is not in labels.csv as {target}; add it there")
+        if known[name] not in others:
+            reason = f"{name!r} is in the group {truth.group!r} of the right one; expected others"
+            raise FieldError(field, reason)
+    sampled = [known[name] for name in clip.distractors(target)] or sorted(
+        others, key=lambda r: _rank(clip.clip_id, target, "distractor", r.name)
+    )
     if len(sampled) < N_DISTRACTORS:
-        return Fault(
+        raise FieldError(
             target,
             f"labels.csv has {len(others)} of other groups than {truth.group!r}; expected {N_DISTRACTORS}",
         )

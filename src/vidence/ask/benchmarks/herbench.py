@@ -6,24 +6,23 @@ releases, so that nothing here counts on a number.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
+from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Fault,
     Gathering,
     KnownNames,
-    QuestionFile,
+    check_split,
     checked,
-    decoded,
-    listed,
-    text_of,
+    locate,
+    several,
+    with_videos,
 )
+from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
@@ -91,21 +90,6 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
     metadata: _Metadata | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Placed:
-    """A row with the file and line that it stands on; `row` may be what is wrong with it."""
-
-    file: QuestionFile
-    line: str
-    item_id: str
-    row: _Row | Fault
-
-    @property
-    def stem(self) -> str:
-        """The name of the file without its endings."""
-        return self.file.path.name.removesuffix(".gz").removesuffix(".json")
-
-
 _PAPER = AskingRules(
     selector="herbench-uniform",
     n_frames=16,
@@ -166,18 +150,25 @@ class Herbench:
             DataError: no task file there or nothing usable in them, or with `strict` a bad entry.
             UsageError: a split other than ``all``.
         """
-        question_files.check_split(self.name, split, self.splits)
+        check_split(self.name, split, self.splits)
         paths = _task_files(data)
-        files = [question_files.read(path) for path in paths]
-        placed = [one for file in files for one in _rows(file)]
-        revision = _revision(len(placed), data, paths[0].parent)
+        task_files = [files.read(path) for path in paths]
+        raw = [(file, line, text) for file in task_files for line, text in files.elements(file)]
+        revision = _revision(len(raw), data, paths[0].parent)
         gathering = Gathering(
-            *files, strict=strict, format_hint="the format is in docs/benchmarks/herbench.md"
+            *task_files,
+            strict=strict,
+            format_hint="the format is in docs/benchmarks/herbench.md",
+            id_field="question_id",
         )
-        for one in placed:
-            found = one.row if isinstance(one.row, Fault) else _item(one.row, one.stem, revision)
-            gathering.add(one.line, found, file=one.file, item_id=one.item_id)
-        gathering.notes.extend(_notes(placed, gathering.items, revision))
+        decoder = msgspec.json.Decoder(_Row)
+        rows: list[tuple[str, _Row]] = []
+        for file, line, text in raw:
+            with gathering.row(line, text, file=file):
+                rows.append((_stem(file), decoded(text, decoder)))
+                gathering.keep(_item(*rows[-1], revision))
+        stems = dict.fromkeys(_stem(file) for file, *_ in raw)
+        gathering.notes.extend(_notes(rows, gathering.items, stems=stems, revision=revision))
         return gathering.loaded(media_root=_media_root(data, paths[0].parent), revision=revision)
 
 
@@ -191,7 +182,7 @@ def create() -> Benchmark:
 
 def _task_files(data: Path) -> list[Path]:
     if not data.is_dir():
-        return [question_files.locate(data, (), what=_EXPECTED)]
+        return [locate(data, (), what=_EXPECTED)]
     for folder in (data / "tasks", data / "data" / "tasks", data):
         found = sorted([*folder.glob("*.json"), *folder.glob("*.json.gz")])
         if found := [path for path in found if not path.name.startswith(".")]:
@@ -208,7 +199,7 @@ def _media_root(data: Path, tasks: Path) -> Path:
     """The folder in which the folder ``videos`` lies; where there is none, the one that holds the tasks."""
     default = tasks.parent if tasks.name == "tasks" else tasks
     roots = (default, tasks, *((data, data / "data") if data.is_dir() else ()))
-    return next((root for root in roots if (root / "videos").is_dir()), default)
+    return with_videos(roots, default=default)
 
 
 def _revision(n_questions: int, data: Path, tasks: Path) -> str:
@@ -224,26 +215,20 @@ def _revision(n_questions: int, data: Path, tasks: Path) -> str:
 # --------------------------------------------------------------------------- one question
 
 
-def _rows(file: QuestionFile) -> Iterator[_Placed]:
-    decoder = msgspec.json.Decoder(_Row)
-    for line, text in question_files.elements(file):
-        row = decoded(text, decoder)
-        yield _Placed(file=file, line=line, item_id=text_of(text, "question_id"), row=row)
+def _stem(file: DataFile) -> str:
+    """The name of a task file without its endings."""
+    return file.path.name.removesuffix(".gz").removesuffix(".json")
 
 
-def _item(row: _Row, stem: str, revision: str) -> Item | Fault:
+def _item(stem: str, row: _Row, revision: str) -> Item:
     by_file = row.task_type is None
     task = _TASKS.read("file name" if by_file else "task_type", stem if by_file else row.task_type or "")
-    if isinstance(task, Fault):
-        return task
     choices = _bare(row.candidates)
-    if isinstance(choices, Fault):
-        return choices
     letters = [_letter(i) for i in range(len(choices))]
     answer = (row.answer_choice or "").strip()
     if answer not in letters:
         seen = "absent" if row.answer_choice is None else f"{row.answer_choice!r} found"
-        return Fault("answer_choice", f"{seen}; expected one of {', '.join(letters)}")
+        raise FieldError("answer_choice", f"{seen}; expected one of {', '.join(letters)}")
     metadata = row.metadata or _Metadata()
     spans = evidence(metadata.timestamps) or ()
     tags = {"task": task, "family": _FAMILY_OF[task], "n_evidence": str(len(spans))}
@@ -267,7 +252,7 @@ def _letter(position: int) -> str:
     return chr(ord("A") + position)
 
 
-def _bare(candidates: Sequence[str]) -> tuple[str, ...] | Fault:
+def _bare(candidates: Sequence[str]) -> tuple[str, ...]:
     """The texts without the letters that the release puts before them, as in ``"A. text"``.
 
     All candidates have the letter of their place before them, or none has any.
@@ -279,7 +264,7 @@ def _bare(candidates: Sequence[str]) -> tuple[str, ...] | Fault:
     for place, (text, prefix) in enumerate(pairs):
         if not text.startswith(prefix):
             reason = f"{text[:40]!r} found among choices with letters; expected it to begin with {prefix!r}"
-            return Fault(f"candidates[{place}]", reason)
+            raise FieldError(f"candidates[{place}]", reason)
     return tuple(text.removeprefix(prefix) for text, prefix in pairs)
 
 
@@ -325,7 +310,9 @@ def _seconds(hours: str | None, minutes: str, seconds: str) -> float:
 # --------------------------------------------------------------------------- what is odd
 
 
-def _notes(placed: Sequence[_Placed], items: Sequence[Item], revision: str) -> Iterator[str]:
+def _notes(
+    rows: Sequence[tuple[str, _Row]], items: Sequence[Item], *, stems: Iterable[str], revision: str
+) -> Iterator[str]:
     if revision.startswith("unknown"):
         yield (
             f"by its size or folder this is none of the known configurations ({', '.join(_CONFIG_FOLDERS)}): "
@@ -337,11 +324,9 @@ def _notes(placed: Sequence[_Placed], items: Sequence[Item], revision: str) -> I
             f"{len(absent)} of the 12 tasks are not there ({', '.join(absent)}): the mean over tasks is that "
             "of the others, and does not compare with published ones"
         )
-    stems = dict.fromkeys(one.stem for one in placed)
     for stem in stems:
         if _TASKS.find(stem) is None:
             yield f"{stem}.json has the name of no task; {_TASKS.expected(stem)}: task_type is used"
-    rows = [(one.stem, one.row) for one in placed if isinstance(one.row, _Row)]
     for what, ids in {
         "are in the file of another task; their task_type is used": [
             row.question_id for stem, row in rows if _is_elsewhere(stem, row)
@@ -356,8 +341,7 @@ def _notes(placed: Sequence[_Placed], items: Sequence[Item], revision: str) -> I
             row.question_id for _, row in rows if len(row.candidates) != _N_CHOICES
         ],
     }.items():
-        if ids:
-            yield f"{len(ids)} question(s) {what}: {listed(ids)}"
+        yield from several(ids, what)
 
 
 def _is_elsewhere(stem: str, row: _Row) -> bool:

@@ -11,17 +11,17 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
+from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Fault,
     Gathering,
     KnownNames,
-    QuestionFile,
+    check_split,
     checked,
-    decoded,
-    listed,
-    text_of,
+    find,
+    locate,
+    several,
 )
+from vidence.ask.files import DataFile, FieldError, decoded
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
@@ -184,22 +184,24 @@ class Humanpcr:
             DataError: no such file there or nothing usable in it, or with `strict` a bad line.
             UsageError: a split that does not exist.
         """
-        question_files.check_split(self.name, split, self.splits)
-        files = [question_files.read(path) for path in _question_files(data, split)]
-        gathering = Gathering(*files, strict=strict, format_hint=_FORMAT)
-        reading = _Reading()
+        check_split(self.name, split, self.splits)
+        read = [files.read(path) for path in _question_files(data, split)]
+        gathering = Gathering(*read, strict=strict, format_hint=_FORMAT, id_field="id")
+        home_of: dict[str, tuple[str, str]] = {}  # the dimension of each task, and where it was first seen
         wanted = {_LEVEL_FILES[name] for name in _SPLITS[split]}
         decoder = msgspec.json.Decoder(_Row)
-        for file in files:
-            for line, text in question_files.objects(file):
-                row = decoded(text, decoder)
-                found = row if isinstance(row, Fault) else reading.item(row, file, line)
-                if isinstance(found, Fault) or found.tags["level"] in wanted:
-                    gathering.add(line, found, file=file, item_id=text_of(text, "id"))
-        gathering.notes.extend(_notes(gathering.items, files, split))
+        for file in read:
+            for line, text in files.objects(file):
+                with gathering.row(line, text, file=file):
+                    item = _item(decoded(text, decoder), file)
+                    if "task" in item.tags:
+                        _check_home(item.tags, f"{file.path.name}:{line}", home_of)
+                    if item.tags["level"] in wanted:
+                        gathering.keep(item)
+        gathering.notes.extend(_notes(gathering.items, read, split))
         counts = Counter(item.answer_kind for item in gathering.items)
         return gathering.loaded(
-            media_root=files[0].path.parent,
+            media_root=read[0].path.parent,
             revision=f"no release ({counts['choice']:,} choice, {counts['text']:,} open questions)",
         )
 
@@ -214,7 +216,7 @@ def create() -> Benchmark:
 
 def _question_files(data: Path, split: str) -> list[Path]:
     if not data.is_dir():
-        return [question_files.locate(data, (), what=_EXPECTED)]
+        return [locate(data, (), what=_EXPECTED)]
     found = [path for name in _SPLITS[split] if (path := _file(data, name)) is not None]
     whole = _file(data, "humanpcr")
     if not found and whole is None:
@@ -224,126 +226,103 @@ def _question_files(data: Path, split: str) -> list[Path]:
 
 
 def _file(folder: Path, name: str) -> Path | None:
-    paths = (folder / f"{name}{ending}{packed}" for ending in _ENDINGS for packed in ("", ".gz"))
-    return next((path for path in paths if path.is_file()), None)
+    return find(folder / f"{name}{ending}" for ending in _ENDINGS)
 
 
-def _stem(file: QuestionFile) -> str:
+def _stem(file: DataFile) -> str:
     return file.path.name.partition(".")[0]
 
 
 # --------------------------------------------------------------------------- one question
 
 
-class _Reading:
-    """Makes questions of rows, and remembers to which dimension each task belongs."""
-
-    def __init__(self) -> None:
-        self._home_of: dict[str, tuple[str, str]] = {}
-
-    def item(self, row: _Row, file: QuestionFile, line: str) -> Item | Fault:
-        """The question that a row stands for, or the first thing that is wrong with it."""
-        level = _LEVELS.read("level", row.level)
-        if isinstance(level, Fault):
-            return level
-        of_file = _LEVEL_FILES.get(_stem(file), level)
-        if level != of_file:
-            return Fault("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
-        found = (
-            _open_tags(row)
-            if level == "reasoning"
-            else self._choice_tags(row, level, f"{file.path.name}:{line}")
+def _item(row: _Row, file: DataFile) -> Item:
+    level = _LEVELS.read("level", row.level)
+    of_file = _LEVEL_FILES.get(_stem(file), level)
+    if level != of_file:
+        raise FieldError("level", f"{row.level!r} found in {file.path.name}; expected {of_file}")
+    is_open = level == "reasoning"
+    found = _open_tags(row) if is_open else _choice_tags(row, level)
+    return checked(
+        Item(
+            item_id=row.id,
+            benchmark=Humanpcr.name,
+            media=row.media,
+            question=row.question,
+            choices=row.options,
+            answer=row.answer.strip(),
+            answer_kind="text" if is_open else "choice",
+            tags={"level": level, **found, "media_type": _media_type(row), **_evidence_tags(row)},
+            evidence=row.evidence,
+            rationale=row.rationale,
+            hints=row.hints,
+            provenance=Provenance(source=row.source) if row.source else None,
         )
-        if isinstance(found, Fault):
-            return found
-        media = _media_type(row)
-        if isinstance(media, Fault):
-            return media
-        evidence = _evidence_tags(row)
-        if isinstance(evidence, Fault):
-            return evidence
-        return checked(
-            Item(
-                item_id=row.id,
-                benchmark=Humanpcr.name,
-                media=row.media,
-                question=row.question,
-                choices=row.options,
-                answer=row.answer.strip(),
-                answer_kind="text" if level == "reasoning" else "choice",
-                tags={"level": level, **found, "media_type": media, **evidence},
-                evidence=row.evidence,
-                rationale=row.rationale,
-                hints=row.hints,
-                provenance=Provenance(source=row.source) if row.source else None,
-            )
+    )
+
+
+def _choice_tags(row: _Row, level: str) -> dict[str, str]:
+    for name in ("dimension", "task"):
+        if not (getattr(row, name) or "").strip():
+            raise FieldError(name, f"absent; a question of {level} has one")
+    dimension, task = _DIMENSIONS.read("dimension", row.dimension or ""), (row.task or "").strip()
+    if _LEVEL_OF[dimension] != level:
+        raise FieldError("dimension", f"{dimension} is of {_LEVEL_OF[dimension]}; expected one of {level}")
+    return {"dimension": dimension, "task": task}
+
+
+def _check_home(tags: Mapping[str, str], place: str, home_of: dict[str, tuple[str, str]]) -> None:
+    home, first = home_of.setdefault(tags["task"], (tags["dimension"], place))
+    if home != tags["dimension"]:
+        raise FieldError(
+            "task", f"{tags['task']!r} belongs to {home} in {first}; expected one dimension for each task"
         )
 
-    def _choice_tags(self, row: _Row, level: str, place: str) -> dict[str, str] | Fault:
-        if row.dimension is None or not (row.task or "").strip():
-            return Fault(
-                "dimension" if row.dimension is None else "task", f"absent; a question of {level} has one"
-            )
-        dimension = _DIMENSIONS.read("dimension", row.dimension)
-        if isinstance(dimension, Fault):
-            return dimension
-        if _LEVEL_OF[dimension] != level:
-            return Fault("dimension", f"{dimension} is of {_LEVEL_OF[dimension]}; expected one of {level}")
-        task = (row.task or "").strip()
-        home, first = self._home_of.setdefault(task, (dimension, place))
-        if home != dimension:
-            return Fault(
-                "task", f"{task!r} belongs to {home} in {first}; expected one dimension for each task"
-            )
-        return {"dimension": dimension, "task": task}
 
-
-def _open_tags(row: _Row) -> dict[str, str] | Fault:
+def _open_tags(row: _Row) -> dict[str, str]:
     for name in ("dimension", "task"):
         if getattr(row, name) is not None:
-            return Fault(name, f"{getattr(row, name)!r} found; a question of reasoning has none")
+            raise FieldError(name, f"{getattr(row, name)!r} found; a question of reasoning has none")
     if row.options:
-        return Fault("options", f"{len(row.options)} found; a question of reasoning is open and has none")
+        reason = f"{len(row.options)} found; a question of reasoning is open and has none"
+        raise FieldError("options", reason)
     tags: dict[str, str] = {}
     for name, known in (("reasoning", _REASONING), ("domain", _DOMAINS)):
         text = getattr(row, name)
         if text is None:
-            return Fault(name, f"absent; {known.expected('')}")
-        read = known.read(name, text)
-        if isinstance(read, Fault):
-            return read
-        tags[name] = read
+            raise FieldError(name, f"absent; {known.expected('')}")
+        tags[name] = known.read(name, text)
     return tags
 
 
-def _media_type(row: _Row) -> str | Fault:
-    """``image``, ``images`` or ``video``, or what is wrong with the media."""
+def _media_type(row: _Row) -> str:
+    """``image``, ``images`` or ``video``, by the media of a question."""
     images = [media for media in row.media if media.kind == "image"]
     for i, media in enumerate(row.media):
         if media.kind == "video" and Path(media.path or "").suffix.lower() in _IMAGE_ENDINGS:
-            return Fault(f"media[{i}].kind", f"'video' for {media.path}; expected 'image'")
+            raise FieldError(f"media[{i}].kind", f"'video' for {media.path}; expected 'image'")
     if not row.media:
-        return Fault("media", "none; expected one video, or one or several images")
+        raise FieldError("media", "none; expected one video, or one or several images")
     if len(row.media) > 1 and len(images) < len(row.media):
-        return Fault(
+        raise FieldError(
             "media",
             f"{len(row.media)} found, {len(images)} of them images; expected one video, or only images",
         )
     if row.n_images is not None and row.n_images != len(images):
-        return Fault(
+        raise FieldError(
             "n_images",
             f"{row.n_images} declared, {len(images)} listed in media; expected all images of the question",
         )
     return ("video" if not images else "image") if len(row.media) == 1 else "images"
 
 
-def _evidence_tags(row: _Row) -> dict[str, str] | Fault:
+def _evidence_tags(row: _Row) -> dict[str, str]:
     """How much evidence the answer rests on, and how much of it has to be looked for; nothing if unknown."""
     n_of: dict[str, int] = {}
     for kind, declared in (("referred", row.n_referred), ("proactive", row.n_proactive)):
         n_listed = sum(evidence.kind == kind for evidence in row.evidence)
         if declared is not None and declared < n_listed:
-            return Fault(
+            raise FieldError(
                 f"n_{kind}",
                 f"{declared} found, {n_listed} listed in evidence; expected no fewer than are listed",
             )
@@ -358,7 +337,7 @@ def _evidence_tags(row: _Row) -> dict[str, str] | Fault:
 # --------------------------------------------------------------------------- what is odd
 
 
-def _notes(items: Sequence[Item], files: Sequence[QuestionFile], split: str) -> Iterator[str]:
+def _notes(items: Sequence[Item], files: Sequence[DataFile], split: str) -> Iterator[str]:
     stems = {_stem(file) for file in files}
     absent = [name for name in _SPLITS[split] if name not in stems]
     if absent and stems & set(_LEVEL_FILES):
@@ -377,8 +356,4 @@ def _notes(items: Sequence[Item], files: Sequence[QuestionFile], split: str) -> 
         for item in items
         if item.tags["level"] == "reasoning" and item.tags.get("n_proactive") == "0"
     ]
-    if idle:
-        yield (
-            f"{len(idle)} open question(s) rest on no proactive evidence, which the paper asks of each: "
-            f"{listed(idle)}"
-        )
+    yield from several(idle, "are open and rest on no proactive evidence, which the paper asks of each")

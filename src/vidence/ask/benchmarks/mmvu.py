@@ -3,15 +3,24 @@
 625 questions have five choices; 375 are open and need a judge. The test split is hidden.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.question_files import Fault, Gathering, checked, decoded, listed, text_of
+from vidence.ask import files
+from vidence.ask.benchmarks.question_files import (
+    Gathering,
+    check_split,
+    checked,
+    listed,
+    locate,
+    several,
+    with_videos,
+)
+from vidence.ask.files import FieldError, decoded, text_of
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.errors import UsageError
 from vidence.records import Item, Media, Provenance, Sampling
@@ -156,28 +165,25 @@ class Mmvu:
         """
         if split == "test":
             raise UsageError(f"{_HIDDEN}; expected split 'validation'")
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(
-            question_files.locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED)
-        )
-        gathering = Gathering(file, strict=strict)
+        check_split(self.name, split, self.splits)
+        file = files.read(locate(data, ("validation.json", "data/validation.json"), what=_EXPECTED))
+        gathering = Gathering(file, strict=strict, id_field="id")
         decoder = msgspec.json.Decoder(_Row)
-        rows: list[tuple[str, _Row]] = []
-        for line, text in question_files.elements(file):
-            item_id = text_of(text, "id")
-            if item_id.startswith("test_"):
+        rows: list[tuple[str, bytes, _Row]] = []
+        for line, text in files.elements(file):
+            if (item_id := text_of(text, "id")).startswith("test_"):
                 raise UsageError(
                     f"{file.path}:{line}: {item_id!r} found. {_HIDDEN}; expected validation.json"
                 )
-            row = decoded(text, decoder)
-            if isinstance(row, Fault):
-                gathering.add(line, row, item_id=item_id)
-            else:
-                rows.append((line, row))
-        revision = _revision({row.id: row.answer for _, row in rows})
-        for line, row in rows:
-            gathering.add(line, _item(row, revision), item_id=row.id)
-        gathering.notes.extend(_notes([row for _, row in rows], revision))
+            with gathering.row(line, text):
+                rows.append((line, text, decoded(text, decoder)))
+        revision, said_of_it = _release({row.id: row.answer for *_, row in rows})
+        for line, text, row in rows:
+            with gathering.row(line, text):
+                gathering.keep(_item(row, revision))
+        moved = [row.id for *_, row in rows if _folder(row) != row.metadata.subject]
+        what = "have a video in the folder of another subject; metadata.subject is used"
+        gathering.notes.extend((said_of_it, *several(moved, what)))
         return gathering.loaded(media_root=_media_root(data, file.path), revision=revision)
 
 
@@ -186,18 +192,18 @@ def create() -> Benchmark:
     return Mmvu()
 
 
-def _item(row: _Row, revision: str) -> Item | Fault:
+def _item(row: _Row, revision: str) -> Item:
     subject = row.metadata.subject
     if subject not in _DISCIPLINE_OF:
-        return Fault("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
+        raise FieldError("metadata.subject", f"{subject!r} found; expected one of the paper's 27 subjects")
     path = _video_path(row.video)
     if not path:
-        return Fault(
+        raise FieldError(
             "video", f"{row.video!r} found; expected an address that ends in videos/SUBJECT/NUMBER.mp4"
         )
     is_choice = row.question_type == "multiple-choice"
     if is_choice and "".join(sorted(row.choices)) != _LETTERS:
-        return Fault("choices", f"the letters {', '.join(row.choices)} found; expected A to E")
+        raise FieldError("choices", f"the letters {', '.join(row.choices)} found; expected A to E")
     item = Item(
         item_id=row.id,
         benchmark=Mmvu.name,
@@ -224,47 +230,28 @@ def _video_path(video: str) -> str:
     return f"videos/{rest}" if found and rest else ""
 
 
-def _as_in(answers: Mapping[str, str]) -> tuple[list[str], ...]:
-    """The questions whose answer is that of the first release, and those with that of the second."""
-    said = {item_id: answers.get(item_id, "").strip() for item_id in _CHANGED_ANSWERS}
-    return tuple(
-        [item_id for item_id, texts in _CHANGED_ANSWERS.items() if said[item_id] == texts[which]]
-        for which in range(len(_REVISIONS))
+def _release(answers: Mapping[str, str]) -> tuple[str, str]:
+    """The release that the answers are those of, or ``unknown``, and what to say of it."""
+    changed = ", ".join(_CHANGED_ANSWERS)
+    there = _CHANGED_ANSWERS.keys() & answers.keys()
+    as_in = {
+        release: [i for i, texts in _CHANGED_ANSWERS.items() if answers.get(i, "").strip() == texts[which]]
+        for which, release in enumerate(_REVISIONS)
+    }
+    for release, other in (_REVISIONS, _REVISIONS[::-1]):
+        if set(as_in[release]) == there and there >= _CHANGED_LETTERS:
+            return release, (
+                f"the answers are those of the release {release}; in the release {other} those of {changed} "
+                "differ, so that scores on the two do not compare"
+            )
+    counts = "; ".join(
+        f"{len(ids)} are those of {release}{': ' + listed(ids) if ids else ''}"
+        for release, ids in as_in.items()
     )
-
-
-def _revision(answers: Mapping[str, str]) -> str:
-    there = {item_id for item_id in _CHANGED_ANSWERS if item_id in answers}
-    for revision, as_in_it in zip(_REVISIONS, _as_in(answers), strict=True):
-        if set(as_in_it) == there and there >= _CHANGED_LETTERS:
-            return revision
-    return "unknown"
-
-
-def _notes(rows: Sequence[_Row], revision: str) -> list[str]:
-    notes = []
-    if revision == "unknown":
-        counts = "; ".join(
-            f"{len(ids)} are those of {release}{': ' + listed(ids) if ids else ''}"
-            for release, ids in zip(_REVISIONS, _as_in({row.id: row.answer for row in rows}), strict=True)
-        )
-        notes.append(
-            f"the answers are those of neither known release (of {len(_CHANGED_ANSWERS)} that changed, "
-            f"{counts}): scores may not compare with published ones"
-        )
-    else:
-        other = next(release for release in _REVISIONS if release != revision)
-        notes.append(
-            f"the answers are those of the release {revision}; in the release {other} those of "
-            f"{', '.join(_CHANGED_ANSWERS)} differ, so that scores on the two do not compare"
-        )
-    moved = [row.id for row in rows if _folder(row) != row.metadata.subject]
-    if moved:
-        notes.append(
-            f"the folder of the video names another subject in {len(moved)} question(s); metadata.subject "
-            f"is used: {listed(moved)}"
-        )
-    return notes
+    return "unknown", (
+        f"the answers are those of neither known release (of {len(_CHANGED_ANSWERS)} that changed, "
+        f"{counts}): scores may not compare with published ones"
+    )
 
 
 def _folder(row: _Row) -> str:
@@ -274,7 +261,4 @@ def _folder(row: _Row) -> str:
 def _media_root(data: Path, questions: Path) -> Path:
     """The folder in which the folder ``videos`` lies; where there is none, the one to put it into."""
     start = data if data.is_dir() else questions.parent
-    for root in (start, questions.parent, questions.parent.parent):
-        if (root / "videos").is_dir():
-            return root
-    return start
+    return with_videos((start, questions.parent, questions.parent.parent), default=start)

@@ -11,17 +11,19 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
+from vidence.ask import files
 from vidence.ask.benchmarks.question_files import (
-    Fault,
     Gathering,
     KnownNames,
+    check_split,
     checked,
-    decoded,
+    find,
     listed,
-    text_of,
+    locate,
+    several,
     twins,
 )
+from vidence.ask.files import FieldError, decoded
 from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
 from vidence.records import Item, Media, Sampling
 
@@ -192,19 +194,18 @@ class PerceptionComp:
             DataError: no annotation file there or nothing usable in it, or with `strict` a bad entry.
             UsageError: a split that does not exist.
         """
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(question_files.locate(data, _NAMES, what=_EXPECTED))
+        check_split(self.name, split, self.splits)
+        file = files.read(locate(data, _NAMES, what=_EXPECTED))
         skills = read_skills(_roots(data, file.path))
-        gathering = Gathering(file, strict=strict)
+        gathering = Gathering(file, strict=strict, id_field="key")
         decoder = msgspec.json.Decoder(_Row)
         kept: list[_Row] = []
-        for line, text in question_files.elements(file):
-            row = decoded(text, decoder)
-            if isinstance(row, Fault):
-                gathering.add(line, row, item_id=text_of(text, "key"))
-            elif split == "all" or _is_of_paper(row.key):
-                gathering.add(line, _item(row, skills), item_id=row.key)
-                kept.append(row)
+        for line, text in files.elements(file):
+            with gathering.row(line, text):
+                row = decoded(text, decoder)
+                if split == "all" or _is_of_paper(row.key):
+                    kept.append(row)
+                    gathering.keep(_item(row, skills))
         gathering.notes.extend((*_notes(kept), *skills.notes(gathering.items)))
         gathering.items[:] = _with_twins(gathering.items)
         return gathering.loaded(media_root=_video_folder(data, file.path, gathering.items))
@@ -219,11 +220,11 @@ def _is_of_paper(key: str) -> bool:
     return key.isdecimal() and 1 <= int(key) <= _LAST_OF_PAPER
 
 
-def _item(row: _Row, skills: Skills) -> Item | Fault:
+def _item(row: _Row, skills: Skills) -> Item:
     if not 0 <= row.answer_id < _N_CHOICES:
-        return Fault("answer_id", f"{row.answer_id} found; expected 0 to {_N_CHOICES - 1}")
+        raise FieldError("answer_id", f"{row.answer_id} found; expected 0 to {_N_CHOICES - 1}")
     if row.difficulty not in (1, 2, 3):
-        return Fault("difficulty", f"{row.difficulty} found; expected 1, 2 or 3")
+        raise FieldError("difficulty", f"{row.difficulty} found; expected 1, 2 or 3")
     tags = {
         "category": _CATEGORIES.get(row.category, row.category),
         "difficulty": str(row.difficulty),
@@ -268,21 +269,13 @@ def _with_twins(items: Sequence[Item]) -> list[Item]:
     ]
 
 
-def _notes(rows: Sequence[_Row]) -> list[str]:
+def _notes(rows: Sequence[_Row]) -> tuple[str, ...]:
     differing = [row.key for row in rows if 0 <= row.answer_id < _N_CHOICES and _differs(row)]
     extra = [row.key for row in rows if row.answer_choice_5 is not None]
-    notes = []
-    if differing:
-        notes.append(
-            f"the answer text of {len(differing)} question(s) differs from the choice that answer_id names; "
-            f"answer_id is used: {listed(differing)}"
-        )
-    if extra:
-        notes.append(
-            f"{len(extra)} question(s) have a sixth choice, which is left out as in the released runners: "
-            f"{listed(extra)}"
-        )
-    return notes
+    return (
+        *several(differing, "have an answer text other than the choice of answer_id, which is used"),
+        *several(extra, "have a sixth choice, which is left out as in the released runners"),
+    )
 
 
 def _differs(row: _Row) -> bool:
@@ -319,18 +312,18 @@ def read_skills(folders: Iterable[Path]) -> Skills:
     Raises:
         DataError: the file is there and is not a JSON list.
     """
-    places = [folder / place for folder in folders for place in _SKILL_PLACES]
-    path = next((p for place in places for p in (place, Path(f"{place}.gz")) if p.is_file()), None)
+    path = find(folder / place for folder in folders for place in _SKILL_PLACES)
     if path is None:
         return Skills(by_question={})
-    file = question_files.read(path)
+    file = files.read(path)
     decoder = msgspec.json.Decoder(_Labels)
     found: dict[tuple[str, str], frozenset[str]] = {}
     bad: list[str] = []
     unknown: dict[str, None] = {}
-    for line, text in question_files.elements(file):
-        row = decoded(text, decoder)
-        if isinstance(row, Fault):
+    for line, text in files.elements(file):
+        try:
+            row = decoded(text, decoder)
+        except FieldError:
             bad.append(line)
             continue
         names = {name: _SKILLS.find(name) for step in row.step_abilities for name in step.abilities}

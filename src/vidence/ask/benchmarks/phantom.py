@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.question_files import Gathering, checked
+import msgspec
+
+from vidence.ask import files
+from vidence.ask.benchmarks.question_files import Gathering, check_split, checked, locate
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.records import Item
 
@@ -36,12 +38,13 @@ class Phantom:
             DataError: no world there, nothing usable in it, or with `strict` a single bad line.
             UsageError: a split other than ``all``.
         """
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(question_files.locate(data, [_FILE], what=_EXPECTED))
+        check_split(self.name, split, self.splits)
+        file = files.read(locate(data, [_FILE], what=_EXPECTED))
         gathering = Gathering(file, strict=strict)
-        for line, text in question_files.lines(file):
-            found = question_files.item(text)
-            gathering.add(line, checked(found) if isinstance(found, Item) else found)
+        decoder = msgspec.json.Decoder(Item)
+        for line, text in files.lines(file):
+            with gathering.row(line):
+                gathering.keep(checked(files.decoded(text, decoder)))
         return gathering.loaded(media_root=file.path.parent)
 
 

@@ -11,8 +11,9 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.benchmarks import question_files
-from vidence.ask.benchmarks.question_files import Fault, Gathering, QuestionFile, explained, lettered
+from vidence.ask import files
+from vidence.ask.benchmarks.question_files import Gathering, check_split, lettered, locate
+from vidence.ask.files import DataFile, FieldError, decoded, ending_of, explained, usable
 from vidence.contracts import AskingRules, Benchmark, Loaded
 from vidence.errors import DataError
 from vidence.records import Item
@@ -25,6 +26,7 @@ NESTED = ("evidence", "provenance", "tags")
 MEDIA = ("media", "video", "media_kind", "start_s", "end_s")
 KNOWN = (*TEXTS, *LISTS, *NESTED, *MEDIA)
 
+_DECODER = msgspec.json.Decoder(Item)
 _CHOICE = re.compile(r"choice_[a-z]")
 _TAG = re.compile(r"tags?[_.](?P<name>.+)")
 _MORE = re.compile(rf"{_CHOICE.pattern}|tags?[_.].+")
@@ -54,11 +56,19 @@ class Table:
             DataError: nothing usable there, or with `strict` a single bad line.
             UsageError: a split other than ``all``.
         """
-        question_files.check_split(self.name, split, self.splits)
-        file = question_files.read(_only_table(data))
+        check_split(self.name, split, self.splits)
+        file = files.read(_only_table(data))
         gathering = Gathering(file, strict=strict)
-        for line, found in _rows(file):
-            gathering.add(line, lettered(found) if isinstance(found, Item) else found)
+        if file.ending == ".csv":
+            for line, row in files.csv_rows(
+                file, needed=REQUIRED, known=KNOWN, more=_MORE, delimiters=",;\t"
+            ):
+                with gathering.row(line):
+                    gathering.keep(lettered(_of_row(usable(row))))
+        else:
+            for line, text in _objects(file):
+                with gathering.row(line):
+                    gathering.keep(lettered(decoded(text, _DECODER)))
         return gathering.loaded(media_root=file.path.parent)
 
 
@@ -69,8 +79,8 @@ def create() -> Benchmark:
 
 def _only_table(data: Path) -> Path:
     if not data.is_dir():
-        return question_files.locate(data, (), what=_EXPECTED)
-    tables = sorted(path for path in data.iterdir() if _kind(path) in _SUFFIXES and path.is_file())
+        return locate(data, (), what=_EXPECTED)
+    tables = sorted(path for path in data.iterdir() if ending_of(path) in _SUFFIXES and path.is_file())
     if len(tables) != 1:
         names = ", ".join(path.name for path in tables) or "none"
         raise DataError(
@@ -79,112 +89,83 @@ def _only_table(data: Path) -> Path:
     return tables[0]
 
 
-def _kind(path: Path) -> str:
-    return Path(path.name.removesuffix(".gz")).suffix.lower()
-
-
-def _rows(file: QuestionFile) -> Iterator[tuple[str, Item | Fault]]:
-    if _kind(file.path) == ".csv":
-        rows = question_files.csv_rows(file, needed=REQUIRED, known=KNOWN, more=_MORE, delimiters=",;\t")
-        return ((line, row if isinstance(row, Fault) else _of_row(row)) for line, row in rows)
-    first = file.content.lstrip()[:1]
-    if first not in (b"[", b"{") and _kind(file.path) not in _SUFFIXES:
+def _objects(file: DataFile) -> Iterator[tuple[str, bytes]]:
+    if file.content.lstrip()[:1] not in (b"[", b"{") and file.ending not in _SUFFIXES:
         raise DataError(
             f"{file.path} is neither JSON nor CSV by its name or first letter; expected {_EXPECTED}"
         )
-    return ((line, question_files.item(text)) for line, text in question_files.objects(file))
+    return files.objects(file)
 
 
 # --------------------------------------------------------------------------- rows of a CSV file
 
 
-def _of_row(cells: Row) -> Item | Fault:
-    """The item of one row of a CSV file, or what is wrong with it."""
+def _of_row(cells: Row) -> Item:
+    """The item of one row of a CSV file.
+
+    Raises:
+        FieldError: what is wrong with it.
+    """
     row = {name: cell for name, cell in cells.items() if cell}
-    fields: Fields = {name: row[name] for name in TEXTS if name in row}
-    for name in REQUIRED:
-        fields.setdefault(name, "")
-    for part in (_lists, _nested, _choices, _tags, _media):
-        read = part(row)
-        if isinstance(read, Fault):
-            return read
-        fields.update(read)
+    fields: Fields = {name: row.get(name, "") for name in TEXTS if name in row or name in REQUIRED}
+    fields |= {name: _parts(name, row[name]) for name in LISTS if name in row}
+    fields |= {name: _json(name, row[name]) for name in NESTED if name in row}
     try:
-        return msgspec.convert(fields, Item)
+        return msgspec.convert(fields | _choices(row) | _tags(row) | _media(row), Item)
     except msgspec.ValidationError as error:
-        return explained(error)
+        raise explained(error) from error
 
 
 def _json(name: str, cell: str) -> object:
     try:
         return msgspec.json.decode(cell)
     except msgspec.DecodeError as error:
-        return Fault(name, f"{error}; a cell that starts with [ or {{ is read as JSON")
+        raise FieldError(name, f"{error}; a cell that starts with [ or {{ is read as JSON") from error
 
 
 def _parts(name: str, cell: str) -> object:
-    if cell.startswith("["):
-        return _json(name, cell)
-    return [part.strip() for part in cell.split("|")]
+    if not cell.startswith("["):
+        return [part.strip() for part in cell.split("|")]
+    found = _json(name, cell)
+    return msgspec.json.decode(files.numbers_as_texts(cell.encode())) if name == "choices" else found
 
 
-def _lists(row: Row) -> Fields | Fault:
-    return _all_good({name: _parts(name, row[name]) for name in LISTS if name in row})
-
-
-def _nested(row: Row) -> Fields | Fault:
-    return _all_good({name: _json(name, row[name]) for name in NESTED if name in row})
-
-
-def _all_good(fields: Fields) -> Fields | Fault:
-    return next((value for value in fields.values() if isinstance(value, Fault)), fields)
-
-
-def _choices(row: Row) -> Fields | Fault:
+def _choices(row: Row) -> Fields:
     named = sorted(name for name in row if _CHOICE.fullmatch(name))
-    if not named:
-        return {}
-    if "choices" in row:
-        return Fault("choices", f"given beside {named[0]}; expected one of the two ways")
-    expected = [f"choice_{chr(ord('a') + i)}" for i in range(len(named))]
-    if named != expected:
-        empty = next(name for name in expected if name not in named)
-        return Fault(empty, f"empty, and {named[-1]} is not; expected choices without a gap")
-    return {"choices": [row[name] for name in named]}
+    if named and "choices" in row:
+        raise FieldError("choices", f"given beside {named[0]}; expected one of the two ways")
+    for place, name in enumerate(named):
+        if name != (expected := f"choice_{chr(ord('a') + place)}"):
+            raise FieldError(expected, f"empty, and {named[-1]} is not; expected choices without a gap")
+    return {"choices": [row[name] for name in named]} if named else {}
 
 
-def _tags(row: Row) -> Fields | Fault:
+def _tags(row: Row) -> Fields:
     tags = {match["name"]: cell for name, cell in row.items() if (match := _TAG.fullmatch(name))}
     if tags and "tags" in row:
-        return Fault("tags", "given beside columns for single tags; expected one of the two ways")
+        raise FieldError("tags", "given beside columns for single tags; expected one of the two ways")
     return {"tags": tags} if tags else {}
 
 
-def _media(row: Row) -> Fields | Fault:
+def _media(row: Row) -> Fields:
     if "media" in row and "video" in row:
-        return Fault("video", "given beside media; expected one of the two")
+        raise FieldError("video", "given beside media; expected one of the two")
     cell = row.get("media", row.get("video", ""))
     paths = _parts("media", cell) if cell else []
-    if isinstance(paths, Fault):
-        return paths
     if not isinstance(paths, list) or not all(isinstance(path, str) for path in paths):
-        return _whole_media(row, paths)
+        if beside := [name for name in ("media_kind", "start_s", "end_s") if name in row]:
+            raise FieldError(beside[0], "given beside media in JSON; expected it inside the JSON")
+        return {"media": paths}
     span: Fields = {"kind": row["media_kind"]} if "media_kind" in row else {}
     for name in ("start_s", "end_s"):
-        if name in row:
-            try:
-                span[name] = float(row[name])
-            except ValueError:
-                return Fault(name, f"{row[name]!r} found; expected seconds, for example 12.5")
-    if ("start_s" in span or "end_s" in span) and len(paths) != 1:
-        return Fault(
-            "start_s", f"a span for {len(paths)} media; expected one medium, or spans in a JSON list"
-        )
+        if name not in row:
+            continue
+        try:
+            span[name] = float(row[name])
+        except ValueError as error:
+            reason = f"{row[name]!r} found; expected seconds, for example 12.5"
+            raise FieldError(name, reason) from error
+        if len(paths) != 1:
+            reason = f"a span for {len(paths)} media; expected one medium, or spans in a JSON list"
+            raise FieldError("start_s", reason)
     return {"media": [{"path": path, **span} for path in paths]}
-
-
-def _whole_media(row: Row, media: object) -> Fields | Fault:
-    beside = [name for name in ("media_kind", "start_s", "end_s") if name in row]
-    if beside:
-        return Fault(beside[0], "given beside media in JSON; expected it inside the JSON")
-    return {"media": media}

@@ -111,26 +111,6 @@ class BlipItm(_Blip):
     """
 
     name = "blip-itm"
-    compares = False
-
-    def features(self, frames: Sequence[NDArray[np.uint8]]) -> NDArray[np.float32]:
-        """There are none.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(f"{self.name} has no features for {len(frames)} frames alone; use match()")
-
-    def compare(self, features: NDArray[np.float32], texts: Sequence[str]) -> NDArray[np.float32]:
-        """There is nothing to compare.
-
-        Raises:
-            UsageError: always.
-        """
-        raise UsageError(
-            f"{self.name} cannot compare features of shape {features.shape} with {len(texts)} texts; "
-            "use match()"
-        )
 
     def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
         """The probability of each pair, shape (n_frames, n_texts).

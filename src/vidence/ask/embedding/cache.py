@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.contracts import Embedder
+from vidence.contracts import ComparingEmbedder, Embedder
 from vidence.errors import UsageError
 from vidence.media.cache import BoundedFolder, mark_used, write_whole
 
@@ -32,9 +32,8 @@ def _hash(text: str) -> str:
 class ScoreCache:
     """What one embedder found in frames, under ``root/scores``; the least recently used goes first.
 
-    Features are kept by what they depend on (`features_identity` of the embedder if it has one, otherwise
-    `identity`), scores of pairs by `identity` and text; both by how frames were scaled and compressed
-    (`frames_key`), by the video's content and by frame.
+    Features are kept by `features_identity`, scores of pairs by `identity` and text; both by how frames were
+    scaled and compressed (`frames_key`), by the video's content and by frame.
 
     What is put at once is one file, named after the digest of its bytes, so that a damaged one is
     never read; many small ones are put together. Any number of processes may share a folder. All
@@ -50,8 +49,8 @@ class ScoreCache:
 
     def __init__(self, root: Path, embedder: Embedder, *, frames_key: str, max_bytes: int) -> None:
         self._files = BoundedFolder(root / "scores", pattern="*/*/*/*.npz", max_bytes=max_bytes)
-        features_identity = getattr(embedder, "features_identity", embedder.identity)
-        self._features_key = _hash(f"{features_identity}\n{frames_key}")
+        seen = embedder.features_identity if isinstance(embedder, ComparingEmbedder) else embedder.identity
+        self._features_key = _hash(f"{seen}\n{frames_key}")
         self._scores_key = _hash(f"{embedder.identity}\n{frames_key}")
 
     def get_features(

@@ -24,12 +24,10 @@ class LocalEmbedder:
     """An embedder whose weights are loaded when they are first needed; it may be used from several threads.
 
     `features_identity` is what the features alone depend on: it is the same for two embedders that
-    differ only in how texts are cut or in how scores are scaled. `n_cut` counts the different texts that were
-    longer than `max_tokens` and so were not looked at as a whole.
+    differ only in how texts are cut or in how scores are scaled.
     """
 
     name: str
-    compares: bool
     types: ClassVar[Mapping[str, str]]  # of models that fit; for each its class
     usual_size_px: int  # where the configuration does not say
 
@@ -50,22 +48,7 @@ class LocalEmbedder:
         self.identity = f"{self.name}:{where}{more} v{VERSION}"
         self.features_identity = f"{self.name}:{where} v{VERSION}"
         self._weights: Weights | None = None
-        self._cut: set[str] = set()
         self._lock = threading.RLock()
-
-    @property
-    def n_cut(self) -> int:
-        """How many different texts were cut so far."""
-        return len(self._cut)
-
-    def is_cut(self, text: str) -> bool:
-        """Whether the text is longer than what is looked at; loads the weights.
-
-        Raises:
-            AccessError: the weights cannot be loaded.
-        """
-        with self._lock:
-            return self._ready().is_cut(self._prepared(text))
 
     def _ready(self) -> Weights:
         if self._weights is None:
@@ -78,12 +61,9 @@ class LocalEmbedder:
         return text
 
     def _to_read(self, texts: Sequence[str]) -> list[str]:
-        """The texts as the tokenizer gets them; counts those that will be cut."""
+        """The texts as the tokenizer gets them."""
         check_texts(self.name, texts)
-        prepared = [self._prepared(text) for text in texts]
-        weights = self._ready()
-        self._cut.update(text for text in prepared if text not in self._cut and weights.is_cut(text))
-        return prepared
+        return [self._prepared(text) for text in texts]
 
     def _batches(self, frames: Sequence[NDArray[np.uint8]]) -> Iterator[dict[str, "Tensor"]]:
         check_frames(self.name, frames)
@@ -94,8 +74,6 @@ class LocalEmbedder:
 
 class DualEncoder(LocalEmbedder):
     """An embedder with two towers: the score of a pair follows from the cosine of two vectors."""
-
-    compares = True
 
     def __init__(self, settings: WeightSettings, *, said: Mapping[str, str] | None = None) -> None:
         super().__init__(settings, said=said)
@@ -142,16 +120,6 @@ class DualEncoder(LocalEmbedder):
                     f"expected (n_frames, {vectors.shape[1]}) as features() gives them"
                 )
             return self._score(self._ready(), features @ vectors.T).astype(np.float32, copy=False)
-
-    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The same from frames, shape (n_frames, n_texts).
-
-        Raises:
-            UsageError: no frames or no texts, or one that is none.
-            AccessError: the weights cannot be loaded.
-        """
-        check_texts(self.name, texts)
-        return self.compare(self.features(frames), texts)
 
     def _vectors(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """The vectors of texts; those read lately are kept. Shape (n_texts, n_dims)."""

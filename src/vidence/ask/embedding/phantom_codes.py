@@ -58,10 +58,8 @@ class PhantomCodes:
     """
 
     name = "phantom-codes"
-    compares = True
     size = "native"
     features_identity = f"phantom-codes v{VERSION}"
-    n_cut = 0
 
     def __init__(self, planted: Settings) -> None:
         is_random = bool(planted.miss or planted.noise)
@@ -101,19 +99,6 @@ class PhantomCodes:
                 f"expected (n_frames, {_N_DIMS}) as features() gives them"
             )
         return np.stack([self._scores(features, text) for text in texts], axis=1).astype(np.float32)
-
-    def match(self, frames: Sequence[NDArray[np.uint8]], texts: Sequence[str]) -> NDArray[np.float32]:
-        """The same from frames, shape (n_frames, n_texts).
-
-        Raises:
-            UsageError: no frames, no texts, or one that asks for no cards.
-        """
-        check_texts(self.name, texts)
-        return self.compare(self.features(frames), texts)
-
-    def is_cut(self, text: str) -> bool:
-        """Never: it reads texts of any length."""
-        return False
 
     def _scores(self, features: NDArray[np.float32], text: str) -> NDArray[np.float64]:
         asked = understand(text)

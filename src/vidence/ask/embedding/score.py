@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence.ask.embedding.cache import Indices, ScoreCache
 from vidence.ask.embedding.local import check_texts
-from vidence.contracts import Embedder
+from vidence.contracts import ComparingEmbedder, Embedder, MatchingEmbedder
 from vidence.errors import MediaError, UsageError
 
 Frames: TypeAlias = (
@@ -50,7 +50,7 @@ def score_frames(
     wanted, places = np.unique(np.asarray(indices, np.int64), return_inverse=True)
     if len(wanted) == 0:
         return np.empty((0, len(texts)), np.float32)
-    if embedder.compares:
+    if isinstance(embedder, ComparingEmbedder):
         features = _features(embedder, cache, content_hash, frames=frames, wanted=wanted)
         scores = embedder.compare(features, texts)
     else:
@@ -63,7 +63,7 @@ def score_frames(
 
 
 def _features(
-    embedder: Embedder,
+    embedder: ComparingEmbedder,
     cache: ScoreCache | None,
     content_hash: str,
     *,
@@ -83,7 +83,7 @@ def _features(
 
 
 def _pair_scores(
-    embedder: Embedder,
+    embedder: MatchingEmbedder,
     cache: ScoreCache | None,
     content_hash: str,
     *,

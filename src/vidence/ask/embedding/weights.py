@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from vidence.ask import checkpoints
-from vidence.ask.checkpoints import fetch_config, files_of, folder_of, has_weights, refuse_revision
+from vidence.ask.checkpoints import Source, fetch_config, files_of, folder_of, has_weights, refuse_revision
 from vidence.catalog import FilePath
 from vidence.errors import AccessError, UsageError
 from vidence.media.encode import Size
@@ -70,18 +70,9 @@ class WeightSettings(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checkpoint:
-    """One version of one checkpoint.
+class Checkpoint(Source):
+    """One version of one checkpoint; `config` is what ``config.json`` says."""
 
-    `place` is what the libraries load from: a folder, or the name of a repository on the hub. `revision`
-    is the commit on the hub, empty for a folder. `content` tells versions apart: the commit, or the
-    digest of the files. `config` is what ``config.json`` says.
-    """
-
-    place: str
-    name: str
-    revision: str
-    content: str
     config: Mapping[str, object]
 
     @property
@@ -143,10 +134,11 @@ def require_libraries(owner: str, libraries: Sequence[str]) -> None:
         UsageError: one is missing; the message names the extra that brings it.
     """
     for library in libraries:
-        parents = library.split(".")[:-1]
-        names = [".".join(parents[: i + 1]) for i in range(len(parents))] + [library]
-        # A submodule cannot be looked for where its parent is absent.
-        if not all(importlib.util.find_spec(n) is not None for n in names):
+        try:
+            is_there = importlib.util.find_spec(library) is not None
+        except ModuleNotFoundError:  # not even the package that it is a part of
+            is_there = False
+        if not is_there:
             raise UsageError(f"{owner}: needs {library}; run: pip install 'vidence[select]'")
 
 
@@ -256,10 +248,6 @@ class Weights:
             ids[i, where] = torch.tensor(words)
             mask[i, where] = 1
         return ids.to(self.device), mask.to(self.device)
-
-    def is_cut(self, text: str) -> bool:
-        """Whether the text has more tokens than are looked at."""
-        return len(self.tokenizer(text, truncation=False, verbose=False)["input_ids"]) > self.limit
 
     @contextmanager
     def running(self) -> Iterator[None]:

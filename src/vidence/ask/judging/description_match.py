@@ -3,13 +3,13 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.description_match import NAME, NO_CHOICE, description_in, label_words
 from vidence.ask.scoring.label_words import with_known
 from vidence.contracts import Flow
-from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Verdict
+from vidence.records import Answered, Item, Reply, Sampling, Score, Verdict
 
 SAMPLING = Sampling(temperature=0.0, max_tokens=2048)
 _FORM = Form(
@@ -61,27 +61,22 @@ class DescriptionMatch(TemplateJudge):
             "features": "; ".join(words.features),
             "rivals": ", ".join(rival.text for rival in rivals),
         }
-        outcome = ruled.outcome
+        described = ruled.outcome
 
-        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+        def decided(reading: Reading) -> Decided:
             is_match = reading.truth("match")
             verdict = Verdict(
                 judge_model="",
-                value=1.0 if is_match else 0.0,
+                value=float(is_match),
                 extracted=reading.text("described"),
                 reason=reading.text("reason"),
             )
-            return _outcome(item, outcome, is_match=is_match), verdict
+            if item.answer_kind == "text":
+                return described, verdict
+            # What was read of a choice is the one that the judge finds in the log.
+            return Answered(answer=item.answer if is_match else NO_CHOICE, rule="log/judge"), verdict
 
-        asking = Asking(templates=self.templates, form=_FORM)
-        return (yield from self.ask(asking, item, description_in(reply), decide=decided, more=more))
-
-
-def _outcome(item: Item, ruled: Answered, *, is_match: bool) -> Outcome:
-    """What was read: the description, or the choice that the judge finds in the log."""
-    if item.answer_kind == "text":
-        return ruled
-    return Answered(answer=item.answer if is_match else NO_CHOICE, rule="log/judge")
+        return (yield from self.ask(item, description_in(reply), form=_FORM, decide=decided, more=more))
 
 
 def create(prompts_dir: Path | None = None) -> DescriptionMatch:

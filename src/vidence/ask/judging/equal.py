@@ -7,17 +7,25 @@ what may carry meaning: signs, brackets, the case of short words and formulas (*
 import re
 import unicodedata
 
+from vidence.ask.judging.quantities import is_same_quantity
+
 _LIKE_ASCII = {
     **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
     **dict.fromkeys((0x201C, 0x201D), '"'),
     **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
     **dict.fromkeys((0x00A0, 0x2009, 0x202F), " "),
 }
-# The line that the prompts ask for: "Answer: X", "Therefore, the final answer is: Answer: X", ...
+# "Answer: X", "Therefore, the final answer is: Answer: X": a line of its own, or behind a sentence.
 _MARKED = re.compile(
-    r"\W*(?:therefore,?\s+|so,?\s+|thus,?\s+)?(?:the\s+|my\s+)?(?:final\s+|correct\s+)?answer"
+    r"(?:\A\W*|(?<=[.!?:;])\s+|\b(?=therefore\b|so\b|thus\b|hence\b))"
+    r"(?:therefore,?\s+|so,?\s+|thus,?\s+|hence,?\s+)?(?:the\s+|my\s+)?(?:final\s+|correct\s+)?answer"
     r"(?:\s+is\s*:?|\s*:)\s*(?:[\"']?answer\s*:)?(?P<said>.*)",
     re.IGNORECASE,
+)
+_SENTENCE_END = re.compile(r"\.\s+(?=[A-Z])")
+# Words that may take back or widen what stands before them.
+_TURNS = re.compile(
+    r"\b(?:no|not|wait|actually|however|but|or|instead|rather|unless|correction)\b|n't\b", re.IGNORECASE
 )
 # A longer text is never called the same as anything.
 _MOST_CHARS = 1_000
@@ -99,6 +107,8 @@ def _without_articles(tokens: list[str]) -> list[str]:
 def _is_equal(said: str, answer: str) -> bool:
     if max(len(said), len(answer)) > _MOST_CHARS:
         return False
+    if is_same_quantity(_without_wrapping(said), _without_wrapping(answer)):
+        return True
     ours, theirs = _tokens(answer), _tokens(said)
     if not any(token[0].isalnum() for token in theirs):
         return False
@@ -112,7 +122,9 @@ def says_the_same(said: str, answer: str) -> bool:
 
     Equal are texts that differ in nothing but case, space, articles, a full stop, quotation marks or
     emphasis around them, commas, hyphens between words, number words up to twenty, thousands separators,
-    zeros behind the decimal point, and names of common units behind a number. An empty text equals nothing.
+    zeros behind the decimal point, and names of common units behind a number; and quantities of the same
+    value (`is_same_quantity`). The marked answer may stand behind a sentence, and sentences that take nothing
+    back may follow it. An empty text equals nothing.
 
     Args:
         said: the words of a reply, without reasoning in tags.
@@ -127,8 +139,11 @@ def says_the_same(said: str, answer: str) -> bool:
     (False, False, False)
     """
     lines = [line for line in said.split("\n") if line.strip()]
-    marked = [match for line in lines if (match := _MARKED.match(line))]
+    marked = [match for line in lines for match in _MARKED.finditer(line)]
     answers = [said.strip()]
     if len(marked) == 1 and marked[0].string == lines[-1]:
         answers.append(marked[0]["said"])
+        first, *more = _SENTENCE_END.split(marked[0]["said"], maxsplit=1)
+        if more and not (_TURNS.search(more[0]) or _MARKED.search(more[0])):
+            answers.append(first)
     return any(_is_equal(one, answer) for one in answers)

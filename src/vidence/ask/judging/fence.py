@@ -46,13 +46,9 @@ def _written(character: str) -> str:
         or (character != " " and unicodedata.category(character) in _ODD_CATEGORIES)
     )
     if is_odd and character not in "\n\r\t":
-        return "".join(f"\\u{unit:04x}" for unit in _utf16(character))
+        units = character.encode("utf-16-be", "surrogatepass").hex(" ", 2).split()
+        return "".join(f"\\u{unit}" for unit in units)
     return json.dumps(character, ensure_ascii=False)[1:-1]
-
-
-def _utf16(character: str) -> tuple[int, ...]:
-    data = character.encode("utf-16-be", "surrogatepass")
-    return tuple(int.from_bytes(data[i : i + 2]) for i in range(0, len(data), 2))
 
 
 def _taken(pieces: list[str], most_chars: int) -> int:

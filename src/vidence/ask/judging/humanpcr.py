@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 import msgspec
 
-from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.contracts import Flow
-from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 
 NAMES = ("humanpcr", "humanpcr-printed")
 SUMMARIES: Mapping[str, str] = MappingProxyType(
@@ -75,15 +75,16 @@ class HumanpcrJudge(TemplateJudge):
             return ruled
         if not isinstance(ruled.outcome, Answered):
             return msgspec.structs.replace(ruled, points=0.0)
-        asking = Asking(templates=self.templates, form=FORM, check=disagreement)
-        rationale = item.rationale if self.gives_rationale else ""
-        return (yield from self.ask(asking, item, reply.text, decide=_decided, more={"rationale": rationale}))
+        more = {"rationale": item.rationale if self.gives_rationale else ""}
+        return (yield from self.ask(item, reply.text, form=FORM, decide=_decided, more=more))
 
 
-def _decided(reading: Reading) -> tuple[Outcome, Verdict]:
+def _decided(reading: Reading) -> Decided | str:
+    if problem := disagreement(reading):
+        return problem
     extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
-    points, value = float(reading.points(POINTS)), 1.0 if is_right else 0.0
-    verdict = Verdict(judge_model="", value=value, points=points, extracted=extracted)
+    points = float(reading.points(POINTS))
+    verdict = Verdict(judge_model="", value=float(is_right), points=points, extracted=extracted)
     if not extracted and not is_right:
         return Unreadable(reason="the judge found no answer in the reply"), verdict
     return Answered(answer=extracted, rule="judge"), verdict

@@ -1,9 +1,10 @@
 """MMVU's judge: a model takes the answer out of every reply, also for choices, and says if it is right."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.ask.scoring.robust import read_text
@@ -11,6 +12,8 @@ from vidence.contracts import Flow
 from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
 
 EXTRACTED, CORRECT = "extracted_answer", "correct"
+# The rule of an outcome whose verdict says one letter and marks another.
+CONTRADICTION = "judge/contradiction"
 FORM = Form(
     fields=(
         Field(key=EXTRACTED, kind="text", meaning="the answer that the response settles on"),
@@ -26,6 +29,10 @@ class MmvuOfficial(TemplateJudge):
 
     An empty reply is put to the judge like any other, as the code does.
 
+    A verdict that contradicts itself (it extracts another letter than the right one and calls it right, or
+    the other way round) counts by what it says is correct, as in the code; its outcome has the rule
+    `CONTRADICTION`, and the verdict says so in its reason.
+
     Source: MMVU, section 4 and the released evaluation code: structured output {extracted_answer, correct},
         a system message for choices and one for open questions, 128 tokens, temperature 1.0.
     Departs: the sentences are ours and the response is shown as data; a verdict that cannot be read is
@@ -39,14 +46,17 @@ class MmvuOfficial(TemplateJudge):
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         """Ask whether the reply is right; `ruled` counts for nothing."""
         system = "system-choice" if item.answer_kind == "choice" else "system-open"
-        asking = Asking(templates=self.templates, form=FORM, system=system)
 
-        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+        def decided(reading: Reading) -> Decided:
             extracted, is_right = reading.text(EXTRACTED), reading.truth(CORRECT)
-            verdict = Verdict(judge_model="", value=1.0 if is_right else 0.0, extracted=extracted)
-            return _outcome(item, extracted, is_right=is_right), verdict
+            outcome = _outcome(item, extracted, is_right=is_right)
+            reason = ""
+            if isinstance(outcome, Answered) and outcome.rule == CONTRADICTION:
+                reason = f"extracted {outcome.answer}, right {item.answer}, correct {str(is_right).lower()}"
+            verdict = Verdict(judge_model="", value=float(is_right), extracted=extracted, reason=reason)
+            return outcome, verdict
 
-        return (yield from self.ask(asking, item, reply.text, decide=decided))
+        return (yield from self.ask(item, reply.text, form=FORM, decide=decided, system=system))
 
 
 def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
@@ -57,10 +67,17 @@ def _outcome(item: Item, extracted: str, *, is_right: bool) -> Outcome:
         return Answered(answer=extracted, rule="judge")
     read = read_text(item, extracted)
     if isinstance(read, Answered):
-        return Answered(answer=read.answer, rule="judge/letter")
+        is_contradiction = (read.answer == item.answer) is not is_right
+        return Answered(answer=read.answer, rule=CONTRADICTION if is_contradiction else "judge/letter")
     if is_right:
         return Answered(answer=item.answer, rule="judge/correct")
     return Unreadable(reason="what the judge found in the reply is none of the choices")
+
+
+def n_contradictions(scores: Iterable[Score]) -> int:
+    """How many scores come from a verdict that contradicts itself."""
+    outcomes = (score.outcome for score in scores)
+    return sum(isinstance(outcome, Answered) and outcome.rule == CONTRADICTION for outcome in outcomes)
 
 
 def create(prompts_dir: Path | None = None) -> MmvuOfficial:

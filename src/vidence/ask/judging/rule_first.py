@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from vidence.ask.judging.asking import Asking, TemplateJudge
+from vidence.ask.judging.asking import Decided, TemplateJudge
 from vidence.ask.judging.equal import says_the_same
 from vidence.ask.judging.templates import JudgeTemplates
 from vidence.ask.judging.verdicts import Field, Form, Reading
 from vidence.contracts import Flow
-from vidence.records import Answered, Item, Outcome, Reply, Sampling, Score, Unreadable, Verdict
+from vidence.records import Answered, Item, Reply, Sampling, Score, Unreadable, Verdict
 from vidence.text import without_thinking
 
 CHOICE, NONE = "choice", "none"
@@ -36,6 +36,7 @@ class RuleFirst(TemplateJudge):
     """
 
     name: str = "rule-first"
+    version: int = 2
     sampling: Sampling = SAMPLING
 
     def judge(self, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
@@ -66,35 +67,32 @@ class RuleFirst(TemplateJudge):
             key=CHOICE, kind="word", meaning="the choice that the reply means", words=(*item.letters, NONE)
         )
         form = Form(fields=(_REASON, letter), has_id=True)
-        asking = Asking(templates=self.templates, form=form, system="system-choice")
 
-        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+        def decided(reading: Reading) -> Decided:
             chosen, reason = reading.text(CHOICE), reading.text(REASON)
             if chosen == NONE:
                 verdict = Verdict(judge_model="", value=0.0, reason=reason)
                 return Unreadable(reason="the judge finds that the reply means no choice"), verdict
-            value = 1.0 if chosen == item.answer else 0.0
-            return Answered(answer=chosen, rule="judge"), Verdict(
-                judge_model="", value=value, extracted=chosen, reason=reason
-            )
+            value = float(chosen == item.answer)
+            verdict = Verdict(judge_model="", value=value, extracted=chosen, reason=reason)
+            return Answered(answer=chosen, rule="judge"), verdict
 
+        hidden = {"answer": "", "rationale": ""}
         return (
-            yield from self.ask(asking, item, words, decide=decided, more={"answer": "", "rationale": ""})
+            yield from self.ask(item, words, form=form, decide=decided, system="system-choice", more=hidden)
         )
 
     def _same_meaning(self, item: Item, words: str) -> Flow[Score]:
-        asking = Asking(templates=self.templates, form=OPEN_FORM, system="system-open")
-
-        def decided(reading: Reading) -> tuple[Outcome, Verdict]:
+        def decided(reading: Reading) -> Decided:
             verdict = Verdict(
                 judge_model="",
-                value=1.0 if reading.truth(CORRECT) else 0.0,
+                value=float(reading.truth(CORRECT)),
                 extracted=reading.text(EXTRACTED),
                 reason=reading.text(REASON),
             )
             return Answered(answer=verdict.extracted or words, rule="judge"), verdict
 
-        return (yield from self.ask(asking, item, words, decide=decided))
+        return (yield from self.ask(item, words, form=OPEN_FORM, decide=decided, system="system-open"))
 
 
 def create(prompts_dir: Path | None = None) -> RuleFirst:

@@ -8,11 +8,19 @@ others, ``system.txt`` for one, are system messages.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from vidence.ask.prompting.templates import Template, brought_files, choices_of, digest_of, own_files
+from vidence.ask.prompting.templates import (
+    Template,
+    brought_files,
+    choices_of,
+    digest_of,
+    names_in,
+    own_files,
+)
 from vidence.errors import UsageError
 from vidence.records import Item
 
@@ -50,6 +58,19 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
     }
 
 
+def _names(folder: Traversable, set_name: str) -> list[str]:
+    """The templates of a set, those that every judge asks with among them."""
+    if not folder.is_dir():
+        raise UsageError(f"{folder} is not a folder; expected the templates of the judge {set_name!r}")
+    names = names_in(folder)
+    if absent := [f"{name}.txt" for name in (QUESTION, REPAIR) if name not in names]:
+        raise UsageError(
+            f"the templates of the judge {set_name!r} in {folder} lack {' and '.join(absent)}; expected "
+            f"{QUESTION}.txt, {REPAIR}.txt and the system messages that the judge names"
+        )
+    return names
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeTemplates:
     """The templates that one judge uses.
@@ -62,22 +83,30 @@ class JudgeTemplates:
 
     @classmethod
     def load(
-        cls, set_name: str, *, override: Path | None, more: Mapping[str, str] = MappingProxyType({})
+        cls,
+        set_name: str,
+        *,
+        override: Path | None,
+        more: Mapping[str, str] = MappingProxyType({}),
+        folder: Traversable | None = None,
     ) -> Self:
         """Read a set and try every template once.
 
         Args:
-            set_name: a folder of ``judging/templates``.
+            set_name: a folder of ``judging/templates``, or the name of the set in `folder`.
             override: a folder whose files replace those of the set.
             more: variables that these templates can use beside `VARIABLES`, with what they mean.
+            folder: the set of a judge of another package, such as
+                ``importlib.resources.files("my_package") / "templates"``; its files end in ``.txt``.
 
         Raises:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
                 filled, or does not show the block it must show exactly once.
         """
-        folder = resources.files("vidence.ask.judging") / "templates" / set_name
+        if folder is None:
+            folder = resources.files("vidence.ask.judging") / "templates" / set_name
         known = {}
-        for name in sorted(entry.name.removesuffix(".txt") for entry in folder.iterdir()):
+        for name in _names(folder, set_name):
             known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
             if name == REPAIR:
                 known[name] |= REPAIR_VARIABLES

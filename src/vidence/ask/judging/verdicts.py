@@ -8,10 +8,10 @@ import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol, TypeAlias
+from typing import Literal, TypeAlias
 
 from vidence.ask.judging.objects import Object, find_objects, inside
-from vidence.records import Failed, Outcome, Score, Verdict
+from vidence.records import Failed, Score, Verdict
 from vidence.text import without_thinking
 
 ERROR = "JudgeError"
@@ -233,54 +233,22 @@ class Form:
 # --------------------------------------------------------------------------- scores
 
 
-class Named(Protocol):
-    """What a score has to know of a `contracts.Judge`."""
-
-    @property
-    def name(self) -> str:
-        """The name of the judge."""
-        ...
-
-    @property
-    def version(self) -> int:
-        """Its version."""
-        ...
-
-
-def judged_score(judge: Named, outcome: Outcome, verdict: Verdict) -> Score:
-    """The score of a reply on which there is a verdict.
-
-    Raises:
-        ValueError: the verdict has no value; `judge_error` makes the score of those.
-    """
-    if verdict.value is None:
-        raise ValueError(f"a verdict without a value ({verdict.error!r}) is no score; use judge_error")
-    return Score(
-        outcome=outcome,
-        value=verdict.value,
-        scorer=judge.name,
-        scorer_version=judge.version,
-        points=verdict.points,
-        verdicts=(verdict,),
-    )
-
-
-def judge_error(judge: Named, message: str, *, said: tuple[str, ...] = ()) -> Score:
+def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...] = ()) -> Score:
     """The score of a reply on which no verdict could be had: 0.0, counted as failed, nothing guessed.
 
     Args:
-        judge: which judge.
         message: why there is no verdict.
+        scorer: the name of the judge.
+        version: its version.
         said: what the judge said, word for word.
 
     Source: HumanPCR and MMVU do not say what becomes of a verdict that cannot be read.
     Departs: MMVU's code marks such replies wrong and does not count them apart; here they are counted.
     """
-    verdict = Verdict(judge_model="", value=None, said=said, error=message)
     return Score(
         outcome=Failed(stage="scoring", error=ERROR, message=message),
         value=0.0,
-        scorer=judge.name,
-        scorer_version=judge.version,
-        verdicts=(verdict,),
+        scorer=scorer,
+        scorer_version=version,
+        verdicts=(Verdict(judge_model="", value=None, said=said, error=message),),
     )

@@ -8,7 +8,7 @@ import math
 import time
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -106,31 +106,27 @@ def finish_of(word: str | None) -> Finish:
     return _FINISH.get((word or "").lower(), "other")
 
 
-class Likely(NamedTuple):
-    """A token that could stand at a position, and its natural-log probability."""
-
-    token: str
-    logp: float | None
+Likely: TypeAlias = tuple[str, float | None]
+"""A token that could stand at a position, and its natural-log probability."""
 
 
-class Position(NamedTuple):
-    """A token of a reply, and the likeliest ones at its place (None: not reported)."""
-
-    chosen: Likely
-    tops: Sequence[Likely] | None
-
-
-def choice_logps(positions: Iterable[Position], letters: Collection[str]) -> dict[str, float] | None:
+def choice_logps(
+    positions: Iterable[tuple[str, Sequence[Likely]]], letters: Collection[str]
+) -> dict[str, float] | None:
     """Log-probabilities of the letters at the first token that is not blank; None if not reported.
 
     A letter can be written as several tokens (with and without a space before it); the most likely
     one counts.
+
+    Args:
+        positions: each token of a reply, with the likeliest ones at its place (none: not reported).
+        letters: those that are looked for.
     """
-    first = next((p for p in positions if p.chosen.token.strip(_BLANKS)), None)
-    if first is None or first.tops is None or not letters:
+    likeliest = next((tops for token, tops in positions if token.strip(_BLANKS)), ())
+    if not likeliest or not letters:
         return None
     logps: dict[str, float] = {}
-    for token, logp in (*first.tops, first.chosen):
+    for token, logp in likeliest:
         letter = token.strip(_BLANKS)
         if letter in letters and logp is not None:
             logps[letter] = max(logp, logps.get(letter, logp))

@@ -4,25 +4,27 @@ Images go as base64 blocks in the order of the prompt; whole videos are not take
 """
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import Answer, Server, decode, fault, finish_of, without_reply
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.answers import Answer, Server, decode, finish_of, without_reply
+from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.http import (
     Caller,
     Dialect,
     HttpModel,
     HttpSettings,
+    bearer,
     check_address,
+    check_extra,
     identity_of,
     read_key,
 )
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, UsageError
+from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
 
 ADDRESS = "https://api.anthropic.com"
@@ -35,17 +37,6 @@ TOOL = "give_reply"
 OWN_FIELDS = frozenset(
     {"model", "messages", "system", "stream", "max_tokens", "temperature", "top_p", "thinking"}
 ) | {"output_config", "tools", "tool_choice"}
-
-# What a 400 says of a setting that every request of the run has, and what to do about it.
-_OF_ALL_REQUESTS = {
-    "credit balance": "the account has no credit left",
-    "temperature": "fixed_sampling=true sends neither temperature nor top_p",
-    "top_p": "fixed_sampling=true sends neither temperature nor top_p",
-    "output_format": "structured=tool or structured=off holds the reply in another way, or not",
-    "output_config.format": "structured=tool or structured=off holds the reply in another way, or not",
-    "effort": "choose another effort=, or leave it away",
-    "thinking": "choose among thinking_budget=TOKENS, thinking=adaptive and thinking=off",
-}
 
 
 class Settings(HttpSettings):
@@ -74,8 +65,7 @@ class Settings(HttpSettings):
     def __post_init__(self) -> None:
         """Refuse options that exclude each other."""
         owner = f"anthropic:{self.name}"
-        if clash := sorted(OWN_FIELDS & self.extra.keys()):
-            raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+        check_extra(owner, self.extra, own=OWN_FIELDS)
         if self.thinking and self.thinking_budget is not None:
             raise UsageError(
                 f"{owner}: thinking={self.thinking} and thinking_budget={self.thinking_budget} exclude "
@@ -101,29 +91,36 @@ class MessagesDialect(Dialect):
     """
 
     host: ClassVar[str] = "api.anthropic.com"
+    path = "/v1/messages"
+    as_url = False
+    advice: ClassVar[Mapping[str, str]] = {
+        "credit balance": "the account has no credit left",
+        "temperature|top_p": "fixed_sampling=true sends neither temperature nor top_p",
+        "output_format|output_config.format": "structured=tool or structured=off holds the reply in another "
+        "way, or not",
+        "effort": "choose another effort=, or leave it away",
+        "thinking": "choose among thinking_budget=TOKENS, thinking=adaptive and thinking=off",
+    }
 
-    def __init__(self, server: Server, settings: Settings) -> None:
-        self._server = server
-        self._settings = settings
-        self._media = EncodedMedia(as_url=False)
+    _settings: Settings
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
-        pieces = Pieces()
         # The API refuses blocks of nothing but blanks; leaving them out takes no word away.
         parts = [p for p in prompt.parts if not isinstance(p, TextPart) or p.text.strip()]
         max_tokens = DEFAULT_MAX_TOKENS if sampling.max_tokens is None else sampling.max_tokens
-        body: dict[str, object] = {
+        return {
             "model": settings.name,
             "max_tokens": max_tokens + (settings.thinking_budget or 0),
             "messages": [{"role": "user", "content": [self._content(p, request, pieces) for p in parts]}],
+            "system": prompt.system or None,
+            **self._sampled(sampling),
+            "thinking": self._thinking(),
+            **self._output(prompt.reply_schema),
         }
-        if prompt.system:
-            body["system"] = prompt.system
-        body |= self._sampled(sampling) | self._thinking() | self._output(prompt.reply_schema)
-        return "/v1/messages", pieces.of(body | settings.extra)
 
     def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -160,43 +157,28 @@ class MessagesDialect(Dialect):
                 f"anthropic:{name} cannot think with top_p {top_p:g}: with thinking the API takes "
                 f"{LEAST_THINKING_TOP_P:g} to 1; leave --top-p away, or ask without thinking"
             )
-        fields: dict[str, object] = {}
-        if temperature is not None and temperature != OWN_TEMPERATURE:
-            fields["temperature"] = temperature
-        if top_p is not None:
-            fields["top_p"] = top_p
-        return fields
+        return {"temperature": None if temperature == OWN_TEMPERATURE else temperature, "top_p": top_p}
 
-    def _thinking(self) -> dict[str, object]:
+    def _thinking(self) -> dict[str, object] | None:
         if self._settings.thinking_budget is not None:
-            return {"thinking": {"type": "enabled", "budget_tokens": self._settings.thinking_budget}}
+            return {"type": "enabled", "budget_tokens": self._settings.thinking_budget}
         if self._settings.thinking == "adaptive":
-            return {"thinking": {"type": "adaptive", "display": "summarized"}}
-        return {"thinking": {"type": "disabled"}} if self._settings.thinking == "off" else {}
+            return {"type": "adaptive", "display": "summarized"}
+        return {"type": "disabled"} if self._settings.thinking == "off" else None
 
     def _output(self, schema: dict[str, object] | None) -> dict[str, object]:
         """The effort, and what holds the reply to a schema."""
         settings = self._settings
-        fields: dict[str, object] = {}
         config: dict[str, object] = {"effort": settings.effort} if settings.effort else {}
         if schema is not None and settings.structured == "format":
             config["format"] = {"type": "json_schema", "schema": output_schema(schema)}
-        if schema is not None and settings.structured == "tool":
-            tool = {"name": TOOL, "description": "Give the reply in this form.", "input_schema": schema}
-            fields = {"tools": [tool], "tool_choice": {"type": "tool", "name": TOOL}}
-        return fields | ({"output_config": config} if config else {})
+        if schema is None or settings.structured != "tool":
+            return {"output_config": config or None}
+        tool = {"name": TOOL, "description": "Give the reply in this form.", "input_schema": schema}
+        choice = {"type": "tool", "name": TOOL}
+        return {"output_config": config or None, "tools": [tool], "tool_choice": choice}
 
-    def fault(self, answer: Answer, request: Request) -> ModelError:
-        """See `Dialect.fault`; what every request of the run would be told is an `AccessError`."""
-        error = fault(answer, self._server)
-        if isinstance(error, RejectedRequestError) and answer.status == 400:
-            said = str(error).lower()
-            advice = next((advice for words, advice in _OF_ALL_REQUESTS.items() if words in said), None)
-            if advice is not None:
-                return AccessError(f"{error} ({advice})")
-        return error
-
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`."""
         body = decode(answer, self._server, kind=_Body, what="message", api="an Anthropic API")
         if body.content is None:
@@ -210,7 +192,6 @@ class MessagesDialect(Dialect):
             refusal=(details.explanation or details.category or "") if finish == "refusal" else "",
             model=body.model or "",
             usage=_usage(body.usage),
-            latency_s=latency_s,
         )
 
 
@@ -323,9 +304,6 @@ def create(settings: Settings) -> HttpModel:
         key_env=settings.api_key_env,
         key=read_key(settings.api_key_env, example="ANTHROPIC_API_KEY"),
     )
-    headers = {"content-type": "application/json", "anthropic-version": VERSION}
-    if server.key:
-        headers["authorization"] = f"Bearer {server.key}"
     used = msgspec.structs.replace(settings, base_url=server.address)
-    caller = Caller(server, headers=headers)
+    caller = Caller(server, headers={"anthropic-version": VERSION, **bearer(server.key)})
     return HttpModel(MessagesDialect(server, used), caller, used, identity=identity_of("anthropic", used))

@@ -5,15 +5,13 @@ not every choice holds exactly one number) the reply has no text, so that it is 
 every parser, and its `reasoning` says why. They give no log-probabilities: they hold no beliefs.
 """
 
-import hashlib
-import re
 from collections.abc import Callable, Sequence
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
 
+from vidence.ask.models.local import LocalModel, check_rule, drawn
 from vidence.contracts import Request
-from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Record, Reply
 from vidence.statistics.chance import longest_choice, numeric_median
 
@@ -32,21 +30,15 @@ class Settings(Record):
 
     def __post_init__(self) -> None:
         """Refuse rules that are not known, options of another rule, and a letter that is none."""
-        if self.rule not in RULES:
-            raise UnknownNameError("baseline", self.rule, RULES)
-        for option, rule in (("seed", "random"), ("letter", "constant")):
-            if getattr(self, option) is not None and self.rule != rule:
-                raise UsageError(f"baseline:{self.rule} has no option {option!r}; baseline:{rule} has it")
-        if self.letter is not None and not re.fullmatch("[A-Za-z]", self.letter):
-            raise UsageError(f"baseline:constant: letter={self.letter!r} is not one letter, for example C")
+        owners = {"seed": "random", "letter": "constant"}
+        check_rule(f"baseline:{self.rule}", self, kind="baseline", known=RULES, options=owners)
 
 
-class BaselineModel:
+class BaselineModel(LocalModel):
     """One rule that turns a request into a letter, or None where it does not apply."""
 
     looks = False
     by_item = True
-    max_in_flight: int | None = None
 
     def __init__(self, identity: str, rule: Rule) -> None:
         self.identity = identity
@@ -62,17 +54,11 @@ class BaselineModel:
             reason = "not every choice holds exactly one number"
         return Reply(text="", reasoning=f"{self.identity} does not apply: {reason}", model=self.identity)
 
-    async def close(self) -> None:
-        """Nothing to let go of."""
-
 
 def _random(seed_option: int | None) -> Rule:
     def rule(request: Request) -> str:
         seed = (request.sampling.seed or 0) if seed_option is None else seed_option
-        words = f"{seed}:{request.item_id}:{request.sample}"
-        drawn = int.from_bytes(hashlib.sha256(words.encode()).digest())
-        letters = request.prompt.letters
-        return letters[drawn % len(letters)]
+        return drawn(request.prompt.letters, seed, request.item_id, request.sample)
 
     return rule
 

@@ -1,7 +1,7 @@
 """OpenAI's chat-completions protocol, which most servers of open models speak, too."""
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import msgspec
@@ -10,18 +10,15 @@ from msgspec import Meta
 from vidence.ask.models.answers import (
     Answer,
     Likely,
-    Position,
-    Server,
     choice_logps,
     decode,
-    fault,
     finish_of,
     without_reply,
 )
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.http import Dialect, HttpSettings
 from vidence.contracts import Request
-from vidence.errors import ModelError, RejectedRequestError, TransientModelError
+from vidence.errors import RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Part, Reply, Sampling, TextPart, Usage, VideoPart
 
 OPENAI_HOST = "api.openai.com"
@@ -33,12 +30,7 @@ API = "an OpenAI-compatible API"
 _SCHEMA_WORDS = re.compile(
     r"response_format|json_schema|text\.format|guided|structured|grammar", re.IGNORECASE
 )
-_UNSUPPORTED = re.compile(r"[Uu]nsupported (?:value|parameter): '(\w+)'")
-_ADVICE = {
-    "temperature": "fixed_sampling=true sends neither temperature nor top_p",
-    "top_p": "fixed_sampling=true sends neither temperature nor top_p",
-    "max_tokens": "give max_tokens_field=max_completion_tokens",
-}
+_UNSUPPORTED = "unsupported (?:value|parameter): "
 
 Effort: TypeAlias = Literal["none", "minimal", "low", "medium", "high", "xhigh", "max"]
 
@@ -77,21 +69,24 @@ class ChatDialect(Dialect):
     """``POST /chat/completions``."""
 
     host = OPENAI_HOST
+    path = "/chat/completions"
     own_fields: ClassVar[frozenset[str]] = frozenset(
         {"model", "messages", "stream", "n", "temperature", "top_p", "max_tokens", "max_completion_tokens"}
     ) | {"seed", "logprobs", "top_logprobs"}
     schema_field: ClassVar[str] = "response_format"
+    advised = RejectedRequestError
+    advice: ClassVar[Mapping[str, str]] = {
+        f"{_UNSUPPORTED}'(temperature|top_p)'": "fixed_sampling=true sends neither temperature nor top_p",
+        f"{_UNSUPPORTED}'max_tokens'": "give max_tokens_field=max_completion_tokens",
+    }
 
-    def __init__(self, server: Server, settings: Settings) -> None:
-        self._server = server
-        self._settings = settings
-        self._media = EncodedMedia()
+    _settings: Settings
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
-        pieces = Pieces()
         content: object
         if len(prompt.parts) == 1 and isinstance(prompt.parts[0], TextPart):
             content = prompt.parts[0].text  # read by servers that know nothing of parts, too
@@ -100,16 +95,22 @@ class ChatDialect(Dialect):
         messages: list[dict[str, object]] = [{"role": "user", "content": content}]
         if prompt.system:
             messages.insert(0, {"role": "system", "content": prompt.system})
-        body: dict[str, object] = {"model": settings.name, "messages": messages}
-        body |= self._sampled(sampling, limit=settings.max_tokens_field or "max_tokens") | self._thinking()
-        if sampling.seed is not None:
+        schema, budget = self._schema(request, leave_out), settings.thinking_budget
+        thinking = {"enable_thinking": bool(budget), **({"thinking_budget": budget} if budget else {})}
+        body = {
+            "model": settings.name,
+            "messages": messages,
+            **self._sampled(sampling),
+            settings.max_tokens_field or "max_tokens": sampling.max_tokens,
             # The same seed for every sample would give the same reply several times.
-            body["seed"] = sampling.seed + request.sample
+            "seed": None if sampling.seed is None else sampling.seed + request.sample,
+            "reasoning_effort": settings.reasoning_effort,
+            "chat_template_kwargs": None if budget is None else thinking,
+            "response_format": schema and {"type": "json_schema", "json_schema": schema},
+        }
         if sampling.want_choice_logps and prompt.choices:
             body |= {"logprobs": True, "top_logprobs": settings.top_logprobs}
-        if schema := self._schema(request, leave_out):
-            body["response_format"] = {"type": "json_schema", "json_schema": schema}
-        return "/chat/completions", pieces.of(body | settings.extra)
+        return body
 
     async def _content(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -124,25 +125,11 @@ class ChatDialect(Dialect):
                 url = pieces.mark(await self._media.of_video(part))
                 return {"type": "video_url", "video_url": {"url": url}}
 
-    def _sampled(self, sampling: Sampling, *, limit: str) -> dict[str, object]:
-        """The settings that both protocols have; those left to the server are absent."""
-        is_fixed = self._settings.fixed_sampling
-        fields: dict[str, object | None] = {
-            "temperature": None if is_fixed else sampling.temperature,
-            "top_p": None if is_fixed else sampling.top_p,
-            limit: sampling.max_tokens,
-        }
-        return {name: value for name, value in fields.items() if value is not None}
-
-    def _thinking(self) -> dict[str, object]:
-        settings = self._settings
-        fields: dict[str, object] = {}
-        if settings.reasoning_effort:
-            fields["reasoning_effort"] = settings.reasoning_effort
-        if settings.thinking_budget is not None:
-            budget = {"thinking_budget": settings.thinking_budget} if settings.thinking_budget else {}
-            fields["chat_template_kwargs"] = {"enable_thinking": bool(budget), **budget}
-        return fields
+    def _sampled(self, sampling: Sampling) -> dict[str, object]:
+        """The settings that both protocols have under one name."""
+        if self._settings.fixed_sampling:
+            return {}
+        return {"temperature": sampling.temperature, "top_p": sampling.top_p}
 
     def _schema(self, request: Request, leave_out: Collection[str]) -> dict[str, object] | None:
         """The form that the reply is to have; None where none is sent."""
@@ -158,15 +145,7 @@ class ChatDialect(Dialect):
             return ""
         return SCHEMA if _SCHEMA_WORDS.search(answer.body.decode(errors="replace")) else ""
 
-    def fault(self, answer: Answer, request: Request) -> ModelError:
-        """The error, with the option that helps against a setting that the model does not take."""
-        error = fault(answer, self._server)
-        named = _UNSUPPORTED.search(str(error))
-        if not isinstance(error, RejectedRequestError) or named is None or named[1] not in _ADVICE:
-            return error
-        return RejectedRequestError(f"{error} ({_ADVICE[named[1]]})")
-
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`."""
         body = decode(answer, self._server, kind=_Body, what="chat completion", api=API)
         if not body.choices:
@@ -186,7 +165,6 @@ class ChatDialect(Dialect):
             refusal=refusal,
             model=body.model or "",
             usage=Usage(input_tokens=usage.prompt_tokens, output_tokens=usage.completion_tokens),
-            latency_s=latency_s,
             choice_logps=choice_logps((t.position for t in tokens), letters),
         )
 
@@ -222,10 +200,10 @@ class Token(msgspec.Struct):
     top_logprobs: list[_Likely] | None = None
 
     @property
-    def position(self) -> Position:
+    def position(self) -> tuple[str, Sequence[Likely]]:
         """The token as `choice_logps` takes it."""
-        tops = [Likely(t.token, t.logprob) for t in self.top_logprobs or ()]
-        return Position(Likely(self.token, self.logprob), tops or None)
+        tops = [(t.token, t.logprob) for t in self.top_logprobs or ()]
+        return self.token, [*tops, (self.token, self.logprob)] if tops else ()
 
 
 class _Logprobs(msgspec.Struct):

@@ -6,7 +6,8 @@ and is uploaded once per run where it is not.
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import zip_longest
 from typing import Annotated, ClassVar, Literal
 
 import msgspec
@@ -16,16 +17,22 @@ from vidence.ask.models.answers import (
     Answer,
     Finish,
     Likely,
-    Position,
     Server,
     choice_logps,
     decode,
-    fault,
     without_reply,
 )
-from vidence.ask.models.encoded import EncodedMedia, Pieces
+from vidence.ask.models.encoded import Pieces
 from vidence.ask.models.gemini_files import DEFAULT_VERSION, Files, UploadSettings
-from vidence.ask.models.http import Caller, Dialect, HttpModel, check_address, identity_of, read_key
+from vidence.ask.models.http import (
+    Caller,
+    Dialect,
+    HttpModel,
+    check_address,
+    check_extra,
+    identity_of,
+    read_key,
+)
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Part, Reply, TextPart, Usage, VideoPart
@@ -40,10 +47,13 @@ HARMS = (
     "HARM_CATEGORY_SEXUALLY_EXPLICIT",
     "HARM_CATEGORY_DANGEROUS_CONTENT",
 )
-_OWN_FIELDS = frozenset({"contents", "systemInstruction", "safetySettings"})
-_OWN_SETTINGS = frozenset(
-    {"temperature", "topP", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema"}
-) | {"thinkingConfig", "responseLogprobs", "logprobs", "mediaResolution", "candidateCount"}
+_OWN_SETTINGS = (
+    *("temperature", "topP", "maxOutputTokens", "seed", "responseMimeType", "responseJsonSchema"),
+    *("thinkingConfig", "responseLogprobs", "logprobs", "mediaResolution", "candidateCount"),
+)
+_OWN_FIELDS = {"contents", "systemInstruction", "safetySettings"} | {
+    f"generationConfig.{field}" for field in _OWN_SETTINGS
+}
 _NAME = re.compile(r"[A-Za-z0-9_.:/-]+")
 _VERSION = re.compile(r"v\d+(alpha|beta)?\d*")
 
@@ -62,14 +72,6 @@ _FINISH: dict[str, Finish] = {"STOP": "stop", "MAX_TOKENS": "length"}
 _FINISH.update((word, "refusal") for word in _STOPPED)
 # Reasons of a 400 that every request of the run would get.
 _OF_THE_KEY = {"API_KEY_INVALID", "API_KEY_EXPIRED", "API_KEY_SERVICE_BLOCKED", "SERVICE_DISABLED"}
-_OF_THE_PLACE = "location is not supported"
-_OF_ALL_REQUESTS = {
-    "thinking level": "choose another thinking_level=, or thinking_budget=",
-    "thinking_level": "choose another thinking_level=, or thinking_budget=",
-    "thinking budget": "choose another thinking_budget=, or thinking_level=",
-    "thinking is not": "leave thinking_budget= and thinking_level= away",
-    "thinking_config": "leave thinking_budget= and thinking_level= away",
-}
 
 
 class Settings(UploadSettings):
@@ -113,9 +115,8 @@ class Settings(UploadSettings):
                 f"{owner}: api_version={self.api_version!r} is no version; expected for example v1 or v1beta"
             )
         generation = self.extra.get("generationConfig")
-        own = _OWN_SETTINGS & generation.keys() if isinstance(generation, dict) else frozenset[str]()
-        if clash := sorted({*(_OWN_FIELDS & self.extra.keys()), *(f"generationConfig.{f}" for f in own)}):
-            raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+        inner = [f"generationConfig.{f}" for f in generation] if isinstance(generation, dict) else []
+        check_extra(owner, [*self.extra, *inner], own=_OWN_FIELDS)
         if self.thinking_level and self.thinking_budget is not None:
             raise UsageError(
                 f"{owner}: thinking_level={self.thinking_level} and thinking_budget={self.thinking_budget} "
@@ -127,34 +128,40 @@ class GeminiDialect(Dialect):
     """``POST /v1/models/NAME:generateContent``, and the File API for long videos."""
 
     host: ClassVar[str] = "generativelanguage.googleapis.com"
+    as_url = False
+    advice: ClassVar[Mapping[str, str]] = {
+        "location is not supported": "the API is not offered where this machine is",
+        "thinking[ _]level": "choose another thinking_level=, or thinking_budget=",
+        "thinking budget": "choose another thinking_budget=, or thinking_level=",
+        "thinking is not|thinking_config": "leave thinking_budget= and thinking_level= away",
+    }
+
+    _settings: Settings
 
     def __init__(self, caller: Caller, settings: Settings) -> None:
-        self._server = caller.server
-        self._settings = settings
-        self._media = EncodedMedia(as_url=False)
+        super().__init__(caller.server, settings)
+        folder = "" if settings.name.startswith(("models/", "tunedModels/")) else "models/"
+        self.path = f"/{settings.api_version or DEFAULT_VERSION}/{folder}{settings.name}:generateContent"
         self._files = Files(caller, settings, fault=self._fault)
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt, long videos are uploaded."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`; long videos are uploaded."""
         prompt, settings = request.prompt, self._settings
-        pieces = Pieces()
         parts = [await self._part(part, request, pieces) for part in prompt.parts]
-        body: dict[str, object] = {"contents": [{"role": "user", "parts": parts}]}
-        if prompt.system:
-            body["systemInstruction"] = {"role": "user", "parts": [{"text": prompt.system}]}
-        if generation := self._generation(request, leave_out):
-            body["generationConfig"] = generation
-        if settings.safety:
-            threshold = settings.safety.upper()
-            body["safetySettings"] = [{"category": harm, "threshold": threshold} for harm in HARMS]
-        name = (
-            settings.name
-            if settings.name.startswith(("models/", "tunedModels/"))
-            else f"models/{settings.name}"
-        )
-        version = settings.api_version or DEFAULT_VERSION
-        return f"/{version}/{name}:generateContent", pieces.of(_merged(body, settings.extra))
+        safety = [{"category": harm, "threshold": (settings.safety or "").upper()} for harm in HARMS]
+        system = {"role": "user", "parts": [{"text": prompt.system}]}
+        return {
+            "contents": [{"role": "user", "parts": parts}],
+            "systemInstruction": system if prompt.system else None,
+            "generationConfig": self._generation(request, leave_out) or None,
+            "safetySettings": safety if settings.safety else None,
+        }
+
+    def with_extra(self, body: dict[str, object]) -> dict[str, object]:
+        """See `Dialect.with_extra`; objects that both have are merged."""
+        return _merged(body, self._settings.extra)
 
     async def _part(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -216,20 +223,14 @@ class GeminiDialect(Dialect):
 
     def _fault(self, answer: Answer) -> ModelError:
         details = _details(answer)
-        error = fault(_with_wait(answer, details), self._server)
-        if not isinstance(error, RejectedRequestError):
-            return error
-        if not _OF_THE_KEY.isdisjoint({d.reason for d in details}):
+        error = super()._fault(_with_wait(answer, details))
+        if isinstance(error, RejectedRequestError) and not _OF_THE_KEY.isdisjoint(d.reason for d in details):
             return AccessError(
                 f"{error} (the key was read from the environment variable {self._server.key_env})"
             )
-        said = str(error).lower()
-        if _OF_THE_PLACE in said:
-            return AccessError(f"{error} (the API is not offered where this machine is)")
-        advice = next((advice for words, advice in _OF_ALL_REQUESTS.items() if words in said), None)
-        return error if advice is None else AccessError(f"{error} ({advice})")
+        return error
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`; a prompt or a reply that was blocked is a refusal."""
         body = decode(answer, self._server, kind=_Body, what="reply", api="a Gemini API")
         feedback = body.prompt_feedback or _Feedback()
@@ -252,7 +253,6 @@ class GeminiDialect(Dialect):
             refusal=refusal,
             model=body.model_version or "",
             usage=_usage(body.usage_metadata),
-            latency_s=latency_s,
             choice_logps=choice_logps(_positions(candidate.logprobs_result), letters),
         )
 
@@ -356,16 +356,13 @@ def _with_wait(answer: Answer, details: Sequence[_Detail]) -> Answer:
     return Answer(status=answer.status, headers=headers, body=answer.body)
 
 
-def _positions(logprobs: _Logprobs | None) -> list[Position]:
-    chosen = (logprobs.chosen_candidates if logprobs else None) or []
-    tops = (logprobs.top_candidates if logprobs else None) or []
-    found = []
-    for n, token in enumerate(chosen):
-        best = (
-            [Likely(t.token, t.log_probability) for t in tops[n].candidates or ()] if n < len(tops) else None
-        )
-        found.append(Position(Likely(token.token, token.log_probability), best))
-    return found
+def _positions(logprobs: _Logprobs | None) -> Iterator[tuple[str, Sequence[Likely]]]:
+    if logprobs is None:
+        return
+    for token, tops in zip_longest(logprobs.chosen_candidates or (), logprobs.top_candidates or ()):
+        if token is not None:
+            near = [(t.token, t.log_probability) for t in (*(tops.candidates or ()), token)] if tops else []
+            yield token.token, near
 
 
 def _usage(usage: _Usage | None) -> Usage:
@@ -396,10 +393,7 @@ def create(settings: Settings) -> HttpModel:
         key_env = "GOOGLE_API_KEY"
     key = read_key(key_env, example="GEMINI_API_KEY")
     server = Server(address=address, ends="before the version, /v1 or /v1beta", key_env=key_env, key=key)
-    headers = {"content-type": "application/json"}
-    if key:
-        headers["x-goog-api-key"] = key
     used = msgspec.structs.replace(settings, base_url=address)
-    caller = Caller(server, headers=headers)
+    caller = Caller(server, headers={"x-goog-api-key": key} if key else {})
     identity = identity_of("gemini", used, left_out={"inline_mb", "upload_timeout_s", "poll_s"})
     return HttpModel(GeminiDialect(caller, used), caller, used, identity=identity)

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Callable, Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Final, TypeVar
 from urllib.parse import urlsplit
 
 import anyio
@@ -12,10 +12,12 @@ import anyio.to_thread
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import Answer
+from vidence.ask.models.answers import Answer, decode
 from vidence.ask.models.http import Caller, HttpSettings
 from vidence.errors import ModelError, RejectedRequestError, TransientModelError
 from vidence.records import VideoPart
+
+ReadT = TypeVar("ReadT")
 
 _log = logging.getLogger(__name__)
 
@@ -114,14 +116,15 @@ class Files:
             raise RejectedRequestError(f"the video {part.path} cannot be read: {error}") from error
         if answer.headers.get("x-goog-upload-status") != "final":
             raise self._odd(part, "the upload is not finalized")
-        try:
-            sent = msgspec.json.decode(answer.body, type=_Sent).file
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise self._odd(part, str(error)) from error
+        sent = self._read(answer, _Sent).file
         if not sent.name or not sent.uri:
             raise self._odd(part, "a file without name or uri")
         self._names.append(sent.name)
         return sent
+
+    def _read(self, answer: Answer, kind: type[ReadT]) -> ReadT:
+        api = "an API with the File API of Gemini"
+        return decode(answer, self._caller.server, kind=kind, what="uploaded file", api=api)
 
     def _odd(self, part: VideoPart, what: str) -> TransientModelError:
         address = self._caller.server.address
@@ -188,13 +191,9 @@ class Files:
                 del self._uploaded[part.digest]
                 error = TransientModelError(f"{error} (the video is uploaded again at the next try)")
             raise error
-        what = f"{self._caller.server.address} says of {sent.name} what the File API does not: "
-        try:
-            file = msgspec.json.decode(answer.body, type=_File)
-        except (msgspec.DecodeError, UnicodeDecodeError) as error:
-            raise TransientModelError(f"{what}{error}") from error
+        file = self._read(answer, _File)
         if file.state == "ACTIVE" and not (file.name and file.uri):
-            raise TransientModelError(f"{what}a file without name or uri")
+            raise self._odd(part, f"{sent.name} is ready, and is a file without name or uri")
         return file
 
     def forget_lost(self, answer: Answer, parts: Collection[VideoPart]) -> bool:

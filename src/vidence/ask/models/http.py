@@ -14,10 +14,11 @@ import anyio
 import msgspec
 from msgspec import Meta
 
-from vidence.ask.models.answers import Answer, Server, declined
+from vidence.ask.models.answers import Answer, Server, declined, fault
+from vidence.ask.models.encoded import EncodedMedia, Pieces
 from vidence.ask.models.settings import Count, spec_of
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, TransientModelError, UsageError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Record, Reply
 
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ class HttpSettings(Record):
 
 
 NOT_IN_IDENTITY = frozenset({"name", "api_key_env", "timeout_s", "max_in_flight"})
+
+
+def check_extra(owner: str, given: Collection[str], *, own: Collection[str]) -> None:
+    """Refuse fields of `extra` that the plan or vidence sets.
+
+    Raises:
+        UsageError: there is one.
+    """
+    if clash := sorted(set(own).intersection(given)):
+        raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
 
 
 def identity_of(provider: str, settings: HttpSettings, *, left_out: Collection[str] = ()) -> str:
@@ -116,6 +127,11 @@ def read_key(variable: str, *, example: str) -> str:
     return key
 
 
+def bearer(key: str) -> dict[str, str]:
+    """The header with a key; none where there is no key."""
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
 class _InPieces:
     """A body that is handed over a few pieces at a time; can be read again."""
 
@@ -146,7 +162,7 @@ class Caller:
     def __init__(self, server: Server, *, headers: Mapping[str, str]) -> None:
         """`headers` go with every request and hold the key."""
         self.server = server
-        self._headers = headers
+        self._headers = {"user-agent": "vidence", "content-type": "application/json", **headers}
         self._client: httpx2.AsyncClient | None = None
         self._routes: dict[str, httpx2.URL] = {}  # taking an address apart costs a hundredth of a request
 
@@ -162,7 +178,7 @@ class Caller:
             import httpx2
 
             self._client = httpx2.AsyncClient(
-                headers={"user-agent": "vidence", **self._headers},
+                headers=self._headers,
                 timeout=httpx2.Timeout(None, connect=CONNECT_TIMEOUT_S),
                 limits=httpx2.Limits(max_connections=None, max_keepalive_connections=None),
                 # A proxy can never reach what "localhost" means here.
@@ -244,13 +260,26 @@ class Dialect(ABC):
     """One protocol: how a request is written, and how its answer is read."""
 
     host: ClassVar[str]  # of the provider itself, which answers nobody without a key
+    path: str  # behind the address
+    as_url: ClassVar[bool] = True  # whether images are data URLs
+    # What a 400 or 422 says of a setting that every request has, a pattern, and what helps against it.
+    advice: ClassVar[Mapping[str, str]] = {}
+    advised: ClassVar[type[ModelError]] = AccessError
+
+    def __init__(self, server: Server, settings: HttpSettings) -> None:
+        self._server = server
+        self._settings = settings
+        self._media = EncodedMedia(as_url=self.as_url)
 
     @abstractmethod
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """The path behind the address, and the body in pieces.
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """The body without `extra`; text and images stay in the order of the prompt, None is not sent.
 
         Args:
             request: what to ask.
+            pieces: where encoded media are marked.
             leave_out: optional parts that the server does not take, as named by `refused`.
 
         Raises:
@@ -259,22 +288,40 @@ class Dialect(ABC):
         """
 
     @abstractmethod
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """The reply in an answer of status 2xx.
 
         Args:
             answer: what came back.
             letters: those whose log-probabilities were asked for; empty if none were.
-            latency_s: how long it took, in seconds.
 
         Raises:
             TransientModelError: not UTF-8, not JSON, or no reply in it.
             ModelError: an error dressed as an answer.
         """
 
-    @abstractmethod
+    async def written(self, request: Request, *, leave_out: Collection[str]) -> Sequence[bytes]:
+        """The body in pieces; see `body`."""
+        self._media.next_request()
+        pieces = Pieces()
+        body = await self.body(request, pieces, leave_out=leave_out)
+        return pieces.of(self.with_extra({name: value for name, value in body.items() if value is not None}))
+
+    def with_extra(self, body: dict[str, object]) -> dict[str, object]:
+        """The body with the fields of `extra`."""
+        return body | self._settings.extra
+
     def fault(self, answer: Answer, request: Request) -> ModelError:
         """The error that stands for an answer of another status."""
+        return self._fault(answer)
+
+    def _fault(self, answer: Answer) -> ModelError:
+        error = fault(answer, self._server)
+        if isinstance(error, RejectedRequestError) and answer.status in {400, 422}:
+            said = str(error).lower()
+            advice = next((helps for words, helps in self.advice.items() if re.search(words, said)), None)
+            return self.advised(f"{error} ({advice})") if advice else error
+        return error
 
     def refused(self, answer: Answer, request: Request) -> str:
         """The optional part of the request because of which the server rejects it; empty for none."""
@@ -309,10 +356,10 @@ class HttpModel:
         self._check_key()
         leave_out = self._refused
         while True:
-            path, pieces = await self._dialect.body(request, leave_out=leave_out)
+            pieces = await self._dialect.written(request, leave_out=leave_out)
             start_s = time.perf_counter()
             with self._caller.within(self._timeout_s):
-                answer = await self._caller.send("POST", path, pieces)
+                answer = await self._caller.send("POST", self._dialect.path, pieces)
             latency_s = time.perf_counter() - start_s
             refused = self._dialect.refused(answer, request)
             if not refused or refused in leave_out:
@@ -321,7 +368,8 @@ class HttpModel:
             leave_out |= {refused}
         if answer.is_success:
             letters = request.prompt.letters if request.sampling.want_choice_logps else ()
-            return self._dialect.read(answer, letters=letters, latency_s=latency_s)
+            reply = self._dialect.read(answer, letters=letters)
+            return msgspec.structs.replace(reply, latency_s=latency_s)
         if said := declined(answer, self._caller.server):
             return Reply(text="", finish="refusal", refusal=said, latency_s=latency_s)
         raise self._dialect.fault(answer, request)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from vidence.contracts import Request
 from vidence.errors import MediaError, RejectedRequestError, UsageError
@@ -37,5 +38,5 @@ def pixels_of(part: ImagePart, images: Mapping[str, bytes]) -> NDArray[np.uint8]
         )
     try:
         return decode_image(images[part.digest])
-    except MediaError as error:
+    except (MediaError, Image.DecompressionBombError) as error:
         raise RejectedRequestError(f"image {part.digest[:12]} cannot be read: {error}") from error

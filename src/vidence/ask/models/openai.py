@@ -11,7 +11,15 @@ import msgspec
 
 from vidence.ask.models.answers import Server
 from vidence.ask.models.chat import OPENAI_HOST, ChatDialect, Effort, Settings
-from vidence.ask.models.http import Caller, HttpModel, check_address, identity_of, read_key
+from vidence.ask.models.http import (
+    Caller,
+    HttpModel,
+    bearer,
+    check_address,
+    check_extra,
+    identity_of,
+    read_key,
+)
 from vidence.ask.models.responses import ResponsesDialect
 from vidence.errors import UsageError
 
@@ -35,8 +43,7 @@ def _check(settings: Settings, dialect: type[ChatDialect], server: Server) -> No
         )
         if is_set
     }
-    if clash := sorted(own & settings.extra.keys()):
-        raise UsageError(f"{owner}: extra must not set {', '.join(clash)}; the plan or vidence sets them")
+    check_extra(owner, settings.extra, own=own)
     if is_chat and settings.reasoning_summary:
         raise UsageError(f"{owner}: reasoning_summary needs api=responses")
     if not is_chat and (settings.max_tokens_field or settings.thinking_budget is not None):
@@ -72,8 +79,7 @@ def create(settings: Settings) -> HttpModel:
     used = msgspec.structs.replace(
         settings, base_url=server.address, max_tokens_field=_max_tokens_field(settings, server)
     )
-    headers = {"content-type": "application/json"}
-    if server.key:
-        headers["authorization"] = f"Bearer {server.key}"
-    caller = Caller(server, headers=headers)
-    return HttpModel(kind(server, used), caller, settings, identity=identity_of("openai", used))
+    identity = identity_of("openai", used)
+    return HttpModel(
+        kind(server, used), Caller(server, headers=bearer(server.key)), settings, identity=identity
+    )

@@ -30,6 +30,7 @@ import msgspec
 from msgspec import Meta
 
 from vidence.ask.models.images import pixels_of
+from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.looks import look_of
@@ -37,8 +38,7 @@ from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
-from vidence.errors import RejectedRequestError, UnknownNameError, UsageError
-from vidence.records import ImagePart, Record, Reply, VideoPart
+from vidence.records import ImagePart, Record, Reply
 
 VERSION = 1
 WRITER: Final = "writer"
@@ -64,13 +64,9 @@ class Settings(Record):
 
     def __post_init__(self) -> None:
         """Refuse names that are not known, options of another model, and a letter that is none."""
-        if self.name not in (*MODEL_NAMES, WRITER):
-            raise UnknownNameError("simulated model", self.name, (*MODEL_NAMES, WRITER))
-        for option, name in (("letter", "letter-biased"), ("memory", "forgetful")):
-            if getattr(self, option) is not None and self.name != name:
-                raise UsageError(f"phantom:{self.name} has no option {option!r}; phantom:{name} has it")
-        if self.letter is not None and not re.fullmatch("[A-Za-z]", self.letter):
-            raise UsageError(f"phantom:{self.name}: letter={self.letter!r} is not one letter, for example C")
+        owners = {"letter": "letter-biased", "memory": "forgetful"}
+        known = (*MODEL_NAMES, WRITER)
+        check_rule(f"phantom:{self.name}", self, kind="simulated model", known=known, options=owners)
 
 
 class _Belief(Record):
@@ -148,23 +144,11 @@ def _closing(prompt: str, answer: str) -> str:
     return whole[:blank_start] + answer + whole[blank_end:]
 
 
-def _cut(text: str, max_tokens: int | None) -> tuple[str, bool]:
-    """The text, and whether `max_tokens` words were too few for it."""
-    words = re.findall(r"\s*\S+", text)
-    if max_tokens is None or len(words) <= max_tokens:
-        return text, False
-    return "".join(words[:max_tokens]), True
-
-
-class PhantomModel:
+class PhantomModel(LocalModel):
     """One simulated model; it keeps the codes of the images that it has seen.
 
     `reader` is its rule as `vidence.ask.phantom.planted.expected` takes it.
     """
-
-    looks = True
-    by_item = False
-    max_in_flight: int | None = None
 
     def __init__(self, reader: SimulatedModel) -> None:
         settings = {"letter-biased": f"?letter={reader.letter}", "forgetful": f"?memory={reader.memory}"}
@@ -183,8 +167,7 @@ class PhantomModel:
         prompt = request.prompt.text
         asked = understand(prompt)
         if asked is None:
-            text, is_cut = _cut(_CANNOT_TELL, request.sampling.max_tokens)
-            return Reply(text=text, finish="length" if is_cut else "stop", model=self._name)
+            return msgspec.structs.replace(said(_CANNOT_TELL, request), model=self._name)
         codes = await self._look(request)
         known = _remembered(self.reader, asked, codes)
         belief = _believe(self.reader, asked, known)
@@ -195,11 +178,9 @@ class PhantomModel:
         closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
         words = _words(asked, known)
         is_stepwise = _WANTS_STEPS.search(prompt) is not None
-        text, is_cut = _cut(f"{words}\n{closing}" if is_stepwise else closing, request.sampling.max_tokens)
-        return Reply(
-            text=text,
+        return msgspec.structs.replace(
+            said(f"{words}\n{closing}" if is_stepwise else closing, request),
             reasoning="" if is_stepwise else words,
-            finish="length" if is_cut else "stop",
             model=self._name,
             choice_logps=logps,
         )
@@ -212,15 +193,7 @@ class PhantomModel:
         """The codes in the images, in the order in which they are shown."""
         if self.reader.name == "blind":
             return []
-        parts: list[ImagePart] = []
-        for part in request.prompt.parts:
-            if isinstance(part, VideoPart):
-                raise RejectedRequestError(
-                    f"{self._name} reads images, not a whole video ({part.path}); "
-                    "use the layout images or montage"
-                )
-            if isinstance(part, ImagePart):
-                parts.append(part)
+        parts = images_shown(request, owner=self._name)
         found = {part: self._codes[_key(part)] for part in parts if _key(part) in self._codes}
         new = [part for part in parts if part not in found]
         if new:
@@ -264,12 +237,8 @@ _IS_PATH = re.compile(r"card_path", re.IGNORECASE)
 _NOTHING = "There is nobody to be seen."
 
 
-class CardWriter:
+class CardWriter(LocalModel):
     """Says what a figure looks like by the colour of its coat, and that it walks straight on."""
-
-    looks = True
-    by_item = False
-    max_in_flight: int | None = None
 
     def __init__(self) -> None:
         self.identity = f"phantom:{WRITER} v{VERSION}"
@@ -286,15 +255,7 @@ class CardWriter:
         if pictures:
             is_path = _IS_PATH.search(request.prompt.template) is not None
             text = _PATH if is_path else look_of(pictures).words
-        text, is_cut = _cut(text, request.sampling.max_tokens)
-        return Reply(
-            text=text,
-            finish="length" if is_cut else "stop",
-            model=f"phantom:{WRITER}",
-        )
-
-    async def close(self) -> None:
-        """Nothing to let go of."""
+        return msgspec.structs.replace(said(text, request), model=f"phantom:{WRITER}")
 
 
 def create(settings: Settings) -> PhantomModel | CardWriter:

@@ -10,7 +10,7 @@ would tell the answer, for it is most often the right choice that lacks one; so 
 by the id of the item, and says so in its reasoning.
 """
 
-import hashlib
+import functools
 import re
 import threading
 from collections.abc import Sequence
@@ -24,13 +24,14 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.ask.models.images import pixels_of
+from vidence.ask.models.local import LocalModel, drawn, images_shown
 from vidence.ask.models.pointlight_features import Seen, describe, find_dots, is_same, seen
 from vidence.ask.models.pointlight_references import Reference, dots_of, read_references, worded
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, MediaError, RejectedRequestError, UsageError
 from vidence.media.encode import Size
-from vidence.records import ImagePart, Record, Reply, VideoPart
+from vidence.records import Record, Reply
 
 Floats = NDArray[np.float64]
 VERSION = 2
@@ -76,12 +77,11 @@ class _Known:
     spread: tuple[Floats, ...]
 
 
-class PointlightModel:
+class PointlightModel(LocalModel):
     """The nearest neighbour among the clips of a folder."""
 
-    looks = True
     by_item = True
-    max_in_flight: int | None = 4
+    max_in_flight = 4
 
     def __init__(self, references: Sequence[Reference], settings: Settings, *, digest: str) -> None:
         chosen = "&".join(f"{f}={getattr(settings, f)}" for f in Settings.__struct_fields__ if f != "folder")
@@ -89,8 +89,8 @@ class PointlightModel:
         self._references = tuple(references)
         self._settings = settings
         self._size = Size.parse(settings.size)
-        self._dots: dict[int, tuple[tuple[Floats, ...], ...]] = {}
-        self._known: dict[tuple[int, ...], _Known] = {}
+        self._dots = functools.lru_cache(_KEPT)(self._dots_of_references)
+        self._known = functools.lru_cache(_KEPT)(self._look_at_references)
         self._lock = threading.Lock()
 
     async def reply(self, request: Request) -> Reply:
@@ -105,8 +105,8 @@ class PointlightModel:
     async def close(self) -> None:
         """Forget what was seen of the references."""
         with self._lock:
-            self._dots.clear()
-            self._known.clear()
+            self._dots.cache_clear()
+            self._known.cache_clear()
 
     def _answer(self, request: Request) -> Reply:
         letters, choices = request.prompt.letters, request.prompt.choices
@@ -136,11 +136,9 @@ class PointlightModel:
 
     def _guess(self, request: Request, reason: str) -> Reply:
         letters = request.prompt.letters
-        words = f"{request.item_id}:{request.sample}"
-        drawn = int.from_bytes(hashlib.sha256(words.encode()).digest())
         even = dict.fromkeys(letters, -float(np.log(len(letters))))
         return Reply(
-            text=letters[drawn % len(letters)],
+            text=drawn(letters, request.item_id, request.sample),
             reasoning=f"A guess: {reason}.",
             model="pointlight-nn",
             choice_logps=even if request.sampling.want_choice_logps else None,
@@ -151,7 +149,11 @@ class PointlightModel:
         self, looked: Seen, positions: tuple[int, ...], *, item_id: str, choices: Sequence[str]
     ) -> list[float | None]:
         """The mean distance of the k nearest references of each choice; None where there is none."""
-        known = self._look_at_references(positions)
+        n_frames = max(self._settings.frames, *(p + 1 for p in positions))
+        if positions == tuple(range(len(positions))):
+            n_frames = len(positions)
+        with self._lock:
+            known = self._known(n_frames, positions)
         of_this = {r.digest for r in self._references if _is_about(item_id, r.clip_id)}
         ours = describe(looked)
         squared = np.zeros(len(known.clips))
@@ -173,27 +175,15 @@ class PointlightModel:
             found.append(float(near.mean()) if len(near) else None)
         return found
 
-    def _look_at_references(self, positions: tuple[int, ...]) -> _Known:
-        n_frames = max(self._settings.frames, *(p + 1 for p in positions))
-        if positions == tuple(range(len(positions))):
-            n_frames = len(positions)
-        with self._lock:
-            if (key := (n_frames, *positions)) not in self._known:
-                while len(self._known) >= _KEPT:
-                    self._known.pop(next(iter(self._known)))
-                self._known[key] = self._made(n_frames, positions)
-            return self._known[key]
+    def _dots_of_references(self, n_frames: int) -> tuple[tuple[Floats, ...], ...]:
+        stride = self._settings.stride
+        try:
+            return tuple(dots_of(r, n_frames, stride=stride, size=self._size) for r in self._references)
+        except MediaError as error:
+            raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
 
-    def _made(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
-        if n_frames not in self._dots:
-            try:
-                self._dots[n_frames] = tuple(
-                    dots_of(r, n_frames, stride=self._settings.stride, size=self._size)
-                    for r in self._references
-                )
-            except MediaError as error:
-                raise AccessError(f"pointlight-nn cannot read a reference: {error}") from error
-        views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots[n_frames]]
+    def _look_at_references(self, n_frames: int, positions: tuple[int, ...]) -> _Known:
+        views = [seen([dots[p] for p in positions if p < len(dots)]) for dots in self._dots(n_frames)]
         clips = tuple((r, v) for r, v in zip(self._references, views, strict=True) if v is not None)
         described = [describe(view) for _, view in clips]
         n_groups = min((len(d) for d in described), default=0)
@@ -217,17 +207,10 @@ def _shown(request: Request, grid: str) -> tuple[list[NDArray[np.uint8]], tuple[
     """The pictures of a request one by one, montages cut, and which frame of the selection each one is."""
     pictures: list[NDArray[np.uint8]] = []
     positions: list[int] = []
-    for part in request.prompt.parts:
-        if isinstance(part, VideoPart):
-            raise RejectedRequestError(
-                f"pointlight-nn reads images, not a whole video ({part.path}); "
-                "use the layout images or montage"
-            )
-        if isinstance(part, ImagePart):
-            picture = pixels_of(part, request.images)
-            cells = [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
-            pictures += cells
-            positions += part.frames or (len(positions),)
+    for part in images_shown(request, owner="pointlight-nn"):
+        picture = pixels_of(part, request.images)
+        pictures += [picture] if len(part.frames) < 2 else _cells(picture, grid, len(part.frames))
+        positions += part.frames or (len(positions),)
     in_time = sorted(range(len(positions)), key=lambda i: positions[i])
     return [pictures[i] for i in in_time], tuple(positions[i] for i in in_time)
 

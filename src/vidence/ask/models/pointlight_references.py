@@ -1,8 +1,6 @@
 """The clips that the nearest neighbour is looked for among: a folder in ActPLD's format."""
 
-import csv
 import hashlib
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +9,8 @@ from typing import Literal, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.ask import files
+from vidence.ask.files import FieldError
 from vidence.ask.models.pointlight_features import find_dots
 from vidence.errors import DataError, MediaError
 from vidence.media.encode import Size
@@ -70,19 +70,17 @@ def read_references(folder: Path) -> tuple[tuple[Reference, ...], str]:
 
 
 def _rows(path: Path, needed: Sequence[str]) -> tuple[list[dict[str, str]], bytes]:
-    try:
-        content = path.read_bytes()
-        reader = csv.DictReader(io.StringIO(content.decode("utf-8-sig"), newline=""))
-        rows = [{k.strip(): (v or "").strip() for k, v in row.items() if k} for row in reader]
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
+    """The rows of a table by column, and its bytes."""
+    if not path.is_file():
         raise DataError(
-            f"{path} cannot be read: {error}; pointlight-nn needs a folder with clips.csv and labels.csv "
+            f"there is no {path}; pointlight-nn needs a folder with clips.csv and labels.csv "
             "(docs/benchmarks/actpld.md)"
-        ) from error
-    absent = [name for name in needed if name not in [f.strip() for f in reader.fieldnames or ()]]
-    if absent:
-        raise DataError(f"{path}: no column {' and '.join(absent)}; expected {', '.join(needed)}")
-    return rows, content
+        )
+    file = files.read(path, what="a table")
+    try:
+        return [files.usable(row) for _, row in files.csv_rows(file, needed=needed)], file.content
+    except FieldError as error:
+        raise DataError(f"{path}: {error}") from error
 
 
 def _digest(path: Path) -> str:

@@ -3,29 +3,25 @@
 FILE holds JSON lines, a JSON list or CSV, plain or gzipped. No frame is looked at.
 """
 
-import csv
-import gzip
-import hashlib
-import io
-import sys
-import zlib
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, ClassVar, TypeVar
+from typing import Annotated, ClassVar, TypeAlias
 
 import msgspec
 from msgspec import Meta
 
+from vidence.ask import files
+from vidence.ask.files import DataFile, FieldError
 from vidence.ask.models.answers import finish_of
+from vidence.ask.models.local import LocalModel
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import DataError, RejectedRequestError, UsageError
 from vidence.records import Record, Reply
 
-DecodedT = TypeVar("DecodedT")
-Row = tuple[str, Mapping[str, object]]
+Row: TypeAlias = Mapping[str, object]
+_DECODER = msgspec.json.Decoder(dict[str, object])
 
 
 class Settings(Record):
@@ -57,110 +53,31 @@ class Recorded:
     reply: Reply
 
 
-def unpack(path: Path, content: bytes) -> bytes:
-    """The content of the file without gzip and byte order mark.
-
-    Raises:
-        DataError: a damaged gzip file.
-    """
-    if content[:2] == b"\x1f\x8b":
-        try:
-            content = gzip.decompress(content)
-        except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-            raise DataError(f"{path} is a damaged gzip file ({error}); copy or write it again") from error
-    return content.removeprefix(b"\xef\xbb\xbf")
-
-
-def rows(path: Path, content: bytes) -> Iterator[Row]:
-    """The rows of the unpacked content, each with its place (``FILE, line 3``).
+def rows(file: DataFile) -> Iterator[tuple[str, Row]]:
+    """The rows of a file, each with its place (``FILE, line 3``).
 
     Raises:
         DataError: not UTF-8, not JSON, not CSV, or a row that is not an object.
     """
-    suffixes = [s.lower() for s in path.suffixes if s.lower() != ".gz"]
-    if suffixes and suffixes[-1] == ".csv":
-        return _csv_rows(path, content)
-    if content.lstrip()[:1] == b"[":
-        return _list_rows(path, content)
-    return _line_rows(path, content)
-
-
-def _decode(place: str, content: bytes, kind: type[DecodedT]) -> DecodedT:
-    try:
-        return msgspec.json.decode(content, type=kind)
-    except UnicodeDecodeError as error:
-        raise DataError(f"{place}: not UTF-8 at byte {error.start}; write the file as UTF-8") from error
-    except msgspec.DecodeError as error:
-        raise DataError(
-            f"{place}: not JSON: {error}; expected one JSON object per line, a JSON list of objects, "
-            "or CSV in a file that ends in .csv"
-        ) from error
-
-
-def _row(place: str, value: object) -> Row:
-    if not isinstance(value, dict):
-        raise DataError(f"{place}: expected a JSON object, found {type(value).__name__}")
-    return place, value
-
-
-def _line_rows(path: Path, content: bytes) -> Iterator[Row]:
-    for number, line in enumerate(content.split(b"\n"), start=1):
-        if line.strip():
-            place = f"{path}, line {number}"
-            yield _row(place, _decode(place, line, object))
-
-
-def _list_rows(path: Path, content: bytes) -> Iterator[Row]:
-    for number, value in enumerate(_decode(str(path), content, list), start=1):
-        yield _row(f"{path}, entry {number}", value)
-
-
-@contextmanager
-def _long_fields() -> Iterator[None]:
-    """Let CSV fields be longer than the 131,072 characters that Python allows by itself."""
-    before = csv.field_size_limit(sys.maxsize)
-    try:
-        yield
-    finally:
-        csv.field_size_limit(before)
-
-
-def _csv_rows(path: Path, content: bytes) -> Iterator[Row]:
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        line = content[: error.start].count(b"\n") + 1
-        raise DataError(f"{path}, line {line}: not UTF-8; write the file as UTF-8") from error
-    read: list[Row] = []
-    with _long_fields():
-        reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    is_csv = file.ending == ".csv"
+    for line, raw in files.csv_rows(file, is_verbatim=True) if is_csv else files.objects(file):
+        place = f"{file.path}, line {line}"
         try:
-            for values in reader:
-                place = f"{path}, line {reader.line_num}"
-                if None in values or None in values.values():
-                    n_columns = len(reader.fieldnames or ())
-                    raise DataError(
-                        f"{place}: the row has more or fewer than the header's {n_columns} fields"
-                    )
-                read.append((place, values))
-        except csv.Error as error:
-            raise DataError(f"{path}, line {reader.line_num}: not CSV: {error}") from error
-    return iter(read)
+            if isinstance(raw, FieldError):
+                raise raw
+            row: dict[str, object] = files.decoded(raw, _DECODER) if isinstance(raw, bytes) else {**raw}
+        except FieldError as error:
+            raise DataError(
+                f"{place}: {error}; expected one JSON object per line, a JSON list of objects, or CSV in a "
+                "file that ends in .csv"
+            ) from error
+        yield place, row
 
 
 # ------------------------------------------------------------------------------- one row, one reply
 
 
-def _required(place: str, row: Mapping[str, object], *, column: str, option: str) -> object:
-    if column not in row:
-        raise DataError(
-            f"{place}: no field {column!r}; found {', '.join(map(repr, row))}. "
-            f"Name the right one with {option}=FIELD (--replay-columns {option}=FIELD)"
-        )
-    return row[column]
-
-
-def _words(place: str, row: Mapping[str, object], *, column: str, option: str) -> str:
+def _words(place: str, row: Row, *, column: str, option: str) -> str:
     value = row.get(column) if column else None
     if value is None:
         return ""
@@ -172,7 +89,7 @@ def _words(place: str, row: Mapping[str, object], *, column: str, option: str) -
     return value
 
 
-def _sample(place: str, row: Mapping[str, object], column: str) -> int:
+def _sample(place: str, row: Row, column: str) -> int:
     value = row.get(column, 0) if column else 0
     if isinstance(value, str) and value.isdecimal():
         value = int(value)
@@ -181,19 +98,24 @@ def _sample(place: str, row: Mapping[str, object], column: str) -> int:
     return value
 
 
-def recorded(place: str, row: Mapping[str, object], columns: Settings) -> Recorded:
+def recorded(place: str, row: Row, columns: Settings) -> Recorded:
     """The reply that one row holds.
 
     Raises:
         DataError: a field is missing or not of its kind; the message names file, line and field.
     """
-    item_id = _required(place, row, column=columns.id, option="id")
+    for column, option in ((columns.id, "id"), (columns.text, "text")):
+        if column not in row:
+            raise DataError(
+                f"{place}: no field {column!r}; found {', '.join(map(repr, row))}. "
+                f"Name the right one with {option}=FIELD (--replay-columns {option}=FIELD)"
+            )
+    item_id = row[columns.id]
     if isinstance(item_id, bool) or not isinstance(item_id, str | int) or item_id == "":
         raise DataError(
             f"{place}, field {columns.id!r}: expected the id of an item (text or a whole number), "
             f"found {item_id!r}"
         )
-    _required(place, row, column=columns.text, option="text")
     refusal = _words(place, row, column=columns.refusal, option="refusal")
     finish = _words(place, row, column=columns.finish, option="finish")
     reply = Reply(
@@ -213,12 +135,11 @@ def recorded(place: str, row: Mapping[str, object], columns: Settings) -> Record
 # -------------------------------------------------------------------------------------- the model
 
 
-class ReplayModel:
+class ReplayModel(LocalModel):
     """Says what a file says about each item."""
 
     looks = False
     by_item = True
-    max_in_flight: int | None = None
 
     def __init__(self, replies: Mapping[str, Mapping[int, Reply]], *, identity: str, source: str) -> None:
         self.identity = identity
@@ -249,29 +170,22 @@ class ReplayModel:
             )
         return samples[request.sample]
 
-    async def close(self) -> None:
-        """Nothing to let go of."""
 
-
-def _keep_one(first: Recorded, second: Recorded) -> None:
-    if first.reply != second.reply:
-        raise DataError(
-            f"{second.place}: a second, different reply for item {second.item_id!r} (the first is at "
-            f"{first.place}); keep one, or tell them apart by a field that counts from 0, named "
-            "with sample=FIELD"
-        )
-
-
-def _replies(path: Path, content: bytes, columns: Settings) -> dict[str, dict[int, Reply]]:
-    found: dict[tuple[str, int], Recorded] = {}
-    for place, row in rows(path, unpack(path, content)):
-        one = recorded(place, row, columns)
-        _keep_one(found.setdefault((one.item_id, one.sample), one), one)
-    if not found:
-        raise DataError(f"{path} holds no reply; expected at least one row")
+def _replies(file: DataFile, columns: Settings) -> dict[str, dict[int, Reply]]:
+    first: dict[tuple[str, int], Recorded] = {}
     replies: dict[str, dict[int, Reply]] = {}
-    for (item_id, sample), one in found.items():
-        replies.setdefault(item_id, {})[sample] = one.reply
+    for place, row in rows(file):
+        one = recorded(place, row, columns)
+        known = first.setdefault((one.item_id, one.sample), one)
+        if known.reply != one.reply:
+            raise DataError(
+                f"{place}: a second, different reply for item {one.item_id!r} (the first is at "
+                f"{known.place}); keep one, or tell them apart by a field that counts from 0, named "
+                "with sample=FIELD"
+            )
+        replies.setdefault(one.item_id, {})[one.sample] = one.reply
+    if not replies:
+        raise DataError(f"{file.path} holds no reply; expected at least one row")
     return replies
 
 
@@ -281,14 +195,7 @@ def create(settings: Settings) -> ReplayModel:
     Raises:
         DataError: the file cannot be read, or a row is not what it should be.
     """
-    path = Path(settings.file).expanduser()
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise DataError(f"the recorded replies {path} cannot be read: {error}") from error
+    file = files.read(Path(settings.file).expanduser(), what="recorded replies")
     named = "&".join(f"{f}={getattr(settings, f)}" for f in settings.__struct_fields__ if f != "file")
-    return ReplayModel(
-        _replies(path, content, settings),
-        identity=f"replay:{hashlib.sha256(content).hexdigest()}?{named}",
-        source=str(path),
-    )
+    identity = f"replay:{file.content_hash}?{named}"
+    return ReplayModel(_replies(file, settings), identity=identity, source=str(file.path))

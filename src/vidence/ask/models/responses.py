@@ -1,7 +1,7 @@
 """OpenAI's Responses API; the server is asked not to store the exchange."""
 
 import logging
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 
 import msgspec
 
@@ -35,34 +35,34 @@ class ResponsesDialect(ChatDialect):
         "reasoning",
         "background",
     }
+    path = "/responses"
     schema_field = "text"
     _said_no_seed = False
 
-    async def body(self, request: Request, *, leave_out: Collection[str]) -> tuple[str, Sequence[bytes]]:
-        """See `Dialect.body`; text and images stay in the order of the prompt."""
-        self._media.next_request()
+    async def body(
+        self, request: Request, pieces: Pieces, *, leave_out: Collection[str]
+    ) -> dict[str, object]:
+        """See `Dialect.body`."""
         prompt, sampling, settings = request.prompt, request.sampling, self._settings
         if sampling.seed is not None and not self._said_no_seed:
             self._said_no_seed = True
             _log.warning("openai:%s: the Responses API has no seed; it is left out", settings.name)
-        pieces = Pieces()
         content = [self._input(part, request, pieces) for part in prompt.parts]
-        body: dict[str, object] = {
+        schema = self._schema(request, leave_out)
+        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
+        body = {
             "model": settings.name,
             "input": [{"role": "user", "content": content}],
             "store": False,
+            "instructions": prompt.system or None,
+            **self._sampled(sampling),
+            "max_output_tokens": sampling.max_tokens,
+            "reasoning": {name: value for name, value in reasoning.items() if value} or None,
+            "text": schema and {"format": {"type": "json_schema", **schema}},
         }
-        if prompt.system:
-            body["instructions"] = prompt.system
-        body |= self._sampled(sampling, limit="max_output_tokens")
-        reasoning = {"effort": settings.reasoning_effort, "summary": settings.reasoning_summary}
-        if any(reasoning.values()):
-            body["reasoning"] = {name: value for name, value in reasoning.items() if value}
         if sampling.want_choice_logps and prompt.choices:
             body |= {"include": ["message.output_text.logprobs"], "top_logprobs": settings.top_logprobs}
-        if schema := self._schema(request, leave_out):
-            body["text"] = {"format": {"type": "json_schema", **schema}}
-        return "/responses", pieces.of(body | settings.extra)
+        return body
 
     def _input(self, part: Part, request: Request, pieces: Pieces) -> dict[str, object]:
         match part:
@@ -79,7 +79,7 @@ class ResponsesDialect(ChatDialect):
                     "frames, or with api=chat where the server takes video_url"
                 )
 
-    def read(self, answer: Answer, *, letters: Collection[str], latency_s: float) -> Reply:
+    def read(self, answer: Answer, *, letters: Collection[str]) -> Reply:
         """See `Dialect.read`. Output tokens include those of the reasoning.
 
         Raises:
@@ -107,7 +107,6 @@ class ResponsesDialect(ChatDialect):
             refusal=refusal,
             model=body.model or "",
             usage=Usage(input_tokens=usage.input_tokens, output_tokens=usage.output_tokens),
-            latency_s=latency_s,
             choice_logps=choice_logps((t.position for p in said for t in p.logprobs or []), letters),
         )
 

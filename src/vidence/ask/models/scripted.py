@@ -5,15 +5,16 @@ tries in ten fail, the same ones each time.
 """
 
 import hashlib
-import re
 from collections import Counter
 from collections.abc import Callable
 from typing import Annotated, ClassVar, Literal
 from urllib.parse import quote, unquote
 
 import anyio
+import msgspec
 from msgspec import Meta
 
+from vidence.ask.models.local import LocalModel, said
 from vidence.contracts import Request
 from vidence.errors import (
     AccessError,
@@ -60,11 +61,8 @@ def _is_chosen(share: float, *words: object) -> bool:
     return int.from_bytes(digest[:8]) < share * 2**64
 
 
-class ScriptedModel:
+class ScriptedModel(LocalModel):
     """One text for every request."""
-
-    by_item = False
-    max_in_flight: int | None = None
 
     def __init__(self, settings: Settings) -> None:
         self._text = unquote(settings.text)
@@ -77,15 +75,8 @@ class ScriptedModel:
         """The text, cut off after `max_tokens` words; or the failure asked for."""
         await anyio.sleep(self._settings.delay_s)
         self._fail_if_chosen(request)
-        words = re.findall(r"\s*\S+", self._text)
-        limit = request.sampling.max_tokens
-        is_cut = limit is not None and limit < len(words)
-        return Reply(
-            text="".join(words[:limit]) if is_cut else self._text,
-            finish="length" if is_cut else "stop",
-            model="scripted",
-            latency_s=self._settings.delay_s,
-        )
+        reply = said(self._text, request)
+        return msgspec.structs.replace(reply, model="scripted", latency_s=self._settings.delay_s)
 
     def _fail_if_chosen(self, request: Request) -> None:
         fail = self._settings.fail
@@ -99,9 +90,6 @@ class ScriptedModel:
                 f"scripted failure {fail} for item {request.item_id!r}, "
                 f"try {self._n_tries[key]}, as asked for with fail={fail}"
             )
-
-    async def close(self) -> None:
-        """Nothing to let go of."""
 
 
 def create(settings: Settings) -> ScriptedModel:

@@ -13,7 +13,6 @@ import logging
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 from jinja2 import TemplateError
@@ -24,17 +23,20 @@ from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
     BatchingModel,
-    Content,
     Draw,
+    Job,
+    UnfitError,
+    Weights,
     WeightSettings,
     blank_tokens,
-    content_of,
+    conversation,
     draw_of,
     letter_tokens,
+    likeliest,
     wanted_letters,
 )
 from vidence.contracts import Request
-from vidence.errors import AccessError, RejectedRequestError, UsageError
+from vidence.errors import AccessError, UsageError
 from vidence.records import Reply, Usage
 
 if TYPE_CHECKING:
@@ -63,36 +65,6 @@ class Settings(WeightSettings):
             raise UsageError(
                 f"transformers: device={self.device!r} is none; expected auto, cpu, mps, cuda or cuda:NUMBER"
             )
-
-
-class TransformersModel(BatchingModel["Checkpoint"]):
-    """One checkpoint in this process.
-
-    The device and the size of batches are not part of the identity: they do not decide what is said.
-    """
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        default = CPU_BATCH_SIZE if settings.device == "cpu" else GPU_BATCH_SIZE
-        identity = spec_of(
-            f"transformers:{source.name}@{source.content}",
-            settings,
-            ("dtype", "attn", "trust_remote_code"),
-            always=("dtype",),
-        )
-        super().__init__(identity, max_in_flight=2 * (settings.batch_size or default))
-        self._source = source
-        self._settings = settings
-
-    def _kind(self, request: Request) -> Draw:
-        return draw_of(request)
-
-    def _batch_size(self, checkpoint: "Checkpoint", request: Request) -> int:
-        if draw_of(request).seed is not None:
-            return 1
-        return self._settings.batch_size or (CPU_BATCH_SIZE if checkpoint.is_on_cpu else GPU_BATCH_SIZE)
-
-    def _load(self) -> "Checkpoint":
-        return Checkpoint(self._source, self._settings)
 
 
 # ------------------------------------------------------------------------------------------ loading
@@ -214,27 +186,8 @@ def _prepare(processor: "ProcessorMixin", model: "PreTrainedModel") -> None:
 # ---------------------------------------------------------------------------------------- answering
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Job:
-    request: Request
-    messages: list[dict[str, str | Content]]
-    n_images: int
-
-
-def _job(request: Request) -> _Job | RejectedRequestError:
-    try:
-        content = content_of(request, owner="transformers", image_type="image")
-    except RejectedRequestError as error:
-        return error
-    messages: list[dict[str, str | Content]] = [{"role": "user", "content": content}]
-    if request.prompt.system:
-        system: Content = [{"type": "text", "text": request.prompt.system}]
-        messages.insert(0, {"role": "system", "content": system})
-    return _Job(request=request, messages=messages, n_images=sum(c["type"] == "image" for c in content))
-
-
-class _UnfitError(Exception):
-    """These requests cannot be answered together."""
+class _MemoryError(UnfitError):
+    """The memory of the device does not suffice for these requests."""
 
 
 class FirstLogps:
@@ -264,7 +217,7 @@ class FirstLogps:
         return scores
 
 
-class Checkpoint:
+class Checkpoint(Weights):
     """A processor and a model in memory.
 
     Raises (when made):
@@ -273,7 +226,7 @@ class Checkpoint:
 
     def __init__(self, source: Source, settings: Settings) -> None:
         self._name = source.name
-        self._threads = settings.threads
+        self._settings = settings
         self._processor, self._model = load(source, settings)
         vocabulary = self._processor.tokenizer.get_vocab()
         self._letters = letter_tokens(vocabulary)
@@ -281,10 +234,16 @@ class Checkpoint:
         self._ends = frozenset(self._model.generation_config.eos_token_id)
         self._n_positions = getattr(self._model.config.get_text_config(), "max_position_embeddings", None)
 
-    @property
-    def is_on_cpu(self) -> bool:
-        """Whether the model computes on the CPU."""
-        return bool(self._model.device.type == "cpu")
+    def batch_size(self, request: Request) -> int:
+        """One for a request with a seed, so that others do not use up its randomness."""
+        if draw_of(request).seed is not None:
+            return 1
+        is_on_cpu = self._model.device.type == "cpu"
+        return self._settings.batch_size or (CPU_BATCH_SIZE if is_on_cpu else GPU_BATCH_SIZE)
+
+    def job(self, request: Request) -> Job:
+        """See `Weights.job`."""
+        return Job(request=request, turns=conversation(request, owner="transformers", image_type="image"))
 
     def close(self) -> None:
         """Give the memory back to the device; nothing can be answered afterwards."""
@@ -294,54 +253,29 @@ class Checkpoint:
         gc.collect()
         torch.cuda.empty_cache()
 
-    def answer(self, requests: Sequence[Request]) -> list[Reply | RejectedRequestError]:
-        """Answer requests that have one `Draw` (a single one if it has a seed).
+    def parts(self, jobs: Sequence[Job], reason: UnfitError) -> list[list[int]]:
+        """By the number of images, which many processors want to be the same; else halves."""
+        counts = [job.n_images for job in jobs]
+        if isinstance(reason, _MemoryError) or len(set(counts)) == 1:
+            return super().parts(jobs, reason)
+        return [[i for i, n in enumerate(counts) if n == count] for count in sorted(set(counts))]
 
-        Each gets its reply or its own error.
-
-        Raises:
-            AccessError: the device has failed.
-        """
+    def together(self, jobs: Sequence[Job]) -> list[Reply]:
+        """Answer requests that have one `Draw` (a single one if it has a seed); see `Weights.together`."""
         import torch
 
-        if self._threads is not None:
-            torch.set_num_threads(self._threads)
-        jobs = [_job(request) for request in requests]
-        answers = iter(self._answer([job for job in jobs if isinstance(job, _Job)]))
-        return [next(answers) if isinstance(job, _Job) else job for job in jobs]
-
-    def _answer(self, jobs: list[_Job]) -> list[Reply | RejectedRequestError]:
-        import torch
-
-        if not jobs:
-            return []
-        is_memory = False
+        if self._settings.threads is not None:
+            torch.set_num_threads(self._settings.threads)
         try:
-            return [*self._answer_together(jobs)]
+            return self._generate(jobs)
         except torch.OutOfMemoryError as error:
-            is_memory = True
             reason = f"the memory of the device does not suffice ({error}); show fewer frames"
         except torch.AcceleratorError as error:
             raise AccessError(f"the device failed: {error}; start again") from error
-        except _UnfitError as error:
-            reason = str(error)
         torch.cuda.empty_cache()
-        if len(jobs) == 1:
-            return [RejectedRequestError(f"{jobs[0].request.item_id}: {reason}")]
-        counts = {job.n_images for job in jobs}
-        if len(counts) > 1 and not is_memory:
-            groups = [[i for i, job in enumerate(jobs) if job.n_images == n] for n in sorted(counts)]
-        else:
-            order, half = list(range(len(jobs))), len(jobs) // 2
-            groups = [order[:half], order[half:]]
-        found = {
-            i: a
-            for group in groups
-            for i, a in zip(group, self._answer([jobs[i] for i in group]), strict=True)
-        }
-        return [found[i] for i in range(len(jobs))]
+        raise _MemoryError(reason)
 
-    def _answer_together(self, jobs: list[_Job]) -> list[Reply]:
+    def _generate(self, jobs: Sequence[Job]) -> list[Reply]:
         import torch
 
         inputs = self._encode(jobs)
@@ -359,17 +293,17 @@ class Checkpoint:
         except (torch.OutOfMemoryError, torch.AcceleratorError):
             raise
         except FOREIGN as error:
-            raise _UnfitError(f"the model cannot take it: {type(error).__name__}: {error}") from error
+            raise UnfitError(f"the model cannot take it: {type(error).__name__}: {error}") from error
         new = tokens[:, inputs["input_ids"].shape[1] :].tolist()
         return [
             self._reply(job, row, n_input=n, logps=logps)
             for job, row, n, logps in zip(jobs, new, lengths, first.rows, strict=True)
         ]
 
-    def _encode(self, jobs: list[_Job]) -> "BatchFeature":
+    def _encode(self, jobs: Sequence[Job]) -> "BatchFeature":
         try:
             inputs = self._processor.apply_chat_template(
-                [job.messages for job in jobs],
+                [job.turns for job in jobs],
                 add_generation_prompt=True,
                 tokenize=True,
                 return_dict=True,
@@ -377,7 +311,7 @@ class Checkpoint:
                 processor_kwargs={"padding": True},
             )
         except (TemplateError, *FOREIGN) as error:
-            raise _UnfitError(f"the processor cannot take it: {type(error).__name__}: {error}") from error
+            raise UnfitError(f"the processor cannot take it: {type(error).__name__}: {error}") from error
         return inputs.to(self._model.device, self._model.dtype)
 
     def _room(self, lengths: list[int], max_tokens: int) -> int:
@@ -386,28 +320,24 @@ class Checkpoint:
         if left >= max_tokens:
             return max_tokens
         if len(lengths) > 1:
-            raise _UnfitError("one of the prompts nearly fills the context of the model")
+            raise UnfitError("one of the prompts nearly fills the context of the model")
         if left <= 0:
-            raise _UnfitError(
+            raise UnfitError(
                 f"the prompt has {lengths[0]} tokens, the model takes {self._n_positions}; "
                 "show fewer or smaller frames"
             )
         return left
 
-    def _reply(self, job: _Job, row: list[int], *, n_input: int, logps: dict[int, float]) -> Reply:
+    def _reply(self, job: Job, row: list[int], *, n_input: int, logps: dict[int, float]) -> Reply:
         end = next((i for i, token in enumerate(row) if token in self._ends), None)
         said = row if end is None else row[:end]
-        by_letter = {
-            letter: max(logps[token] for token in self._letters[letter])
-            for letter in wanted_letters(job.request)
-            if letter in self._letters
-        }
+        letters = {letter: self._letters.get(letter, ()) for letter in wanted_letters(job.request)}
         return Reply(
             text=self._processor.tokenizer.decode(said, skip_special_tokens=True),
             finish="length" if end is None else "stop",
             model=self._name,
             usage=Usage(input_tokens=n_input, output_tokens=len(said) + (end is not None)),
-            choice_logps=by_letter or None,
+            choice_logps=likeliest(logps, letters),
         )
 
 
@@ -441,10 +371,11 @@ def _randomness(draw: Draw) -> Iterator[None]:
         yield
 
 
-def create(settings: Settings) -> TransformersModel:
+def create(settings: Settings) -> BatchingModel:
     """The checkpoint in a folder, or in a repository on the hub.
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has.
+    Nothing is loaded before the first request, except that the hub is asked which commit it has. The device
+    and the size of batches are not part of the identity: they do not decide what is said.
 
     Raises:
         UsageError: torch or transformers are not installed, an option is wrong, or nothing is there.
@@ -456,4 +387,11 @@ def create(settings: Settings) -> TransformersModel:
                 f"transformers:{settings.name} needs {library}; run: pip install 'vidence[transformers]'"
             )
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
-    return TransformersModel(source, settings)
+    identity = spec_of(
+        f"transformers:{source.name}@{source.content}",
+        settings,
+        ("dtype", "attn", "trust_remote_code"),
+        always=("dtype",),
+    )
+    size = settings.batch_size or (CPU_BATCH_SIZE if settings.device == "cpu" else GPU_BATCH_SIZE)
+    return BatchingModel(identity, lambda: Checkpoint(source, settings), max_in_flight=2 * size, kind=draw_of)

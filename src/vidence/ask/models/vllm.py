@@ -14,8 +14,8 @@ import gc
 import importlib.util
 import logging
 import os
-from collections.abc import Collection, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, Protocol, TypeAlias
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import msgspec
 from jinja2 import TemplateError
@@ -27,16 +27,20 @@ from vidence.ask.models.settings import Count, spec_of
 from vidence.ask.models.weights import (
     FOREIGN,
     BatchingModel,
-    Content,
+    Job,
+    Outcome,
+    UnfitError,
+    Weights,
     WeightSettings,
     blank_tokens,
-    content_of,
+    conversation,
     draw_of,
     letter_tokens,
+    likeliest,
     wanted_letters,
 )
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import AccessError, TransientModelError, UsageError
 from vidence.records import Reply, Usage
 
 if TYPE_CHECKING:
@@ -53,8 +57,6 @@ ENVIRONMENT = {
 }
 
 _log = logging.getLogger(__name__)
-Conversation: TypeAlias = list[dict[str, str | Content]]
-Job: TypeAlias = tuple[Request, Conversation]
 
 
 class Settings(WeightSettings):
@@ -87,41 +89,12 @@ class Settings(WeightSettings):
 
 
 _IN_IDENTITY = ("dtype", "max_model_len", "seed", "trust_remote_code", "thinking", "structured", "engine")
-_OWN_ARGUMENTS = {
-    "dtype",
-    "gpu_memory_utilization",
-    "limit_mm_per_prompt",
-    "max_model_len",
-    "model",
-    "revision",
-    "seed",
-    "tensor_parallel_size",
-    "tokenizer_revision",
-    "trust_remote_code",
-}
-
-
-class VLLMModel(BatchingModel["Engine"]):
-    """One checkpoint in a vLLM engine. A script that asks it needs ``if __name__ == "__main__":``.
-
-    GPUs, memory and the size of batches are not part of the identity: they do not decide what is said.
-    """
-
-    def __init__(self, source: Source, settings: Settings) -> None:
-        head = f"vllm:{source.name}@{source.content}"
-        identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
-        super().__init__(identity, max_in_flight=2 * settings.batch_size)
-        self._source = source
-        self._settings = settings
-
-    def _kind(self, request: Request) -> Hashable:
-        return None  # the engine samples each request of a batch in its own way
-
-    def _batch_size(self, checkpoint: "Engine", request: Request) -> int:
-        return self._settings.batch_size
-
-    def _load(self) -> "Engine":
-        return Engine(self._source, self._settings)
+# Options that are arguments of `vllm.LLM` under the same name.
+_PASSED = (
+    *("dtype", "gpu_memory_utilization", "max_model_len", "seed"),
+    *("tensor_parallel_size", "trust_remote_code"),
+)
+_OWN_ARGUMENTS = {*_PASSED, "limit_mm_per_prompt", "model", "revision", "tokenizer_revision"}
 
 
 # ------------------------------------------------------------------------------------------ loading
@@ -131,15 +104,10 @@ def engine_arguments(source: Source, settings: Settings) -> dict[str, object]:
     """The arguments of ``vllm.LLM``; what is not set is left to vLLM."""
     images = settings.limit_mm_per_prompt
     fields: dict[str, object | None] = {
+        **{name: getattr(settings, name) for name in _PASSED},
         "model": source.place,
         "revision": source.revision or None,
         "tokenizer_revision": source.revision or None,
-        "trust_remote_code": settings.trust_remote_code,
-        "dtype": settings.dtype,
-        "seed": settings.seed,
-        "tensor_parallel_size": settings.tensor_parallel_size,
-        "max_model_len": settings.max_model_len,
-        "gpu_memory_utilization": settings.gpu_memory_utilization,
         "limit_mm_per_prompt": None if images is None else {"image": images},
     }
     return {name: value for name, value in fields.items() if value is not None} | settings.engine
@@ -174,7 +142,7 @@ def _start(source: Source, settings: Settings) -> "LLM":
 # ---------------------------------------------------------------------------------------- answering
 
 
-class Engine:
+class Engine(Weights):
     """A checkpoint in vLLM.
 
     Raises (when made):
@@ -197,37 +165,28 @@ class Engine:
         del self._llm
         gc.collect()
 
-    def answer(self, requests: Sequence[Request]) -> list[Reply | ModelError]:
-        """Answer requests, however each is sampled. Each gets its reply or its own error.
+    def batch_size(self, request: Request) -> int:
+        """The same for all: the engine samples each request of a batch in its own way."""
+        return self._settings.batch_size
 
-        Raises:
-            AccessError: the engine has failed.
-        """
-        jobs: list[Job | ModelError] = [_job(request) for request in requests]
-        answers = iter(self._answer([job for job in jobs if not isinstance(job, ModelError)]))
-        return [job if isinstance(job, ModelError) else next(answers) for job in jobs]
+    def job(self, request: Request) -> Job:
+        """See `Weights.job`."""
+        turns = conversation(request, owner="vllm", image_type="image_pil", has_plain_system=True)
+        return Job(request=request, turns=turns)
 
-    def _answer(self, jobs: list[Job]) -> list[Reply | ModelError]:
-        """Together; where one cannot be taken in halves, so that the others do not suffer for it."""
-        if not jobs:
-            return []
-        try:
-            outputs = self._chat(jobs, with_schema=self._takes_schemas)
-        except RejectedRequestError as error:
-            if len(jobs) == 1:
-                return [self._without_schema(jobs[0], error)]
-            half = len(jobs) // 2
-            return [*self._answer(jobs[:half]), *self._answer(jobs[half:])]
-        return [self._read(job, output) for job, output in zip(jobs, outputs, strict=True)]
+    def together(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """See `Weights.together`."""
+        return self._chat(jobs, with_schema=self._takes_schemas)
 
-    def _without_schema(self, job: Job, error: RejectedRequestError) -> Reply | ModelError:
+    def alone(self, job: Job, reason: UnfitError) -> Outcome:
         """A request that was not taken; once more without the schema of its reply, if it has one."""
+        error = super().alone(job, reason)
         is_worth_it = self._takes_schemas and self._settings.structured == "auto"
-        if not is_worth_it or job[0].prompt.reply_schema is None:
+        if not is_worth_it or job.request.prompt.reply_schema is None:
             return error
         try:
-            [output] = self._chat([job], with_schema=False)
-        except RejectedRequestError:
+            [outcome] = self._chat([job], with_schema=False)
+        except UnfitError:
             return error
         self._takes_schemas = False
         _log.warning(
@@ -235,36 +194,37 @@ class Engine:
             self._name,
             error,
         )
-        return self._read(job, output)
+        return outcome
 
-    def _chat(self, jobs: list[Job], *, with_schema: bool) -> "list[RequestOutput]":
-        """Raises RejectedRequestError where one of the requests cannot be taken; then none was answered."""
+    def _chat(self, jobs: Sequence[Job], *, with_schema: bool) -> list[Outcome]:
         from vllm.exceptions import VLLMError
         from vllm.v1.engine.exceptions import EngineDeadError
 
-        engine = self._llm.llm_engine
         thinking = self._settings.thinking
         try:
-            outputs: list[RequestOutput] = self._llm.chat(
-                [turns for _, turns in jobs],
-                [self._sampling(request, with_schema=with_schema) for request, _ in jobs],
+            outputs = self._llm.chat(
+                [job.turns for job in jobs],
+                [self._sampling(job.request, with_schema=with_schema) for job in jobs],
                 use_tqdm=False,
                 chat_template_kwargs=None if thinking is None else {"enable_thinking": thinking},
             )
         except EngineDeadError as error:
             raise AccessError(f"the engine of {self._name} has died: {error}; start again") from error
         except (VLLMError, TemplateError, *FOREIGN) as error:
-            if engine.has_unfinished_requests():  # answers of a batch that broke must not mix with the next
+            # Answers of a batch that broke must not mix with the next.
+            if self._llm.llm_engine.has_unfinished_requests():
                 raise AccessError(f"the engine of {self._name} failed: {error}; start again") from error
-            asked = ", ".join(request.item_id for request, _ in jobs[:3])
-            raise RejectedRequestError(
-                f"{asked}: the engine cannot take it: {type(error).__name__}: {error}"
-            ) from error
+            raise UnfitError(f"the engine cannot take it: {type(error).__name__}: {error}") from error
         if len(outputs) != len(jobs):
             raise AccessError(
                 f"the engine of {self._name} lost {len(jobs) - len(outputs)} requests; start again"
             )
-        return outputs
+        return [
+            read_output(
+                output, job.request, model=self._name, letter_tokens=self._letters, blanks=self._blanks
+            )
+            for job, output in zip(jobs, outputs, strict=True)
+        ]
 
     def _sampling(self, request: Request, *, with_schema: bool) -> "SamplingParams":
         from vllm import SamplingParams
@@ -273,56 +233,6 @@ class Engine:
         schema = request.prompt.reply_schema if with_schema else None
         held_to = None if schema is None else StructuredOutputsParams(json=schema)
         return SamplingParams(**sampling_fields(request, self._letters), structured_outputs=held_to)
-
-    def _read(self, job: Job, output: "RequestOutput") -> Reply | ModelError:
-        try:
-            return read_output(
-                output, job[0], model=self._name, letter_tokens=self._letters, blanks=self._blanks
-            )
-        except ModelError as error:
-            return error
-
-
-def _job(request: Request) -> Job | ModelError:
-    try:
-        return request, conversation(request)
-    except RejectedRequestError as error:
-        return error
-
-
-def conversation(request: Request) -> Conversation:
-    """The messages for ``LLM.chat``: parts in the order of the prompt, images as pictures in memory.
-
-    Raises:
-        RejectedRequestError: an image that cannot be decoded, or a video file.
-    """
-    content = content_of(request, owner="vllm", image_type="image_pil")
-    turns: Conversation = [{"role": "user", "content": content}]
-    if request.prompt.system:
-        turns.insert(0, {"role": "system", "content": request.prompt.system})
-    return turns
-
-
-class Likely(Protocol):
-    """One entry of ``vllm.logprobs.Logprob``: a natural-log probability over the whole vocabulary."""
-
-    logprob: float
-
-
-class Completion(Protocol):
-    """What is read of ``vllm.CompletionOutput``."""
-
-    text: str
-    token_ids: Sequence[int]
-    logprobs: Sequence[Mapping[int, Likely]] | None
-    finish_reason: str | None
-
-
-class Output(Protocol):
-    """What is read of ``vllm.RequestOutput``."""
-
-    prompt_token_ids: Sequence[int] | None
-    outputs: Sequence[Completion]
 
 
 def sampling_fields(request: Request, letter_tokens: Mapping[str, Collection[int]]) -> dict[str, object]:
@@ -350,14 +260,14 @@ def sampling_fields(request: Request, letter_tokens: Mapping[str, Collection[int
 
 
 def read_output(
-    output: Output,
+    output: "RequestOutput",
     request: Request,
     *,
     model: str,
     letter_tokens: Mapping[str, Collection[int]],
     blanks: Collection[int],
-) -> Reply:
-    """The reply in what the engine gave back.
+) -> Outcome:
+    """The reply in what the engine gave back, or the error where it broke the request off.
 
     Args:
         output: of this request, finished.
@@ -365,16 +275,16 @@ def read_output(
         model: the name of the checkpoint.
         letter_tokens: for each letter the tokens that write it.
         blanks: the tokens that write nothing but blanks.
-
-    Raises:
-        TransientModelError: the engine broke the request off.
     """
     completion = output.outputs[0]
     if completion.finish_reason in {"abort", "error", None}:
-        raise TransientModelError(
+        return TransientModelError(
             f"{request.item_id}: the engine broke the reply off (finish_reason {completion.finish_reason!r})"
         )
     letters = {letter: letter_tokens.get(letter, ()) for letter in wanted_letters(request)}
+    first = next((i for i, token in enumerate(completion.token_ids) if token not in blanks), None)
+    at_first = {} if first is None or not completion.logprobs else completion.logprobs[first]
+    logps = {token: found.logprob for token, found in at_first.items()}
     return Reply(
         text=completion.text,
         finish=finish_of(completion.finish_reason),
@@ -383,28 +293,16 @@ def read_output(
             input_tokens=None if output.prompt_token_ids is None else len(output.prompt_token_ids),
             output_tokens=len(completion.token_ids),
         ),
-        choice_logps=_letter_logps(completion, letters, blanks=blanks) or None,
+        choice_logps=likeliest(logps, letters),
     )
 
 
-def _letter_logps(
-    completion: Completion, letters: Mapping[str, Collection[int]], *, blanks: Collection[int]
-) -> dict[str, float]:
-    """By letter, at the first token that is not blank; of a letter's forms the likeliest counts."""
-    first = next((i for i, token in enumerate(completion.token_ids) if token not in blanks), None)
-    if first is None or not completion.logprobs:
-        return {}
-    at_first = completion.logprobs[first]
-    found = {
-        letter: [at_first[t].logprob for t in tokens if t in at_first] for letter, tokens in letters.items()
-    }
-    return {letter: max(logps) for letter, logps in found.items() if logps}
-
-
-def create(settings: Settings) -> VLLMModel:
+def create(settings: Settings) -> BatchingModel:
     """The checkpoint in a folder, or in a repository on the hub.
 
-    Nothing is loaded before the first request, except that the hub is asked which commit it has.
+    Nothing is loaded before the first request, except that the hub is asked which commit it has. GPUs, memory
+    and the size of batches are not part of the identity: they do not decide what is said. A script that asks
+    the model needs ``if __name__ == "__main__":``.
 
     Raises:
         UsageError: vLLM is not installed, an option is wrong, or nothing is there.
@@ -416,4 +314,6 @@ def create(settings: Settings) -> VLLMModel:
             "run: pip install 'vidence[vllm]'"
         )
     source = locate(settings.name, revision=settings.revision, local_only=settings.local_only)
-    return VLLMModel(source, settings)
+    head = f"vllm:{source.name}@{source.content}"
+    identity = spec_of(head, settings, _IN_IDENTITY, always=("dtype",))
+    return BatchingModel(identity, lambda: Engine(source, settings), max_in_flight=2 * settings.batch_size)

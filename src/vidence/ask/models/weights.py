@@ -1,11 +1,10 @@
 """Models whose weights are in this process: batches, sampling, pictures, the tokens of letters."""
 
-import io
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeAlias
 
 import anyio
 import anyio.to_thread
@@ -14,7 +13,7 @@ import numpy as np
 from msgspec import Meta
 from PIL import Image
 
-from vidence.ask.models.images import bytes_of
+from vidence.ask.models.images import bytes_of, pixels_of
 from vidence.catalog import FilePath
 from vidence.contracts import Request
 from vidence.errors import AccessError, ModelError, RejectedRequestError, VidenceError
@@ -32,6 +31,7 @@ BLANK_BYTES = ("<0x09>", "<0x0A>", "<0x0D>", "<0x20>")
 
 Outcome: TypeAlias = Reply | ModelError
 Content: TypeAlias = list[dict[str, str | Image.Image]]
+Conversation: TypeAlias = list[dict[str, str | Content]]
 
 
 class WeightSettings(Record):
@@ -49,19 +49,90 @@ class WeightSettings(Record):
     local_only: Annotated[bool, Meta(description="only what the hub's local cache has")] = False
 
 
-class Loaded(Protocol):
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """A request and its messages, as chat templates take them."""
+
+    request: Request
+    turns: Conversation
+
+    @property
+    def n_images(self) -> int:
+        """How many images are shown."""
+        return sum(isinstance(part, ImagePart) for part in self.request.prompt.parts)
+
+
+class UnfitError(Exception):
+    """These requests cannot be answered together, and why."""
+
+
+class Weights(ABC):
     """Weights in memory. Its methods block; they run in a thread, one at a time."""
 
-    def answer(self, requests: Sequence[Request]) -> Sequence[Outcome]:
-        """What comes of each request; what is raised ends the run."""
-        ...
+    @abstractmethod
+    def batch_size(self, request: Request) -> int:
+        """Most requests in a batch that this one leads."""
 
+    @abstractmethod
+    def job(self, request: Request) -> Job:
+        """A request with its messages.
+
+        Raises:
+            RejectedRequestError: an image that cannot be decoded, or a video file.
+        """
+
+    @abstractmethod
+    def together(self, jobs: Sequence[Job]) -> Sequence[Outcome]:
+        """What comes of each job.
+
+        Raises:
+            UnfitError: one of them cannot be taken, or not with the others; none was answered.
+            AccessError: the device has failed.
+        """
+
+    def alone(self, job: Job, reason: UnfitError) -> Outcome:
+        """What comes of a job that is not taken even when it is the only one."""
+        return RejectedRequestError(f"{job.request.item_id}: {reason}")
+
+    def parts(self, jobs: Sequence[Job], reason: UnfitError) -> list[list[int]]:
+        """Which of several jobs to try with which, after not all could be answered together."""
+        half = len(jobs) // 2
+        return [[*range(half)], [*range(half, len(jobs))]]
+
+    def answer(self, requests: Sequence[Request]) -> list[Outcome]:
+        """Each request's reply or its own error.
+
+        Raises:
+            AccessError: the device has failed.
+        """
+        outcomes: list[Outcome | Job] = []
+        for request in requests:
+            try:
+                outcomes.append(self.job(request))
+            except RejectedRequestError as error:
+                outcomes.append(error)
+        jobs = [one for one in outcomes if isinstance(one, Job)]
+        answers = iter(self._answer(jobs) if jobs else [])
+        return [next(answers) if isinstance(one, Job) else one for one in outcomes]
+
+    def _answer(self, jobs: Sequence[Job]) -> list[Outcome]:
+        """Together; where one cannot be taken in parts, so that the others do not suffer for it."""
+        try:
+            return [*self.together(jobs)]
+        except UnfitError as error:
+            if len(jobs) == 1:
+                return [self.alone(jobs[0], error)]
+            parts = self.parts(jobs, error)
+        found = {
+            i: outcome
+            for part in parts
+            for i, outcome in zip(part, self._answer([jobs[i] for i in part]), strict=True)
+        }
+        return [found[i] for i in range(len(jobs))]
+
+    @abstractmethod
     def close(self) -> None:
-        """Give the memory back."""
-        ...
-
-
-LoadedT = TypeVar("LoadedT", bound=Loaded)
+        """Give the memory back; nothing can be answered afterwards."""
 
 
 class _Ticket:
@@ -73,7 +144,7 @@ class _Ticket:
         self.outcome: Outcome | None = None
 
 
-class BatchingModel(ABC, Generic[LoadedT]):
+class BatchingModel:
     """A model whose weights are in this process; they are loaded at the first request.
 
     There is no worker to watch: whoever gets the turn answers a batch that its own request leads and
@@ -84,25 +155,23 @@ class BatchingModel(ABC, Generic[LoadedT]):
     looks = True
     by_item = False
 
-    def __init__(self, identity: str, *, max_in_flight: int) -> None:
+    def __init__(
+        self,
+        identity: str,
+        load: Callable[[], Weights],
+        *,
+        max_in_flight: int,
+        kind: Callable[[Request], Hashable] = lambda _: None,
+    ) -> None:
+        """`load` is called once, in a thread; requests share a batch where their `kind` is the same."""
         self.identity = identity
         self.max_in_flight = max_in_flight
-        self._checkpoint: LoadedT | None = None
+        self._load = load
+        self._kind = kind
+        self._checkpoint: Weights | None = None
         self._broken: VidenceError | None = None
         self._waiting: list[_Ticket] = []
         self._turn = anyio.Lock()
-
-    @abstractmethod
-    def _load(self) -> LoadedT:
-        """Bring the weights into memory; called once, in a thread."""
-
-    @abstractmethod
-    def _kind(self, request: Request) -> Hashable:
-        """What requests must have in common to share a batch."""
-
-    @abstractmethod
-    def _batch_size(self, checkpoint: LoadedT, request: Request) -> int:
-        """Most requests in a batch that this one leads."""
 
     async def reply(self, request: Request) -> Reply:
         """Answer, together with waiting requests of the same kind; see `Model.reply`.
@@ -138,7 +207,7 @@ class BatchingModel(ABC, Generic[LoadedT]):
     async def _lead(self, ticket: _Ticket) -> Outcome:
         """Answer a batch that `ticket` is in; only who has the turn may call it."""
         checkpoint = await self._loaded()
-        size = self._batch_size(checkpoint, ticket.request)
+        size = checkpoint.batch_size(ticket.request)
         if len(self._waiting) < size:
             await anyio.sleep(GATHER_S)
         others = [t for t in self._waiting if t.outcome is None and t.kind == ticket.kind and t is not ticket]
@@ -152,7 +221,7 @@ class BatchingModel(ABC, Generic[LoadedT]):
 
         return await anyio.to_thread.run_sync(answer)
 
-    async def _loaded(self) -> LoadedT:
+    async def _loaded(self) -> Weights:
         if self._broken is not None:
             raise self._broken
         if self._checkpoint is None:
@@ -201,44 +270,48 @@ def wanted_letters(request: Request) -> tuple[str, ...]:
     return request.prompt.letters if sampling.want_choice_logps or sampling.max_tokens == 1 else ()
 
 
-def content_of(request: Request, *, owner: str, image_type: str) -> Content:
-    """The parts of a prompt in their order, images as pictures in memory.
+def conversation(
+    request: Request, *, owner: str, image_type: str, has_plain_system: bool = False
+) -> Conversation:
+    """The messages of a request: its parts in their order, images as pictures in memory.
 
     Args:
         request: what is asked.
         owner: the provider, for messages.
         image_type: what the library calls such a picture.
+        has_plain_system: whether the system message is a text, and no list of parts.
 
     Raises:
         RejectedRequestError: an image that cannot be decoded, or a video file.
     """
-    return [_content(part, request, owner=owner, image_type=image_type) for part in request.prompt.parts]
+    prompt = request.prompt
+    content = [_content(part, request, owner=owner, image_type=image_type) for part in prompt.parts]
+    turns: Conversation = [{"role": "user", "content": content}]
+    if prompt.system:
+        system: Content = [{"type": "text", "text": prompt.system}]
+        turns.insert(0, {"role": "system", "content": prompt.system if has_plain_system else system})
+    return turns
 
 
 def _content(part: Part, request: Request, *, owner: str, image_type: str) -> dict[str, str | Image.Image]:
     match part:
         case TextPart(text=text):
             return {"type": "text", "text": text}
-        case ImagePart(digest=digest):
-            image = _decode_image(request.images[digest], f"{request.item_id}: {digest}")
-            return {"type": image_type, image_type: image}
+        case ImagePart():
+            try:
+                return {"type": image_type, image_type: Image.fromarray(pixels_of(part, request.images))}
+            except RejectedRequestError as error:
+                raise RejectedRequestError(f"{request.item_id}: {error}") from error
         case VideoPart(path=path):
             raise RejectedRequestError(
                 f"{request.item_id}: {owner}: takes images, not the video file {path}; ask with frames"
             )
 
 
-def _decode_image(data: bytes, what: str) -> Image.Image:
-    """The image in three colours; `what` names it in the message.
-
-    Raises:
-        RejectedRequestError: it cannot be decoded.
-    """
-    try:
-        with Image.open(io.BytesIO(data)) as image:
-            return image.convert("RGB")
-    except (OSError, ValueError, Image.DecompressionBombError) as error:
-        raise RejectedRequestError(f"{what} is no image that can be decoded: {error}") from error
+def likeliest(logps: Mapping[int, float], letters: Mapping[str, Collection[int]]) -> dict[str, float] | None:
+    """Of each letter's tokens the largest log-probability; None where none is known."""
+    found = {letter: [logps[t] for t in tokens if t in logps] for letter, tokens in letters.items()}
+    return {letter: max(known) for letter, known in found.items() if known} or None
 
 
 def letter_tokens(vocabulary: Mapping[str, int]) -> dict[str, tuple[int, ...]]:

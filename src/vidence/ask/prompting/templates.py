@@ -139,6 +139,11 @@ class Template:
             ) from error
 
 
+def names_in(folder: Traversable) -> list[str]:
+    """The names of the templates in a folder, sorted; a package of another author may hold more files."""
+    return sorted(e.name.removesuffix(".txt") for e in folder.iterdir() if e.name.endswith(".txt"))
+
+
 def brought_files(
     folder: Traversable, origin: str, known: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Template]:
@@ -151,7 +156,7 @@ def brought_files(
             origin=origin,
             name=name,
         )
-        for name in (entry.name.removesuffix(".txt") for entry in folder.iterdir())
+        for name in names_in(folder)
     }
 
 

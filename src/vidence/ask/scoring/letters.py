@@ -20,7 +20,8 @@ _LEAD = re.compile(
 _LABEL_MARKS = frozenset(":.=)]}>-")
 _REMARK_MARKS = frozenset(",;\n")
 _REASON = re.compile(
-    r"(?:because|since|due\s+to|based\s+on|given)\b"
+    r"(?:because|since|due\s+to|based\s+on|given|weil|porque|perché|потому)\b|因为|因為|なぜなら|왜냐하면|لأن"
+    r"|\(?(?:with\s+)?(?:an?\s+|my\s+)?(?:confidence|probability|certainty)\b|I\s+(?:think|guess|believe)\W*\Z|\(?\d{1,3}(?:\.\d+)?\s*%"
     r"|is\s+(?:the\s+)?(?:most\s+likely\s+)?(?:correct|right|best)\b(?:\s+(?:answer|option|choice|one))?"
     r"\s*(?:[.,;!\n]|\Z|because|since|as\b)",
     re.IGNORECASE,
@@ -28,6 +29,10 @@ _REASON = re.compile(
 _REMARK = re.compile(
     r"\(|(?:as|for|from|in|with|according|considering|while|although|but|though|which|where)\b",
     re.IGNORECASE,
+)
+# Words that begin a sentence about a choice, and no text of one.
+_STARTER = re.compile(
+    r"(?:In|At|From|On|Based|The\s+\w+(?:\s+\w+)?\s+(?:is|are|was|were)|This|There|It|As|Because)\s+\w+\s+\w+"
 )
 # A text with a verb says something about the choice instead of repeating it.
 _SENTENCE = re.compile(r"\b(?:is|are|was|were|has|have|seems|appears|looks)\b", re.IGNORECASE)
@@ -37,7 +42,7 @@ _ALTERNATIVE = re.compile(
     r"(?:(?:[/&+或和]|(?:or|and|oder|und|ou|et|o|y)\b)\s*)*(?:(?:option|choice)\s+)?[\[({\"']*"
     r"(?P<other>[A-Z])(?=[\s\])}\"'.,;:!/&]|\Z)(?!\s+[a-z])"
 )
-_OTHER_LABEL = re.compile(r"(?:[,;/&]|\b(?:and|or))\s*[\[(]?(?P<other>[A-Z])\s*[:)]")
+_OTHER_LABEL = re.compile(r"(?:[,;/&.]|\b(?:and|or))\s*[\[(]?(?P<other>[A-Z])\s*[:)]")
 _OTHER_LINE = re.compile(r"\n\W*(?P<other>[A-Z])(?:[:.)]|\s*$)", re.MULTILINE)
 _TEXT_THEN_LETTER = re.compile(
     r"(?P<text>[^\n]{1,500}?)[\s,]{0,3}[(\[](?:option\s+)?(?P<letter>[A-Z])[)\]]\W*\Z", re.IGNORECASE
@@ -57,9 +62,10 @@ _ASCII = {
     **dict.fromkeys((0x2018, 0x2019, 0x02BC), "'"),
     **dict.fromkeys((0x201C, 0x201D, 0x300C, 0x300D), '"'),
     **dict.fromkeys((0x2010, 0x2011, 0x2012, 0x2013, 0x2014, 0x2212), "-"),
-    **{0x3001: ",", 0x3002: "."},
+    **{0x3001: ",", 0x3002: ".", 0x3010: "[", 0x3011: "]", 0x060C: ",", 0x061B: ";"},
+    **dict.fromkeys((0x2705, 0x2713, 0x2714, 0x2611, 0xFE0F), " "),
     **dict.fromkeys((0x00A0, 0x3000, 0x2009, 0x202F), " "),
-    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF), None),
+    **dict.fromkeys((0x200B, 0x200C, 0x200D, 0x200E, 0x200F, 0x061C, 0x2060, 0xFEFF), None),
 }
 _LATEX_WORDS = re.compile(r"\\(?:text|textbf|textit|mathrm|mathbf|mathit|mathsf)\s*\{([^{}]*)\}")
 _LATEX_SIGNS = re.compile(r"\\[()\[\],;! ]|\$")
@@ -68,6 +74,7 @@ _SPECIAL = re.compile(r"<\|[^|<>]*\|>|</?(?:s|b|i|p|strong|em|br|code)\s*/?>", r
 _MARKDOWN = re.compile(r"[*`]+|(?<!\w)_+|_+(?!\w)|^[ \t]*(?:#+|>+)[ \t]*", re.MULTILINE)
 _THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _TOKEN = re.compile(r"(?<![\w)])-?(?:\d+(?:\.\d+)*|\.\d+)|[^\W\d_]+|\d+")
+REJECTED = "the reply rejects the choices or a letter"
 # How a parser turns the words of a reply into an outcome.
 ReadText: TypeAlias = Callable[[Item, str], Answered | Unreadable]
 
@@ -96,6 +103,12 @@ def _choice_at_start(item: Item, text: str) -> int | None:
     return max(opening)[1] if opening else None
 
 
+def _holds(text: str, choice: str) -> bool:
+    """Whether the words of a choice stand in a text, one behind the other."""
+    said, wanted = words(text), words(choice)
+    return bool(wanted) and any(said[i : i + len(wanted)] == wanted for i in range(len(said)))
+
+
 def _other_letter(item: Item, letter: str, rest: str) -> str | None:
     """Another letter that is named beside the first: ``A or B``, ``B: White and E: Gray``."""
     next_to = _ALTERNATIVE.match(rest)
@@ -115,9 +128,14 @@ def _with_text(item: Item, letter: str, text: str, *, is_marked: bool) -> Readin
     opening = _choice_at_start(item, text)
     if opening is not None and item.choices[opening] != item.choices[own]:
         return Reading(doubt=f"the letter {letter} stands with the text of another choice")
+    named = {i for i, choice in enumerate(item.choices) if _holds(_first_line(text), choice)}
+    if named and own not in named:
+        return Reading(doubt=f"the letter {letter} stands with the text of another choice")
     shared = set(words(_first_line(text))) & set(words(item.choices[own]))
     if opening is not None or shared - _SMALL_WORDS:
         return Reading(letter, "letter-and-text")
+    if _STARTER.match(text) and not is_marked:
+        return Reading(letter, "letter-and-remark")
     if len(words(text)) > _LABEL_WORDS or _SENTENCE.search(text):
         return Reading(letter, "letter-and-remark") if is_marked else None
     return Reading(doubt=f"the text beside the letter {letter} is not the text of its choice")
@@ -170,7 +188,9 @@ def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None
     if lead and not _NEGATED.sub("", lead["rest"]).strip(" .!<>/"):
         return Reading(lead["letter"].upper(), "letter")
     # "A, white dog" is the letter A beside a text; "A white dog" may be the text of a choice.
-    has_label = lead is not None and bool(lead["marks"].strip())
+    has_label = lead is not None and bool(
+        lead["marks"].strip() or (lead["rest"].startswith("(") and lead["letter"].isupper())
+    )
     equal = equal_choices(segment, item.choices, is_strict=has_label)
     if equal:
         is_one = len(equal) == 1
@@ -182,7 +202,7 @@ def read_segment(item: Item, segment: str, *, is_marked: bool) -> Reading | None
         return _with_letter_behind(item, behind["text"], behind["letter"].upper())
     reading = _with_rest(item, lead, is_marked=is_marked) if lead else None
     if reading is None and _RETRACTS.match(segment):
-        return Reading(doubt="the reply rejects the choices or a letter")
+        return Reading(doubt=REJECTED)
     return reading
 
 

@@ -1,87 +1,58 @@
 r"""Our parser of choice letters: read what the reply states as its answer, abstain otherwise.
 
-A reply is read in this order; the first step that finds something decides, also when what it finds
-is a contradiction. `Answered.rule` is ``<where>/<form>``.
+A reply goes through these steps; the first that finds something decides, also when what it finds is a
+contradiction. `Answered.rule` is ``<where>/<form>``, so that a report can count how answers were read.
 
 1. Reasoning in ``<think>`` tags and recorded error messages are set aside.
-2. *Marked* answers (``answer-tag``, ``box``, ``marker``): ``<answer>C</answer>``, ``\boxed{C}``,
-   ``Answer: C``, ``{"answer": "C"}``. The last one counts.
-3. *Stated* answers (``statement``): ``the correct answer is C``, ``I choose C``. The last one
-   counts; one that comes after a marked answer and names another letter makes the reply unreadable.
+2. The last complete answer tag is final (``answer-tag``, ``choice-tag``): nothing behind it is read.
+3. *Claims* of the reply, by the table of rules in `claims`: marked (``box``, ``marker``, ``open-tag``),
+   stated (``statement``, ``verdict``, ``label``, ``correction``). The last marked one counts, else the last
+   stated
+   one. A stated one that comes after a marked one and names another letter replaces it where words of
+   correction
+   stand between them (*wait*, *actually*), and makes the reply unreadable otherwise.
 4. The only line of the reply (``reply``), or its last and its first line (``line``).
+5. Hints (``it-is``, ``match``, ``conclusion``, ...): weaker claims, which must agree, or the last of which
+   concludes.
+6. The one choice that the first or last sentence says in its own words (``first-sentence``, ``last-
+   sentence``).
 
-What may stand in these places (``form``): a lone letter; the text of one choice; a letter with the
-text of its choice; a letter with a remark. See `segment.py`.
+What may stand in these places (``form``): a lone letter; the text of one choice; a letter with the text of
+its choice; a letter with a remark; letters with probabilities. See `letters` and `claims`.
 """
 
 import re
-from dataclasses import dataclass
 
-from vidence.ask.scoring.letters import LetterScorer, Reading, plain, read_segment
+from vidence.ask.scoring.claims import (
+    Claim,
+    Rank,
+    claims,
+    is_conclusion,
+    is_corrected,
+    probabilities,
+    read_said,
+    several_questions,
+    weightiest,
+)
+from vidence.ask.scoring.free_form import opens_with, read_sentences
+from vidence.ask.scoring.letters import REJECTED, LetterScorer, Reading, plain, words
 from vidence.records import Answered, Item, Unreadable
 from vidence.text import without_thinking
 
+VERSION = 2
 _ERROR_TEXT = re.compile(r"\s*(?:ERROR(?![a-z])|[Ee]rror\s*(?::|\Z))")
-
-_TAG = re.compile(
-    r"<(?:final[_ ]?)?answer>(?P<said>(?:(?!</?(?:final[_ ]?)?answer>).)*)", re.IGNORECASE | re.DOTALL
-)
+_TAGS = {"answer-tag": r"(?:final[_ ]?)?answer", "choice-tag": r"(?:final[_ ]?)?(?:choice|option|selection)"}
+# Complete tags without another one inside.
+_COMPLETE = {
+    rule: re.compile(rf"<{name}>(?P<said>(?:(?!</?{name}>).)*)</{name}>", re.IGNORECASE | re.DOTALL)
+    for rule, name in _TAGS.items()
+}
 _TAG_EDGE = re.compile(r"</?(?:final[_ ]?)?answer>", re.IGNORECASE)
-_BOX = re.compile(r"\\boxed\s*\{(?P<said>[^{}]*)\}")
-_WORD = r"(?:answer|ans|antwort|respuesta|réponse|risposta|resposta|ответ|答案|答え|正解|정답)"
-_CHOSEN = r"(?:correct|right|best|final|chosen|selected|likely)\s+(?:option|choice|selection|one|letter)"
-_IS = r"(?:(?:'s|is|ist|lautet|es|est|è|é)\b|是|为|為|は|는|은)"
-# To the end of the line or a closing tag; as a look-ahead, so that one answer may stand in another.
-# Bounded, since models that repeat themselves write tens of thousands of markers into one line.
-_SAID = r"(?=(?P<said>(?:[^\n<]|<(?!/)){0,600}))"
-_CLAUSE_CHARS = 200
-_ADVERB = r"(?:therefore|thus|then|clearly|simply|indeed|definitely|actually|probably|(?:most\s+)?likely)"
-_FIELD = r"[\"'](?:choice|option|letter|prediction|option_selected|selected_option|final_answer)[\"']"
-_MARKER = re.compile(
-    rf"(?:(?<![A-Za-z]){_WORD}(?:\s+(?:option|choice|letter|correcta|correcte|corretta|correta))?|\b{_CHOSEN}|{_FIELD})"
-    rf"[\"']?\s*(?:{_IS}\s*)?[\"']?\s*[:=]\s*{_SAID}"
-    rf"|^[^\w\n]*(?:(?:the|final|correct)\s+)*answer[^\w\n]*\n\s*(?P<below>[^\n]*)",
-    re.IGNORECASE | re.MULTILINE,
-)
-_STATEMENT = re.compile(
-    rf"(?:(?:(?<![A-Za-z]){_WORD}|\b{_CHOSEN}|\bmy\s+(?:guess|pick|choice))(?:\s+(?:option|choice|letter))?"
-    rf"\s*(?:{_IS}|(?:must|should|would|will|has\s+to)\s+be\b)(?:\s+{_ADVERB})?"
-    r"|\bI(?:\s+would|\s+will|'d|'ll)?\s+(?:choose|pick|select|say|go\s+with|opt\s+for)"
-    r"|\bI\s+(?:think|believe)\s+(?:that\s+)?(?:it\s+is|it's))"
-    rf"(?!\s*[:=])\s*{_SAID}",
-    re.IGNORECASE,
-)
-_VERDICT = re.compile(
-    r"\b(?:[Oo]ption|[Cc]hoice|[Aa]nswer)\s+\(?(?P<said>[A-Z])\)?\s+is\s+(?:the\s+)?(?:most\s+likely\s+)?"
-    r"(?:correct|right|best)(?:\s+(?:answer|option|choice|one))?\s*(?:[.,;!]|\Z|\n|because|since|as\b)"
-)
-# Words before a marker, in the same clause, that take back what it says.
-_UNSAID = re.compile(
-    r"(?:\b(?:not|never|cannot|whether|if|unless|no(?!\s+doubt))\b|n't\b)[^.,;:!?\n]*\Z"
-    r"|\b(?:wrong|incorrect|false|other|another)\s*\Z",
-    re.IGNORECASE,
-)
+_LABELLED = re.compile(r"[^\w\n]*([A-Z])[:.)]\s*\w")
+# A line behind a marker that is another letter alone.
+_NEXT_LETTER = re.compile(r"[^\n]*\n\W*(?P<other>[A-Z])\W*(?=\n|\Z)")
 _NOTHING_STATED = "the reply states no answer"
-
-
-@dataclass(frozen=True)
-class _Place:
-    """Where a reply gives an answer; `start` is the position in the text."""
-
-    start: int
-    rule: str
-    said: str
-
-
-def _places(text: str, rule: str, pattern: re.Pattern[str]) -> list[_Place]:
-    """All matches of a marker that is not taken back by the words before it."""
-    found = []
-    for match in pattern.finditer(text):
-        said = next((said for said in match.groups() if said is not None), "").strip()
-        before = text[max(0, match.start() - _CLAUSE_CHARS) : match.start()].rsplit("\n", 1)[-1]
-        if said and not _UNSAID.search(before):
-            found.append(_Place(match.start(), rule, said))
-    return found
+_NO_CHOICE = "what the reply marks as its answer is no choice"
 
 
 def _outcome(reading: Reading | None, rule: str, otherwise: str) -> Answered | Unreadable:
@@ -92,40 +63,110 @@ def _outcome(reading: Reading | None, rule: str, otherwise: str) -> Answered | U
     return Answered(answer=reading.letter, rule=f"{rule}/{reading.form}")
 
 
-def _stated(item: Item, text: str, start: int) -> list[Reading]:
-    """What the sentences from `start` on state, in order."""
-    places = _places(text, "statement", _STATEMENT) + _places(text, "statement", _VERDICT)
-    later = sorted((place for place in places if place.start >= start), key=lambda place: place.start)
-    readings = (read_segment(item, place.said, is_marked=True) for place in later)
-    return [reading for reading in readings if reading is not None]
+def _of_claim(claim: Claim) -> Answered | Unreadable:
+    return _outcome(claim.reading, claim.rule.name, f"{_NO_CHOICE}: {claim.said[:60]!r}")
 
 
-def _read_marked(item: Item, text: str) -> Answered | Unreadable | None:
-    """Steps 2 and 3; None where the reply neither marks nor states an answer."""
-    marked = _places(text, "answer-tag", _TAG) + _places(text, "box", _BOX) + _places(text, "marker", _MARKER)
-    last = max(marked, key=lambda place: place.start, default=None)
-    stated = _stated(item, text, 0 if last is None else last.start)
-    reading = read_segment(item, last.said, is_marked=True) if last else None
-    if last is None or (reading is None and stated):
-        return _outcome(stated[-1], "statement", "") if stated else None
-    if reading and reading.letter and any(s.letter != reading.letter for s in stated if s.letter):
-        return Unreadable(reason=f"the reply marks {reading.letter} and then states another letter")
-    return _outcome(
-        reading, last.rule, f"what the reply marks as its answer is no choice: {last.said[:60]!r}"
-    )
+def _final_tag(item: Item, text: str) -> Answered | Unreadable | None:
+    """Step 2: the last complete tag that holds something; None where there is no such tag."""
+    for rule, pattern in _COMPLETE.items():
+        said = [content for match in pattern.finditer(text) if (content := match["said"].strip())]
+        if not said:
+            continue
+        reading = read_said(item, said[-1], is_marked=True)
+        if reading is None:
+            inside = _decided(item, said[-1]) or _hinted(item, said[-1])
+            if isinstance(inside, Answered):
+                return Answered(answer=inside.answer, rule=f"{rule}/{inside.rule.partition('/')[2]}")
+        return _outcome(reading, rule, f"{_NO_CHOICE}: {said[-1][:60]!r}")
+    return None
 
 
-def _read_lines(item: Item, text: str) -> Answered | Unreadable:
+def _decided(item: Item, text: str) -> Answered | Unreadable | None:
+    """Step 3; None where the reply neither marks nor states an answer."""
+    found = [claim for claim in claims(item, text) if claim.rule.rank > Rank.HINT]
+    by_rank = list(weightiest(found))
+    if not by_rank:
+        return None
+    last = by_rank[0][-1]
+    if last.rule.rank is Rank.STATED:
+        return _of_claim(_last_stated(by_rank[0]))
+    below = _NEXT_LETTER.match(text, last.start) if last.rule.name == "marker" else None
+    if below and last.reading and below["other"] in item.letters and below["other"] != last.reading.letter:
+        return Unreadable(reason=f"the letter {below['other']} stands alone behind the answer")
+    later = [c for c in found if c.rule.rank is Rank.STATED and c.start >= last.start]
+    if last.reading is None and later:
+        return _of_claim(later[-1])
+    if last.reading and last.reading.doubt and later and later[-1].rule.corrects:
+        return _of_claim(later[-1])
+    letters = {c.reading.letter for c in later if c.reading and c.reading.letter}
+    if last.reading and last.reading.letter and letters - {last.reading.letter}:
+        if is_corrected(text, last, later[-1]):
+            return _of_claim(later[-1])
+        return Unreadable(reason=f"the reply marks {last.reading.letter} and then states another letter")
+    return _of_claim(last)
+
+
+def _last_stated(stated: list[Claim]) -> Claim:
+    """The last statement; of several at one place the one that was found with a letter."""
+    lettered = [claim for claim in stated if claim.reading and claim.reading.letter]
+    return lettered[-1] if lettered and lettered[-1].start == stated[-1].start else stated[-1]
+
+
+def _hinted(item: Item, text: str) -> Answered | Unreadable | None:
+    """Step 5; None where the reply hints at nothing."""
+    hints = [claim for claim in claims(item, text) if claim.rule.rank is Rank.HINT]
+    if not hints:
+        return None
+    said = {claim.reading.letter for claim in hints if claim.reading}
+    if len(said) > 1 and not is_conclusion(text, hints[-1]):
+        return Unreadable(reason="the reply hints at several letters and concludes with none")
+    return _of_claim(hints[-1])
+
+
+def _without_choices(item: Item, lines: list[str]) -> list[str]:
+    """Without lines that repeat all choices, each with its letter, in their order."""
+    n = len(item.choices)
+    shown = [f"{letter} {choice}" for letter, choice in zip(item.letters, item.choices, strict=True)]
+    wanted = [words(choice) for choice in shown]
+    kept, at = [], 0
+    while at < len(lines):
+        if n > 1 and [words(line) for line in lines[at : at + n]] == wanted:
+            at += n
+        else:
+            kept.append(lines[at])
+            at += 1
+    return kept
+
+
+def _read_line(item: Item, line: str) -> Reading | None:
+    """A letter, a text, or a text with something behind it."""
+    reading = read_said(item, line, is_marked=False)
+    opening = opens_with(item, line) if reading is None or reading.doubt == REJECTED else None
+    return opening or reading
+
+
+def _read_lines(item: Item, text: str) -> Answered | Unreadable | None:
     """Step 4: the only line, or the last or first line if no other line names another choice."""
-    lines = [line for line in _TAG_EDGE.sub(" ", text).splitlines() if line.strip(" -=_")]
+    shown = [line for line in _TAG_EDGE.sub(" ", text).splitlines() if line.strip(" -=_")]
+    lines = _without_choices(item, shown)
+    if not lines:
+        return Unreadable(reason="the reply only repeats the choices")
+    shares = probabilities(item, "\n".join(lines))
+    if shares:
+        return _outcome(shares, "reply", "")
     if len(lines) == 1:
-        return _outcome(read_segment(item, lines[0], is_marked=False), "reply", _NOTHING_STATED)
-    readings = [read_segment(item, line, is_marked=False) for line in lines]
+        reading = _read_line(item, lines[0])
+        return _outcome(reading, "reply", "") if reading else None
+    labels = {match[1] for line in lines if (match := _LABELLED.match(line)) and match[1] in item.letters}
+    if len(labels) > 1 and _LABELLED.match(lines[-1]):
+        return Unreadable(reason="several lines start with a letter")
+    readings = [_read_line(item, line) for line in lines]
     said = {reading for reading in readings if reading is not None}
     ends = [reading for reading in (readings[-1:] + readings[:1]) if reading is not None]
     if len({reading.letter for reading in said}) > 1:
         return Unreadable(reason="several lines name different choices and none is marked as the answer")
-    return _outcome(ends[0] if ends else None, "line", _NOTHING_STATED)
+    return _outcome(ends[0], "line", "") if ends else None
 
 
 def read_text(item: Item, text: str) -> Answered | Unreadable:
@@ -148,9 +189,15 @@ def read_text(item: Item, text: str) -> Answered | Unreadable:
     said = plain(without_thinking(text)).strip()
     if not said:
         return Unreadable(reason="nothing follows the reasoning")
-    return _read_marked(item, said) or _read_lines(item, said)
+    if several_questions(said):
+        return Unreadable(reason="the reply answers several numbered questions")
+    found = _final_tag(item, said) or _decided(item, said) or _read_lines(item, said) or _hinted(item, said)
+    if found is not None:
+        return found
+    spoken = read_sentences(item, said)
+    return _outcome(spoken[1], spoken[0], "") if spoken else Unreadable(reason=_NOTHING_STATED)
 
 
 def create() -> LetterScorer:
     """The parser ``robust``, the default."""
-    return LetterScorer(name="robust", version=1, read_text=read_text)
+    return LetterScorer(name="robust", version=VERSION, read_text=read_text)

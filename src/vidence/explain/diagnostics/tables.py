@@ -14,7 +14,7 @@ from vidence.contracts import Examined
 from vidence.explain.diagnostics.conditions import ReplyScore, mean_value
 from vidence.records import Estimate, Item, Record
 from vidence.statistics import paired
-from vidence.statistics.intervals import FEW_CLUSTERS, mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.statistics.ratios import ratio_of_means
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Column, Line, Measure, Table, Value, by_name, lines, number, share, tabulate
@@ -49,7 +49,7 @@ class Difference:
 
 @dataclass(frozen=True, kw_only=True)
 class Figures:
-    """How every figure gets its interval: by video, with Student's t where there are few videos."""
+    """How every figure gets its interval: by video, as every other mean and difference does."""
 
     rng: np.random.Generator
     level: float
@@ -57,22 +57,15 @@ class Figures:
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
         """The mean of what has no bounds, such as a difference, over questions, one or more."""
         videos = [item.video_id for item in items]
-        return mean_interval(values, clusters=videos, rng=self.rng, rule="student-if-few", level=self.level)
+        return mean_interval(values, clusters=videos, bounds=UNBOUNDED, level=self.level)
 
     def mean(
         self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
     ) -> Estimate:
-        """The mean over questions, one or more; where all values are within `bounds`, so is its interval.
-
-        Student's t does not know that there is nothing beyond.
-        """
-        found = self.gain(values, items)
-        least, most = float(values.min()), float(values.max())
-        is_within = bounds[0] - _ROUNDING <= least and most <= bounds[1] + _ROUNDING
-        if math.isnan(found.low) or not is_within:
-            return found
-        low, high = max(found.low, min(bounds[0], least)), min(found.high, max(bounds[1], most))
-        return msgspec.structs.replace(found, low=low, high=high)
+        """The mean over questions, one or more; where all values are within `bounds`, so is its interval."""
+        videos = [item.video_id for item in items]
+        within = bounds if _is_within(bounds, values) else UNBOUNDED
+        return mean_interval(values, clusters=videos, bounds=within, level=self.level)
 
     def over(
         self,
@@ -89,13 +82,11 @@ class Figures:
         )
 
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
-        """The first less the second on the same questions, and the p-value of the sign-flip test."""
+        """The first less the second on the same questions, and the p-value of its being 0."""
         videos = [item.video_id for item in items]
-        found = paired.compare(
-            first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
-        )
-        is_few = found.difference.n_clusters < FEW_CLUSTERS
-        return found.analytic if is_few else found.difference, found.p_value
+        bounds = SHARE if _is_within(SHARE, first, second) else UNBOUNDED
+        found = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
+        return found.difference, found.p_value
 
     def differences(
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
@@ -116,7 +107,11 @@ class Figures:
         found = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )
-        return found.fieller if found.fieller.n_clusters < FEW_CLUSTERS else found.bootstrap
+        return found.fieller
+
+
+def _is_within(bounds: Bounds, *values: Values) -> bool:
+    return all(bounds[0] - _ROUNDING <= v.min() and v.max() <= bounds[1] + _ROUNDING for v in values)
 
 
 # --------------------------------------------------------------------------- guessing

@@ -1,14 +1,14 @@
 """Cards that people wrote: JSON lines or CSV, with an error for every line that is wrong."""
 
-import csv
-import io
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Final, Generic, Literal, TypeVar
 
 import msgspec
 
+from vidence.ask.files import DataFile, FieldError, csv_rows, lines
 from vidence.errors import DataError
 from vidence.make.cards.falsifying import check_changes
 from vidence.make.cards.scenes import read_sentence
@@ -185,46 +185,26 @@ def _rows(path: Path, kind: type[RowT], needed: tuple[str, ...]) -> Iterator[tup
             f"{path} ends in {ending or 'nothing'}; expected a file of cards ending in .jsonl or .csv"
         )
     try:
-        text = path.read_text("utf-8-sig")
+        file = DataFile(path=path, content=path.read_text("utf-8-sig").encode())
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"{path} cannot be read as UTF-8 text: {error}") from error
-    return _csv_rows(path, text, kind, needed=needed) if ending == ".csv" else _json_rows(text, kind)
+    if ending != ".csv":
+        for line, raw in lines(file):
+            yield int(line), _made(partial(msgspec.json.decode, raw, type=kind))
+        return
+    known = sorted(set(kind.__annotations__) - {"changes"})
+    for line, row in csv_rows(file, needed=needed, known=known):
+        if isinstance(row, FieldError):
+            yield int(line), str(row)
+        else:
+            given = {name: cell for name, cell in row.items() if cell or name in needed}
+            frames = {"frames": given["frames"].split()} if "frames" in given else {}
+            yield int(line), _made(partial(msgspec.convert, given | frames, kind, strict=False))
 
 
-def _json_rows(text: str, kind: type[RowT]) -> Iterator[tuple[int, RowT | str]]:
-    decoder = msgspec.json.Decoder(kind)
-    for number, line in enumerate(text.splitlines(), start=1):
-        if line.strip():
-            try:
-                yield number, decoder.decode(line)
-            except msgspec.DecodeError as error:
-                yield number, str(error)
-
-
-def _csv_rows(
-    path: Path, text: str, kind: type[RowT], *, needed: tuple[str, ...]
-) -> Iterator[tuple[int, RowT | str]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    known = set(kind.__annotations__) - {"changes"}
+def _made(read: Callable[[], RowT]) -> RowT | str:
+    """The row, or what is wrong with it."""
     try:
-        columns = [name.strip() for name in reader.fieldnames or ()]
-        reader.fieldnames = columns
-        missing, unknown = [n for n in needed if n not in columns], [n for n in columns if n not in known]
-        if missing or unknown:
-            what = f"lacks the column {missing[0]!r}" if missing else f"has an unknown column {unknown[0]!r}"
-            raise DataError(f"{path} {what}; columns are {', '.join(sorted(known))}")
-        for row in reader:
-            if None in row or None in row.values():
-                yield reader.line_num, f"it has not as many fields as there are columns ({len(columns)})"
-                continue
-            given = {name: _cell(name, cell) for name, cell in row.items() if cell.strip() or name in needed}
-            try:
-                yield reader.line_num, msgspec.convert(given, kind, strict=False)
-            except msgspec.ValidationError as error:
-                yield reader.line_num, str(error)
-    except csv.Error as error:
-        yield reader.line_num, f"it is no CSV: {error}"
-
-
-def _cell(name: str, cell: str) -> str | list[str]:
-    return cell.split() if name == "frames" else cell
+        return read()
+    except msgspec.DecodeError as error:
+        return str(error)

@@ -9,9 +9,8 @@ import msgspec
 from vidence.contracts import Flow
 from vidence.make.cards.crops import TrackPictures
 from vidence.make.cards.screening import (
+    LIMIT,
     NOT_ONE_PERSON,
-    Leakage,
-    LeakRule,
     describes_several,
     leakage,
     says_different_people,
@@ -20,7 +19,7 @@ from vidence.make.cards.screening import (
 from vidence.make.events.lexicon import action_words, appearance_words
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import APPEARANCE, PATH, SYSTEM, CardWording
-from vidence.make.writing.writer import Doubt, Objection, Piece, image, misshapen, repaired, tidy, write_all
+from vidence.make.writing.writer import Doubt, Objection, Piece, image, in_words, misshapen, tidy, write_all
 from vidence.records import Prompt, Record, TextPart
 
 STAGE: Final = "cards"
@@ -38,7 +37,7 @@ class CardChecks(Record, omit_defaults=True):
     otherwise they are kept with a flag, because such words are often innocent (*running shoes*).
     """
 
-    limit: float = 0.15
+    limit: float = LIMIT
     strict: bool = False
 
 
@@ -53,17 +52,15 @@ class Flag(Record):
 
 @dataclass(frozen=True, kw_only=True)
 class TrackCards:
-    """What became of one track: its cards, how alike they are, what to look at, and what was not used.
+    """What became of one track: its cards, what to look at, and what was not used.
 
-    A card that cannot be used is in `dropped` as ``TRACK/A`` or ``TRACK/B``. `similarity` is None where there
-    are no two cards.
+    A card that cannot be used is in `dropped` as ``TRACK/A`` or ``TRACK/B``.
     """
 
     track_id: str
     cards: tuple[Card, ...] = ()
     dropped: tuple[Dropped, ...] = ()
     flags: tuple[Flag, ...] = ()
-    similarity: Leakage | None = None
 
     @property
     def is_one_person(self) -> bool:
@@ -99,24 +96,19 @@ def write_cards(
     rules = rules or CardChecks()
     shown = _prompts(pictures, times_s=times_s, wording=wording)
     kinds: tuple[Literal["A", "B"], ...] = ("A", "B")
-    pieces = [Piece(prompt=shown[kind], read=_reader(kind, strict=rules.strict)) for kind in kinds]
+    pieces = [Piece(prompt=shown[kind], read=in_words(_reader(kind, strict=rules.strict))) for kind in kinds]
     a_piece, b_piece = yield from write_all(pieces, wording)
     if any(_is_mixed(piece) for piece in (a_piece, b_piece)):
         return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
     a_text, b_text = _text(a_piece), _text(b_piece)
-    similarity = leakage(a_text, b_text) if a_text and b_text else None
-    leak = LeakRule(limit=rules.limit)
-    if similarity and leak.is_leak(similarity):
-        problem = _leak_words(similarity, rules.limit)
-        again = repaired(shown["B"], b_piece.said, problem=problem, wording=wording)
+    if problem := _leak(a_text, b_text, rules.limit):
+        again = wording.repaired(shown["B"], b_piece.said, problem=problem)
         fresh = replace(b_piece, prompt=again, n_tries=0, made=None, spare=None)
         (b_piece,) = yield from write_all([fresh], wording)
         if _is_mixed(b_piece):
             return _no_card(pictures.track_id, {"A": a_piece.objection, "B": b_piece.objection})
-        b_text = _text(b_piece)
-        similarity = leakage(a_text, b_text) if b_text else None
-        if similarity and leak.is_leak(similarity):
-            objection = Objection(reason="leaks-appearance", detail=_leak_words(similarity, rules.limit))
+        if problem := _leak(a_text, _text(b_piece), rules.limit):
+            objection = Objection(reason="leaks-appearance", detail=problem)
             b_piece = replace(b_piece, objection=objection, made=None)
     cards, dropped = [], []
     for kind, piece, crops in (("A", a_piece, pictures.appearance), ("B", b_piece, pictures.path)):
@@ -132,7 +124,6 @@ def write_cards(
         cards=tuple(cards),
         dropped=tuple(dropped),
         flags=tuple(flag for card in cards for flag in _flags(card)),
-        similarity=similarity,
     )
 
 
@@ -151,7 +142,6 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
     track_id = cards[0].track_id
     kept: list[Card] = []
     dropped: list[Dropped] = []
-    flags: list[Flag] = []
     objections: dict[str, Objection | None] = {}
     for card in cards:
         read = _reader(card.kind, strict=rules.strict, by_people=True)(card.text)
@@ -160,22 +150,17 @@ def check_cards(cards: Sequence[Card], rules: CardChecks | None = None) -> Track
             dropped.append(_dropped(card.track_id, card.kind, read))
         else:
             kept.append(card)
-            flags += _flags(card)
     if any(one.reason == NOT_ONE_PERSON for one in objections.values() if one is not None):
         return _no_card(track_id, objections)
-    by_kind = {card.kind: card for card in kept}
-    similarity = leakage(by_kind["A"].text, by_kind["B"].text) if len(by_kind) > 1 else None
-    if similarity and LeakRule(limit=rules.limit).is_leak(similarity):
-        kept.remove(by_kind["B"])
-        flags = [flag for flag in flags if flag.kind == "A"]
-        leaking = Objection(reason="leaks-appearance", detail=_leak_words(similarity, rules.limit))
-        dropped.append(_dropped(track_id, "B", leaking))
+    texts = {card.kind: card.text for card in kept}
+    if problem := _leak(texts.get("A", ""), texts.get("B", ""), rules.limit):
+        kept = [card for card in kept if card.kind == "A"]
+        dropped.append(_dropped(track_id, "B", Objection(reason="leaks-appearance", detail=problem)))
     return TrackCards(
         track_id=track_id,
         cards=tuple(kept),
         dropped=tuple(dropped),
-        flags=tuple(flags),
-        similarity=similarity,
+        flags=tuple(flag for card in kept for flag in _flags(card)),
     )
 
 
@@ -254,8 +239,11 @@ def _text(piece: Piece[str]) -> str:
     return piece.made or ""
 
 
-def _leak_words(similarity: Leakage, limit: float) -> str:
-    """What is wrong with a path card that is too like the appearance card."""
+def _leak(a_text: str, b_text: str, limit: float) -> str:
+    """What is wrong with a path card that is too like the appearance card; empty where it is not."""
+    similarity = leakage(a_text, b_text)
+    if not (a_text and b_text and similarity.is_leak(limit)):
+        return ""
     words = ", ".join(similarity.repeated or similarity.shared) or "the same small words"
     return (
         f"it uses words of another text, which describes how the person looks: {words} (similarity "

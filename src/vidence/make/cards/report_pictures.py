@@ -2,7 +2,6 @@
 
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 from xml.sax.saxutils import escape
 
@@ -14,7 +13,7 @@ from vidence.errors import MediaError
 from vidence.make.pipeline.material import Draft
 from vidence.media.encode import Size
 from vidence.media.video import FrameProblem, Video
-from vidence.report.questions import Sheet
+from vidence.report.questions import Sheet, compose
 from vidence.seeing.shooting import Shot
 from vidence.seeing.space import Bands
 from vidence.seeing.tracks import Track, TrackedVideo
@@ -26,51 +25,14 @@ PALETTE: Final = (
     *("#56b4e9", "#b8a800", "#7a4fa3", "#8c564b", "#4d4d4d"),
 )
 _OTHERS: Final = "#b6bcc2"
-_GAP_PX: Final = 4
-_QUALITY: Final = 72
-_FONT_SHARE: Final = 16
 
 
-@dataclass(frozen=True, kw_only=True)
-class Labelled:
-    """A picture and the words in its corner."""
-
-    image: Image.Image
-    label: str
-
-
-def compose(pictures: Sequence[Labelled], *, n_columns: int, thumb_px: int) -> Sheet:
-    """The pictures in rows, each made small, with its label in a corner.
-
-    Args:
-        pictures: at least one.
-        n_columns: how many stand beside each other at most.
-        thumb_px: bounds both sides of each.
-    """
-    small = [_small(one.image, thumb_px) for one in pictures]
-    n_columns = min(n_columns, len(small))
-    n_rows = -(-len(small) // n_columns)
-    cell = (max(i.width for i in small) + _GAP_PX, max(i.height for i in small) + _GAP_PX)
-    size = (n_columns * cell[0] - _GAP_PX, n_rows * cell[1] - _GAP_PX)
-    whole = Image.new("RGB", size, (128, 128, 128))
-    pen = ImageDraw.Draw(whole)
-    font = ImageFont.load_default(size=max(10, thumb_px // _FONT_SHARE))
-    for i, (image, one) in enumerate(zip(small, pictures, strict=True)):
-        corner = (i % n_columns * cell[0], i // n_columns * cell[1])
-        whole.paste(image, corner)
-        if one.label:
-            box = pen.textbbox((corner[0] + 3, corner[1] + 2), one.label, font=font)
-            pen.rectangle((corner[0], corner[1], box[2] + 3, box[3] + 3), fill=(0, 0, 0))
-            pen.text((corner[0] + 3, corner[1] + 2), one.label, fill=(255, 255, 255), font=font)
-    out = io.BytesIO()
-    whole.save(out, "JPEG", quality=_QUALITY)
-    return Sheet(jpeg=out.getvalue(), width_px=size[0], height_px=size[1])
-
-
-def _small(image: Image.Image, thumb_px: int) -> Image.Image:
-    small = image.convert("RGB")
-    small.thumbnail((thumb_px, thumb_px))
-    return small
+def sheet_of(pictures: Sequence[tuple[Image.Image, str]], *, n_columns: int, thumb_px: int) -> Sheet:
+    """Pictures with their labels, at least one, in rows, each made small."""
+    small = [image.convert("RGB") for image, _ in pictures]
+    for image in small:
+        image.thumbnail((thumb_px, thumb_px))
+    return compose(small, [label for _, label in pictures], n_columns=n_columns, thumb_px=thumb_px)
 
 
 def colours(chosen: Sequence[str]) -> dict[str, str]:
@@ -86,13 +48,13 @@ def frames_sheet(video: Video, frames: Mapping[int, str], *, n_columns: int, thu
     """
     read = video.frames(sorted(frames), size=Size(kind="long", pixels=thumb_px))
     pictures = [
-        Labelled(image=Image.fromarray(image), label=frames[index])
+        (Image.fromarray(image), frames[index])
         for index, image in zip(sorted(frames), read, strict=True)
         if not isinstance(image, FrameProblem)
     ]
     if not pictures:
         raise MediaError(f"{video.probe.path}: none of the {len(frames)} frames for the page can be read")
-    return compose(pictures, n_columns=n_columns, thumb_px=thumb_px)
+    return sheet_of(pictures, n_columns=n_columns, thumb_px=thumb_px)
 
 
 def evidence_sheet(
@@ -125,16 +87,16 @@ def tracks_sheet(
     places = np.linspace(0, len(seen) - 1, min(n_frames, len(seen))).round().astype(int)
     wanted = [seen[place] for place in dict.fromkeys(places.tolist())]
     known = colours(chosen)
-    pictures: list[Labelled] = []
+    pictures: list[tuple[Image.Image, str]] = []
     for index, image in zip(wanted, video.frames(wanted), strict=True):
         if isinstance(image, FrameProblem):
             continue
         picture = Image.fromarray(image)
         _draw_boxes(picture, tracked, index, known=known, thumb_px=thumb_px)
-        pictures.append(Labelled(image=picture, label=f"{tracked.times_s[index]:.1f} s"))
+        pictures.append((picture, f"{tracked.times_s[index]:.1f} s"))
     if not pictures:
         raise MediaError(f"{video.probe.path}: none of the frames with tracks can be read")
-    return compose(pictures, n_columns=3, thumb_px=thumb_px)
+    return sheet_of(pictures, n_columns=3, thumb_px=thumb_px)
 
 
 def _draw_boxes(
@@ -216,5 +178,4 @@ def shots_sheet(video: Video, shots: Sequence[Shot], *, most: int = 24, thumb_px
 def crops_sheet(pictures: Sequence[bytes], *, labels: Sequence[str], thumb_px: int = 120) -> Sheet:
     """Crops of one track beside each other."""
     opened = [Image.open(io.BytesIO(data)) for data in pictures]
-    shown = [Labelled(image=image, label=label) for image, label in zip(opened, labels, strict=True)]
-    return compose(shown, n_columns=12, thumb_px=thumb_px)
+    return sheet_of([*zip(opened, labels, strict=True)], n_columns=12, thumb_px=thumb_px)

@@ -1,7 +1,6 @@
 """What must not stand in a card: words of the other card, and more people than one."""
 
 import re
-from dataclasses import dataclass
 from typing import Final
 
 from vidence.make.events.lexicon import appearance_words, content_words, words_in
@@ -24,16 +23,9 @@ class Leakage(Record):
     shared: tuple[str, ...]
     repeated: tuple[str, ...]
 
-
-@dataclass(frozen=True, kw_only=True)
-class LeakRule:
-    """When cards leak: a similarity above `limit` by either way of counting, or appearance said again."""
-
-    limit: float = LIMIT
-
-    def is_leak(self, leakage: Leakage) -> bool:
-        """Whether the cards must not be used together."""
-        return max(leakage.raw, leakage.content) > self.limit or bool(leakage.repeated)
+    def is_leak(self, limit: float = LIMIT) -> bool:
+        """Whether the cards cannot be used together: too alike by either count, or looks said again."""
+        return max(self.raw, self.content) > limit or bool(self.repeated)
 
 
 def jaccard(one: frozenset[str], other: frozenset[str]) -> float:

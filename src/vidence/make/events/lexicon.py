@@ -15,12 +15,13 @@ def words_in(text: str) -> tuple[str, ...]:
     return tuple(_WORD.findall(text.replace("\u2019", "'")))
 
 
-def _listed(text: str) -> frozenset[str]:
+def listed(text: str) -> frozenset[str]:
+    """The words of a list."""
     return frozenset(text.split())
 
 
 # Words that hold sentences together.
-FUNCTION_WORDS: Final = _listed(
+FUNCTION_WORDS: Final = listed(
     """
     a an the this that these those some any each every no not nor both either neither such same other
     another and or but while as if than so then there here also too very quite just only even still again
@@ -32,14 +33,14 @@ FUNCTION_WORDS: Final = _listed(
     """
 )
 # Words that may come and go where a sentence is changed: they turn nothing into its opposite.
-GLUE_WORDS: Final = _listed(
+GLUE_WORDS: Final = listed(
     """
     a an the this that these those some and as of is are was were be being has have in on at to with who which
     he she it they him her them his hers its their himself herself itself themselves
     """
 )
 # What somebody is recognised by: clothes, accessories, hair, build. Verbs of wearing go with them.
-GARMENTS: Final = _listed(
+GARMENTS: Final = listed(
     """
     anorak apron backpack bag bags ball-cap bandana baseball-cap beanie beard bearded belt blazer blouse
     bonnet boots bracelet briefcase cap cape cardigan cloak clothes clothing coat coats collar dress
@@ -52,7 +53,7 @@ GARMENTS: Final = _listed(
     uniform veil vest waistcoat watch wear wearing wears windbreaker
     """
 )
-COLOURS: Final = _listed(
+COLOURS: Final = listed(
     """
     amber azure beige black blond blonde blue bronze brown brunette burgundy cream crimson cyan dark-blue
     dark-green dark-grey dark-red emerald ginger gold golden gray green grey indigo ivory khaki lavender
@@ -62,7 +63,7 @@ COLOURS: Final = _listed(
     """
 )
 # What somebody does; an appearance card says nothing of it.
-MOTIONS: Final = _listed(
+MOTIONS: Final = listed(
     """
     approach approaches approaching arrive arrives arriving climb climbs climbing continues cross crosses
     crossing dance dances dancing depart departs departing enter enters entering exit exits exiting
@@ -75,7 +76,7 @@ MOTIONS: Final = _listed(
     """
 )
 # Where somebody is in the picture.
-PLACES: Final = _listed(
+PLACES: Final = listed(
     """
     background backdrop bottom-left bottom-right camera centre center corner distance downwards edge
     foreground frame left leftmost leftward left-hand lower-left lower-right middle-left picture right
@@ -83,7 +84,7 @@ PLACES: Final = _listed(
     """
 )
 # Of the words above, those that are also said of things: no sign of a leak when one stands alone.
-_OFTEN_INNOCENT: Final = _listed("top watch tie tan cream gold golden rust stripes orange")
+_OFTEN_INNOCENT: Final = listed("top watch tie tan cream gold golden rust stripes orange")
 
 
 def content_words(text: str) -> frozenset[str]:

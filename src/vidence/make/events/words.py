@@ -1,14 +1,21 @@
 """What words of event logs say to a viewer: near synonyms, doings that are implied, names for anything."""
 
 import re
+from collections.abc import Sequence
 from functools import lru_cache
+from typing import Final
+
+from vidence.make.events.lexicon import listed
 
 _WORD = re.compile(r"[a-z']+")
 # Prepositions that a verb of a log carries and that lead nowhere without a second thing.
-_LEADING_ON = """
-into onto from with to of at around under over between through against inside by for about after
-"""
-_LITTLE = "a an the of in on and or with from to into some other another more new"
+_LEADING_ON: Final = listed(
+    """
+    into onto from with to of at around under over between through against inside by for about after
+    """
+)
+_TO_ANOTHER = (_LEADING_ON | {"in", "on"}) - {"of"}
+_LITTLE: Final = listed("a an the of in on and or with from to into some other another more new")
 
 # Verbs that a viewer cannot tell apart by watching, or of which one goes with the other (open and close).
 _NEAR = (
@@ -34,21 +41,30 @@ _NEAR = (
 # Groups whose doings go with any handling of a thing, narrated or not: taking, putting, moving, looking.
 _IMPLIED = (0, 1, 2, 3, 4)
 _LOOKING = 3
-_GROUPS: dict[str, frozenset[int]] = {}
-for _number, _words in enumerate(_NEAR):
-    for _word in _words.split():
-        _GROUPS[_word] = _GROUPS.get(_word, frozenset()) | {_number}
+
+
+def _groups_of(groups: Sequence[str]) -> dict[str, frozenset[int]]:
+    """For each word the numbers of the groups that it stands in."""
+    words = {word for group in groups for word in group.split()}
+    return {word: frozenset(i for i, group in enumerate(groups) if word in group.split()) for word in words}
+
+
+_GROUPS: Final = _groups_of(_NEAR)
 
 # Nouns that name anything, or what is handled in nearly every kitchen scene without being narrated.
-_VAGUE = """
-thing item object stuff content rest side top bottom part piece end edge bit half food ingredient mixture
-liquid place area space remains residue
-"""
-_AT_HAND = """
-hand finger arm container package packet packaging utensil tool cutlery crockery dish kitchen room counter
-countertop worktop surface table floor sink water tap hob cooker vegetable fruit meat herb spice rubbish waste
-trash garbage
-"""
+_VAGUE: Final = listed(
+    """
+    thing item object stuff content rest side top bottom part piece end edge bit half food ingredient mixture
+    liquid place area space remains residue
+    """
+)
+_ANYTHING: Final = _VAGUE | listed(
+    """
+    hand finger arm container package packet packaging utensil tool cutlery crockery dish kitchen room counter
+    countertop worktop surface table floor sink water tap hob cooker vegetable fruit meat herb spice rubbish
+    waste trash garbage
+    """
+)
 # Things that a viewer may take for one another.
 _ALIKE = (
     "mug cup glass beaker",
@@ -69,15 +85,7 @@ _ALIKE = (
     "onion shallot leek garlic",
     "flour sugar salt powder",
 )
-_ALIKE_OF: dict[str, frozenset[int]] = {}
-for _number, _words in enumerate(_ALIKE):
-    for _word in _words.split():
-        _ALIKE_OF[_word] = _ALIKE_OF.get(_word, frozenset()) | {_number}
-_LEADING_ON_WORDS = frozenset(_LEADING_ON.split())
-_TO_ANOTHER = (_LEADING_ON_WORDS | {"in", "on"}) - {"of"}
-_LITTLE_WORDS = frozenset(_LITTLE.split())
-_VAGUE_WORDS = frozenset(_VAGUE.split())
-_ANYTHING_WORDS = frozenset(_AT_HAND.split()) | _VAGUE_WORDS
+_ALIKE_OF: Final = _groups_of(_ALIKE)
 # Where "on" and "in" belong to the verb: "turn on tap", but not "put on plate".
 _WITH_ON = frozenset({"turn", "switch"})
 _WITH_IN = frozenset({"plug"})
@@ -90,7 +98,7 @@ def words(text: str) -> tuple[str, ...]:
     >>> words("Take the handle of the cupboard")
     ('take', 'handle', 'cupboard')
     """
-    return tuple(word for word in _WORD.findall(text.lower()) if word not in _LITTLE_WORDS)
+    return tuple(word for word in _WORD.findall(text.lower()) if word not in _LITTLE)
 
 
 @lru_cache(maxsize=4096)
@@ -145,7 +153,7 @@ def is_vague(noun: str) -> bool:
     >>> is_vague("other part"), is_vague("hand")
     (True, False)
     """
-    return all(singular(word) in _VAGUE_WORDS for word in words(noun))
+    return all(singular(word) in _VAGUE for word in words(noun))
 
 
 @lru_cache(maxsize=16384)
@@ -155,7 +163,7 @@ def is_anything(noun: str) -> bool:
     >>> is_anything("food"), is_anything("top of worktop"), is_anything("milk container")
     (True, True, False)
     """
-    return all(singular(word) in _ANYTHING_WORDS for word in words(noun))
+    return all(singular(word) in _ANYTHING for word in words(noun))
 
 
 @lru_cache(maxsize=16384)
@@ -206,7 +214,7 @@ def verb_said(verb: str) -> tuple[str, ...]:
     """
     said = verb.split()
     while len(said) > 1 and (
-        said[-1] in _LEADING_ON_WORDS
+        said[-1] in _LEADING_ON
         or (said[-1] == "on" and said[0] not in _WITH_ON)
         or (said[-1] == "in" and said[0] not in _WITH_IN)
     ):
@@ -234,7 +242,7 @@ def is_direct(verb: str, noun: str, narration: str) -> bool:
         if word in _TO_ANOTHER and word not in verb_said(verb):
             break
         behind.append(singular(word))
-    content = [word for word in behind if word not in _LITTLE_WORDS and word not in rest]
+    content = [word for word in behind if word not in _LITTLE and word not in rest]
     return bool(named) and named <= frozenset(content[: len(named) + 1])
 
 

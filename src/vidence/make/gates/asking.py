@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
@@ -10,9 +10,8 @@ import msgspec
 
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
-from vidence.contracts import Flow, Scorer, Subject
+from vidence.contracts import Flow, Scorer
 from vidence.engine.scoring import score_reply
-from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
 from vidence.explain.diagnostics.conditions import ReplyScore as Mark
@@ -21,7 +20,7 @@ from vidence.make.gates.rules import OneFrameRules, TextOnlyRules
 from vidence.make.pipeline.material import Crop, Draft
 from vidence.make.pipeline.models import Models
 from vidence.make.writing.writer import image
-from vidence.records import Failed, Item, Media, Part, Prompt, Record, Reply, Score, TextPart
+from vidence.records import Failed, Item, Media, Prompt, Record, Reply, Score, TextPart
 
 Decision = Literal["kept", "open", "dropped", "untried"]
 
@@ -135,7 +134,6 @@ def as_lines(verdicts: Sequence[GateVerdict]) -> bytes:
 
 TEXT_ONLY: Final = "text-only"
 ONE_FRAME: Final = "one-frame"
-_BLIND: Final = "blind"
 _TEMPLATE: Final = "choice-direct"
 FORCED_BY_FRAME: Final = "forced-frame"  # the template of the words that force a choice
 
@@ -155,23 +153,22 @@ def plain_item(draft: Draft) -> Item:
 
 @dataclass(frozen=True, kw_only=True)
 class DraftSubject:
-    """A `contracts.Subject` that can be shown without frames (``blind``) or with one (``frame-42``)."""
+    """A `contracts.Subject` that is shown in one view: with one frame of a video, or in words alone."""
 
     item: Item
     templates: Templates
     parser: Scorer
-    frames: Mapping[str, Crop] = field(default_factory=dict)
+    frame: Crop | None = None
     duration_s: float = 0.0
     fps: float = 1.0
 
     def n_frames(self, view: str) -> int:
         """One or none."""
-        return int(self._frame(view) is not None)
+        return int(self.frame is not None)
 
     def times_s(self, view: str) -> tuple[float, ...]:
         """The time of the frame, if there is one."""
-        frame = self._frame(view)
-        return () if frame is None else (frame.frame_index / self.fps,)
+        return () if self.frame is None else (self.frame.frame_index / self.fps,)
 
     def prompt(
         self,
@@ -181,20 +178,20 @@ class DraftSubject:
         order: tuple[int, ...] = (),
         more: str = "",
     ) -> Prompt:
-        """The question, behind the frame of the view where it has one and `positions` is not empty."""
-        frame = self._frame(view) if positions is None or len(positions) else None
+        """The question, behind the frame where there is one and `positions` is not empty."""
+        shown = (
+            () if self.frame is None or (positions is not None and not positions) else (image(self.frame),)
+        )
         item = self.item.with_order(order)
-        n_frames = int(frame is not None)
-        words = self.templates.fill(_TEMPLATE, item, n_frames=n_frames, duration_s=self.duration_s)
-        system = ""
-        if "system" in self.templates:
-            system = self.templates.fill("system", item, n_frames=n_frames, duration_s=self.duration_s)
-        shown: tuple[Part, ...] = () if frame is None else (image(frame),)
+
+        def words(name: str) -> str:
+            return self.templates.fill(name, item, n_frames=len(shown), duration_s=self.duration_s)
+
         behind = (TextPart(text=self.templates.say(more, {})),) if more else ()
         return Prompt(
-            parts=(*shown, TextPart(text=words), *behind),
+            parts=(*shown, TextPart(text=words(_TEMPLATE)), *behind),
             choices=item.choices,
-            system=system,
+            system=words("system") if "system" in self.templates else "",
             template=self.templates.label(_TEMPLATE),
         )
 
@@ -203,28 +200,72 @@ class DraftSubject:
         yield from ()
         return score_reply(self.item.with_order(order), reply, self.parser)
 
-    def _frame(self, view: str) -> Crop | None:
-        if view == _BLIND:
-            return None
-        if view not in self.frames:
-            raise UsageError(f"there is no view {view!r} of the draft {self.item.item_id!r}")
-        return self.frames[view]
+
+@dataclass(frozen=True, kw_only=True)
+class Tried:
+    """The frames that a draft is tried with; none, and `why`, where it cannot be tried."""
+
+    frames: tuple[Crop, ...]
+    duration_s: float
+    fps: float
+    why: str = ""
 
 
-def _answer(
-    subject: Subject, view: str, *, model: str, permutations: int, seed: int, forced: bool
-) -> Flow[tuple[Mark, ...]]:
-    """Ask a model in all orders of the choices at once."""
-    shown = ((), *orders(subject.item, permutations, seed=seed))
-    more = "" if not forced else FORCED if view == _BLIND else FORCED_BY_FRAME
-    sittings = [Sitting(view=view, order=order, model=model, more=more) for order in shown]
-    return tuple((yield from sit(subject, sittings)))
+@dataclass(frozen=True, kw_only=True)
+class _Ballot:
+    """One vote that is wanted: on a draft, of a model, with a frame or in words alone."""
+
+    draft: Draft
+    model: str
+    frame: Crop | None = None
+    tried: Tried = Tried(frames=(), duration_s=0.0, fps=1.0)
+
+    @property
+    def key(self) -> str:
+        who = self.model if self.frame is None else f"frame-{self.frame.frame_index}"
+        return f"{self.draft.draft_id} | {who}"
 
 
-def _vote(model: str, said: tuple[Mark, ...] | Failed, *, frame_index: int = -1) -> GateVote:
-    if isinstance(said, Failed):
-        return GateVote(model=model, frame_index=frame_index, failed=f"{said.error}: {said.message}")
-    return GateVote(model=model, frame_index=frame_index, marks=said)
+def _votes(
+    ballots: Sequence[_Ballot],
+    rules: TextOnlyRules | OneFrameRules,
+    *,
+    models: Models,
+    seed: int,
+    own_words: Path | None,
+) -> Mapping[str, Sequence[GateVote]]:
+    """The votes on each draft by its id; all orders of the choices of a vote are asked at once."""
+    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
+    parser = create("parser", "robust")
+
+    def answer(one: _Ballot) -> Flow[tuple[Mark, ...]]:
+        subject = DraftSubject(
+            item=plain_item(one.draft),
+            templates=templates,
+            parser=parser,
+            frame=one.frame,
+            duration_s=one.tried.duration_s,
+            fps=one.tried.fps,
+        )
+        forced = FORCED if one.frame is None else FORCED_BY_FRAME
+        shown = ((), *orders(subject.item, rules.permutations, seed=seed))
+        more = forced if rules.forced else ""
+        sittings = [Sitting(view="", order=order, model=one.model, more=more) for order in shown]
+        return tuple((yield from sit(subject, sittings)))
+
+    said = models.run({one.key: answer(one) for one in ballots})
+    votes: dict[str, list[GateVote]] = defaultdict(list)
+    for one in ballots:
+        found, frame_index = said[one.key], -1 if one.frame is None else one.frame.frame_index
+        votes[one.draft.draft_id].append(
+            GateVote(
+                model=one.model,
+                marks=() if isinstance(found, Failed) else found,
+                frame_index=frame_index,
+                failed=f"{found.error}: {found.message}" if isinstance(found, Failed) else "",
+            )
+        )
+    return votes
 
 
 def ask_blind(
@@ -244,40 +285,12 @@ def ask_blind(
     Departs: the order of the choices and the prompt are not in the paper; a reply that cannot be read is
         never right, see `decide`.
     """
-    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
-    parser = create("parser", "robust")
-    flows: dict[str, Flow[tuple[Mark, ...]]] = {}
-    for draft in drafts:
-        subject = DraftSubject(item=plain_item(draft), templates=templates, parser=parser)
-        for model in rules.models:
-            flows[_key(draft, model)] = _answer(
-                subject,
-                _BLIND,
-                model=model,
-                permutations=rules.permutations,
-                seed=seed,
-                forced=rules.forced,
-            )
-    said = models.ask(flows)
+    ballots = [_Ballot(draft=draft, model=model) for draft in drafts for model in rules.models]
+    votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
     return tuple(
-        decide(
-            draft.draft_id,
-            TEXT_ONLY,
-            [_vote(model, said[_key(draft, model)]) for model in rules.models],
-            at_least=rules.at_least,
-        )
+        decide(draft.draft_id, TEXT_ONLY, votes.get(draft.draft_id, ()), at_least=rules.at_least)
         for draft in drafts
     )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Tried:
-    """The frames that a draft is tried with; none, and `why`, where it cannot be tried."""
-
-    frames: tuple[Crop, ...]
-    duration_s: float
-    fps: float
-    why: str = ""
 
 
 def ask_with_frames(
@@ -300,44 +313,15 @@ def ask_with_frames(
     Departs: in the paper experts judge this; here a model tries it first. Which frames, and how many must
         suffice, is ours.
     """
-    templates = Templates.load(rules.prompts, override=own_words, is_shared=True)
-    parser = create("parser", "robust")
-    flows: dict[str, Flow[tuple[Mark, ...]]] = {}
-    for draft in drafts:
-        one = tried[draft.draft_id]
-        views = {f"frame-{frame.frame_index}": frame for frame in one.frames}
-        subject = DraftSubject(
-            item=plain_item(draft),
-            templates=templates,
-            parser=parser,
-            frames=views,
-            duration_s=one.duration_s,
-            fps=one.fps,
-        )
-        for view in views:
-            flows[_key(draft, view)] = _answer(
-                subject,
-                view,
-                model=rules.model,
-                permutations=rules.permutations,
-                seed=seed,
-                forced=rules.forced,
-            )
-    said = models.ask(flows)
-    return tuple(_with_frames(draft, tried[draft.draft_id], rules, said=said) for draft in drafts)
-
-
-def _with_frames(
-    draft: Draft, tried: Tried, rules: OneFrameRules, *, said: Mapping[str, tuple[Mark, ...] | Failed]
-) -> GateVerdict:
-    if not tried.frames:
-        return GateVerdict(draft_id=draft.draft_id, gate=ONE_FRAME, decision="untried", why=tried.why)
-    votes = [
-        _vote(rules.model, said[_key(draft, f"frame-{frame.frame_index}")], frame_index=frame.frame_index)
-        for frame in tried.frames
+    ballots = [
+        _Ballot(draft=draft, model=rules.model, frame=frame, tried=one)
+        for draft, one in ((draft, tried[draft.draft_id]) for draft in drafts)
+        for frame in one.frames
     ]
-    return decide(draft.draft_id, ONE_FRAME, votes, at_least=rules.suffice)
-
-
-def _key(draft: Draft, who: str) -> str:
-    return f"{draft.draft_id} | {who}"
+    votes = _votes(ballots, rules, models=models, seed=seed, own_words=own_words)
+    return tuple(
+        decide(name, ONE_FRAME, votes[name], at_least=rules.suffice)
+        if name in votes
+        else GateVerdict(draft_id=name, gate=ONE_FRAME, decision="untried", why=tried[name].why)
+        for name in (draft.draft_id for draft in drafts)
+    )

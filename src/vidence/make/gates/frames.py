@@ -13,7 +13,7 @@ from vidence.errors import MediaError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import Tried
 from vidence.make.gates.rules import OneFrameRules
-from vidence.make.pipeline.cache import ArtifactCache, Codec, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import ArtifactCache, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Crop, Draft, VideoSource
 from vidence.make.pipeline.session import BuildContext
 from vidence.media.encode import Size
@@ -29,9 +29,6 @@ class FrameSet(Record, omit_defaults=True):
 
     frames: tuple[Crop, ...] = ()
     why: str = ""
-
-
-_FRAMES = Codec(FrameSet)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +88,7 @@ def cut_frames(drafts: Sequence[Draft], rules: OneFrameRules, source: FrameSourc
 
 
 def _sets(by_video: Mapping[str, set[int]], rules: OneFrameRules, source: FrameSource) -> dict[str, FrameSet]:
-    stage = Stage(name="gate-frames", codec=_FRAMES, settings=[rules.frame_px, _QUALITY])
+    stage = Stage(name="gate-frames", kind=FrameSet, settings=[rules.frame_px, _QUALITY])
     found: dict[str, FrameSet] = {}
     for video_id, indices in by_video.items():
         file = source.files.get(video_id)

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -115,13 +115,12 @@ def _moved(draft: Draft, place: int, *, seed: int) -> Draft:
 def _counts(
     before: Sequence[Draft], after: Sequence[Draft], *, fixed: set[str], seed: int
 ) -> list[LetterCounts]:
-    tasks: Mapping[str, list[int]] = defaultdict(list)
-    for i, draft in enumerate(before):
-        tasks[draft.task].append(i)
-    named = [*sorted(tasks.items()), *([("all", list(range(len(before))))] if before else [])]
-    return [
-        _count(name, [(before[i], after[i]) for i in mine], fixed=fixed, seed=seed) for name, mine in named
-    ]
+    pairs = list(zip(before, after, strict=True))
+    tasks: dict[str, list[tuple[Draft, Draft]]] = defaultdict(list)
+    for pair in pairs:
+        tasks[pair[0].task].append(pair)
+    named = [*sorted(tasks.items()), *([("all", pairs)] if pairs else [])]
+    return [_count(name, mine, fixed=fixed, seed=seed) for name, mine in named]
 
 
 def _count(name: str, pairs: Sequence[tuple[Draft, Draft]], *, fixed: set[str], seed: int) -> LetterCounts:

@@ -11,7 +11,7 @@ from vidence.make.cards.cards import CardChecks, TrackCards, check_cards, write_
 from vidence.make.cards.crops import CropPlan, TrackPictures, cut_crops, plan_crops
 from vidence.make.herbench.config import CardStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Card, Dropped
 from vidence.make.pipeline.wording import CardWording
 
@@ -24,9 +24,6 @@ class Cropped:
 
     pictures: tuple[TrackPictures, ...] = ()
     dropped: tuple[Dropped, ...] = ()
-
-
-_CROPPED, _CARDS = Codec(Cropped), Codec(TrackCards)
 
 
 def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -56,7 +53,7 @@ def write_all_cards(work: HerbenchSession, videos: list[VideoState], *, needs: C
 def _crop_all(work: HerbenchSession, videos: Sequence[VideoState], step: CardStep) -> None:
     """Cut the crops of every video, out of frames that were kept while it was watched."""
     folder = work.pictures
-    stage = Stage(name="crops", codec=_CROPPED, version=3, settings=step.crops)
+    stage = Stage(name="crops", kind=Cropped, version=3, settings=step.crops)
 
     def is_usable(cropped: Cropped) -> bool:
         crops = ((*one.appearance, *one.path, *one.frames) for one in cropped.pictures)
@@ -117,7 +114,7 @@ def _write(
     """Have the cards of all tracks with pictures written, into `cards`; what failed."""
     wording = CardWording.load(work.prompts)
     writer = work.models.identity(step.model) if any(one.pictures for one in videos) else ""
-    stage = Stage(name="cards", codec=_CARDS, version=2, settings=[step.rules, writer, wording.digest])
+    stage = Stage(name="cards", kind=TrackCards, version=2, settings=[step.rules, writer, wording.digest])
     units: dict[str, tuple[VideoState, FlowUnit[TrackCards]]] = {}
     for one in videos:
         times_s = [] if one.material.tracked is None else one.material.tracked.times_s.tolist()

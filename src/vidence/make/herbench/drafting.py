@@ -5,6 +5,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Self
 
@@ -16,7 +17,7 @@ from vidence.contracts import Flow
 from vidence.errors import UsageError
 from vidence.make.herbench.config import OptionValue, TaskRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, digest_of
 from vidence.make.pipeline.material import Corpus, Draft, Dropped, Made, Material, Task
 from vidence.make.pipeline.session import Gate
 from vidence.records import Record
@@ -38,9 +39,6 @@ class DraftSet(Record):
             drafts=tuple(one for one in made if isinstance(one, Draft)),
             dropped=tuple(one for one in made if isinstance(one, Dropped)),
         )
-
-
-_DRAFTS = Codec(DraftSet)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,7 +134,16 @@ def _units(
     """One unit for each task on a video; a task is shown what it says it needs, so that its key tells all."""
     seed, answerer = work.config.seed, work.models.spec(ASKED)
     digests = {"events": digest_of(corpus.events), "a_cards": digest_of([corpus.a_cards, corpus.looks])}
-    views: dict[tuple[bool, bool], Corpus] = {}  # of each one object, so that a task can index it once
+
+    @cache  # one object for each, so that a task can index it once
+    def seen_by(needs: frozenset[str]) -> Corpus:
+        return replace(
+            corpus,
+            events=corpus.events if "events" in needs else {},
+            a_cards=corpus.a_cards if "a_cards" in needs else {},
+            looks=corpus.looks if "a_cards" in needs else {},
+        )
+
     units: list[FlowUnit[DraftSet]] = []
     for name, (one, order) in pairs.items():
         task = order.task
@@ -145,30 +152,18 @@ def _units(
             inputs[part] = one.digests[part]
             if part in digests:
                 inputs[f"corpus {part}"] = digests[part]
-        sees = ("events" in task.needs, "a_cards" in task.needs)
-        if sees not in views:
-            views[sees] = _corpus_part(corpus, events=sees[0], cards=sees[1])
         settings = [order.rules, seed, answerer, order.templates]
         units.append(
             FlowUnit(
                 stage=Stage(
-                    name=f"draft-{order.name}", codec=_DRAFTS, version=task.version, settings=settings
+                    name=f"draft-{order.name}", kind=DraftSet, version=task.version, settings=settings
                 ),
                 name=name,
                 inputs=inputs,
-                start=_starter(one, order, views[sees], seed=seed),
+                start=_starter(one, order, seen_by(frozenset(digests) & frozenset(task.needs)), seed=seed),
             )
         )
     return units
-
-
-def _corpus_part(corpus: Corpus, *, events: bool, cards: bool) -> Corpus:
-    """The corpus as tasks see it that need its events or not, its cards or not."""
-    return Corpus(
-        events=corpus.events if events else {},
-        a_cards=corpus.a_cards if cards else {},
-        looks=corpus.looks if cards else {},
-    )
 
 
 def _starter(one: VideoState, order: TaskOrder, corpus: Corpus, *, seed: int) -> Callable[[], Flow[DraftSet]]:

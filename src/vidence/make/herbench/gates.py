@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from vidence.make.gates.asking import (
     ONE_FRAME,
@@ -90,14 +91,9 @@ class _Gates:
         if rules is None or not rules.models:
             return self._left_out(TEXT_ONLY, drafts)
         self.words.append(f"{TEXT_ONLY}: {self._panel(rules)}")
-        return self._filter(
-            TEXT_ONLY,
-            drafts,
-            lambda some: ask_blind(
-                some, rules, models=work.models, seed=work.config.seed, own_words=work.prompts
-            ),
-            reason="solved-blind",
-        )
+        seed, own_words = work.config.seed, work.prompts
+        ask = partial(ask_blind, rules=rules, models=work.models, seed=seed, own_words=own_words)
+        return self._filter(TEXT_ONLY, drafts, ask, reason="solved-blind")
 
     def one_frame(self, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
         """Drop what a model answers with one frame."""
@@ -112,19 +108,12 @@ class _Gates:
             cache=work.cache,
             context=work.context,
         )
-        return self._filter(
-            ONE_FRAME,
-            drafts,
-            lambda some: ask_with_frames(
-                some,
-                cut_frames(some, rules, source),
-                rules,
-                models=work.models,
-                seed=work.config.seed,
-                own_words=work.prompts,
-            ),
-            reason="solved-one-frame",
-        )
+
+        def ask(some: Sequence[Draft]) -> Sequence[GateVerdict]:
+            tried, seed = cut_frames(some, rules, source), work.config.seed
+            return ask_with_frames(some, tried, rules, models=work.models, seed=seed, own_words=work.prompts)
+
+        return self._filter(ONE_FRAME, drafts, ask, reason="solved-one-frame")
 
     def _left_out(self, gate: str, drafts: tuple[Draft, ...]) -> tuple[Draft, ...]:
         table = gate.replace("-", "_")
@@ -144,12 +133,8 @@ class _Gates:
             self.verdicts += verdicts
             self.notes += remarks(gate, verdicts)
             gone = {one.draft_id: one for one in verdicts if one.decision == "dropped"}
-            dropped = [
-                Dropped(
-                    what=name, stage=gate, reason=reason, detail=f"{one.n_right} of {len(one.votes)} right"
-                )
-                for name, one in gone.items()
-            ]
+            told = {name: f"{one.n_right} of {len(one.votes)} right" for name, one in gone.items()}
+            dropped = [Dropped(what=n, stage=gate, reason=reason, detail=t) for n, t in told.items()]
             return [draft for draft in some if draft.draft_id not in gone], dropped
 
         return self._work.filter(gate, drafts, gate_drafts)

@@ -71,7 +71,7 @@ def review(
             questions = _without_doubtful(work, questions, gated)
         return Reviewing(questions=questions, is_pending=True, files=files, sentences=(said,))
     result, kept, dropped = decide_review(questions, drawn, said=read_csv(filled, drawn.rows), rules=rules)
-    _close(work, questions, kept=kept, dropped=dropped)
+    _close(work, REVIEW, questions, kept=kept, dropped=dropped)
     content = msgspec.json.format(msgspec.json.encode(result)) + b"\n"
     write_file(folder / RESULT_FILE, content)
     rests = ", ".join(f"{line.task} {line.rest}" for line in result.tasks[:-1])
@@ -104,21 +104,22 @@ def _without_doubtful(
     ]
     gone = {one.what for one in dropped}
     kept = tuple(one for one in questions if one.draft.draft_id not in gone)
-    _close(work, questions, kept=kept, dropped=dropped)
+    _close(work, REVIEW, questions, kept=kept, dropped=dropped)
     return kept
 
 
 def _close(
     work: HerbenchSession,
+    stage: str,
     questions: Sequence[Question],
     *,
     kept: Sequence[Question],
     dropped: Sequence[Dropped],
 ) -> None:
-    """Close the account of the review."""
-    work.began(REVIEW, len(questions))
+    """Close the account of a stage that keeps some of the questions."""
+    work.began(stage, len(questions))
     work.close(
-        REVIEW,
+        stage,
         unit="drafts",
         taken=[one.draft.draft_id for one in questions],
         kept=[one.draft.draft_id for one in kept],
@@ -195,14 +196,7 @@ def release(work: HerbenchSession, reviewing: Reviewing, *, gated: Gated, maker:
             "unreviewed = true in [release]; the datasheet then says so"
         )
     questions, dropped = without_licence(reviewing.questions, rules)
-    work.began(RELEASE, len(reviewing.questions))
-    work.close(
-        RELEASE,
-        unit="drafts",
-        taken=[one.draft.draft_id for one in reviewing.questions],
-        kept=[one.draft.draft_id for one in questions],
-        dropped=dropped,
-    )
+    _close(work, RELEASE, reviewing.questions, kept=questions, dropped=dropped)
     account, extra = account_files(work.ledger, questions)
     facts = Facts(
         name=config.name,

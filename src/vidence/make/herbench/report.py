@@ -36,59 +36,17 @@ _MOST_SHOTS: Final = 24
 
 
 Film: TypeAlias = tuple[VideoState, Video | None]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Person:
-    """A chosen track on the page."""
-
-    track_id: str
-    span: str
-    crops: Sheet | None
-    cards: tuple[tuple[str, str], ...]
-    flags: tuple[str, ...]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A video on the page."""
-
-    video_id: str
-    notes: tuple[str, ...]
-    tracks: Sheet | None = None
-    ways: Markup | None = None
-    people: tuple[Person, ...] = ()
-    shots: Sheet | None = None
-    shots_note: str = ""
-    scenes: tuple[tuple[str, str], ...] = ()
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """A question on the page."""
-
-    question_id: str
-    task: str
-    structure: str
-    video_id: str
-    question: str
-    choices: tuple[tuple[str, str], ...]
-    letter: str
-    k: int
-    truth: str
-    evidence: str
-    facts: tuple[tuple[str, str], ...]
-    sheet: Sheet | None
+Settings: TypeAlias = list[tuple[str, list[tuple[str, str]]]]  # headings, each with names and values
+Shown: TypeAlias = dict[str, object]  # what the template is given of one thing, by name
 
 
 @dataclass(frozen=True, kw_only=True)
 class PageFacts:
-    """What the page says besides: the title, who made it, sentences, and settings under headings."""
+    """What the page says besides: the title, sentences, and settings under headings."""
 
     title: str
-    maker: str
     sentences: Sequence[str]
-    settings: Sequence[tuple[str, Sequence[tuple[str, str]]]]
+    settings: Settings
 
 
 def report(
@@ -105,14 +63,13 @@ def report(
         StoreError: it cannot be written.
     """
     work.began("report", 1)
-    facts = PageFacts(title=work.config.name, maker="herbench", sentences=sentences, settings=_settings(work))
     html = build_page(
         account,
         [(one, _video(work, one)) for one in videos],
         questions,
         pictures=work.pictures,
-        facts=facts,
         rng=np.random.default_rng(work.config.seed),
+        facts=PageFacts(title=work.config.name, sentences=sentences, settings=_settings(work)),
     )
     path = work.out / PAGE_FILE
     write_file(path, html.encode())
@@ -126,11 +83,9 @@ def _video(work: HerbenchSession, one: VideoState) -> Video | None:
         return None  # the account has it
 
 
-def _settings(work: HerbenchSession) -> list[tuple[str, list[tuple[str, str]]]]:
+def _settings(work: HerbenchSession) -> Settings:
     """The configuration as it is in effect, step by step; models by their specs, which hold no secret."""
-    found: list[tuple[str, list[tuple[str, str]]]] = [
-        ("Set", [("name", work.config.name), ("seed", str(work.config.seed))])
-    ]
+    found: Settings = [("Set", [("name", work.config.name), ("seed", str(work.config.seed))])]
     for name in ("tracking", "shots", "cards", "scenes", "models", "tasks"):
         value = getattr(work.config, name)
         if value:
@@ -146,8 +101,8 @@ def build_page(
     questions: Sequence[Question],
     *,
     pictures: PictureFolder,
-    facts: PageFacts,
     rng: np.random.Generator,
+    facts: PageFacts,
 ) -> str:
     """The page as HTML that loads nothing from elsewhere.
 
@@ -156,18 +111,17 @@ def build_page(
         films: the videos, None for one that is not here; the first `MOST_VIDEOS` to see are pictured.
         questions: all of them; `MOST_QUESTIONS` drawn ones are shown, every task and form first.
         pictures: where crops are.
-        facts: what else is said.
         rng: for drawing.
+        facts: what else is said.
     """
     drafts = [question.draft for question in questions]
     to_see = [(one, v) for one, v in films if v is not None and (one.material.chosen or one.material.shots)]
-    shown = [_shown(one, video, pictures) for one, video in to_see[:MOST_VIDEOS]]
     by_id = {one.video_id: video for one, video in films}
     drawn = sample(questions, most=MOST_QUESTIONS, rng=rng)
     return render(
         "made.html.j2",
         title=facts.title,
-        maker=facts.maker,
+        maker="herbench",
         sentences=facts.sentences,
         tables=[
             stage_table(account),
@@ -176,7 +130,7 @@ def build_page(
             letter_table(drafts),
             source_table([one.source.video for one, _ in films], drafts),
         ],
-        videos=shown,
+        videos=[_shown(one, video, pictures) for one, video in to_see[:MOST_VIDEOS]],
         videos_note=(
             f"{MOST_VIDEOS} of {len(to_see)} videos are pictured." if len(to_see) > MOST_VIDEOS else ""
         ),
@@ -200,29 +154,26 @@ def sample(questions: Sequence[Question], *, most: int, rng: np.random.Generator
 
 
 def _shown(one: VideoState, video: Video, pictures: PictureFolder) -> Shown:
-    material = one.material
+    """A video as the template shows it: what is known of it, and the pictures that could be made."""
+    material, tracked, chosen = one.material, one.material.tracked, one.material.chosen
     notes = list(absences(one.absent))
-    tracks = shots = None
-    ways: Markup | None = None
-    if (tracked := material.tracked) is not None and (chosen := material.chosen):
+    ways = tracks = shots = None
+    if tracked is not None and chosen:
         ways = Markup(report_pictures.ways(tracked, chosen))  # noqa: S704 - our own SVG
         tracks = _sheet(partial(report_pictures.tracks_sheet, video, tracked, chosen), notes)
     if material.shots:
         shots = _sheet(partial(report_pictures.shots_sheet, video, material.shots, most=_MOST_SHOTS), notes)
     n_shots = len(material.shots)
-    return Shown(
-        video_id=material.source.video_id,
-        notes=tuple(dict.fromkeys(notes)),
-        tracks=tracks,
-        ways=ways,
-        people=tuple(_person(one, name, pictures) for name in material.chosen),
-        shots=shots,
-        shots_note=f"{_MOST_SHOTS} of {n_shots} are pictured." if n_shots > _MOST_SHOTS else "",
-        scenes=tuple(
-            (card.shot_id if card.is_faithful else f"{card.shot_id}, false", card.text)
-            for card in material.scene_cards
-        ),
-    )
+    return {
+        "video_id": material.source.video_id,
+        "notes": list(dict.fromkeys(notes)),
+        "tracks": tracks,
+        "ways": ways,
+        "people": [_person(one, name, pictures) for name in chosen],
+        "shots": shots,
+        "shots_note": f"{_MOST_SHOTS} of {n_shots} are pictured." if n_shots > _MOST_SHOTS else "",
+        "scenes": material.scene_cards,
+    }
 
 
 def _sheet(make: Callable[[], Sheet], notes: list[str]) -> Sheet | None:
@@ -241,24 +192,21 @@ def absences(absent: Mapping[str, str]) -> Iterator[str]:
         yield f"no {', '.join(parts)}: {why}"
 
 
-def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Person:
+def _person(one: VideoState, track_id: str, pictures: PictureFolder) -> Shown:
+    """A chosen track: when it is seen, its crops, its cards, and what of these a person should look at."""
     material = one.material
     span = ""
     if material.tracked is not None:
         start_s, end_s = material.tracked.span_s(material.tracked.track(track_id))
         span = f"{start_s:.1f} to {end_s:.1f} s"
-    cards = [card for card in (*material.a_cards, *material.b_cards) if card.track_id == track_id]
-    return Person(
-        track_id=track_id,
-        span=span,
-        crops=_crops(one.pictures.get(track_id), pictures),
-        cards=tuple((card.kind, card.text) for card in cards),
-        flags=tuple(
-            f"card {flag.kind}: {flag.reason} ({', '.join(flag.words)})"
-            for flag in one.flags
-            if flag.track_id == track_id
-        ),
-    )
+    cards = (*material.a_cards, *material.b_cards)
+    return {
+        "track_id": track_id,
+        "span": span,
+        "crops": _crops(one.pictures.get(track_id), pictures),
+        "cards": [card for card in cards if card.track_id == track_id],
+        "flags": [flag for flag in one.flags if flag.track_id == track_id],
+    }
 
 
 def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None:
@@ -273,26 +221,14 @@ def _crops(shown: TrackPictures | None, pictures: PictureFolder) -> Sheet | None
     return report_pictures.crops_sheet(data, labels=[label for label, _ in labels])
 
 
-def _asked(question: Question, video: Video | None) -> Asked:
-    draft = question.draft
-    sheet = None
+def _asked(question: Question, video: Video | None) -> Shown:
+    """A question with a frame of each span of its evidence, where the video is here."""
+    draft, sheet = question.draft, None
     if video is not None:
         sheet = _sheet(partial(report_pictures.evidence_sheet, draft, video, most=_MOST_SPANS), [])
-    return Asked(
-        question_id=question.question_id,
-        task=draft.task,
-        structure=draft.structure,
-        video_id=draft.video_id,
-        question=draft.question,
-        choices=tuple(zip("ABCDE", draft.choices, strict=True)),
-        letter=question.letter,
-        k=draft.k,
-        truth=draft.truth,
-        evidence="; ".join(
-            f"{span.start_s:.1f}-{span.end_s:.1f} s{': ' + span.note if span.note else ''}"
-            for span in draft.evidence
-            if span.start_s is not None and span.end_s is not None
-        ),
-        facts=tuple(draft.facts.items()),
-        sheet=sheet,
+    evidence = "; ".join(
+        f"{span.start_s:.1f}-{span.end_s:.1f} s{': ' + span.note if span.note else ''}"
+        for span in draft.evidence
+        if span.start_s is not None and span.end_s is not None
     )
+    return {"asked": question, "draft": draft, "evidence": evidence, "sheet": sheet}

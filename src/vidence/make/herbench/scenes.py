@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 
+import msgspec
 import numpy as np
 
 from vidence.contracts import Flow
@@ -17,7 +18,7 @@ from vidence.make.cards.scenes import ShotPictures, describe, take_pictures, unl
 from vidence.make.cards.swapping import perturb_by_rules
 from vidence.make.herbench.config import BY_RULES, SceneStep
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Codec, FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.material import Dropped, SceneCard
 from vidence.make.pipeline.wording import CardWording
 from vidence.records import Record
@@ -39,8 +40,9 @@ class Written(Record):
 
 
 Cards = dict[str, tuple[SceneCard, ...]]  # by the id of their video
-_Units = dict[str, tuple[VideoState, FlowUnit[Written]]]
-_PICTURED, _WRITTEN = Codec(Pictured), Codec(Written)
+# By the names of parts of videos: the inputs and the flow of what is asked, and what came of it.
+_Asked = dict[str, tuple[VideoState, dict[str, str], Callable[..., Flow[SceneCard | Dropped]]]]
+_Made = dict[str, tuple[VideoState, SceneCard | Dropped]]
 
 
 def write_all_scenes(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -92,18 +94,13 @@ class _Writing:
         true = self._faithful(videos, self._picture(videos)) if videos else {}
         true |= {one.video_id: one.material.scene_cards for one in of_people}
         together = (*videos, *of_people)
-        if not self._step.false:
-            false: Cards = {}
-        elif self._step.false_model == BY_RULES:
-            false = self._false_by_rules(together, true)
-        else:
-            false = self._false(together, true)
+        false = self._false(together, true) if self._step.false else {}
         for one in together:
             _give(one, (*true.get(one.video_id, ()), *false.get(one.video_id, ())))
 
     def _picture(self, videos: Sequence[VideoState]) -> dict[str, Pictured]:
         work, rules = self._work, self._step.rules
-        stage = Stage(name="scene-pictures", codec=_PICTURED, settings=rules)
+        stage = Stage(name="scene-pictures", kind=Pictured, settings=rules)
 
         def take(one: VideoState) -> Pictured:
             video = one.open(work)
@@ -148,97 +145,98 @@ class _Writing:
         return found
 
     def _faithful(self, videos: Sequence[VideoState], pictured: Mapping[str, Pictured]) -> Cards:
-        writer = self._work.models.identity(self._step.model)
-        stage = Stage(name="scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
-        units: _Units = {}
+        asked: _Asked = {}
         for one in videos:
             for shown in pictured[one.video_id].shots:
-                flow = partial(describe, shown, wording=self._wording, writer=writer)
                 inputs = {"pictures": digest_of(shown)}
-                name = one.named(shown.shot.shot_id)
-                units[name] = one, _unit(flow, stage=stage, name=name, inputs=inputs)
-        cards, dropped = self._ask(units, stage=stage.name, model=self._step.model)
+                asked[one.named(shown.shot.shot_id)] = one, inputs, partial(describe, shown)
+        made = self._ask("scenes", asked, model=self._step.model)
+        cards = _by_video(made)
+        dropped = [gone for _, gone in made.values() if isinstance(gone, Dropped)]
         true: Cards = {}
         for one in videos:
             true[one.video_id], alike = unlike_each_other(cards[one.video_id])
             for gone in alike:
                 what = one.named(gone.what.removesuffix("-true"))
-                dropped.append(Dropped(what=what, stage=gone.stage, reason=gone.reason, detail=gone.detail))
+                dropped.append(msgspec.structs.replace(gone, what=what))
         kept = [one.named(card.shot_id) for one in videos for card in true[one.video_id]]
-        self._work.close("scenes", unit="shots", taken=list(units), kept=kept, dropped=dropped)
+        self._work.close("scenes", unit="shots", taken=list(made), kept=kept, dropped=dropped)
         return true
 
     def _false(self, videos: Sequence[VideoState], true: Cards) -> Cards:
-        model = self._step.false_model or self._step.model
-        writer = self._work.models.identity(model)
-        stage = Stage(name="false-scenes", codec=_WRITTEN, settings=[writer, self._wording.digest])
-        units: _Units = {}
+        """False cards, by a model or by rules, of every true one."""
+        made = (
+            self._by_rules(videos, true)
+            if self._step.false_model == BY_RULES
+            else self._by_model(videos, true)
+        )
+        dropped = [gone for _, gone in made.values() if isinstance(gone, Dropped)]
+        kept = [name for name, (_, card) in made.items() if isinstance(card, SceneCard)]
+        self._work.close("false-scenes", unit="cards", taken=list(made), kept=kept, dropped=dropped)
+        return {video_id: tuple(cards) for video_id, cards in _by_video(made).items()}
+
+    def _by_model(self, videos: Sequence[VideoState], true: Cards) -> _Made:
+        asked: _Asked = {}
         for one in videos:
             others = true[one.video_id]
             for card in others:
-                flow = partial(perturb, card, others=others, wording=self._wording, writer=writer)
                 inputs = {"card": digest_of(card), "others": digest_of(others)}
-                name = one.named(false_id(card))
-                units[name] = one, _unit(flow, stage=stage, name=name, inputs=inputs)
-        cards, dropped = self._ask(units, stage=stage.name, model=model)
-        gone = {one.what for one in dropped}
-        kept = [name for name in units if name not in gone]
-        self._work.close(stage.name, unit="cards", taken=list(units), kept=kept, dropped=dropped)
-        return {one.video_id: tuple(cards[one.video_id]) for one in videos}
+                asked[one.named(false_id(card))] = one, inputs, partial(perturb, card, others=others)
+        return self._ask("false-scenes", asked, model=self._step.false_model or self._step.model)
 
-    def _false_by_rules(self, videos: Sequence[VideoState], true: Cards) -> Cards:
+    def _by_rules(self, videos: Sequence[VideoState], true: Cards) -> _Made:
         """False cards without a model; nothing is cached, since they are written faster than read."""
         seed = self._work.config.seed
-        false: Cards = {}
-        taken: list[str] = []
-        kept: list[str] = []
-        dropped: list[Dropped] = []
+        made: _Made = {}
         for one in videos:
-            cards, mine = true[one.video_id], list[SceneCard]()
-            for card in cards:
+            others = list(true[one.video_id])
+            for card in true[one.video_id]:
                 name = one.named(false_id(card))
                 rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{name}".encode()).digest()))
-                made = perturb_by_rules(card, others=(*cards, *mine), rng=rng)
-                taken.append(name)
-                if isinstance(made, Dropped):
-                    dropped.append(one.dropped(made, stage=made.stage))
+                found = perturb_by_rules(card, others=others, rng=rng)
+                if isinstance(found, Dropped):
+                    found = one.dropped(found, stage=found.stage)
                 else:
-                    mine.append(made)
-                    kept.append(one.named(made.card_id))
-            false[one.video_id] = tuple(mine)
-        self._work.began("false-scenes", len(taken))
-        self._work.close("false-scenes", unit="cards", taken=taken, kept=kept, dropped=dropped)
-        return false
+                    others.append(found)
+                made[name] = one, found
+        self._work.began("false-scenes", len(made))
+        return made
 
-    def _ask(
-        self, units: _Units, *, stage: str, model: str
-    ) -> tuple[dict[str, list[SceneCard]], list[Dropped]]:
-        """The cards by video, in order, and what came to nothing."""
-        flows = [unit for _, unit in units.values()]
-        results = self._work.ask(stage, flows, models=self._work.models, model=model)
-        cards: dict[str, list[SceneCard]] = defaultdict(list)
-        dropped: list[Dropped] = []
-        for name, (one, _) in units.items():
-            if name in results.failed:
-                dropped.append(results.dropped(name, stage=stage))
+    def _ask(self, name: str, asked: _Asked, *, model: str) -> _Made:
+        """What a model writes, or why it is not used; `name` is that of the stage."""
+        writer = self._work.models.identity(model)
+        stage = Stage(name=name, kind=Written, settings=[writer, self._wording.digest])
+        units = [
+            FlowUnit(
+                stage=stage,
+                name=what,
+                inputs=inputs,
+                start=partial(_written, partial(start, wording=self._wording, writer=writer)),
+            )
+            for what, (_, inputs, start) in asked.items()
+        ]
+        results = self._work.ask(name, units, models=self._work.models, model=model)
+        made: _Made = {}
+        for what, (one, *_) in asked.items():
+            if what in results.failed:
+                made[what] = one, results.dropped(what, stage=name)
                 continue
-            written = results.made[name].value
-            if written.card is not None:
-                cards[one.video_id].append(written.card)
-            elif (why := written.dropped) is not None:
-                dropped.append(Dropped(what=name, stage=stage, reason=why.reason, detail=why.detail))
-        return cards, dropped
+            found = results.made[what].value
+            if found.card is not None:
+                made[what] = one, found.card
+            elif found.dropped is not None:
+                made[what] = one, msgspec.structs.replace(found.dropped, what=what, stage=name)
+        return made
 
 
-def _unit(
-    start: Callable[[], Flow[SceneCard | Dropped]],
-    *,
-    stage: Stage[Written],
-    name: str,
-    inputs: dict[str, str],
-) -> FlowUnit[Written]:
-    def written() -> Flow[Written]:
-        made = yield from start()
-        return Written(dropped=made) if isinstance(made, Dropped) else Written(card=made)
+def _written(start: Callable[[], Flow[SceneCard | Dropped]]) -> Flow[Written]:
+    made = yield from start()
+    return Written(dropped=made) if isinstance(made, Dropped) else Written(card=made)
 
-    return FlowUnit(stage=stage, name=name, inputs=inputs, start=written)
+
+def _by_video(made: _Made) -> dict[str, list[SceneCard]]:
+    cards: dict[str, list[SceneCard]] = defaultdict(list)
+    for one, card in made.values():
+        if isinstance(card, SceneCard):
+            cards[one.video_id].append(card)
+    return cards

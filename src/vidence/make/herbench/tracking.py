@@ -1,7 +1,7 @@
 """Tracking step: each video is read once for boxes and shots; then tracks are cleaned, ranked, picked."""
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -13,21 +13,21 @@ from vidence.errors import MediaError
 from vidence.make.cards.visits import part_visits
 from vidence.make.herbench.config import TrackingRules, option_spec
 from vidence.make.herbench.session import HerbenchSession, VideoState
-from vidence.make.pipeline.cache import Artifact, Codec, Stage
+from vidence.make.pipeline.cache import Artifact, Stage
 from vidence.make.pipeline.kept_video import FrameKeeper, KeptVideo
 from vidence.make.pipeline.material import Dropped
 from vidence.media.video import Video
 from vidence.seeing.appearance import read_appearances
 from vidence.seeing.association import Tracker
 from vidence.seeing.describers.describing import Describer, Portraits
-from vidence.seeing.following import Footage, open_describer, open_detector, open_tracker, track_shots
+from vidence.seeing.following import open_describer, open_detector, open_tracker, track_shots
 from vidence.seeing.limbs import without_parts
 from vidence.seeing.refine import refine
 from vidence.seeing.same_person import Looks, looks_of, without_changed
 from vidence.seeing.shooting import Shot, ShotDetector, ShotObserver, find_shots
 from vidence.seeing.trackrank import pick_diverse, rank
-from vidence.seeing.tracks import PERSON, Detections, Detector, DroppedTrack, Merge, ShotFrames, TrackedVideo
-from vidence.seeing.watching import Observer, watch
+from vidence.seeing.tracks import PERSON, Detections, DroppedTrack, Merge, Span, TrackedVideo
+from vidence.seeing.watching import Detector, Finder, Observer, watch
 
 STAGE: Final = "tracks"
 NEED_TRACKS: Final = ("tracked", "chosen", "a_cards", "b_cards", "crops")
@@ -43,7 +43,6 @@ class Boxes:
 
     detections: Detections
     vectors: NDArray[np.float32] | None = None
-    problems: tuple[str, ...] = ()
     finds_parts: bool
 
 
@@ -51,17 +50,13 @@ class Boxes:
 class Tracks:
     """The tracks of one video after refining, those chosen (best first), and what became of the rest.
 
-    `raw_ids` are the tracks before refining, `scores` the rank of each refined track.
+    `raw_ids` are the tracks before refining.
     """
 
     video: TrackedVideo
     chosen: tuple[str, ...]
     raw_ids: tuple[str, ...]
     dropped: tuple[Dropped, ...] = ()
-    scores: Mapping[str, float]
-
-
-BOXES, SHOTS, TRACKS = Codec(Boxes), Codec(tuple[Shot, ...]), Codec(Tracks)
 
 
 def track_all(work: HerbenchSession, videos: list[VideoState], *, needs: Collection[str]) -> None:
@@ -149,8 +144,8 @@ class _Watcher:
         every = 1 if self.rules is None else self.rules.every
         describer = "" if self._describer is None else self._describer.identity
         settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", codec=BOXES, version=3, settings=settings)
-        shot_stage = Stage(name="shots", codec=SHOTS, settings=self.shots and self.shots.identity)
+        box_stage = Stage(name="boxes", kind=Boxes, version=3, settings=settings)
+        shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
         boxes = None if detector is None else cache.find(box_stage, inputs)
         shots = None if self.shots is None else cache.find(shot_stage, inputs)
         wants_boxes = detector is not None and boxes is None
@@ -197,9 +192,9 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, codec=TRACKS, version=5, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=6, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
-        frames: list[ShotFrames] = []
+        frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:
             inputs["shots"] = shots.digest
             frames = [shot.frames for shot in shots.value]
@@ -234,8 +229,8 @@ def read_once(
 ) -> tuple[Boxes | None, tuple[Shot, ...] | None]:
     """Boxes and shots of a video in one pass over it; None for what nobody is given to find.
 
-    A detector that takes each n-th frame only, or that reads the video by itself, cannot share the pass of
-    a shot detector, which wants every frame; then there are two.
+    A detector that takes each n-th frame only cannot share the pass of a shot detector, which wants every
+    frame; then there are two.
 
     Raises:
         MediaError: the video cannot be read.
@@ -252,15 +247,14 @@ def read_once(
         size_px = (video.probe.width_px, video.probe.height_px)
         cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
         observers.append(cutter)
-    if detector.looks or observers:
+    if isinstance(detector, Finder) or observers:
         observers.append(FrameKeeper(video))
     frames = range(0, video.n_frames, every)
     watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
     boxes = Boxes(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
-        problems=tuple(problem.message for problem in watched.problems),
-        finds_parts=getattr(detector, "finds_parts", False),
+        finds_parts=detector.finds_parts,
     )
     if shots is None:
         return boxes, None
@@ -274,7 +268,7 @@ def find_tracks(
     video: KeptVideo,
     seen: Boxes,
     *,
-    shots: Sequence[ShotFrames] = (),
+    shots: Sequence[Span] = (),
     tracker: Tracker,
     rules: TrackingRules,
     rng: np.random.Generator,
@@ -304,15 +298,10 @@ def find_tracks(
         shots=tuple(shots),
     )
     found = track_shots(
+        whole,
         seen.detections,
-        tracker,
-        Footage(
-            n_frames=video.n_frames,
-            height_px=video.probe.height_px,
-            fps=video.probe.counted.fps,
-            stride=rules.every,
-            cuts=whole.cuts,
-        ),
+        tracker=tracker,
+        stride=rules.every,
         vectors=seen.vectors,
         finds_parts=seen.finds_parts,
     )
@@ -333,18 +322,14 @@ def find_tracks(
     looks = read_appearances(video, people, settings=rules.looks) if people else {}
     ranking = rank(refined, appearances=looks, settings=rules.rank)
     picks = pick_diverse(ranking, rng=rng, weights=rules.rank.weights, settings=rules.pick) if people else ()
-    dropped = [
-        *_gone((*limbs, *mixed, *cleaned.account.dropped)),
-        *_merged(cleaned.account.merges),
-        *away,
-    ]
     chosen = tuple(pick.track_id for pick in picks)
+    gone = _gone((*limbs, *mixed, *cleaned.account.dropped), cleaned.account.merges)
+    left = [t.track_id for t in people if t.track_id not in chosen]
     return Tracks(
         video=replace(refined, detections=None),
         chosen=chosen,
         raw_ids=found.raw_ids,
-        dropped=(*dropped, *_not_picked(people_ids=[t.track_id for t in people], chosen=chosen)),
-        scores=dict(zip(ranking.track_ids, map(float, ranking.scores), strict=True)),
+        dropped=(*gone, *away, *(Dropped(what=name, stage=STAGE, reason="not-picked") for name in left)),
     )
 
 
@@ -361,18 +346,11 @@ def _looks(seen: Boxes, video: TrackedVideo, *, rules: TrackingRules) -> dict[st
     )
 
 
-def _gone(tracks: Sequence[DroppedTrack]) -> list[Dropped]:
-    return [Dropped(what=one.what, stage=STAGE, reason=one.reason, detail=one.detail) for one in tracks]
-
-
-def _merged(merges: Sequence[Merge]) -> list[Dropped]:
-    dropped = []
+def _gone(tracks: Sequence[DroppedTrack], merges: Sequence[Merge]) -> list[Dropped]:
+    """Tracks that were dropped, and those that became part of another."""
+    dropped = [Dropped(what=t.what, stage=STAGE, reason=t.reason, detail=t.detail) for t in tracks]
     for merge in merges:
-        gone = {merge.before, merge.after} - {merge.into}
+        into = {merge.before, merge.after} - {merge.into}
         words = f"joined with {merge.into}, cost {merge.cost:.2f}"
-        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(gone)]
+        dropped += [Dropped(what=n, stage=STAGE, reason="merged", detail=words) for n in sorted(into)]
     return dropped
-
-
-def _not_picked(*, people_ids: Sequence[str], chosen: Sequence[str]) -> list[Dropped]:
-    return [Dropped(what=name, stage=STAGE, reason="not-picked") for name in people_ids if name not in chosen]

@@ -1,13 +1,12 @@
 """Measure an ablation: accuracy at each level with its interval, differences to the base, files."""
 
-import csv
 import hashlib
-import io
 import math
 import re
 from collections.abc import Sequence, Sized
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 import msgspec
 import numpy as np
@@ -21,6 +20,7 @@ from vidence.make.lights.ablation_config import (
     conditions,
     spec_under,
     title_of,
+    unique,
     words_of,
 )
 from vidence.pointlight.observer import Viewing, observed_accuracy, template
@@ -28,9 +28,10 @@ from vidence.records import Estimate, Record
 from vidence.report.export import write_file
 from vidence.report.results import Run, load_run
 from vidence.report.tables import guesses_of
-from vidence.statistics.intervals import mean_interval, proportion
+from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare, holm
 from vidence.tables.charts import Chart, Point, Series, Statement
+from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 from vidence.tables.table import Column, Row, Table
 
@@ -61,6 +62,18 @@ class Measured(Record):
     difference: Estimate | None = None
     p_value: float | None = None
     n_guessed: int = 0
+
+    @classmethod
+    def of(cls, model: str, condition: Condition, accuracy: Estimate) -> Self:
+        """The accuracy of a model in a condition."""
+        return cls(
+            model=model,
+            factor=condition.factor,
+            level=condition.level,
+            place=condition.place,
+            condition=condition.name,
+            accuracy=accuracy,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,12 +114,13 @@ def add_up(config: AblationConfig, stimuli: StimulusSet, out: Path, *, notes: Se
     found: list[Measured] = []
     chance, n_clips = math.nan, 0
     for model in config.ask.models:
-        base = load_run(run_folder(out, model, BASE))
+        runs = {c.name: load_run(run_folder(out, model, c)) for c in unique(conditions(config))}
+        base = runs[BASE.name]
         shares = [1 / len(row.item.choices) for row in base.rows if row.item.choices]
         chance = math.fsum(shares) / len(shares) if shares else math.nan
         n_clips = len({row.item.video_id for row in base.rows})
         ours = [
-            _one(config, model, c, base=base, run=load_run(run_folder(out, model, c)))
+            _one(config, model, c, base=base, run=runs[c.name])
             for _, some in conditions(config)
             for c in some
         ]
@@ -142,34 +156,23 @@ def guess_notes(found: Sequence[Measured]) -> tuple[str, ...]:
 
 
 def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run, run: Run) -> Measured:
-    rng = np.random.default_rng(config.seed)
     values, before = _values(run), _values(base)
     if not values:
         raise UsageError("nothing was marked in a run of the ablation; ask the same command again")
     shared = [key for key in values if key in before] if condition.name != BASE.name else []
-    difference, p_value = None, None
+    paired = None
     if shared:
         paired = compare(
             [values[key][0] for key in shared],
             [before[key][0] for key in shared],
             clusters=[values[key][1] for key in shared],
-            rng=rng,
         )
-        difference, p_value = paired.difference, paired.p_value
     marks, clips = zip(*values.values(), strict=True)
-    if len(set(clips)) == len(clips) and set(marks) <= {0.0, 1.0}:
-        accuracy = proportion(int(sum(marks)), len(marks))
-    else:
-        accuracy = mean_interval(marks, clusters=clips, rng=rng)
-    return Measured(
-        model=model,
-        factor=condition.factor,
-        level=condition.level,
-        place=condition.place,
-        condition=condition.name,
-        accuracy=accuracy,
-        difference=difference,
-        p_value=p_value,
+    accuracy = mean_interval(marks, clusters=clips)
+    return msgspec.structs.replace(
+        Measured.of(model, condition, accuracy),
+        difference=paired and paired.difference,
+        p_value=paired and paired.p_value,
         n_guessed=sum(guesses_of(run)),
     )
 
@@ -198,17 +201,7 @@ def observed(config: AblationConfig, stimuli: StimulusSet) -> tuple[list[Measure
             except (UsageError, DataError) as error:
                 notes.append(f"no ideal observer for {condition.name}: {error}")
                 continue
-        made += [
-            Measured(
-                model=name,
-                factor=condition.factor,
-                level=condition.level,
-                place=condition.place,
-                condition=condition.name,
-                accuracy=estimate,
-            )
-            for name, estimate in kept[condition.name].items()
-        ]
+        made += [Measured.of(name, condition, found) for name, found in kept[condition.name].items()]
     return made, notes
 
 
@@ -312,23 +305,16 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
     Raises:
         StoreError: a file cannot be written.
     """
-    text = io.StringIO(newline="")
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
-    for one in (*ablated.measured, *ablated.observed):
-        n, method, p_value = one.accuracy.n, one.accuracy.method, _digits(one.p_value)
-        ends = (p_value, repr(ablated.chance), one.n_guessed)
-        ours = (one.model, one.factor, one.level, n, *_cells(one.accuracy), method)
-        writer.writerow((*ours, *_cells(one.difference), *ends))
-    whole = {
-        "format": JSON_FORMAT,
-        "config": ablated.config,
-        "chance": ablated.chance,
-        "n_clips": ablated.n_clips,
-        "notes": ablated.notes,
-        "measured": ablated.measured,
-        "observed": ablated.observed,
-    }
+    rows = [
+        (
+            *(one.model, one.factor, one.level, str(one.accuracy.n)),
+            *(*_cells(one.accuracy), one.accuracy.method, *_cells(one.difference)),
+            *(_digits(one.p_value), repr(ablated.chance), str(one.n_guessed)),
+        )
+        for one in (*ablated.measured, *ablated.observed)
+    ]
+    parts = ("config", "chance", "n_clips", "notes", "measured", "observed")
+    whole = {"format": JSON_FORMAT} | {name: getattr(ablated, name) for name in parts}
     asked, varied = ablated.config.ask.models, ablated.config.vary
     page = render(
         "diagnosis.html.j2",
@@ -343,7 +329,7 @@ def write_files(ablated: Ablated, out: Path) -> tuple[Path, ...]:
         facts=(("Configuration", ablated.config),),
     )
     contents = {
-        "csv": text.getvalue().encode(),
+        "csv": csv_text([_COLUMNS, *rows]).encode(),
         "json": msgspec.json.encode(whole) + b"\n",
         "html": page.encode(),
     }

@@ -11,7 +11,7 @@ from vidence.ask.benchmarks.actpld import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_under
 from vidence.make.lights.tables import labels_table, table
-from vidence.make.lights.trials import NoFile, Trial, files_of, motion_files, read_map
+from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
 from vidence.pointlight.figures import WALKER, staged
@@ -102,9 +102,9 @@ def recorded_clips(table: Path, folder: Path) -> tuple[tuple[Shown, ...], tuple[
     clips = [
         Shown(**{**msgspec.structs.asdict(trial), "files": files})
         for trial, files in found.items()
-        if not isinstance(files, NoFile)
+        if not isinstance(files, str)
     ]
-    without = [f"{t.clip_id}: {files.detail}" for t, files in found.items() if isinstance(files, NoFile)]
+    without = [f"{t.clip_id}: {files}" for t, files in found.items() if isinstance(files, str)]
     if without:
         more = f", and {len(without) - 1} more rows have no motion either" if len(without) > 1 else ""
         notes.append(f"{without[0]}{more}")

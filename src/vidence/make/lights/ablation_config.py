@@ -89,12 +89,6 @@ class Asking(Record, omit_defaults=True):
     protocol: str = "paper"
     n_frames: int = 8
     overrides: dict[str, Level] = msgspec.field(default_factory=dict)
-    wishes: dict[str, Level] = msgspec.field(default_factory=dict)
-    """The name of `overrides` in an earlier version; refused."""
-
-    def __post_init__(self) -> None:
-        if self.wishes:
-            raise UsageError("ask.wishes is called ask.overrides now; rename the table in the configuration")
 
 
 class Observing(Record, omit_defaults=True):

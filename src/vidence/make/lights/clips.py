@@ -12,10 +12,9 @@ from vidence.errors import DataError, UsageError
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
 from vidence.media.cache import write_whole
-from vidence.pointlight.body import body
 from vidence.pointlight.checks import inspect
 from vidence.pointlight.drawing import frames
-from vidence.pointlight.figures import align, is_walker, motion_of, pair, shift
+from vidence.pointlight.figures import is_walker, staged
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.specs import StimulusSpec
 from vidence.pointlight.stimulus import make_stimulus
@@ -82,7 +81,7 @@ class ClipJob:
     def make(self) -> ClipResult:
         """The clip and its sidecar, written; or why there is none."""
         try:
-            figures, notes = self._figures()
+            figures = self._figures()
             stimulus = make_stimulus(figures, self.rules.stimulus)
         except (DataError, UsageError) as error:
             return self._dropped("unusable-motion", str(error))
@@ -116,27 +115,21 @@ class ClipJob:
             fps=stimulus.fps,
             sources=tuple(map(name_of, self.files)),
             doubts=doubts,
-            notes=notes,
+            notes=tuple(
+                f"{name_of(file)}: {note}"
+                for file, figure in zip(self.files, figures, strict=True)
+                for note in figure.source.notes
+            ),
         )
         return ClipResult(clip=made)
 
-    def _figures(self) -> tuple[list[Motion], tuple[str, ...]]:
-        motions = [motion_of(file) for file in self.files]
-        more: tuple[str, ...] = ()
-        if len(motions) == 1:
-            figures = [body(motions[0], points=self.rules.points)]
-        else:
-            both = pair(motions[0], motions[1], points=self.rules.points)
-            rules = self.rules.pairs.get(self.trial.clip_id) or self.rules.pairs.get(
-                "+".join(self.trial.subjects)
-            )
-            if rules is not None and rules.offset_m is not None:
-                both = shift(both, rules.offset_m)
-            elif rules is not None and rules.hold_hands:
-                both = align(both)
-            figures, more = [both.first, both.second], both.notes
-        told = zip(self.files, figures, strict=True)
-        return figures, (*(f"{name_of(f)}: {n}" for f, m in told for n in m.source.notes), *more)
+    def _figures(self) -> list[Motion]:
+        if len(self.files) == 1:
+            return staged(self.files, points=self.rules.points)
+        pairs, who = self.rules.pairs, "+".join(self.trial.subjects)
+        rules = pairs.get(self.trial.clip_id) or pairs.get(who) or PairRules()
+        points, offset_m = self.rules.points, rules.offset_m
+        return staged(self.files, points=points, hold_hands=rules.hold_hands, offset_m=offset_m)
 
     def _dropped(self, reason: str, detail: str) -> ClipResult:
         dropped = Dropped(what=self.trial.clip_id, stage="clips", reason=reason, detail=detail)

@@ -5,7 +5,6 @@ import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
@@ -21,7 +20,7 @@ from vidence.ask.benchmarks.actpld import (
     Target,
     choices_for,
 )
-from vidence.ask.benchmarks.question_files import Fault, QuestionFile
+from vidence.ask.files import FieldError
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
@@ -68,15 +67,6 @@ def _most(found: Counter[str]) -> str:
     return min(found, key=lambda name: (-found[name], name))
 
 
-def read_labels(content: bytes, path: Path) -> Labels:
-    """The labels of a table.
-
-    Raises:
-        DataError: a bad line.
-    """
-    return Labels(QuestionFile(path=path, content=content))
-
-
 def fixed_choices(
     clips: Mapping[str, ClipMade], trials: Mapping[str, Trial], labels: Labels
 ) -> tuple[dict[str, tuple[Choice, ...]], tuple[Dropped, ...]]:
@@ -91,16 +81,17 @@ def fixed_choices(
         row = ClipRow(
             clip_id=clip_id,
             path=clips[clip_id].path,
-            kind="video",
-            set_name=trials[clip_id].set,
-            names={"label": trials[clip_id].label, "intention": trials[clip_id].intention},
-            distractors={target: () for target in TARGETS},
-            source="",
-            licence="",
-            sha256="",
+            set=trials[clip_id].set,
+            label=trials[clip_id].label,
+            intention=trials[clip_id].intention,
         )
-        found = {target: choices_for(row, target, labels) for target in TARGETS}
-        faults = [f"{f.field}: {f.reason}" for f in found.values() if isinstance(f, Fault)]
+        found: dict[Target, tuple[LabelRow, ...]] = {}
+        faults: list[str] = []
+        for target in TARGETS:
+            try:
+                found[target] = choices_for(row, target, labels)
+            except FieldError as error:
+                faults.append(str(error))
         if faults:
             dropped.append(
                 Dropped(what=clip_id, stage="choices", reason="no-distractors", detail="; ".join(faults))
@@ -111,10 +102,9 @@ def fixed_choices(
                 clip_id=clip_id,
                 target=target,
                 choices=choices,
-                right=[c.name for c in choices].index(row.names[target]),
+                right=[c.name for c in choices].index(row.name(target)),
             )
             for target, choices in found.items()
-            if not isinstance(choices, Fault)
         )
     return made, tuple(dropped)
 

@@ -188,26 +188,19 @@ def _format_rank(path: Path) -> int:
     return next((rank for rank, suffix in enumerate(_FORMATS) if name.endswith(suffix)), len(_FORMATS))
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoFile:
-    """A trial whose file is not there."""
-
-    detail: str
-
-
 def files_of(
     trial: Trial, folder: Path, known: Mapping[tuple[str, str], Sequence[Path]]
-) -> tuple[str, ...] | NoFile:
+) -> tuple[str, ...] | str:
     """The files of a trial (or walkers, as the map has them), or which one is not there."""
     if trial.files:
         paths = tuple(f if is_walker(f) else str(folder / f) for f in trial.files)
         absent = [p for p in paths if not is_walker(p) and not Path(p).exists() and ".zip/" not in p]
-        return NoFile(detail=f"{absent[0]} is not there") if absent else paths
+        return f"{absent[0]} is not there" if absent else paths
     chosen: list[Path] = []
     for subject in trial.subjects:
         options = known.get((subject, trial.trial), ())
         if not options:
-            return NoFile(detail=f"no file of subject {subject}, trial {trial.trial} in {folder}")
+            return f"no file of subject {subject}, trial {trial.trial} in {folder}"
         chosen.append(options[0])
     # Partners are read from one format where both are there in it, so that they share a space.
     for rank in range(len(_FORMATS)):

@@ -70,25 +70,18 @@ def _event(row: Row, builder: LogBuilder) -> Event | Fault:
     if isinstance(classes, Fault):
         return classes
     nouns = _texts(row.get("all_nouns", "")) or (row["noun"],)
-    verb, noun = plain(row["verb"]), noun_words(row["noun"])
-    worded = tuple(noun_words(text) for text in nouns)
     given = literal_list(row.get("all_noun_classes", "") or "[]")
     if given is None or (given and len(given) != len(nouns)):
         reason = f"{row['all_noun_classes']!r} found; expected a list with a class for each of {list(nouns)}"
         return Fault(field="all_noun_classes", reason=reason)
     ids = [one if isinstance(one, int) else -1 for one in given] or [-1] * len(nouns)
-    return Event(
-        event_id=row["narration_id"],
-        video_id=row["video_id"],
-        start_s=when.start_s,
-        end_s=when.end_s,
-        narration=row["narration"],
-        verb=verb,
-        noun=noun,
-        verb_class=builder.verb_class(verb, classes[0]),
-        noun_class=builder.noun_class(noun, classes[1]),
-        nouns=worded,
-        noun_classes=tuple(builder.noun_class(n, c) for n, c in zip(worded, ids, strict=True)),
+    return builder.event(
+        row["narration_id"],
+        row,
+        when,
+        verb=(plain(row["verb"]), classes[0]),
+        noun=(noun_words(row["noun"]), classes[1]),
+        nouns=[(noun_words(text), found) for text, found in zip(nouns, ids, strict=True)],
     )
 
 

@@ -83,28 +83,38 @@ def beside(path: Path, ending: str) -> Path | None:
     return next((one for one in sorted(folder.iterdir()) if one.name.casefold().endswith(ending)), None)
 
 
+def csv_lines(text: str) -> Iterator[tuple[int, list[str] | Fault]]:
+    """The cells of each row of a table that is not blank, or what is wrong with it, with its first line.
+
+    Comma, semicolon and tab are understood: the one that the first line has most of.
+    """
+    delimiter = max(",;\t", key=text.partition("\n")[0].count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        line = reader.line_num + 1
+        try:
+            cells = [cell.strip() for cell in next(reader)]
+        except StopIteration:
+            return
+        except csv.Error as error:
+            yield line, Fault(field="CSV", reason=f"{error}; expected quotes in pairs")
+            continue
+        if any(cells):
+            yield line, cells
+
+
 def csv_rows(path: Path, *, needs: Sequence[str]) -> Iterator[tuple[str, Row | Fault]]:
     """The rows of a table, or what is wrong with each, with ``file:line``; columns in lower case.
 
-    A header without the columns of `needs` is one fault, and no row follows it. Comma, semicolon and tab
-    are understood.
+    A header without the columns of `needs` is one fault, and no row follows it.
     """
-    text = text_of(path)
-    header_line = text.partition("\n")[0]
-    delimiter = max(",;\t", key=header_line.count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     header: list[str] = []
-    while True:
-        where = f"{path}:{reader.line_num + 1}"
-        try:
-            cells = next(reader)
-        except StopIteration:
-            break
-        except csv.Error as error:
-            yield where, Fault(field="CSV", reason=f"{error}; expected quotes in pairs")
-            continue
-        if not header:
-            header = [cell.strip().casefold() for cell in cells]
+    for line, cells in csv_lines(text_of(path)):
+        where = f"{path}:{line}"
+        if isinstance(cells, Fault):
+            yield where, cells
+        elif not header:
+            header = [cell.casefold() for cell in cells]
             if (fault := _bad_header(header, needs)) is not None:
                 yield where, fault
                 return
@@ -112,7 +122,7 @@ def csv_rows(path: Path, *, needs: Sequence[str]) -> Iterator[tuple[str, Row | F
             reason = f"{len(cells)} cells found; expected {len(header)}, one for each column"
             yield where, Fault(field="CSV", reason=reason)
         else:
-            yield where, {name: cell.strip() for name, cell in zip(header, cells, strict=True)}
+            yield where, dict(zip(header, cells, strict=True))
     if not header:
         yield (
             f"{path}:1",

@@ -12,7 +12,7 @@ import msgspec
 from vidence.errors import DataError, UsageError
 from vidence.make.events.log import EventLog, EventLogReader
 from vidence.make.logs.files import Fault, beside, csv_rows, log_files, text_of
-from vidence.make.logs.rows import ClassSettings, LogBuilder, literal_list, noun_words, plain, seconds
+from vidence.make.logs.rows import ClassSettings, LogBuilder, Span, literal_list, noun_words, plain, seconds
 from vidence.make.pipeline.material import Event
 
 HOW_TO_EXPORT = (
@@ -25,7 +25,7 @@ _ENDINGS = (".jsonl", ".csv", ".parquet")
 _LISTS = ("main_actions", "main_action_classes", "pairs", "pair_classes", "nouns", "noun_classes")
 
 Cells: TypeAlias = Mapping[str, object]
-Named: TypeAlias = tuple[str, str, int, int]  # verb, noun, and their classes
+Worded: TypeAlias = tuple[str, int]  # a text and its class
 Settings = ClassSettings
 
 
@@ -161,28 +161,16 @@ def _events(row: Cells, builder: LogBuilder, row_id: str) -> list[Event] | Fault
         return Fault(field="main_actions, pairs", reason="expected pairs of a verb and a noun, both texts")
     if not main and not others:
         return Fault(field="main_actions", reason="no action in main_actions or pairs; expected one at least")
-    nouns = _nouns(lists["nouns"], lists["noun_classes"], builder)
+    nouns = _nouns(lists["nouns"], lists["noun_classes"])
     actions = list(dict.fromkeys((*main, *others)))
+    identity = str(row.get("unique_narration_id") or row_id)
+    when = Span(start_s=start_s, end_s=end_s)
     events = []
-    for number, (verb, noun, verb_class, noun_class) in enumerate(actions):
+    for number, (verb, noun) in enumerate(actions):
         is_main = number < max(1, len(set(main)))
-        rest = [one for one in nouns if one[0] != noun] if is_main else []
-        identity = str(row.get("unique_narration_id") or row_id)
-        events.append(
-            Event(
-                event_id=identity if number == 0 else f"{identity}/{number + 1}",
-                video_id=str(row["video_id"]),
-                start_s=start_s,
-                end_s=end_s,
-                narration=str(row["narration"]),
-                verb=verb,
-                noun=noun,
-                verb_class=verb_class,
-                noun_class=noun_class,
-                nouns=(noun, *(text for text, _ in rest)),
-                noun_classes=(noun_class, *(found for _, found in rest)),
-            )
-        )
+        rest = [one for one in nouns if one[0] != noun[0]] if is_main else []
+        event_id = identity if number == 0 else f"{identity}/{number + 1}"
+        events.append(builder.event(event_id, row, when, verb=verb, nouns=[noun, *rest]))
     return events
 
 
@@ -194,8 +182,10 @@ def _list(cell: object) -> list[object] | None:
     return list(cell) if isinstance(cell, list | tuple) else None
 
 
-def _named(pairs: Sequence[object], classes: Sequence[object], builder: LogBuilder) -> list[Named] | None:
-    """The actions with their classes; None where a pair is none. Classes count if there is one for each."""
+def _named(
+    pairs: Sequence[object], classes: Sequence[object], builder: LogBuilder
+) -> list[tuple[Worded, Worded]] | None:
+    """The verbs and nouns with their classes; None where a pair is none. Classes count if each has one."""
     named = []
     for place, pair in enumerate(pairs):
         if not (isinstance(pair, list | tuple) and len(pair) == 2 and all(isinstance(x, str) for x in pair)):
@@ -206,13 +196,11 @@ def _named(pairs: Sequence[object], classes: Sequence[object], builder: LogBuild
         given = classes[place] if len(classes) == len(pairs) else None
         ids = given if isinstance(given, list | tuple) and len(given) == 2 else (-1, -1)
         verb_id, noun_id = (one if isinstance(one, int) else -1 for one in ids)
-        named.append((verb, noun, builder.verb_class(verb, verb_id), builder.noun_class(noun, noun_id)))
+        named.append(((verb, builder.verb_class(verb, verb_id)), (noun, builder.noun_class(noun, noun_id))))
     return named
 
 
-def _nouns(nouns: Sequence[object], classes: Sequence[object], builder: LogBuilder) -> list[tuple[str, int]]:
-    ids = [one if isinstance(one, int) else -1 for one in classes] if len(classes) == len(nouns) else []
-    texts = [noun_words(str(one)) for one in nouns]
-    ids = ids or [-1] * len(texts)
-    found = {t: builder.noun_class(t, c) for t, c in zip(texts, ids, strict=True) if t}
-    return list(found.items())
+def _nouns(nouns: Sequence[object], classes: Sequence[object]) -> list[Worded]:
+    ids = classes if len(classes) == len(nouns) else [-1] * len(nouns)
+    found = {noun_words(str(n)): c if isinstance(c, int) else -1 for n, c in zip(nouns, ids, strict=True)}
+    return [(text, given) for text, given in found.items() if text]

@@ -51,20 +51,8 @@ def _event(row: Row, builder: LogBuilder, event_id: str) -> Event | Fault:
     classes = given_classes(row)
     if isinstance(classes, Fault):
         return classes
-    verb, noun = plain(row["verb"]), plain(row["noun"])
-    noun_class = builder.noun_class(noun, classes[1])
+    noun = plain(row["noun"])
     others = [plain(text) for text in row.get("nouns", "").split("|") if text.strip()]
-    nouns = (noun, *(text for text in dict.fromkeys(others) if text != noun))
-    return Event(
-        event_id=row.get("event_id") or event_id,
-        video_id=row["video_id"],
-        start_s=when.start_s,
-        end_s=when.end_s,
-        narration=row["narration"],
-        verb=verb,
-        noun=noun,
-        verb_class=builder.verb_class(verb, classes[0]),
-        noun_class=noun_class,
-        nouns=nouns,
-        noun_classes=(noun_class, *(builder.noun_class(text, -1) for text in nouns[1:])),
-    )
+    nouns = [(noun, classes[1]), *((text, -1) for text in dict.fromkeys(others) if text != noun)]
+    verb = (plain(row["verb"]), classes[0])
+    return builder.event(row.get("event_id") or event_id, row, when, verb=verb, nouns=nouns)

@@ -105,20 +105,15 @@ def noun_words(text: str) -> str:
 class Classes:
     """The classes of verbs or of nouns. `ids` are all of them, `of_text` gives the class of a text.
 
-    A text that stands in several classes is in `ambiguous` and not in `of_text`.
+    A text that stands in several classes is not in `of_text`.
     """
 
     ids: frozenset[int] = frozenset()
     of_text: Mapping[str, int] = field(default_factory=dict)
-    ambiguous: frozenset[str] = frozenset()
 
-    def find(self, text: str) -> int:
-        """The class of a text; -1 where there is none or more than one."""
-        return self.of_text.get(text, -1)
-
-    def why_not(self, text: str) -> str:
-        """Why a text has no class, for a note."""
-        return "in several classes" if text in self.ambiguous else "in no class"
+    def find(self, text: str, given: int) -> int:
+        """The class of a text: as the log gives it, otherwise by the table; -1 for none or several."""
+        return given if given >= 0 else self.of_text.get(text, -1)
 
 
 def literal_list(text: str) -> list[object] | None:
@@ -162,7 +157,6 @@ def _read_classes(path: Path, *, worded: Callable[[str], str]) -> Classes:
     return Classes(
         ids=frozenset(ids),
         of_text={text: next(iter(of)) for text, of in owners.items() if len(of) == 1},
-        ambiguous=frozenset(text for text, of in owners.items() if len(of) > 1),
     )
 
 
@@ -226,11 +220,46 @@ class LogBuilder:
 
     def verb_class(self, text: str, given: int) -> int:
         """The class of a verb: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return given if given >= 0 else self._verbs.find(text)
+        return self._verbs.find(text, given)
 
     def noun_class(self, text: str, given: int) -> int:
         """The class of a noun: as the log gives it, otherwise by the table; -1 for an unknown one."""
-        return given if given >= 0 else self._nouns.find(text)
+        return self._nouns.find(text, given)
+
+    def event(
+        self,
+        event_id: str,
+        row: Mapping[str, object],
+        when: Span,
+        *,
+        verb: tuple[str, int],
+        nouns: Sequence[tuple[str, int]],
+        noun: tuple[str, int] | None = None,
+    ) -> Event:
+        """The event of a row; verb and nouns with their classes as the log gives them, -1 for none.
+
+        Args:
+            event_id: its id.
+            row: has ``video_id`` and ``narration``.
+            when: its span.
+            verb: what is done.
+            nouns: everything that is named.
+            noun: what it is done to; the first of `nouns` where it is not given.
+        """
+        noun = nouns[0] if noun is None else noun
+        return Event(
+            event_id=event_id,
+            video_id=str(row["video_id"]),
+            start_s=when.start_s,
+            end_s=when.end_s,
+            narration=str(row["narration"]),
+            verb=verb[0],
+            noun=noun[0],
+            verb_class=self.verb_class(*verb),
+            noun_class=self.noun_class(*noun),
+            nouns=tuple(text for text, _ in nouns),
+            noun_classes=tuple(self.noun_class(*one) for one in nouns),
+        )
 
     def log(self, where: Path, extra: Sequence[str] = ()) -> EventLog:
         """All of it.

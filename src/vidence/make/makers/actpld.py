@@ -6,12 +6,14 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.ask.benchmarks.actpld import Labels
+from vidence.ask.files import DataFile
 from vidence.errors import DataError
 from vidence.make.lights.clips import ClipJob, ClipMade, ClipResult, ClipRules
 from vidence.make.lights.study import StudyRules, write_study
-from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, read_labels, table
-from vidence.make.lights.trials import NoFile, ReadMap, Trial, files_of, motion_files, read_map
-from vidence.make.pipeline.cache import Codec, Stage, Unit
+from vidence.make.lights.tables import clips_table, fixed_choices, labels_table, table
+from vidence.make.lights.trials import ReadMap, Trial, files_of, motion_files, read_map
+from vidence.make.pipeline.cache import Stage, Unit
 from vidence.make.pipeline.config_file import read_config
 from vidence.make.pipeline.ledger import ACCOUNT_FILE, DROPPED_FILE
 from vidence.make.pipeline.material import Dropped
@@ -28,7 +30,6 @@ from vidence.records import Record
 
 NAME, VERSION = "actpld", 2
 STAGES = ("rows", "files", "clips", "choices", "tables", "study")
-_CLIPS = Codec(ClipResult)
 
 
 class ActpldConfig(Record, omit_defaults=True):
@@ -166,8 +167,8 @@ class _Build(Session):
         dropped: list[Dropped] = []
         for clip_id, trial in trials.items():
             paths = files_of(trial, folder, known)
-            if isinstance(paths, NoFile):
-                dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths.detail))
+            if isinstance(paths, str):
+                dropped.append(Dropped(what=clip_id, stage="files", reason="no-file", detail=paths))
             else:
                 found[clip_id] = paths
         self.close("files", unit="trials", taken=list(trials), kept=list(found), dropped=dropped)
@@ -177,7 +178,7 @@ class _Build(Session):
         """The clips; those that are there already are not made again."""
         rules = self.config.clips
         jobs = {c: ClipJob(trial=trials[c], files=f, rules=rules, folder=self.out) for c, f in found.items()}
-        stage = Stage(name="clips", codec=_CLIPS, version=VERSION, settings=msgspec.to_builtins(rules))
+        stage = Stage(name="clips", kind=ClipResult, version=VERSION, settings=msgspec.to_builtins(rules))
         units = [Unit(stage=stage, name=c, inputs=job.inputs, make=job.make) for c, job in jobs.items()]
         kept: dict[str, ClipMade] = {}
         dropped: list[Dropped] = []
@@ -208,7 +209,7 @@ class _Build(Session):
             path = self.out / "labels.csv"
             content, notes = labels_table(read.trials)
             self.ledger.notes.extend(notes)
-        choices, dropped = fixed_choices(clips, trials, read_labels(content, path))
+        choices, dropped = fixed_choices(clips, trials, Labels(DataFile(path=path, content=content)))
         self.close("choices", unit="clips", taken=list(clips), kept=list(choices), dropped=list(dropped))
         if not self.reaches("tables"):
             return (), len(choices)

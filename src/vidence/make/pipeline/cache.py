@@ -29,28 +29,6 @@ _FORMAT = "vidence-stage/2"
 _log = logging.getLogger(__name__)
 
 
-class Codec(Generic[T]):
-    """JSON of a record, dataclass or plain value; arrays in it are compressed ``.npy`` files in base64.
-
-    The same value always gives the same bytes.
-    """
-
-    def __init__(self, kind: type[T]) -> None:
-        self._decoder = msgspec.json.Decoder(kind, dec_hook=_array)
-
-    def encode(self, value: T) -> bytes:
-        """One JSON text and the end of its line."""
-        return msgspec.json.encode(value, enc_hook=_array_bytes) + b"\n"
-
-    def decode(self, data: bytes) -> T:
-        """The value.
-
-        Raises:
-            ValueError: these bytes hold none.
-        """
-        return self._decoder.decode(data)
-
-
 def _array_bytes(value: object) -> bytes:
     if not isinstance(value, np.ndarray):
         raise TypeError(f"{type(value).__name__} has no form in the artifact cache")
@@ -70,20 +48,33 @@ def _array(kind: type, value: object) -> NDArray[np.generic]:
 
 @dataclass(frozen=True, kw_only=True)
 class Stage(Generic[T]):
-    """A step whose results are kept: what decides them beside the inputs, and how they are written.
+    """A step whose results, of `kind`, are kept: what decides them beside the inputs.
 
-    `settings` are anything that msgspec can write. Whoever changes what a stage makes of the same settings
-    raises its `version`.
+    A result is written as JSON of a record, dataclass or plain value; arrays in it are compressed ``.npy``
+    files in base64. The same value always gives the same bytes. `settings` are anything that msgspec can
+    write. Whoever changes what a stage makes of the same settings raises its `version`.
     """
 
     name: str
-    codec: Codec[T]
+    kind: type[T]
     version: int = 1
     settings: object = None
 
     def key(self, inputs: Mapping[str, str]) -> str:
         """The name of the result from these inputs; `inputs` are their digests by what they are."""
         return digest_of([_FORMAT, self.name, self.version, self.settings, dict(inputs)])
+
+    def encode(self, value: T) -> bytes:
+        """A result as one JSON text and the end of its line."""
+        return msgspec.json.encode(value, enc_hook=_array_bytes) + b"\n"
+
+    def decode(self, data: bytes) -> T:
+        """The result.
+
+        Raises:
+            ValueError: these bytes hold none.
+        """
+        return msgspec.json.decode(data, type=self.kind, dec_hook=_array)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -134,7 +125,7 @@ class ArtifactCache:
         path = self._path(stage, inputs)
         try:
             data = path.read_bytes()
-            return Artifact(value=stage.codec.decode(data), digest=_digest(data), was_cached=True)
+            return Artifact(value=stage.decode(data), digest=_digest(data), was_cached=True)
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
@@ -147,7 +138,7 @@ class ArtifactCache:
         Raises:
             StoreError: it cannot be written.
         """
-        data = stage.codec.encode(value)
+        data = stage.encode(value)
         path = self._path(stage, inputs)
         try:
             write_whole(path, data)
@@ -157,7 +148,7 @@ class ArtifactCache:
                 "and the same command goes on"
             ) from error
         # What is read back, not what was made: this session sees what every later one will see.
-        return Artifact(value=stage.codec.decode(data), digest=_digest(data), was_cached=False)
+        return Artifact(value=stage.decode(data), digest=_digest(data), was_cached=False)
 
     def result(self, unit: Unit[T]) -> Artifact[T]:
         """The result of a unit, made where it is not cached or not usable; errors as `make` raises them."""

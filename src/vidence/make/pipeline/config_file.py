@@ -1,7 +1,8 @@
 """Strict TOML: unknown keys are refused with the nearest known one, wrong values with their line."""
 
 import difflib
-import re
+import functools
+import operator
 import tomllib
 import types
 import typing
@@ -16,8 +17,6 @@ from vidence.errors import UsageError
 from vidence.records import Record
 
 RecordT = TypeVar("RecordT", bound=Record)
-_HEADER = re.compile(r"^\s*(\[\[?)\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$")
-_KEY = re.compile(r"^\s*((?:[\w-]+|\"[^\"]*\")(?:\s*\.\s*(?:[\w-]+|\"[^\"]*\"))*)\s*=")
 Step: typing.TypeAlias = str | int
 # Bounded values that settings share.
 Count: typing.TypeAlias = Annotated[int, Meta(ge=1)]
@@ -106,37 +105,30 @@ def _name(steps: Sequence[Step]) -> str:
 
 
 def _place(path: Path, text: str, steps: Sequence[Step]) -> str:
-    """The file and, where the key stands on a line of its own, the line."""
-    wanted = tuple(steps)
-    while wanted:
-        for number, found in _written(text):
-            if found == wanted:
-                return f"{path}:{number}"
-        wanted = wanted[:-1]
+    """The file and the line on which a value, or else the table that it is to stand in, begins."""
+    for n_steps in range(len(steps), 0, -1):
+        if (line := _line(text.splitlines(), steps[:n_steps])) is not None:
+            return f"{path}:{line}"
     return str(path)
 
 
-def _written(text: str) -> Iterator[tuple[int, tuple[Step, ...]]]:
-    """Every key and header of a TOML text, with its line from 1. Tables inside lines are not looked into."""
-    table: tuple[Step, ...] = ()
-    counts: dict[tuple[Step, ...], int] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        if header := _HEADER.match(line):
-            table = _dotted(header[2], counts)
-            if header[1] == "[[":
-                counts[table] = counts.get(table, -1) + 1
-                table = (*table, counts[table])
-            yield number, table
-        elif key := _KEY.match(line):
-            yield number, (*table, *_dotted(key[1], {}))
+def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:
+    """Where a value begins: behind the longest beginning of the text that is whole and does not have it."""
+    start = 1
+    for end in range(1, len(lines) + 1):
+        try:
+            raw: object = tomllib.loads("\n".join(lines[:end]))
+        except tomllib.TOMLDecodeError:
+            continue  # inside a value of several lines
+        if _holds(raw, steps):
+            return start
+        start = end + 1
+    return None
 
 
-def _dotted(words: str, counts: Mapping[tuple[Step, ...], int]) -> tuple[Step, ...]:
-    """The steps of a dotted name; a table of an array goes to the array's last element."""
-    steps: tuple[Step, ...] = ()
-    names = [word.strip().strip('"') for word in words.split(".")]
-    for i, name in enumerate(names):
-        steps = (*steps, name)
-        if steps in counts and i < len(names) - 1:
-            steps = (*steps, counts[steps])
-    return steps
+def _holds(raw: object, steps: Sequence[Step]) -> bool:
+    try:
+        functools.reduce(operator.getitem, steps, raw)  # type: ignore[arg-type]
+    except (KeyError, IndexError, TypeError):
+        return False
+    return True

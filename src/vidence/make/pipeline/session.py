@@ -43,7 +43,7 @@ class MakeOverrides(Record, omit_defaults=True):
 
 @dataclass(frozen=True, kw_only=True)
 class BuildContext:
-    """What a maker takes from outside: folders, cores, listeners. Nothing of it changes a question.
+    """What a maker takes from outside: folders, listeners. Nothing of it changes a question.
 
     `memory` is the file of remembered replies, shared with runs. `on_event` hears of stages, `on_asking`
     of the models that are asked.
@@ -52,7 +52,6 @@ class BuildContext:
     cache_root: Path
     memory: Path
     cache_max_bytes: int = 20 * 2**30
-    n_workers: int = 1
     on_event: MakeListener = field(default=ignore)
     on_asking: Listener = field(default=ignore_event)
 
@@ -65,7 +64,6 @@ class BuildContext:
             cache_root=environment.cache_root,
             memory=environment.memory,
             cache_max_bytes=environment.cache_max_bytes,
-            n_workers=environment.n_workers,
             on_event=on_event,
             on_asking=on_asking,
         )
@@ -246,7 +244,7 @@ class Session:
             if found[unit.name] is not None:
                 self.done(unit.stage.name, unit.name, was_cached=True)
         flows = {unit.name: self._keeping(unit) for unit in units if found[unit.name] is None}
-        asked = models.ask(flows, model=model)
+        asked = models.run(flows, model=model)
         made: dict[str, Artifact[T]] = {}
         failed: dict[str, Failed] = {}
         for name, artifact in found.items():

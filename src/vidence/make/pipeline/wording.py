@@ -1,18 +1,22 @@
 """The words in which writers of cards are asked: ``card_*.txt``, which files of the user can replace."""
 
-import hashlib
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
-from vidence.ask.prompting import templates as prompting
+import msgspec
+
+from vidence.ask.prompting.templates import Template, digest_of, own_files
 from vidence.errors import UsageError
+from vidence.records import Prompt, TextPart
 
 APPEARANCE, PATH, SCENE, FALSE = "card_appearance", "card_path", "card_scene", "card_false"
 SYSTEM, REPAIR = "card_system", "card_repair"
+_MOST_EARLIER: Final = 4_000
 
 # What each template can use, and what it means.
 VARIABLES: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
@@ -42,42 +46,30 @@ _PROBES: Final[Mapping[str, object]] = MappingProxyType(
 )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Template:
-    """A template in effect: whose it is (``vidence`` or ``own``), its file, its text, what fills it."""
+def load_template(name: str, *, variables: Mapping[str, str], folder: Path | None = None) -> Template:
+    """A template in effect, ours or the user's own, filled once to see that it can be.
 
-    origin: str
-    file: str
-    text: str
-    fill: Callable[[Mapping[str, object]], str]
+    Args:
+        name: the name of its file without ``.txt``.
+        variables: what it can use, and what that means.
+        folder: a file of that name in it replaces the packaged one.
 
-    @classmethod
-    def load(cls, name: str, *, variables: Mapping[str, str], folder: Path | None = None) -> Self:
-        """Read a template and try it once.
-
-        Args:
-            name: the name of its file without ``.txt``.
-            variables: what it can use, and what that means.
-            folder: a file of that name in it replaces the packaged one.
-
-        Raises:
-            UsageError: the file cannot be read, has an error, or does not show what it must show.
-        """
-        file = f"{name}.txt"
-        own = None if folder is None else folder / file
-        is_own = own is not None and own.is_file()
-        place = str(own) if is_own else file
-        source = own if own is not None and is_own else resources.files("vidence.make") / "templates" / file
-        try:
-            text = source.read_text("utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise UsageError(f"{place} cannot be read as UTF-8 text: {error}") from error
-        fill = prompting.Template.parse(text, place=place, variables=variables).fill
-        said = fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
-        for shown in _SHOWN & variables.keys():
-            if (n_times := said.count(f"<{shown}>")) != 1:
-                raise UsageError(f"{place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once")
-        return cls(origin="own" if is_own else "vidence", file=file, text=text, fill=fill)
+    Raises:
+        UsageError: there is no such folder, the file cannot be read, has an error, or does not show what it
+            must show.
+    """
+    file = f"{name}.txt"
+    found = {} if folder is None else own_files(folder, {name: variables}, is_shared=True)
+    if name not in found:
+        text = (resources.files("vidence.make") / "templates" / file).read_text("utf-8")
+        found[name] = Template.parse(text, place=file, variables=variables, origin="vidence", name=name)
+    said = found[name].fill({variable: _PROBES.get(variable, f"<{variable}>") for variable in variables})
+    for shown in _SHOWN & variables.keys():
+        if (n_times := said.count(f"<{shown}>")) != 1:
+            raise UsageError(
+                f"{found[name].place} shows {{{{ {shown} }}}} {n_times} times; it must stand there once"
+            )
+    return found[name]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,24 +84,14 @@ class CardWording:
 
     @classmethod
     def load(cls, folder: Path | None = None) -> Self:
-        """Read the templates and try each once.
-
-        Args:
-            folder: files in it replace the packaged ones of the same name. None for none.
+        """Read the templates and try each once; files in `folder` replace packaged ones of the same name.
 
         Raises:
-            UsageError: there is no such folder, a file cannot be read, a template has an error, or it does
-                not show what it must show.
+            UsageError: as for `load_template`.
         """
-        if folder is not None and not folder.is_dir():
-            names = ", ".join(f"{name}.txt" for name in VARIABLES)
-            raise UsageError(f"{folder} is not a folder; expected one with some of {names}")
-        templates = {n: Template.load(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
-        digest = hashlib.sha256()
-        for name, template in sorted(templates.items()):
-            text = template.text.encode()
-            digest.update(f"{name} {len(text)}\n".encode() + text)
-        return cls(digest=digest.hexdigest(), _templates=MappingProxyType(templates))
+        templates = {n: load_template(n, variables=known, folder=folder) for n, known in VARIABLES.items()}
+        digest = digest_of(templates.values())
+        return cls(digest=digest, _templates=MappingProxyType(templates))
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.
@@ -119,7 +101,13 @@ class CardWording:
         """
         return self._templates[name].fill(values)
 
+    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+        kept = said if len(said) <= _MOST_EARLIER else f"{said[:_MOST_EARLIER]} ..."
+        values = {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem}
+        more = TextPart(text=self.fill(REPAIR, values))
+        return msgspec.structs.replace(prompt, parts=(*prompt.parts, more))
+
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: whose it is, its name, the SHA-256 of its text."""
-        one = self._templates[name]
-        return f"{one.origin}/{one.file} sha256:{hashlib.sha256(one.text.encode()).hexdigest()}"
+        return self._templates[name].label

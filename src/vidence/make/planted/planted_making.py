@@ -13,6 +13,7 @@ from vidence.errors import DataError
 from vidence.make.cards.pictures import PictureFolder
 from vidence.make.gates.asking import ask_blind
 from vidence.make.gates.rules import TextOnlyRules
+from vidence.make.herbench.report import PAGE_FILE
 from vidence.make.makers import herbench
 from vidence.make.pipeline.ledger import Account
 from vidence.make.pipeline.material import Draft
@@ -125,11 +126,12 @@ class PlantedCase:
 class PlantedMaking:
     """What was planted, what was made of it, and what became of drafts that give their answer away.
 
+    `page` is that of the making.
     `leaks` has for each question that was tried whether it was made to leak, and whether the gate that asks
     without the video removed it.
     """
 
-    folder: Path
+    page: Path
     planted: Planted
     account: Account
     held: tuple[PlantedCase, ...]
@@ -166,7 +168,7 @@ def make_planted(folder: Path, *, seed: int, context: BuildContext) -> PlantedMa
     built = maker.make(folder / CONFIG_FILE, out=folder / "made", overrides=MakeOverrides(), context=context)
     drafts = _read(built.folder / DRAFTS_FILE)
     return PlantedMaking(
-        folder=folder,
+        page=built.folder / PAGE_FILE,
         planted=planted,
         account=built.account,
         held=tuple(hold(drafts, planted)),

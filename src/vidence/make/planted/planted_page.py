@@ -2,11 +2,9 @@
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Final
+from collections.abc import Mapping, Sequence
 
 from vidence.ask.phantom.looks import LOOKS
-from vidence.make.cards.report_pictures import evidence_sheet, frames_sheet
 from vidence.make.herbench.report_tables import (
     number_column,
     plain_table,
@@ -17,21 +15,15 @@ from vidence.make.pipeline.material import Draft
 from vidence.make.planted.kitchen_claims import n_done
 from vidence.make.planted.planted_making import LEAK_EVERY, Planted, PlantedCase, PlantedMaking
 from vidence.make.planted.street_claims import n_counted
-from vidence.media.video import Video, open_video
-from vidence.report.sections import Picture, Section
+from vidence.report.sections import Section
 from vidence.tables.table import Table
 
-# Forms of question that are shown with the frames of their evidence.
-_SHOWN: Final = (("RLPC", "entered"), ("MPDR", "order-in"), ("MPDR", "overlap"), ("MEGL", "exits"))
-_N_SHOWN: Final = 2
-_THUMB_PX: Final = 170
-_MOST_FRAMES: Final = 12
 _FACT = re.compile(r"([\d.]+) s to ([\d.]+) s \([\d.]+ s\), enters: (\S+), leaves: (\S+)")
 _LISTED = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
 
 
 def made_section(made: PlantedMaking) -> Section:
-    """What was planted, what the made questions say, the account, leaks, and some questions as pictures."""
+    """What was planted, what the made questions say, the account and leaks."""
     n_right = sum(one.is_right for one in made.held)
     n = len(made.held)
     verdict = f"{n_right} of {n} questions say what was planted, and none of their wrong choices does."
@@ -45,7 +37,8 @@ def made_section(made: PlantedMaking) -> Section:
         "From these the maker of HERBench's questions followed the figures, had a card written of each by a "
         "simulated model that sees their coats, and wrote questions. The boxes of the figures came from a "
         "file; who is who in them, it had to find out. Each choice of each question is read and held against "
-        "the plan.",
+        f"the plan. The page of the making, {'/'.join(made.page.parts[-3:])} beside this one, shows them "
+        "with frames of their evidence.",
         verdict,
         _leak_words(made),
     )
@@ -59,7 +52,6 @@ def made_section(made: PlantedMaking) -> Section:
             stage_table(made.account),
             _leaks(made.leaks),
         ),
-        pictures=tuple(_pictures(made)),
     )
 
 
@@ -175,31 +167,4 @@ def _leaks(leaks: Sequence[tuple[bool, bool]]) -> Table:
         rows,
         note="The gate asks whoever always takes the longest choice, in two orders of the choices; where a "
         "question is removed that was not made to leak, its right choice is the longest anyhow.",
-    )
-
-
-def _pictures(made: PlantedMaking) -> Iterator[Picture]:
-    folder = made.folder / "videos"
-    videos = {street.name: open_video(folder / f"{street.name}.mp4") for street in made.planted.streets}
-    name, video = next(iter(videos.items()))
-    times = [video.n_frames * i // 6 for i in range(1, 6)]
-    strip = {i: f"{float(video.times_s[i]):.1f} s" for i in times}
-    yield Picture(title=f"The film {name}", sheet=frames_sheet(video, strip, n_columns=5, thumb_px=_THUMB_PX))
-    n_shown = 0
-    for form in _SHOWN:
-        draft = next((o.draft for o in made.held if (o.draft.task, o.draft.structure) == form), None)
-        if draft is not None and n_shown < _N_SHOWN:
-            n_shown += 1
-            yield _question(draft, videos[draft.video_id])
-
-
-def _question(draft: Draft, video: Video) -> Picture:
-    choices = (
-        f"{letter}. {text}{'   (right)' if i == draft.answer_index else ''}"
-        for i, (letter, text) in enumerate(zip("ABCDE", draft.choices, strict=True))
-    )
-    return Picture(
-        title=f"A question of {draft.task} ({draft.structure}) with a frame of each span of its evidence",
-        sheet=evidence_sheet(draft, video, most=_MOST_FRAMES, n_columns=5, thumb_px=_THUMB_PX),
-        lines=(" ".join(draft.question.split("\n")), *choices),
     )

@@ -101,16 +101,16 @@ def plan_street(name: str, *, looks: Sequence[int], rng: np.random.Generator) ->
         n_frames = round(float(rng.uniform(_SHORTEST_S, _LONGEST_S)) * FPS)
         first = int(rng.integers(quiet, N_FRAMES - quiet - n_frames))
         last = first + n_frames - 1
-        stays = {0: "before", 1: "after"}.get(i, "")
+        comes, goes = (None if i == 0 else enters), (None if i == 1 else leaves)
         passers.append(
             Passer(
                 look=look,
-                first_frame=0 if stays == "before" else first,
-                last_frame=N_FRAMES - 1 if stays == "after" else last,
-                enters=None if stays == "before" else enters,
-                leaves=None if stays == "after" else leaves,
-                start_px=_place(None if stays == "before" else enters, rng),
-                end_px=_place(None if stays == "after" else leaves, rng),
+                first_frame=0 if comes is None else first,
+                last_frame=N_FRAMES - 1 if goes is None else last,
+                enters=comes,
+                leaves=goes,
+                start_px=_place(comes, rng),
+                end_px=_place(goes, rng),
             )
         )
     return Street(name=name, passers=tuple(passers))

@@ -2,8 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+
+import jinja2
+from markupsafe import Markup
 
 from vidence import __version__
 from vidence.make.gates.letters import LetterCounts
@@ -39,65 +42,56 @@ def plain(text: str) -> str:
 def datasheet(
     questions: Sequence[Question], splits: Mapping[str, str], rules: ReleaseRules, *, facts: Facts
 ) -> str:
-    """The datasheet, as Markdown."""
-    parts = [
-        f"# {plain(rules.title or facts.name)}, version {rules.version}",
-        f"Made by {facts.maker} (vidence {__version__}) after HERBench's construction. Videos are not "
-        "part of this release: put them, or a link to their folder, at `data/videos`.",
-        "## What it holds",
-        _composition(questions, splits),
-        _table(("task", "questions"), sorted(Counter(q.task.title for q in questions).items())),
-        _table(
-            ("split", "questions", "videos"),
-            [
-                (
-                    name,
-                    sum(splits[q.video.video_id] == name for q in questions),
-                    sum(one == name for one in splits.values()),
-                )
-                for name in rules.splits
-            ],
-        ),
-        "## Sources and licences",
-        "The licences are those of the videos; what may be done with a question is bounded by them.",
-        _sources(questions),
-        f"The questions themselves: {plain(rules.licence) if rules.licence else 'no licence is stated'}.",
-        "## How drafts became questions",
-        "What came into each stage, what came out, and why the rest did not. Every single thing that was "
-        "dropped is in `about/dropped.jsonl`.",
-        _table(
-            ("stage", "counted", "in", "out", "dropped"),
-            [
-                (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
-                for s in facts.account.stages
-            ],
-        ),
-        "\n".join(f"- {plain(note)}" for note in facts.account.notes if note not in facts.gates),
-        "## Quality gates",
-        "\n".join(f"- {plain(sentence)}" for sentence in facts.gates),
-        *_letters(facts.letters, questions),
-        "## Review by people",
-        *_review(facts.review),
-        "## What this does not say",
-        "The truth of a question comes from tracks, shots, cards and event logs; where these are wrong, so "
-        "is the question. What a panel of models does not answer without the video, a stronger one may. "
-        "Intervals take questions as independent of each other, which those about one video are not.",
-    ]
-    return "\n\n".join(part for part in parts if part) + "\n"
-
-
-def _composition(questions: Sequence[Question], splits: Mapping[str, str]) -> str:
-    n_model = sum(q.draft.truth == "model" for q in questions)
-    said = (
-        f"{len(questions):,} questions about {len(splits):,} videos, each with "
-        f"{min(q.draft.k for q in questions)} or more spans of evidence that an answer needs."
+    """The datasheet, as Markdown: ``datasheet.md.j2`` with all texts of others as `plain` ones."""
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("vidence.make"),
+        autoescape=False,  # noqa: S701 - Markdown, in which `plain` lets no markup stand
+        undefined=jinja2.StrictUndefined,
+        finalize=lambda value: plain(value) if type(value) is str else value,
+        trim_blocks=True,
+        keep_trailing_newline=True,
     )
-    if n_model:
-        said += f" What is right was given by a model in {n_model:,} of them, and confirmed by a person."
-    return said
+    right = Counter(one.letter for one in questions)
+    return environment.get_template("datasheet.md.j2").render(
+        questions=questions,
+        splits=splits,
+        rules=rules,
+        facts=facts,
+        version=__version__,
+        table=_table,
+        n_model=sum(one.draft.truth == "model" for one in questions),
+        letters=", ".join(f"{letter} {n}" for letter, n in sorted(right.items())),
+        of_tasks=sorted(Counter(one.task.title for one in questions).items()),
+        of_splits=[
+            (
+                name,
+                sum(splits[one.video.video_id] == name for one in questions),
+                sum(split == name for split in splits.values()),
+            )
+            for name in rules.splits
+        ],
+        of_sources=_sources(questions),
+        of_stages=[
+            (s.stage, s.unit, s.n_in, s.n_out, ", ".join(f"{n} {why}" for why, n in s.dropped.items()))
+            for s in facts.account.stages
+        ],
+        of_letters=[
+            (
+                c.task,
+                ", ".join(map(str, c.after)),
+                c.n_moved,
+                c.n_fixed,
+                f"{c.chi_square:.2f}",
+                f"{c.p_value:.2f}",
+            )
+            for c in facts.letters
+        ],
+        of_review=[_review_line(line) for line in (facts.review.tasks if facts.review else ())],
+    )
 
 
-def _sources(questions: Sequence[Question]) -> str:
+def _sources(questions: Sequence[Question]) -> list[tuple[str, str, int, int]]:
+    """For each source and licence how many videos and questions there are."""
     counts: Counter[tuple[str, str]] = Counter()
     videos: dict[tuple[str, str], set[str]] = {}
     for one in questions:
@@ -107,47 +101,7 @@ def _sources(questions: Sequence[Question]) -> str:
         )
         counts[key] += 1
         videos.setdefault(key, set()).add(one.video.video_id)
-    return _table(
-        ("source", "licence", "videos", "questions"),
-        [(*key, len(videos[key]), n) for key, n in sorted(counts.items())],
-    )
-
-
-def _letters(counts: Sequence[LetterCounts], questions: Sequence[Question]) -> Iterator[str]:
-    right = Counter(one.letter for one in questions)
-    said = ", ".join(f"{letter} {n}" for letter, n in sorted(right.items()))
-    yield f"Right answers of what is released: {said}."
-    if not counts:
-        return
-    yield (
-        "Where the right answers stand in what came out of the gates (the last line is of all tasks); "
-        "p is of Pearson's statistic against even letters."
-    )
-    yield _table(
-        ("task", "letters A, B, ...", "moved", "fixed", "chi-square", "p"),
-        [
-            (
-                c.task,
-                ", ".join(map(str, c.after)),
-                c.n_moved,
-                c.n_fixed,
-                f"{c.chi_square:.2f}",
-                f"{c.p_value:.2f}",
-            )
-            for c in counts
-        ],
-    )
-
-
-def _review(result: ReviewResult | None) -> Iterator[str]:
-    if result is None:
-        yield "No person has looked at these questions."
-        return
-    yield plain(result.rule)
-    yield _table(
-        ("task", "questions", "sample", "rejected", "weighted", "queued", "rejected of these", "the rest"),
-        [_review_line(line) for line in result.tasks],
-    )
+    return [(*key, len(videos[key]), n) for key, n in sorted(counts.items())]
 
 
 def _review_line(line: TaskReview) -> tuple[object, ...]:
@@ -170,10 +124,11 @@ def share_words(share: Estimate | None) -> str:
     return f"{100 * share.value:.1f} % [{100 * share.low:.1f}, {100 * share.high:.1f}]"
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+def _table(headings: Sequence[str], rows: Sequence[Sequence[object]]) -> Markup:
     lines = [headings, ["---"] * len(headings), *rows]
     cells = [[cell if i == 1 else plain(str(cell)) for cell in map(str, row)] for i, row in enumerate(lines)]
-    return "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    text = "\n".join(f"| {' | '.join(row)} |" for row in cells)
+    return Markup(text)  # noqa: S704 - its cells are plain
 
 
 def citation(rules: ReleaseRules, *, facts: Facts) -> str:

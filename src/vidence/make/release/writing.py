@@ -135,28 +135,6 @@ def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:
     return True
 
 
-def check_sums(folder: Path) -> tuple[str, ...]:
-    """What is wrong with the files of a release: changed, missing, or not of it (videos do not count).
-
-    Raises:
-        StoreError: its file of checksums cannot be read.
-    """
-    try:
-        lines = (folder / SUMS_FILE).read_text("utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise StoreError(f"{folder} is no release: its {SUMS_FILE} cannot be read ({error})") from error
-    sums = {name: digest for digest, _, name in (line.partition("  ") for line in lines)}
-    there = _there(folder) - {SUMS_FILE}
-    faults = [f"{name} is missing" for name in sorted(sums.keys() - there)]
-    faults += [f"{name} is not of this release" for name in sorted(there - sums.keys())]
-    faults += [
-        f"{name} was changed"
-        for name in sorted(sums.keys() & there)
-        if hashlib.sha256((folder / name).read_bytes()).hexdigest() != sums[name]
-    ]
-    return tuple(faults)
-
-
 def split_by_video(
     questions: Sequence[Question], shares: Mapping[str, float], *, seed: int
 ) -> dict[str, str]:

@@ -1,6 +1,6 @@
 """From what people said of a sample to what becomes of the rest, by a rule that was stated before."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Literal
 
@@ -108,10 +108,11 @@ def _task(
 ) -> TaskReview:
     mine = {one.question_id for one in questions}
     rows = [row for row in drawn.rows if row.question.question_id in mine]
+    spoken = {row.question.question_id: said[row.question.question_id] for row in rows}
     sample = [row for row in rows if row.why == "sample"]
-    queued = [row for row in rows if row.why != "sample"]
-    bad = [row for row in sample if not said[row.question.question_id].is_accepted]
-    rejected = proportion(len(bad), len(sample), level=rules.level) if sample else None
+    n_rejected = sum(not one.is_accepted for one in spoken.values())
+    n_bad = sum(not spoken[row.question.question_id].is_accepted for row in sample)
+    rejected = proportion(n_bad, len(sample), level=rules.level) if sample else None
     n_rest = len(questions) - len(rows)
     rest: Rest = "held-back"
     if name == ALL_TASKS:
@@ -120,22 +121,18 @@ def _task(
         rest = "none-left"
     elif rejected is not None and rejected.high <= rules.most_rejected:
         rest = "released"
-    checks: dict[str, int] = defaultdict(int)
-    for row in rows:
-        for check in said[row.question.question_id].failed_checks:
-            checks[check] += 1
     return TaskReview(
         task=name,
         n=len(questions),
         n_sample=len(sample),
-        n_sample_rejected=len(bad),
-        n_queued=len(queued),
-        n_queued_rejected=sum(not said[row.question.question_id].is_accepted for row in queued),
+        n_sample_rejected=n_bad,
+        n_queued=len(rows) - len(sample),
+        n_queued_rejected=n_rejected - n_bad,
         n_rest=n_rest,
         rejected=rejected,
         weighted=_weighted(drawn, {row.stratum for row in sample}, said),
         rest=rest,
-        checks=dict(sorted(checks.items())),
+        checks=dict(sorted(Counter(c for one in spoken.values() for c in one.failed_checks).items())),
     )
 
 

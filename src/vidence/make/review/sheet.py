@@ -1,21 +1,21 @@
 """The sheets that people review questions with: a table to fill in, and a page with frames to look at."""
 
-import csv
-import io
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Final
 
 from vidence.errors import DataError, MediaError
 from vidence.make.cards.report_pictures import frames_sheet
 from vidence.make.gates.frames import middle_frame
+from vidence.make.logs.files import Fault, csv_lines
 from vidence.make.review.sample import ToReview
 from vidence.media.video import Video
 from vidence.records import Evidence
 from vidence.report.questions import Sheet
-from vidence.tables.export import csv_cell
+from vidence.tables.export import csv_text
 from vidence.tables.rendering import render
 
 # What is looked at (HERBench, 7.7), in words for whoever looks.
@@ -49,23 +49,23 @@ class Reviewed:
 
 def as_csv(rows: Sequence[ToReview]) -> bytes:
     """The sheet to fill in, as CSV in UTF-8 that spreadsheets open; nothing in it is run as a formula."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([*ABOUT, *TO_FILL])
+    lines = [[*ABOUT, *TO_FILL]]
     for row in rows:
         draft = row.question.draft
-        why = f"{row.why} ({row.note})" if row.note else row.why
-        letters = [chr(ord("A") + i) for i in range(len(draft.choices))]
-        about = (
-            *(row.question.question_id, row.check, why, draft.task, draft.structure, draft.video_id),
-            draft.question,
-            "\n".join(f"{a}. {b}" for a, b in zip(letters, draft.choices, strict=True)),
-            row.question.letter,
-            "\n".join(span_words(span) for span in draft.evidence),
-            "\n".join(f"{name}: {value}" for name, value in draft.facts.items()),
+        lines.append(
+            [
+                *(row.question.question_id, row.check, f"{row.why} ({row.note})" if row.note else row.why),
+                *(draft.task, draft.structure, draft.video_id, draft.question),
+                "\n".join(
+                    f"{letter}. {text}" for letter, text in zip(ascii_uppercase, draft.choices, strict=False)
+                ),
+                row.question.letter,
+                "\n".join(map(span_words, draft.evidence)),
+                "\n".join(f"{name}: {value}" for name, value in draft.facts.items()),
+                *([""] * len(TO_FILL)),
+            ]
         )
-        writer.writerow([*(csv_cell(cell) for cell in about), *([""] * len(TO_FILL))])
-    return b"\xef\xbb\xbf" + text.getvalue().encode()
+    return b"\xef\xbb\xbf" + csv_text(lines).encode()
 
 
 def span_words(span: Evidence) -> str:
@@ -94,15 +94,13 @@ def read_csv(path: Path, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
     found: dict[str, Reviewed] = {}
     named: set[str] = set()
     for line, cells in _lines(path):
-        one = _reviewed(line, cells, known)
-        named.add(cells.get("item_id", ""))
+        one = f"{cells.field}: {cells.reason}" if isinstance(cells, Fault) else _reviewed(line, cells, known)
+        named.add("" if isinstance(cells, Fault) else cells.get("item_id", ""))
         if isinstance(one, str):
             faults.append(f"line {line}: {one}")
         elif one.item_id in found:
-            faults.append(
-                f"line {line}: a second line for {one.item_id}, after line {found[one.item_id].line}; "
-                "keep one"
-            )
+            before = found[one.item_id].line
+            faults.append(f"line {line}: a second line for {one.item_id}, after line {before}; keep one")
         else:
             found[one.item_id] = one
     faults += [
@@ -120,8 +118,8 @@ def read_csv(path: Path, rows: Sequence[ToReview]) -> tuple[Reviewed, ...]:
 _MOST_FAULTS = 20
 
 
-def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a sheet, each with the line that it begins on."""
+def _lines(path: Path) -> Iterator[tuple[int, Mapping[str, str] | Fault]]:
+    """The rows of a sheet, or what is wrong with them, each with the line that it begins on."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
@@ -130,24 +128,15 @@ def _lines(path: Path) -> list[tuple[int, dict[str, str]]]:
         raise DataError(
             f"{path} is no CSV in UTF-8 ({error}); save the sheet once more, as 'CSV UTF-8'"
         ) from error
-    dialect = ";" if text.split("\n", 1)[0].count(";") > text.split("\n", 1)[0].count(",") else ","
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect)
-    found: list[tuple[int, dict[str, str]]] = []
-    try:
-        heading = [name.strip() for name in next(reader, [])]
-        missing = [name for name in ("item_id", VERDICT) if name not in heading]
-        if missing:
-            raise DataError(
-                f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
-            )
-        line = reader.line_num + 1
-        for cells in reader:
-            if any(cell.strip() for cell in cells):
-                found.append((line, dict(zip(heading, (c.strip() for c in cells), strict=False))))
-            line = reader.line_num + 1
-    except csv.Error as error:
-        raise DataError(f"{path}: line {reader.line_num}: {error}") from error
-    return found
+    rows = csv_lines(text)
+    _, heading = next(rows, (1, list[str]()))
+    named = () if isinstance(heading, Fault) else heading
+    if missing := [name for name in ("item_id", VERDICT) if name not in named]:
+        raise DataError(
+            f"{path}: line 1: no column {missing[0]!r}; expected those of the sheet that was written"
+        )
+    for line, cells in rows:
+        yield line, cells if isinstance(cells, Fault) else dict(zip(named, cells, strict=False))
 
 
 def is_begun(path: Path) -> bool:
@@ -158,9 +147,10 @@ def is_begun(path: Path) -> bool:
     if not path.exists():
         return False
     try:
-        return any(cells.get(name, "") for _, cells in _lines(path) for name in TO_FILL)
+        rows = [cells for _, cells in _lines(path)]
     except DataError:
         return True
+    return any(isinstance(cells, Fault) or any(map(cells.get, TO_FILL)) for cells in rows)
 
 
 def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]) -> Reviewed | str:
@@ -193,19 +183,6 @@ def _reviewed(line: int, cells: Mapping[str, str], known: Mapping[str, ToReview]
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Shown:
-    """One question on the page."""
-
-    item_id: str
-    about: str
-    question: str
-    choices: tuple[tuple[str, str, bool], ...]
-    evidence: tuple[str, ...]
-    facts: tuple[tuple[str, str], ...]
-    sheet: Sheet | None
-
-
 def as_page(
     rows: Sequence[ToReview], videos: Mapping[str, Video], *, title: str, n_frames: int, table: str
 ) -> str:
@@ -218,32 +195,16 @@ def as_page(
         n_frames: how many frames of a question are shown at most.
         table: the name of the file that is filled in.
     """
-    counts: dict[str, int] = defaultdict(int)
-    for row in rows:
-        counts[row.why] += 1
+    sheets = [_frames(row, videos.get(row.question.draft.video_id), n_frames) for row in rows]
     return render(
         "review.html.j2",
         title=title,
         table=table,
         checks=tuple(CHECKS.items()),
-        counts=tuple(sorted(counts.items())),
-        questions=tuple(_shown(row, videos.get(row.question.draft.video_id), n_frames) for row in rows),
-    )
-
-
-def _shown(row: ToReview, video: Video | None, n_frames: int) -> _Shown:
-    draft = row.question.draft
-    why = f"{row.why}: {row.note}" if row.note else row.why
-    return _Shown(
-        item_id=row.question.question_id,
-        about=f"{row.question.task.title}, {draft.structure}, {draft.video_id} ({why})",
-        question=draft.question,
-        choices=tuple(
-            (chr(ord("A") + i), text, i == draft.answer_index) for i, text in enumerate(draft.choices)
-        ),
-        evidence=tuple(span_words(span) for span in draft.evidence),
-        facts=tuple(draft.facts.items()),
-        sheet=_frames(row, video, n_frames),
+        counts=tuple(sorted(Counter(row.why for row in rows).items())),
+        questions=tuple(zip(rows, sheets, strict=True)),
+        letters=ascii_uppercase,
+        span_words=span_words,
     )
 
 

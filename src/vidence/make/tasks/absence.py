@@ -1,8 +1,9 @@
 """Tasks that ask which of several things never occurs in a video."""
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from vidence.make.tasks.candidates import (
     ComputedTask,
     DraftLog,
     NoCandidate,
+    one_of,
 )
 from vidence.make.tasks.events import EventContext, EventContexts, overlap, span_of, used_up, when
 from vidence.make.tasks.wording import joined
@@ -91,7 +93,7 @@ class AbsenceTask(ComputedTask):
     ) -> Sequence[Candidates]:
         """One source for each structure."""
         pool = self.pool(self._contexts.of(material, corpus))
-        return [_absent(pool, rng=rng), _which_of_four(pool, rng=rng), _all_occur(pool, rng=rng)]
+        return [_candidates(pool, name, rng=rng) for name in self.structures]
 
 
 class _Draw:
@@ -139,96 +141,95 @@ class _Draw:
         return [self._present[i] for i in places]
 
 
-def _too_few(pool: Pool, structure: str, *, present: int, absent: int) -> NoCandidate | None:
-    if len(pool.present) >= present and len(pool.absent) >= absent:
-        return None
-    seen = f"{len(pool.present)} that occur and {len(pool.absent)} that do not"
-    reason = f"too-few-{pool.words.things}"
-    return NoCandidate(
-        subject=structure, reason=reason, detail=f"{seen}; expected {present} and {absent} at least"
-    )
+_N_WRONG = N_CHOICES - 1
+_N_GROUPED = _IN_GROUP + _N_WRONG * (_IN_GROUP - 1)
+# How many things that occur, and how many that do not, a structure needs.
+_NEEDED = {"absent": (_LISTED, 1), "which-of-four": (_LISTED, 1), "all-occur": (_N_GROUPED, _N_WRONG)}
 
 
-def _absent(pool: Pool, *, rng: np.random.Generator) -> Candidates:
-    if (none := _too_few(pool, "absent", present=_LISTED, absent=1)) is not None:
-        yield none
+@dataclass(frozen=True, kw_only=True)
+class _Asked:
+    """A question with its answers about things that were dealt."""
+
+    question: str
+    right: str
+    wrong: tuple[str, ...]
+    present: Sequence[Present]
+    absent: Sequence[Absent]
+    subject: str = ""
+
+
+def _candidates(pool: Pool, structure: str, *, rng: np.random.Generator) -> Candidates:
+    n_present, n_absent = _NEEDED[structure]
+    if len(pool.present) < n_present or len(pool.absent) < n_absent:
+        seen = f"{len(pool.present)} that occur and {len(pool.absent)} that do not"
+        detail = f"{seen}; expected {n_present} and {n_absent} at least"
+        yield NoCandidate(subject=structure, reason=f"too-few-{pool.words.things}", detail=detail)
         return
-    draw = _Draw(pool, rng=rng)
+    deal = {"absent": _absent, "which-of-four": _which_of_four, "all-occur": _all_occur}[structure]
+    for one in deal(_Draw(pool, rng=rng), pool.words, rng):
+        yield Candidate(
+            structure=structure,
+            subject=one.subject or one.right,
+            question=one.question,
+            right=one.right,
+            wrong=one.wrong,
+            evidence=spans(one.present),
+            facts=facts(one.present, one.absent),
+        )
+    yield used_up(structure)
+
+
+def _absent(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
     while (dealt := draw.beside(_LISTED)) is not None:
         foil, present = dealt
-        yield Candidate(
-            structure="absent",
-            subject=foil.text,
-            question=pool.words.absent,
-            right=foil.text,
-            wrong=tuple(one.text for one in present),
-            evidence=spans(present),
-            facts=facts(present, [foil]),
-        )
-    yield used_up("absent")
+        wrong = tuple(one.text for one in present)
+        yield _Asked(question=words.absent, right=foil.text, wrong=wrong, present=present, absent=[foil])
 
 
-def _which_of_four(pool: Pool, *, rng: np.random.Generator) -> Candidates:
-    if (none := _too_few(pool, "which-of-four", present=_LISTED, absent=1)) is not None:
-        yield none
-        return
-    draw, cases = _Draw(pool, rng=rng), BalancedDraw(_LISTED + 1, rng=rng)
+def _which_of_four(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
+    cases = BalancedDraw(_LISTED + 1, rng=rng)
     numbers = range(1, _LISTED + 1)
-    options = {i: f"Only {joined(n for n in numbers if n != i)}" for i in numbers}
-    options[_LISTED + 1] = f"All {pool.words.things}: {joined(numbers)}"
+    options = [f"Only {joined(n for n in numbers if n != i)}" for i in numbers]
+    options.append(f"All {words.things}: {joined(numbers)}")
     while True:
-        case = cases.next() + 1
+        case = cases.next()
         foils: list[Absent] = []
-        if case > _LISTED:
+        if case == _LISTED:
             present = draw.present(_LISTED)
         elif (dealt := draw.beside(_LISTED - 1)) is None:
-            yield used_up("which-of-four")
             return
         else:
             foils, present = [dealt[0]], dealt[1]
-        listed: list[str] = [one.text for one in present]
-        for foil in foils:
-            listed.insert(case - 1, foil.text)
-        lines = "\n".join(f"{number}. {text}" for number, text in zip(numbers, listed, strict=True))
-        yield Candidate(
-            structure="which-of-four",
+        listed = [one.text for one in present]
+        listed[case:case] = [foil.text for foil in foils]
+        lines = "\n".join(f"{number}. {text}" for number, text in enumerate(listed, 1))
+        right, wrong = one_of(options[case], options)
+        yield _Asked(
             subject=_SEPARATOR.join(listed),
-            question=f"{pool.words.which_of_four}\n{lines}",
-            right=options[case],
-            wrong=tuple(text for number, text in options.items() if number != case),
-            evidence=spans(present),
-            facts=facts(present, foils),
-        )
-
-
-def _all_occur(pool: Pool, *, rng: np.random.Generator) -> Candidates:
-    n_wrong = N_CHOICES - 1
-    n_present = _IN_GROUP + n_wrong * (_IN_GROUP - 1)
-    if (none := _too_few(pool, "all-occur", present=n_present, absent=n_wrong)) is not None:
-        yield none
-        return
-    draw = _Draw(pool, rng=rng)
-    foils = draw.absent
-    for first in range(0, len(foils) - n_wrong + 1, n_wrong):
-        false = foils[first : first + n_wrong]
-        present = draw.present(n_present)
-        groups = [[one.text for one in present[:_IN_GROUP]]]
-        for number, foil in enumerate(false):
-            at = _IN_GROUP + number * (_IN_GROUP - 1)
-            group = [one.text for one in present[at : at + _IN_GROUP - 1]]
-            group.insert(int(rng.integers(_IN_GROUP)), foil.text)
-            groups.append(group)
-        right, *wrong = (_SEPARATOR.join(group) for group in groups)
-        yield Candidate(
-            structure="all-occur",
-            subject=right,
-            question=pool.words.all_occur,
+            question=f"{words.which_of_four}\n{lines}",
             right=right,
-            wrong=tuple(wrong),
-            evidence=spans(present),
-            facts=facts(present, false),
+            wrong=wrong,
+            present=present,
+            absent=foils,
         )
-    yield used_up("all-occur")
+
+
+def _all_occur(draw: _Draw, words: Words, rng: np.random.Generator) -> Iterator[_Asked]:
+    for first in range(0, len(draw.absent) - _N_WRONG + 1, _N_WRONG):
+        foils = draw.absent[first : first + _N_WRONG]
+        present = draw.present(_N_GROUPED)
+        texts = iter([one.text for one in present])
+        right, *groups = (list(islice(texts, n)) for n in (_IN_GROUP, *[_IN_GROUP - 1] * _N_WRONG))
+        for group, foil in zip(groups, foils, strict=True):
+            group.insert(int(rng.integers(_IN_GROUP)), foil.text)
+        yield _Asked(
+            question=words.all_occur,
+            right=_SEPARATOR.join(right),
+            wrong=tuple(map(_SEPARATOR.join, groups)),
+            present=present,
+            absent=foils,
+        )
 
 
 # --------------------------------------------------------------------------- what they rest on

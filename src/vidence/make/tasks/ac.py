@@ -16,8 +16,10 @@ from vidence.make.tasks.candidates import (
     ComputedTask,
     DraftLog,
     NoCandidate,
+    by_time,
+    one_of,
 )
-from vidence.make.tasks.counting import STRUCTURES, Countable, Counts, Found, Open, Target
+from vidence.make.tasks.counting import STRUCTURES, Counts, Target
 from vidence.make.tasks.counts import LEAST_COUNT, N_OTHERS, counts_around
 from vidence.make.tasks.events import span_of, used_up, when
 from vidence.records import Record
@@ -79,23 +81,21 @@ class Ac(ComputedTask):
         """One source for each structure."""
         there = self._counts.of(material, corpus, n_asked=most)
         counted = [self._candidates(structure, there[structure], rng=rng) for structure in STRUCTURES]
-        return [*counted, _most_often(there["pair"].found, rng=rng)]
+        return [*counted, _most_often(there["pair"], rng=rng)]
 
-    def _candidates(self, structure: str, there: Countable, *, rng: np.random.Generator) -> Candidates:
-        inside = [
-            one for one in there.found if self._settings.least <= len(one.events) <= self._settings.most
-        ]
+    def _candidates(self, structure: str, there: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
+        inside = [one for one in there if self._settings.least <= len(one.events) <= self._settings.most]
         ranks = BalancedDraw(N_OTHERS + 1, rng=rng)
         for place in rng.permutation(len(inside)):
             one = inside[place]
             count = len(one.events)
-            if isinstance(one, Open):
+            if one.reason:
                 yield NoCandidate(subject=one.text, reason=one.reason, detail=one.detail)
             elif one.k < LEAST_EVIDENCE:
                 detail = f"{one.k} of its {count} occurrences share no moment"
                 yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
-            elif options := there.options.get(one.text, ()):
-                yield _count_candidate(structure, one, options=options)
+            elif one.options:
+                yield _count_candidate(structure, one, options=one.options)
             elif self._settings.alone:
                 options = counts_around(count, rank=min(ranks.next(), count), rng=rng)
                 yield _count_candidate(structure, one, options=options)
@@ -117,22 +117,23 @@ def _count_candidate(structure: str, target: Target, *, options: Sequence[int]) 
     whatever = "" if structure == "pair" else ", whatever the object"
     count = len(target.events)
     rank = str(sum(option < count for option in options))
+    right, wrong = one_of(str(count), map(str, options))
     return Candidate(
         structure=structure,
         subject=target.text,
         question=f"How many times does the action '{target.text}' occur in this video{whatever}?"
         + target.hint,
-        right=str(count),
-        wrong=tuple(str(n) for n in options if n != count),
+        right=right,
+        wrong=wrong,
         evidence=tuple(span_of(event) for event in target.events),
         facts={target.text: when(target.events), "smaller options": rank},
         tags={"rank": rank},
     )
 
 
-def _most_often(found: Sequence[Found], *, rng: np.random.Generator) -> Candidates:
+def _most_often(found: Sequence[Target], *, rng: np.random.Generator) -> Candidates:
     """Pairs that lead four others; each leads once. Only pairs that the log has one word for."""
-    known = [one for one in found if isinstance(one, Target) and not one.also]
+    known = [one for one in found if not one.reason and not one.also]
     leaders = [one for one in known if len(one.events) >= _LEAST_LEADER]
     commoner, any_yet = BalancedDraw(N_OTHERS + 1, rng=rng), False
     for place in rng.permutation(len(leaders)):
@@ -147,16 +148,13 @@ def _most_often(found: Sequence[Found], *, rng: np.random.Generator) -> Candidat
             detail = f"no four others, {n_commoner} of them more common in other videos"
             yield NoCandidate(subject=first.text, reason="too-few-as-common", detail=detail)
             continue
-        shown = sorted(
-            (e for one in (first, *others) for e in one.events), key=lambda e: (e.start_s, e.end_s)
-        )
         yield Candidate(
             structure="most-often",
             subject=first.text,
             question="Which of these actions occurs most often in this video?",
             right=first.text,
             wrong=tuple(one.text for one in others),
-            evidence=tuple(span_of(event) for event in shown),
+            evidence=by_time(span_of(event) for one in (first, *others) for event in one.events),
             facts={
                 one.text: f"{when(one.events)}; {one.n_elsewhere} times elsewhere" for one in (first, *others)
             },

@@ -7,7 +7,7 @@ from typing import Annotated
 import numpy as np
 from msgspec import Meta
 
-from vidence.make.events.index import VideoEvents, nouns_of, pair_of, verb_key
+from vidence.make.events.index import nouns_of, pair_of, verb_key
 from vidence.make.pipeline.material import Corpus, Event, Material, Task
 from vidence.make.tasks.candidates import (
     BalancedDraw,
@@ -16,10 +16,11 @@ from vidence.make.tasks.candidates import (
     ComputedTask,
     DraftLog,
     NoCandidate,
+    any_or,
     fresh,
 )
 from vidence.make.tasks.events import EventContext, EventContexts, span_of, used_up
-from vidence.make.tasks.orders import N_WRONG, Order, Perturbed, exists, wrong_order, wrong_orders
+from vidence.make.tasks.orders import N_WRONG, Order, exists, wrong_order, wrong_orders
 from vidence.make.tasks.wording import ARROW, order_of
 from vidence.records import Record
 
@@ -39,9 +40,10 @@ class Settings(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Kind:
-    """Events that count as the same thing, whatever the log calls it; `starts_s` ascend."""
+class _Told:
+    """An event as it is said, and when events start that count as the same, whatever the log calls them."""
 
+    event: Event
     text: str
     starts_s: tuple[float, ...]
 
@@ -50,16 +52,15 @@ class _Kind:
 class _Timeline:
     """Events in their true order, each of another kind, none overlapping another."""
 
-    events: tuple[Event, ...]
-    kinds: tuple[_Kind, ...]
+    told: tuple[_Told, ...]
 
     def is_wrong(self, order: Order) -> bool:
         """Whether events of these kinds never come in that order."""
-        return not exists([self.kinds[i].starts_s for i in order])
+        return not exists([self.told[i].starts_s for i in order])
 
     def said(self, order: Sequence[int]) -> str:
         """The events in an order, in words."""
-        return ARROW.join(self.kinds[i].text for i in order)
+        return ARROW.join(self.told[i].text for i in order)
 
 
 class Asii(ComputedTask):
@@ -89,59 +90,56 @@ class Asii(ComputedTask):
     ) -> Sequence[Candidates]:
         """One source for each structure."""
         context = self._contexts.of(material, corpus)
-        kinds = _kinds(context)
-        return [self._candidates(context.video, kinds, name, rng=rng) for name in self.structures]
+        told = _told(context)
+        return [self._candidates(told, name, rng=rng) for name in self.structures]
 
-    def _candidates(
-        self, video: VideoEvents, kinds: Mapping[str, _Kind], structure: str, *, rng: np.random.Generator
-    ) -> Candidates:
+    def _candidates(self, told: Sequence[_Told], structure: str, *, rng: np.random.Generator) -> Candidates:
         make = {"own-events": _own_events, "same-events": _same_events, "between": _between}[structure]
-        timelines = self._timelines(video, kinds, rng=rng)
-        any_yet = False
-        for timeline in timelines:
-            any_yet = True
+        timelines = self._timelines(told, rng=rng)
+        detail = (
+            f"no {N_EVENTS} events that do not overlap, of kinds that occur {_MOST_OCCURRENCES} times at most"
+        )
+        none = NoCandidate(subject=structure, reason="too-few-events", detail=detail)
+        for timeline in any_or(timelines, none):
+            if isinstance(timeline, NoCandidate):
+                yield timeline
+                return
             yield make(timeline, timelines, rng)
-        if any_yet:
-            yield used_up(structure)
-        else:
-            kinds_of = f"of kinds that occur {_MOST_OCCURRENCES} times at most"
-            detail = f"no {N_EVENTS} events that do not overlap, {kinds_of}"
-            yield NoCandidate(subject=structure, reason="too-few-events", detail=detail)
+        yield used_up(structure)
 
-    def _timelines(
-        self, video: VideoEvents, kinds: Mapping[str, _Kind], *, rng: np.random.Generator
-    ) -> Iterator[_Timeline]:
+    def _timelines(self, told: Sequence[_Told], *, rng: np.random.Generator) -> Iterator[_Timeline]:
         """New timelines as long as draws find some; events that were used are drawn again last."""
-        events = [event for event in video.events if event.event_id in kinds]
-        if len(events) < N_EVENTS:
+        if len(told) < N_EVENTS:
             return
-        balanced = BalancedDraw(len(events), rng=rng)
+        balanced = BalancedDraw(len(told), rng=rng)
 
-        def draw() -> list[Event] | None:
-            chosen: list[Event] = []
-            for _ in range(2 * len(events)):
-                event = events[balanced.next()]
-                if self._goes_with(event, chosen, kinds):
-                    chosen.append(event)
+        def draw() -> tuple[_Told, ...] | None:
+            chosen: list[_Told] = []
+            for _ in range(2 * len(told)):
+                one = told[balanced.next()]
+                if all(self._go_together(one, other) for other in chosen):
+                    chosen.append(one)
                 if len(chosen) == N_EVENTS:
-                    return sorted(chosen, key=lambda e: e.start_s)
+                    return tuple(sorted(chosen, key=lambda one: one.event.start_s))
             return None
 
-        for chosen in fresh(draw, lambda some: tuple(e.event_id for e in some), most_repeats=_MOST_REPEATS):
-            yield _Timeline(events=tuple(chosen), kinds=tuple(kinds[e.event_id] for e in chosen))
+        def ids(some: Sequence[_Told]) -> tuple[str, ...]:
+            return tuple(one.event.event_id for one in some)
 
-    def _goes_with(self, event: Event, chosen: Sequence[Event], kinds: Mapping[str, _Kind]) -> bool:
-        apart_s = self._apart_s
-        return all(
-            (event.start_s >= other.end_s + apart_s or other.start_s >= event.end_s + apart_s)
-            and kinds[event.event_id].text != kinds[other.event_id].text
-            and not set(kinds[event.event_id].starts_s) & set(kinds[other.event_id].starts_s)
-            for other in chosen
+        for chosen in fresh(draw, ids, most_repeats=_MOST_REPEATS):
+            yield _Timeline(told=chosen)
+
+    def _go_together(self, one: _Told, other: _Told) -> bool:
+        first, second = sorted((one.event, other.event), key=lambda event: event.start_s)
+        return (
+            second.start_s >= first.end_s + self._apart_s
+            and one.text != other.text
+            and not set(one.starts_s) & set(other.starts_s)
         )
 
 
-def _kinds(context: EventContext) -> dict[str, _Kind]:
-    """For each event that can be asked about, by its id, the kind that it is of."""
+def _told(context: EventContext) -> list[_Told]:
+    """The events that can be asked about."""
     video, index = context.video, context.index
     starts: dict[tuple[str, str], set[float]] = {}
     meant: dict[str, set[tuple[str, str]]] = {}
@@ -151,14 +149,14 @@ def _kinds(context: EventContext) -> dict[str, _Kind]:
             starts.setdefault(mark, set()).add(event.start_s)
         for way in index.ways_to_say(event):
             meant.setdefault(way, set()).update({pair_of(event), (event.verb, event.noun)})
-    found = {}
+    found = []
     for event in video.events:
         texts = (event.verb, event.noun)
         text = index.phrase(texts)
         marks = {pair_of(event), texts, *meant[text]}
         when = tuple(sorted({start_s for mark in marks for start_s in starts[mark]}))
         if len(when) <= _MOST_OCCURRENCES and index.is_plain(texts):
-            found[event.event_id] = _Kind(text=text, starts_s=when)
+            found.append(_Told(event=event, text=text, starts_s=when))
     return found
 
 
@@ -171,17 +169,25 @@ def _candidate(
     question: str,
     *,
     right: str,
-    wrong: Sequence[str],
-    made: Mapping[str, str],
+    wrong: Mapping[str, str],
 ) -> Candidate:
+    """A candidate; `wrong` are the wrong orders in words, and how each was made."""
+    facts = {}
+    for one in timeline.told:
+        starts = ", ".join(f"{start_s:.2f}" for start_s in one.starts_s)
+        facts[one.text] = f"{one.event.start_s:.2f}-{one.event.end_s:.2f} s; starts at {starts} s"
+    named = {
+        text if structure == "own-events" else f"wrong order {i}": how
+        for i, (text, how) in enumerate(wrong.items(), 1)
+    }
     return Candidate(
         structure=structure,
         subject=timeline.said(range(N_EVENTS)),
         question=question,
         right=right,
         wrong=tuple(wrong),
-        evidence=tuple(span_of(event) for event in timeline.events),
-        facts={**_facts(timeline), **made},
+        evidence=tuple(span_of(one.event) for one in timeline.told),
+        facts={**facts, **named},
     )
 
 
@@ -193,15 +199,13 @@ def _same_events(
         return _no_orders("same-events", timeline, len(wrong))
     # The numbers under which the events are listed, in their true order.
     number = [int(i) + 1 for i in rng.permutation(N_EVENTS)]
-    texts = dict(zip(number, (kind.text for kind in timeline.kinds), strict=True))
-    listed = "\n".join(f"{n}. {texts[n]}" for n in sorted(texts))
+    listed = "\n".join(f"{n}. {timeline.told[number.index(n)].text}" for n in sorted(number))
     return _candidate(
         "same-events",
         timeline,
         f"These five events are narrated in the video:\n{listed}\nIn which order do they happen?",
         right=order_of(number),
-        wrong=[order_of([number[i] for i in one.order]) for one in wrong],
-        made=_made(wrong),
+        wrong={order_of([number[i] for i in one.order]): one.how for one in wrong},
     )
 
 
@@ -221,7 +225,7 @@ def _own_events(
         "Each option lists five events of the video. Which one lists them in the order in which they happen?"
     )
     right = timeline.said(range(N_EVENTS))
-    return _candidate("own-events", timeline, question, right=right, wrong=list(wrong), made=wrong)
+    return _candidate("own-events", timeline, question, right=right, wrong=wrong)
 
 
 def _between(
@@ -237,14 +241,13 @@ def _between(
     wrong = wrong_orders(len(inner), is_wrong=is_wrong, rng=rng)
     if len(wrong) < N_WRONG:
         return _no_orders("between", timeline, len(wrong))
-    first_text, last_text = timeline.kinds[0].text, timeline.kinds[last].text
+    first_text, last_text = timeline.told[0].text, timeline.told[last].text
     return _candidate(
         "between",
         timeline,
         f"In which order do these events happen after '{first_text}' and before '{last_text}'?",
         right=timeline.said(inner),
-        wrong=[timeline.said([i + 1 for i in one.order]) for one in wrong],
-        made=_made(wrong),
+        wrong={timeline.said([i + 1 for i in one.order]): one.how for one in wrong},
     )
 
 
@@ -253,18 +256,6 @@ def _no_orders(structure: str, timeline: _Timeline, n: int) -> NoCandidate:
     return NoCandidate(
         subject=f"{structure}, {timeline.said(range(N_EVENTS))}", reason="order-exists", detail=detail
     )
-
-
-def _facts(timeline: _Timeline) -> dict[str, str]:
-    facts = {}
-    for event, kind in zip(timeline.events, timeline.kinds, strict=True):
-        starts = ", ".join(f"{start_s:.2f}" for start_s in kind.starts_s)
-        facts[kind.text] = f"{event.start_s:.2f}-{event.end_s:.2f} s; starts at {starts} s"
-    return facts
-
-
-def _made(wrong: Sequence[Perturbed]) -> dict[str, str]:
-    return {f"wrong order {number}": one.how for number, one in enumerate(wrong, 1)}
 
 
 def create(settings: Settings) -> Task:

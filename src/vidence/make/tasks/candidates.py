@@ -51,6 +51,8 @@ class NoCandidate:
 
 
 Candidates: TypeAlias = Iterator[Candidate | NoCandidate]
+# The right answer, and the wrong ones.
+Choice: TypeAlias = tuple[str, tuple[str, ...]]
 T = TypeVar("T")
 
 
@@ -230,10 +232,27 @@ def by_time(evidence: Iterable[Evidence]) -> tuple[Evidence, ...]:
     return tuple(sorted(evidence, key=lambda e: (e.start_s or 0.0, e.end_s or 0.0)))
 
 
-def one_of_each(right: str, others: Sequence[str], *, n: int, rng: np.random.Generator) -> tuple[str, ...]:
+def one_of(right: str, options: Iterable[str]) -> Choice:
+    """The right one of several options with all the others."""
+    return right, tuple(text for text in dict.fromkeys(options) if text != right)
+
+
+def one_of_each(
+    right: str, others: Iterable[str], *, rng: np.random.Generator, n: int = N_CHOICES - 1
+) -> tuple[str, ...]:
     """`n` drawn texts out of `others` that are not `right`; fewer where there are no more."""
-    pool = [text for text in dict.fromkeys(others) if text != right]
+    _, pool = one_of(right, others)
     return tuple(pool[i] for i in rng.permutation(len(pool))[:n])
+
+
+def any_or(drawn: Iterable[T], none: NoCandidate) -> Iterator[T | NoCandidate]:
+    """All of them; where there is none, why."""
+    any_yet = False
+    for one in drawn:
+        any_yet = True
+        yield one
+    if not any_yet:
+        yield none
 
 
 class ComputedTask(ABC):

@@ -1,9 +1,10 @@
 """What can be counted in a video, and which counts of all videos share their options."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import combinations
+from operator import itemgetter
 from typing import TypeAlias
 
 from vidence.make.events.index import Key, Pair, nouns_of, pair_of, verb_key
@@ -23,13 +24,17 @@ _GOES_ON = ("continue", "keep", "still", "resume", "finish")
 class Target:
     """Something to count: how it is said, what else it is called here, and every time that it happens.
 
-    `n_elsewhere` is how often a pair occurs in other videos.
+    `n_elsewhere` is how often a pair occurs in other videos. Where the log leaves the count open, `reason`
+    and `detail` say why. `options` are its five options where it shares them with others.
     """
 
     text: str
-    also: tuple[str, ...]
     events: tuple[Event, ...]
+    also: tuple[str, ...] = ()
     n_elsewhere: int = 0
+    reason: str = ""
+    detail: str = ""
+    options: tuple[int, ...] = ()
 
     @property
     def k(self) -> int:
@@ -46,26 +51,8 @@ class Target:
         )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Open:
-    """Something whose count the log leaves open, and why."""
-
-    text: str
-    events: tuple[Event, ...]
-    reason: str
-    detail: str
-
-
-# What a verb or a pair is: something that can be counted, or not.
-Found: TypeAlias = Target | Open
-
-
-@dataclass(frozen=True, kw_only=True)
-class Countable:
-    """What one video has of one structure, with the five options of each that shares them with others."""
-
-    found: tuple[Found, ...]
-    options: Mapping[str, tuple[int, ...]]
+# What one video has of each structure.
+Counted: TypeAlias = Mapping[str, tuple[Target, ...]]
 
 
 class Counts:
@@ -79,9 +66,9 @@ class Counts:
         self._least, self._most = least, most
         self._contexts = EventContexts()
         self._dealt_for: tuple[Corpus, int] | None = None
-        self._dealt: Mapping[str, Mapping[str, Countable]] = {}
+        self._dealt: Mapping[str, Counted] = {}
 
-    def of(self, material: Material, corpus: Corpus, *, n_asked: int) -> Mapping[str, Countable]:
+    def of(self, material: Material, corpus: Corpus, *, n_asked: int) -> Counted:
         """For ``pair`` and ``verb`` what there is to count in a video.
 
         A video deals at most `n_asked` counts of a structure: those of the videos where most is done would
@@ -98,46 +85,46 @@ class Counts:
 
     def _deal(
         self, events: Mapping[str, Sequence[Event]], corpus: Corpus, n_asked: int
-    ) -> dict[str, dict[str, Countable]]:
-        dealt: dict[str, dict[str, Countable]] = {video_id: {} for video_id in events}
+    ) -> dict[str, Counted]:
         found = {
             video_id: _targets(self._contexts.context(video_id, some, corpus))
             for video_id, some in events.items()
         }
-        for structure in STRUCTURES:
-            of_videos = {video_id: both[structure] for video_id, both in found.items()}
-            options = self._options(structure, of_videos, n_asked)
-            for video_id, some in of_videos.items():
-                dealt[video_id][structure] = Countable(found=some, options=options[video_id])
-        return dealt
+        options = {
+            (structure, *key): five
+            for structure in STRUCTURES
+            for key, five in self._shared(structure, found, n_asked)
+        }
+        return {
+            video_id: {
+                structure: tuple(
+                    replace(one, options=options.get((structure, video_id, one.text), ())) for one in some
+                )
+                for structure, some in both.items()
+            }
+            for video_id, both in found.items()
+        }
 
-    def _options(
-        self, structure: str, of_videos: Mapping[str, Sequence[Found]], n_asked: int
-    ) -> dict[str, dict[str, tuple[int, ...]]]:
-        """For each video the options of what it has, by its words."""
+    def _shared(
+        self, structure: str, found: Mapping[str, Counted], n_asked: int
+    ) -> Iterator[tuple[tuple[str, str], tuple[int, ...]]]:
+        """The shared options of one structure, each by video and words."""
         asked: list[tuple[bytes, str, Target]] = []
-        for video_id, some in of_videos.items():
+        for video_id, both in found.items():
             known = [
                 (hashlib.sha256(f"{structure}\n{video_id}\n{one.text}".encode()).digest(), video_id, one)
-                for one in some
-                if isinstance(one, Target) and self._least <= len(one.events) <= self._most
+                for one in both[structure]
+                if not one.reason and self._least <= len(one.events) <= self._most
                 if one.k >= LEAST_EVIDENCE
             ]
-            asked += sorted(known, key=_by_hash)[:n_asked]
-        asked.sort(key=_by_hash)
-        options: dict[str, dict[str, tuple[int, ...]]] = {video_id: {} for video_id in of_videos}
+            asked += sorted(known, key=itemgetter(0))[:n_asked]
+        asked.sort(key=itemgetter(0))
         shared = shared_options([len(one.events) for _, _, one in asked])
         for (_, video_id, one), five in zip(asked, shared, strict=True):
-            if five:
-                options[video_id][one.text] = five
-        return options
+            yield (video_id, one.text), five
 
 
-def _by_hash(one: tuple[bytes, str, Target]) -> bytes:
-    return one[0]
-
-
-def _targets(context: EventContext) -> dict[str, tuple[Found, ...]]:
+def _targets(context: EventContext) -> Counted:
     """All pairs and all verbs of a video, and which of them the log leaves open."""
     video, index = context.video, context.index
     said: dict[str, set[object]] = {}
@@ -163,21 +150,21 @@ def _targets(context: EventContext) -> dict[str, tuple[Found, ...]]:
 
 def _pair_target(
     pair: Pair, context: EventContext, *, beside: Mapping[Pair, Event], shared: frozenset[str]
-) -> Found:
+) -> Target:
     """What a pair's count is; `beside` are events of other pairs that name its object with the same verb."""
     events = tuple(context.video.pairs[pair])
     said = [context.index.phrase((event.verb, event.noun)) for event in events]
     texts = written(events)
     text = context.index.phrase(texts)
     if is_vague(texts[1]) or not context.index.is_plain(texts):
-        return Open(text=text, events=events, reason="vague-object", detail=events[0].narration)
+        return Target(text=text, events=events, reason="vague-object", detail=events[0].narration)
     if beside:
         detail = next(iter(beside.values())).narration
-        return Open(text=text, events=events, reason="object-beside-another", detail=detail)
+        return Target(text=text, events=events, reason="object-beside-another", detail=detail)
     return _countable(text, said, events=events, shared=shared, n_elsewhere=context.elsewhere(pair))
 
 
-def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Found:
+def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Target:
     events = tuple(event for event in context.video.events if verb_key(event) == verb)
     said = [" ".join(verb_said(event.verb)) for event in events]
     return _countable(max(said, key=lambda one: (said.count(one), one)), said, events=events, shared=shared)
@@ -185,17 +172,17 @@ def _verb_target(verb: Key, context: EventContext, shared: frozenset[str]) -> Fo
 
 def _countable(
     text: str, said: Sequence[str], *, events: tuple[Event, ...], shared: frozenset[str], n_elsewhere: int = 0
-) -> Found:
+) -> Target:
     also = tuple(sorted(set(said) - {text}))
     if both := sorted(shared & set(said)):
-        return Open(text=text, events=events, reason="words-of-two-classes", detail=joined(both))
+        return Target(text=text, events=events, reason="words-of-two-classes", detail=joined(both))
     if len(also) > _MOST_OTHER_WORDS:
-        return Open(text=text, events=events, reason="too-many-words", detail=joined([text, *also]))
+        return Target(text=text, events=events, reason="too-many-words", detail=joined([text, *also]))
     for one, other in combinations(events, 2):
         if pair_of(one) == pair_of(other) and overlap(one, other):
             detail = f"{one.start_s:.2f}-{one.end_s:.2f} s and {other.start_s:.2f}-{other.end_s:.2f} s"
-            return Open(text=text, events=events, reason="overlapping-occurrences", detail=detail)
+            return Target(text=text, events=events, reason="overlapping-occurrences", detail=detail)
     for event in events:
         if event.narration.lower().startswith(_GOES_ON):
-            return Open(text=text, events=events, reason="goes-on", detail=event.narration)
+            return Target(text=text, events=events, reason="goes-on", detail=event.narration)
     return Target(text=text, also=also, events=events, n_elsewhere=n_elsewhere)

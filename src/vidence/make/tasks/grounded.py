@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import Annotated, Final
 
@@ -12,9 +13,9 @@ from vidence.catalog import FilePath
 from vidence.contracts import Flow
 from vidence.make.pipeline.material import Corpus, Crop, Made, Material, Task
 from vidence.make.tasks.candidates import Candidate, DraftLog, NoCandidate
-from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of, timeline_of
-from vidence.make.tasks.timeline import Timeline
-from vidence.make.tasks.written import NotWritten, Request, TaskPrompts, Written, write
+from vidence.make.tasks.people import PeopleSettings, Person, about, only_one, people_of
+from vidence.make.tasks.written import Request, TaskPrompts, Written, read_reply
+from vidence.make.writing.writer import Piece, write_all
 
 NAMES = ("agar", "agbi")
 SUMMARIES: Final[Mapping[str, str]] = MappingProxyType(
@@ -99,19 +100,26 @@ class Grounded:
     ) -> Flow[Sequence[Made]]:
         """Up to `most` questions that a model writes; as many are asked for together as are still wanted."""
         log = DraftLog(code=self.code, video_id=material.source.video_id, rng=rng)
-        if log.lacks(material, self.needs) or material.tracked is None:
+        if log.lacks(material, self.needs):
             return log.made
-        timeline = timeline_of(material.tracked)
         waiting = self._wanted(material, log, rng=rng)
         while waiting and log.n_drafts < most:
             n_now = most - log.n_drafts
             now, waiting = waiting[:n_now], waiting[n_now:]
-            written = yield from write([a.request for a in now], self._prompts, leak=self._settings.leak)
-            for asked, result in zip(now, written, strict=True):
-                if isinstance(result, NotWritten):
-                    log.take(NoCandidate(subject=asked.subject, reason=result.reason, detail=result.detail))
-                else:
-                    log.take(self._candidate(asked, result, timeline))
+            leak = self._settings.leak
+            pieces = [
+                Piece(
+                    prompt=self._prompts.prompt(one.request),
+                    read=partial(read_reply, request=one.request, leak=leak),
+                )
+                for one in now
+            ]
+            written = yield from write_all(pieces, self._prompts)
+            for asked, piece in zip(now, written, strict=True):
+                if piece.made is not None:
+                    log.take(self._candidate(asked, piece.made))
+                elif (why := piece.objection) is not None:
+                    log.take(NoCandidate(subject=asked.subject, reason=why.reason, detail=why.detail))
         return log.made
 
     def _wanted(self, material: Material, log: DraftLog, *, rng: np.random.Generator) -> list[_Asked]:
@@ -146,7 +154,7 @@ class Grounded:
         mine = [c for c in material.crops if c.track_id == person.track_id and c.frame_index in frames]
         return tuple(sorted(mine, key=lambda crop: crop.frame_index))
 
-    def _candidate(self, asked: _Asked, written: Written, timeline: Timeline) -> Candidate:
+    def _candidate(self, asked: _Asked, written: Written) -> Candidate:
         person = asked.person
         b_card = person.b_card.text if person.b_card else ""
         return Candidate(
@@ -155,7 +163,7 @@ class Grounded:
             question=f"{only_one(person)}\n{written.question}",
             right=written.answer,
             wrong=written.distractors,
-            evidence=person.looks(timeline),
+            evidence=person.looks,
             facts={"person": person.fact, "B-card": b_card, "asked for": asked.request.topic},
             truth="model",
         )

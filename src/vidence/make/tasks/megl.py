@@ -1,8 +1,9 @@
 """Multi-entities grounding and localization: who of those described is there, and how they go."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
+from typing import Final
 
 import numpy as np
 
@@ -12,9 +13,13 @@ from vidence.make.tasks.candidates import (
     BalancedDraw,
     Candidate,
     Candidates,
+    ComputedTask,
+    DraftLog,
     NoCandidate,
+    any_or,
     by_time,
     fresh,
+    one_of,
     one_of_each,
 )
 from vidence.make.tasks.paths import EDGE_WORDS
@@ -22,12 +27,13 @@ from vidence.make.tasks.people import (
     STAYED,
     UNCLEAR,
     PeopleSettings,
-    PeopleTask,
     Person,
     Way,
     about,
     facts,
+    groups,
     listed,
+    people_of,
     timeline_of,
     without_card,
 )
@@ -59,8 +65,12 @@ class _Stranger:
     def text(self) -> str:
         return sentence(self.card.text)
 
+    @property
+    def fact(self) -> str:
+        return f"track {self.card.track_id} of {self.video_id}"
 
-class Megl(PeopleTask):
+
+class Megl(ComputedTask):
     """Described people: which of them appear; through which edges they come or go.
 
     For ``which``, three descriptions, some of them of people of other videos and unlike anybody's here; each
@@ -75,20 +85,25 @@ class Megl(PeopleTask):
     code = "MEGL"
     title = "Multi-Entities Grounding & Localization"
     family = "MEA&N"
+    version = 3
+    needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     structures: tuple[str, ...] = ("which", "exits", "entries", "through")
 
-    def about_people(
-        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
+    def __init__(self, settings: PeopleSettings) -> None:
+        self._settings = settings
+
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
         """One source for each structure."""
         if material.tracked is None:
             return []
-        timeline = timeline_of(material.tracked)
+        people, timeline = people_of(material, self._settings, log), timeline_of(material.tracked)
         return [
             _which(people, self._strangers(material, corpus), timeline, rng=rng),
-            _ways(people, "exits", timeline, rng=rng),
-            _ways(people, "entries", timeline, rng=rng),
-            _through(people, timeline, rng=rng),
+            _ways(people, "exits", rng=rng),
+            _ways(people, "entries", rng=rng),
+            _through(people, rng=rng),
         ]
 
     def _strangers(self, material: Material, corpus: Corpus) -> tuple[_Stranger, ...]:
@@ -102,12 +117,11 @@ class Megl(PeopleTask):
             for card in cards if video_id != material.source.video_id else ():
                 look = theirs.get(card.track_id)
                 seen_here = look is not None and any(
-                    distance(np.array(look, np.float32), one) < self.people_settings.same_look
-                    for one in unknown
+                    distance(np.array(look, np.float32), one) < self._settings.same_look for one in unknown
                 )
                 if (
                     normal_form(card.text)
-                    and closest(card.text, here) <= self.people_settings.alike
+                    and closest(card.text, here) <= self._settings.alike
                     and not seen_here
                 ):
                     found.append(_Stranger(video_id=video_id, card=card))
@@ -144,13 +158,10 @@ def _which(
         drawn = [next(known) if i in there else next(others) for i in range(1, N_LISTED + 1)]
         return drawn if len(_texts(drawn)) == N_LISTED else None
 
-    any_yet = False
-    for drawn in fresh(draw, _texts, most_repeats=_MOST_REPEATS):
-        any_yet = True
-        yield _which_candidate(drawn, timeline)
-    if not any_yet:
-        detail = f"{len(people)} people here, {len(strangers)} elsewhere"
-        yield NoCandidate(subject="which", reason="too-few-people", detail=detail)
+    detail = f"{len(people)} people here, {len(strangers)} elsewhere"
+    none = NoCandidate(subject="which", reason="too-few-people", detail=detail)
+    for drawn in any_or(fresh(draw, _texts, most_repeats=_MOST_REPEATS), none):
+        yield drawn if isinstance(drawn, NoCandidate) else _which_candidate(drawn, timeline)
 
 
 def _texts(drawn: Sequence[Person | _Stranger]) -> frozenset[str]:
@@ -158,27 +169,16 @@ def _texts(drawn: Sequence[Person | _Stranger]) -> frozenset[str]:
 
 
 def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) -> Candidate:
-    there = [i for i, one in enumerate(shown, 1) if isinstance(one, Person)]
-    every = {pair: f"Only {named('person', pair, plural='people')}" for pair in combinations((1, 2, 3), 2)}
-    options = (*every.values(), "All three", FEWER_THAN_TWO)
-    right = (
-        FEWER_THAN_TWO if len(there) < 2 else "All three" if len(there) == 3 else every[there[0], there[1]]
-    )
-    evidence: list[Evidence] = []
-    facts: dict[str, str] = {}
-    for i, one in enumerate(shown, 1):
-        if isinstance(one, Person):
-            first, _, last = one.looks(timeline)
-            evidence += [first, last]
-            facts[f"person {i}"] = one.fact
-        else:
-            facts[f"person {i}"] = f"track {one.card.track_id} of {one.video_id}"
-    if len(there) < len(shown):
+    here = [i for i, one in enumerate(shown, 1) if isinstance(one, Person)]
+    every = (*combinations((1, 2, 3), 2), (1, 2, 3))
+    options: dict[tuple[int, ...], str] = {some: _set_words(some) for some in every}
+    right, wrong = one_of(options.get(tuple(here), FEWER_THAN_TWO), (*options.values(), FEWER_THAN_TWO))
+    people = [one for one in shown if isinstance(one, Person)]
+    evidence = [look for one in people for look in (one.looks[0], one.looks[-1])]
+    if len(people) < len(shown):
         evidence += timeline.parts(_SWEEPS, note="somebody described is nowhere: the whole video shows it")
-    tracks = ", ".join(one.track_id for one in shown if isinstance(one, Person)) or "none"
-    others = ", ".join(
-        f"{one.card.track_id} of {one.video_id}" for one in shown if not isinstance(one, Person)
-    )
+    tracks = ", ".join(one.track_id for one in people) or "none"
+    others = ", ".join(one.fact.removeprefix("track ") for one in shown if isinstance(one, _Stranger))
     return Candidate(
         structure="which",
         subject=f"tracks {tracks}" + (f"; elsewhere {others}" if others else ""),
@@ -187,83 +187,72 @@ def _which_candidate(shown: Sequence[Person | _Stranger], timeline: Timeline) ->
             "Which of them appear in the video?"
         ),
         right=right,
-        wrong=tuple(text for text in options if text != right),
+        wrong=wrong,
         evidence=tuple(evidence),
-        facts=facts,
+        facts={f"person {i}": one.fact for i, one in enumerate(shown, 1)},
     )
 
 
 # --------------------------------------------------------------------------- how they come and go
 
 
-def _ways(
-    people: Sequence[Person], structure: str, timeline: Timeline, *, rng: np.random.Generator
-) -> Candidates:
+def _ways(people: Sequence[Person], structure: str, *, rng: np.random.Generator) -> Candidates:
     """Every two people of whom it is clear how they come, or go."""
     is_exit = structure == "exits"
-    clear = [p for p in people if (p.leaves if is_exit else p.enters) != UNCLEAR]
+
+    def way(person: Person) -> Way:
+        return person.leaves if is_exit else person.enters
+
+    clear = [person for person in people if way(person) != UNCLEAR]
     if len(clear) < N_PAIR:
         yield NoCandidate(subject=structure, reason="too-few-clear-edges", detail=f"{len(clear)} people")
         return
-    pairs = list(combinations(clear, N_PAIR))
-    for i in rng.permutation(len(pairs)):
-        pair = [pairs[i][j] for j in rng.permutation(N_PAIR)]
-        ways = tuple(p.leaves if is_exit else p.enters for p in pair)
-        right = _pair_words(ways, is_exit=is_exit)
+    for pair in groups(clear, N_PAIR, rng):
+        ways = (way(pair[0]), way(pair[1]))
+        # Drawn from all: made from the right one, wrong answers would repeat its parts.
+        every: tuple[Way, ...] = (*EDGES, STAYED)
+        pool = [other for other in product(every, every) if other != ways]
+        wrong = [pool.pop(int(rng.integers(len(pool)))) for _ in range(N_CHOICES - 1)]
         asked = "go out of view, if at all" if is_exit else "come into view"
         yield Candidate(
             structure=structure,
             subject=about(pair),
             question=listed(pair, f"How does each of them {asked}?"),
-            right=right,
-            wrong=_other_pairs(ways, right, is_exit=is_exit, rng=rng),
-            evidence=_way_evidence(pair, timeline, is_exit=is_exit),
+            right=_pair_words(ways, structure),
+            wrong=tuple(_pair_words(one, structure) for one in wrong),
+            evidence=_way_evidence(pair, is_exit=is_exit),
             facts=facts(pair),
         )
 
 
-def _other_pairs(
-    ways: Sequence[Way], right: str, *, is_exit: bool, rng: np.random.Generator
-) -> tuple[str, ...]:
-    """Four wrong answers, drawn from all: made from the right one, they would repeat its parts."""
-    every: tuple[Way, ...] = (*EDGES, STAYED)
-    drawn: list[tuple[Way, ...]] = []
-    for _ in range(N_CHOICES - 1):
-        pool = [pair for pair in product(every, repeat=N_PAIR) if pair != tuple(ways) and pair not in drawn]
-        drawn.append(pool[int(rng.integers(len(pool)))])
-    return tuple(_pair_words(pair, is_exit=is_exit) for pair in drawn)
+# Of one person, and of both.
+_PASS: Final[Mapping[str, tuple[str, str]]] = {"exits": ("leaves", "leave"), "entries": ("enters", "enter")}
+_STAY: Final[Mapping[str, tuple[str, str]]] = {
+    "exits": ("stays until the end", "stay until the end"),
+    "entries": ("is there from the start", "are there from the start"),
+}
 
 
-def _pair_words(ways: Sequence[Way], *, is_exit: bool) -> str:
+def _pair_words(ways: tuple[Way, Way], structure: str) -> str:
     """How two people come or go."""
-    if ways[0] == ways[1]:
-        words = _way_words(ways[0], is_exit=is_exit, is_plural=True)
-        return f"Both {words}"
-    one, other = (_way_words(way, is_exit=is_exit, is_plural=False) for way in ways)
-    return f"Person 1 {one}, person 2 {other}"
+    is_both = ways[0] == ways[1]
+    one, other = (
+        _STAY[structure][is_both] if way == STAYED else f"{_PASS[structure][is_both]} through the {way} edge"
+        for way in ways
+    )
+    return f"Both {one}" if is_both else f"Person 1 {one}, person 2 {other}"
 
 
-def _way_words(way: Way, *, is_exit: bool, is_plural: bool) -> str:
-    if way in (STAYED, UNCLEAR):
-        if is_exit:
-            return "stay until the end" if is_plural else "stays until the end"
-        return "are there from the start" if is_plural else "is there from the start"
-    verb = ("leave" if is_exit else "enter") + ("" if is_plural else "s")
-    return f"{verb} through the {way} edge"
-
-
-def _through(people: Sequence[Person], timeline: Timeline, *, rng: np.random.Generator) -> Candidates:
+def _through(people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
     """Three people and one edge: which of them leave through it."""
     clear = [p for p in people if p.leaves != UNCLEAR]
     if len(clear) < N_LISTED:
         yield NoCandidate(subject="through", reason="too-few-clear-edges", detail=f"{len(clear)} people")
         return
-    trios = list(combinations(clear, N_LISTED))
     every = [some for size in range(N_LISTED + 1) for some in combinations((1, 2, 3), size)]
-    for i in rng.permutation(len(trios)):
-        trio = [trios[i][j] for j in rng.permutation(N_LISTED)]
+    for trio in groups(clear, N_LISTED, rng):
         edge: Edge = EDGES[int(rng.integers(len(EDGES)))]
-        gone: list[Edge] = [p.leaves for p in trio if p.leaves not in (STAYED, UNCLEAR)]
+        gone = [edge for person in trio for edge in EDGES if person.leaves == edge]
         if gone and rng.random() < _USED_EDGE:
             edge = gone[int(rng.integers(len(gone)))]
         right = _set_words([n for n, p in enumerate(trio, 1) if p.leaves == edge])
@@ -272,8 +261,8 @@ def _through(people: Sequence[Person], timeline: Timeline, *, rng: np.random.Gen
             subject=f"{about(trio)}, {edge} edge",
             question=listed(trio, f"Which of them go out of view through {EDGE_WORDS[edge]} of the frame?"),
             right=right,
-            wrong=one_of_each(right, [_set_words(some) for some in every], n=N_CHOICES - 1, rng=rng),
-            evidence=_way_evidence(trio, timeline, is_exit=True),
+            wrong=one_of_each(right, map(_set_words, every), rng=rng),
+            evidence=_way_evidence(trio, is_exit=True),
             facts=facts(trio),
         )
 
@@ -284,13 +273,11 @@ def _set_words(numbers: Sequence[int]) -> str:
     return "All three" if len(numbers) == N_LISTED else f"Only {named('person', numbers, plural='people')}"
 
 
-def _way_evidence(people: Sequence[Person], timeline: Timeline, *, is_exit: bool) -> tuple[Evidence, ...]:
+def _way_evidence(people: Sequence[Person], *, is_exit: bool) -> tuple[Evidence, ...]:
     """For each person the moment that is asked for, and a look at who it is at the other end."""
-    found: list[Evidence] = []
-    for person in people:
-        first, _, last = person.looks(timeline)
-        found += [first, person.departure(timeline)] if is_exit else [person.arrival(timeline), last]
-    return by_time(found)
+    if is_exit:
+        return by_time(one for person in people for one in (person.looks[0], person.departure))
+    return by_time(one for person in people for one in (person.arrival, person.looks[-1]))
 
 
 def create(settings: Settings) -> Task:

@@ -2,36 +2,26 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import combinations
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy as np
 from msgspec import Meta
 
 from vidence.errors import UsageError
-from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.pipeline.material import Task
 from vidence.make.tasks.candidates import (
     N_CHOICES,
     BalancedDraw,
     Candidate,
     Candidates,
+    Choice,
     NoCandidate,
     by_time,
     one_of_each,
 )
 from vidence.make.tasks.orders import other_orders
-from vidence.make.tasks.people import (
-    STAYED,
-    PeopleSettings,
-    PeopleTask,
-    Person,
-    about,
-    facts,
-    listed,
-    timeline_of,
-)
-from vidence.make.tasks.timeline import Timeline
+from vidence.make.tasks.people import STAYED, PeopleSettings, PeopleTask, Person, about, facts, groups, listed
 from vidence.make.tasks.wording import named, order_of
-from vidence.records import Evidence
 from vidence.seeing.visibility import TIE_S, overlap_s
 
 N_PEOPLE = 3
@@ -54,11 +44,6 @@ class Settings(PeopleSettings):
             )
 
 
-Choice = tuple[str, tuple[str, ...]]
-# For each track when it comes into view and when it goes.
-_Moments = Mapping[str, tuple[Evidence, Evidence]]
-
-
 class Mpdr(PeopleTask):
     """Three people: who stays longest or shortest, comes first, goes last, is seen together; in which order.
 
@@ -79,30 +64,16 @@ class Mpdr(PeopleTask):
         super().__init__(settings)
         self._settings = settings
 
-    def about_people(
-        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
-    ) -> Sequence[Candidates]:
-        """One source for each structure."""
-        if material.tracked is None:
-            return []
-        timeline = timeline_of(material.tracked)
-        return [self._candidates(people, name, timeline, rng=rng) for name in self.structures]
-
-    def _candidates(
-        self, people: Sequence[Person], structure: str, timeline: Timeline, *, rng: np.random.Generator
-    ) -> Candidates:
-        """Questions of one structure about every three people, ties and others in turn."""
+    def candidates(self, structure: str, people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
+        """Questions about every three people, ties and others in turn."""
         if len(people) < N_PEOPLE:
             detail = f"{len(people)}, at least {N_PEOPLE}"
             yield NoCandidate(subject=structure, reason="too-few-people", detail=detail)
             return
-        moments = {p.track_id: (p.arrival(timeline), p.departure(timeline)) for p in people}
-        every = list(combinations(people, N_PEOPLE))
         found: dict[bool, list[Candidate]] = {True: [], False: []}
         unclear: list[NoCandidate] = []
-        for i in rng.permutation(len(every)):
-            three = tuple(every[i][j] for j in rng.permutation(N_PEOPLE))
-            candidate = self._candidate(three, structure, moments, rng=rng)
+        for three in groups(people, N_PEOPLE, rng):
+            candidate = self._candidate(three, structure, rng=rng)
             if isinstance(candidate, NoCandidate):
                 unclear.append(candidate)
             else:
@@ -114,34 +85,34 @@ class Mpdr(PeopleTask):
         yield from unclear
 
     def _candidate(
-        self, people: tuple[Person, ...], structure: str, moments: _Moments, *, rng: np.random.Generator
+        self, people: tuple[Person, ...], structure: str, *, rng: np.random.Generator
     ) -> Candidate | NoCandidate:
         subject = f"{structure}, {about(people)}"
         problem = next((p for person in people if (p := _problem(person, structure))), "")
         if problem:
             return NoCandidate(subject=subject, reason="no-such-moment", detail=problem)
-        makers: Mapping[str, Callable[[], Choice | None]] = {
-            "longest": lambda: self._most([p.visible.duration_s for p in people], _LONG, rng=rng),
-            "shortest": lambda: self._most([-p.visible.duration_s for p in people], _LONG, rng=rng),
-            "first-in": lambda: self._most([-p.visible.start_s for p in people], _SAME, rng=rng),
-            "last-out": lambda: self._most([p.visible.end_s for p in people], _SAME, rng=rng),
-            "overlap": lambda: self._overlap(people, rng),
-            "order-in": lambda: self._order(people, rng),
-        }
-        made = makers[structure]()
+        match structure:
+            case "overlap":
+                made = self._overlap(people, rng)
+            case "order-in":
+                made = self._order(people, rng)
+            case _:
+                same = "equally long" if structure in ("longest", "shortest") else "at the same time"
+                made = self._most([_VALUES[structure](p) for p in people], same, rng=rng)
         if made is None:
             return NoCandidate(subject=subject, reason="times-too-close", detail=str(facts(people)))
         right, wrong = made
-        is_tie = structure in _ASKED_TIES and not right.startswith("Person")
+        arrivals = [person.arrival for person in people if structure not in _NO_COMING]
+        departures = [person.departure for person in people if structure not in _NO_GOING]
         return Candidate(
             structure=structure,
             subject=about(people),
             question=listed(people, _WORDS[structure].format(band=self._band)),
             right=right,
             wrong=wrong,
-            evidence=_evidence(people, structure, moments),
+            evidence=by_time([*arrivals, *departures]),
             facts=facts(people) | {"band": f"{self._settings.tie_s:g} s"},
-            tags={"tie": "yes"} if is_tie else {},
+            tags={"tie": "yes"} if structure in _VALUES and not right.startswith("Person") else {},
         )
 
     @property
@@ -164,7 +135,7 @@ class Mpdr(PeopleTask):
         ties: dict[tuple[int, ...], str] = {(i, j): f"People {i + 1} and {j + 1} {note}" for i, j in _PAIRS}
         ties[tuple(range(N_PEOPLE))] = f"All three {note}"
         right = (singles | ties)[tuple(first)]
-        others = one_of_each(right, list(ties.values()), n=_N_TIES - (len(first) > 1), rng=rng)
+        others = one_of_each(right, ties.values(), n=_N_TIES - (len(first) > 1), rng=rng)
         return right, (*(text for text in singles.values() if text != right), *others)
 
     def _order(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
@@ -174,7 +145,7 @@ class Mpdr(PeopleTask):
         if min(np.diff(starts_s)) < self._settings.tie_s:
             return None
         right = [i + 1 for i in by_time]
-        return order_of(right), other_orders(right, n=N_CHOICES - 1, rng=rng)
+        return order_of(right), other_orders(right, rng=rng)
 
     def _overlap(self, people: Sequence[Person], rng: np.random.Generator) -> Choice | None:
         """Which two are in view together; None where that is a matter of less than the margin."""
@@ -192,11 +163,18 @@ class Mpdr(PeopleTask):
         pairs = [(i + 1, j + 1) for i, j in _PAIRS]
         every = [_together(some) for size in range(len(pairs) + 1) for some in combinations(pairs, size)]
         right = _together(together)
-        return right, one_of_each(right, every, n=N_CHOICES - 1, rng=rng)
+        return right, one_of_each(right, every, rng=rng)
 
 
-_LONG, _SAME = "equally long", "at the same time"
-_ASKED_TIES = ("longest", "shortest", "first-in", "last-out")
+# Whose value is the highest is asked for; ties are options.
+_VALUES: Final[Mapping[str, Callable[[Person], float]]] = {
+    "longest": lambda person: person.visible.duration_s,
+    "shortest": lambda person: -person.visible.duration_s,
+    "first-in": lambda person: -person.visible.start_s,
+    "last-out": lambda person: person.visible.end_s,
+}
+# What rests on how people go alone, or on how they come.
+_NO_COMING, _NO_GOING = ("last-out",), ("first-in", "order-in")
 _WORDS = {
     "longest": "Who is in view for the longest time? Times that differ by less than {band} count as equal.",
     "shortest": "Who is in view for the shortest time? Times that differ by less than {band} count as equal.",
@@ -210,13 +188,13 @@ _WORDS = {
 def _problem(person: Person, structure: str) -> str:
     """Why somebody's coming or going, which the answer rests on, is not known; empty where it is."""
     name = f"track {person.track_id}"
-    if structure != "last-out" and not person.is_seen_coming:
+    if structure not in _NO_COMING and person.comes.is_inside:
         return f"{name} begins inside the frame"
-    if structure not in ("first-in", "order-in") and not person.is_seen_going:
+    if structure not in _NO_GOING and person.goes.is_inside:
         return f"{name} ends inside the frame"
-    if structure in ("first-in", "order-in") and person.enters == STAYED:
+    if structure in _NO_GOING and person.enters == STAYED:
         return f"{name} was there from the start"
-    if structure == "last-out" and person.leaves == STAYED:
+    if structure in _NO_COMING and person.leaves == STAYED:
         return f"{name} stayed until the end"
     return ""
 
@@ -232,16 +210,6 @@ def _together(pairs: Sequence[tuple[int, int]]) -> str:
     (shared,) = set(pairs[0]) & set(pairs[1])
     apart = sorted({*pairs[0], *pairs[1]} - {shared})
     return f"Person {shared} with each of the others, but never {named('person', apart, plural='people')}"
-
-
-def _evidence(people: Sequence[Person], structure: str, moments: _Moments) -> tuple[Evidence, ...]:
-    """When they come and go: what the answer is computed from, in the order of time."""
-    found = []
-    if structure != "last-out":
-        found += [moments[person.track_id][0] for person in people]
-    if structure not in ("first-in", "order-in"):
-        found += [moments[person.track_id][1] for person in people]
-    return by_time(found)
 
 
 def create(settings: Settings) -> Task:

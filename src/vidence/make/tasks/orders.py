@@ -119,7 +119,11 @@ def wrong_orders(
         return tuple(pool[i] for i in rng.permutation(len(pool)))
     n_direct = sum(" then " not in one.how for one in pool)
     # The largest of weights with Gumbel noise are draws without replacement: one row for each of many tries.
-    noisy = np.log(_weights(n_direct, len(pool))) + rng.gumbel(size=(_N_TRIES, len(pool)))
+    n_indirect = len(pool) - n_direct
+    weights = np.full(len(pool), 1 / len(pool))
+    if n_direct and n_indirect:  # half of the draws are orders of one step
+        weights = np.repeat([0.5 / n_direct, 0.5 / n_indirect], [n_direct, n_indirect])
+    noisy = np.log(weights) + rng.gumbel(size=(_N_TRIES, len(pool)))
     tries = np.argsort(-noisy, axis=1)[:, :N_WRONG]
     n_closer = _n_closer([one.order for one in pool], tries, rng=rng)
     targets = rng.integers(N_WRONG + 1, size=2)
@@ -152,39 +156,6 @@ def _two_steps(n: int) -> tuple[Perturbed, ...]:
     return tuple(found.values())[1:]
 
 
-@lru_cache(maxsize=256)
-def _weights(n_direct: int, n: int) -> tuple[float, ...]:
-    """Half of the draws are orders of one step, as far as there are some."""
-    if n_direct in {0, n}:
-        return (1 / n,) * n
-    return (*(0.5 / n_direct,) * n_direct, *(0.5 / (n - n_direct),) * (n - n_direct))
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Distances:
-    """How unlike any two orders are: pairs that stand the other way round, places that differ.
-
-    Shapes: both (n_orders, n_orders). `number` is the row of an order.
-    """
-
-    number: dict[Order, int]
-    inversions: NDArray[np.int64]
-    displaced: NDArray[np.int64]
-
-
-@lru_cache(maxsize=8)
-def _distances(n: int) -> _Distances:
-    orders = list(permutations(range(n)))
-    places = np.array([np.argsort(order) for order in orders])
-    first, second = np.triu_indices(n, 1)
-    signs = places[:, first] < places[:, second]
-    return _Distances(
-        number={order: row for row, order in enumerate(orders)},
-        inversions=(signs[:, None, :] != signs[None, :, :]).sum(axis=2),
-        displaced=(places[:, None, :] != places[None, :, :]).sum(axis=2),
-    )
-
-
 def _n_closer(
     pool: Sequence[Order], tries: NDArray[np.int64], *, rng: np.random.Generator
 ) -> NDArray[np.int64]:
@@ -199,12 +170,12 @@ def _n_closer(
         Shape (n_tries, 2): by pairs that stand the other way round, and by places that differ.
     """
     n = len(pool[0])
-    table = _distances(n)
-    rows = np.array([table.number[order] for order in pool])[tries]
-    rows = np.concatenate([np.full((len(rows), 1), table.number[tuple(range(n))]), rows], axis=1)
+    right = np.tile(np.arange(n), (len(tries), 1, 1))
+    places = np.concatenate([right, np.array(pool)[tries]], axis=1).argsort(axis=2)
+    first, second = np.triu_indices(n, 1)
     found = []
-    for distances in (table.inversions, table.displaced):
-        totals = distances[rows[:, :, None], rows[:, None, :]].sum(axis=2)
+    for seen in (places[..., first] < places[..., second], places):
+        totals = (seen[:, :, None] != seen[:, None]).sum(axis=(2, 3))
         n_less = (totals[:, 1:] < totals[:, :1]).sum(axis=1)
         n_same = (totals[:, 1:] == totals[:, :1]).sum(axis=1)
         found.append(n_less + rng.integers(n_same + 1))
@@ -214,7 +185,7 @@ def _n_closer(
 # --------------------------------------------------------------------------- of numbered things
 
 
-def other_orders(right: Sequence[int], *, n: int, rng: np.random.Generator) -> tuple[str, ...]:
+def other_orders(right: Sequence[int], *, rng: np.random.Generator, n: int = N_WRONG) -> tuple[str, ...]:
     """`n` orders of the same numbers that are not the right one, as texts; fewer where there are fewer.
 
     They are drawn from all orders and not made from the right one by small changes: otherwise the right one

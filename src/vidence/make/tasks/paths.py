@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.seeing.space import EDGES, Edge
-from vidence.seeing.tracks import Track
 
 REGIONS: Final = (
     "the top left part of the frame",
@@ -30,11 +29,6 @@ SHAPES: Final = (
 # A move to one side counts from this share of the frame's width; shares around it must tell the same.
 _MOVE = 0.12
 _MOVE_GUARDS = (0.09, 0.15)
-
-
-def shares(track: Track, *, width_px: int, height_px: int) -> NDArray[np.float64]:
-    """The centres of a track's boxes as shares of the frame's width and height, shape (n, 2)."""
-    return track.centroids_px / (width_px, height_px)
 
 
 def region_of(point: NDArray[np.float64]) -> str:

@@ -1,10 +1,11 @@
 """People of a video who can be asked about: what they look like, when and where they are."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import Annotated, Final, Literal, TypeAlias
+from functools import cached_property, partial
+from itertools import combinations
+from typing import Annotated, Final, Literal, Self, TypeAlias
 
 import numpy as np
 from msgspec import Meta
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError
 from vidence.make.pipeline.material import Card, Corpus, Material
-from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog
+from vidence.make.tasks.candidates import Candidates, ComputedTask, DraftLog, all_drawn
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
 from vidence.seeing.same_person import distance
-from vidence.seeing.space import Bands, Edge, Place, edges_at, passage
+from vidence.seeing.space import Edge, edges_at
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 from vidence.seeing.visibility import Visible
 from vidence.text import normal_form
@@ -64,23 +65,112 @@ class PeopleSettings(Record):
 
 
 @dataclass(frozen=True, kw_only=True)
+class End:
+    """The first frame of a track, or its last: which edges it is at, and how far it is from that of its shot.
+
+    `edges` are the bands that the centre lies in, `near` those of them whose edge the box comes near to: near
+    is not enough, since the feet of a person who walks down touch the lower edge long before there is nothing
+    left to see, nor is the band, since that at the top reaches far into the frame. The shot begins with the
+    first frame that shows nothing else; `away_s` is 0 where the track begins (ends) in a frame that does not
+    show the shot clearly. `is_cut` is False where the shot begins (ends) with the video itself, `is_bound`
+    says that the track does.
+    """
+
+    edges: tuple[Edge, ...]
+    near: tuple[Edge, ...]
+    away_s: float
+    is_cut: bool
+    is_bound: bool
+    unclear_s: float
+
+    @classmethod
+    def of(
+        cls, track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float, unclear_s: float
+    ) -> Self:
+        """The first frame (0) or the last one (-1) of a track; for the rest see `PeopleSettings`."""
+        size_px = (tracked.width_px, tracked.height_px)
+        edges = edges_at(track.centroids_px[at], width_px=size_px[0], height_px=size_px[1])
+        left, top, right, bottom = (track.boxes_px[at] / (*size_px, *size_px)).tolist()
+        gaps: dict[Edge, float] = {"top": top, "bottom": 1 - bottom, "left": left, "right": 1 - right}
+        frame = track.first_frame if at == 0 else track.last_frame
+        shot, last = tracked.shot_of(frame), len(tracked.times_s) - 1
+        if at == 0:
+            bound, is_cut = shot.clear_frame, shot.first_frame > 0 or frame > shot.last_frame
+        else:
+            bound, is_cut = shot.last_frame, shot.last_frame < last or frame < shot.clear_frame
+        away_s = abs(float(tracked.times_s[frame] - tracked.times_s[bound])) if shot.is_clear(frame) else 0.0
+        return cls(
+            edges=edges,
+            near=tuple(edge for edge in edges if gaps[edge] <= reach),
+            away_s=away_s,
+            is_cut=is_cut,
+            is_bound=frame == (0 if at == 0 else last),
+            unclear_s=unclear_s,
+        )
+
+    @property
+    def way(self) -> Way:
+        """How the track comes in, or goes out.
+
+        Source: HERBench, section 7.3.
+        Departs: who is there in the first frame did not enter, who is there in the last did not leave;
+            corners, where bands overlap, and the inside of the frame are unclear; and so is a box in a band
+            that does not come near the edge. Who is there when a shot begins or ends came and went nowhere,
+            as far as one can see; so did who is seen in black or mixed frames.
+        """
+        if self.away_s <= 0:
+            return UNCLEAR if self.is_cut else STAYED
+        if self.away_s < self.unclear_s or len(self.edges) != 1 or not self.near:
+            return UNCLEAR
+        return self.edges[0]
+
+    @property
+    def is_inside(self) -> bool:
+        """Whether it is inside the frame or at a cut, so that the track may go on as another one.
+
+        Inside is who is in no band of an edge that the box comes near to.
+        """
+        if self.is_cut and (self.away_s <= 0 or self.away_s < self.unclear_s):
+            return True
+        return not self.is_bound and not self.near
+
+
+@dataclass(frozen=True, kw_only=True)
 class Person:
     """Somebody with a track and a description that fits nobody else.
 
-    `card` says what the person looks like, `b_card` what the person does, where somebody wrote that.
-    `enters` and `leaves` say how; see `Way`. `is_seen_coming` is False where the track begins inside the
-    frame (`is_inside`), or with a cut: it may be the rest of another track. `is_seen_going` is the same of
-    its end.
+    `card` says what the person looks like, `b_card` what the person does, where somebody wrote that. `comes`
+    and `goes` are the ends of the track: where one is inside the frame, it may be the rest of another track.
     """
 
     track: Track
+    tracked: TrackedVideo
+    timeline: Timeline
     card: Card
-    visible: Visible
-    enters: Way
-    leaves: Way
-    is_seen_coming: bool
-    is_seen_going: bool
+    comes: End
+    goes: End
     b_card: Card | None = None
+
+    @property
+    def visible(self) -> Visible:
+        """When the person is in view."""
+        start_s, end_s = self.tracked.span_s(self.track)
+        return Visible(track_id=self.track_id, start_s=start_s, end_s=end_s)
+
+    @property
+    def path(self) -> NDArray[np.float64]:
+        """The centres of the boxes as shares of the frame's width and height, shape (n, 2)."""
+        return self.track.centroids_px / (self.tracked.width_px, self.tracked.height_px)
+
+    @property
+    def enters(self) -> Way:
+        """How the person comes into view."""
+        return self.comes.way
+
+    @property
+    def leaves(self) -> Way:
+        """How the person goes out of view."""
+        return self.goes.way
 
     @property
     def text(self) -> str:
@@ -101,7 +191,8 @@ class Person:
             f"enters: {self.enters}, leaves: {self.leaves}"
         )
 
-    def looks(self, timeline: Timeline) -> tuple[Evidence, Evidence, Evidence]:
+    @cached_property
+    def looks(self) -> tuple[Evidence, Evidence, Evidence]:
         """The first fifth, the middle and the last fifth of the time in view.
 
         They are shown by frames that the writers of the cards saw, as far as there are any.
@@ -116,20 +207,22 @@ class Person:
         path = _some(b_frames, early, late) or [early + (late - early) * i // 4 for i in (1, 2, 3)]
         begins, ends = (_some(self.card.frames, *span) for span in ((first, early - 1), (late + 1, last)))
         return (
-            timeline.span(first, early - 1, note=f"{name}, first fifth", frames=begins),
-            timeline.span(early, late, note=f"{name}, middle", frames=path),
-            timeline.span(late + 1, last, note=f"{name}, last fifth", frames=ends),
+            self.timeline.span(first, early - 1, note=f"{name}, first fifth", frames=begins),
+            self.timeline.span(early, late, note=f"{name}, middle", frames=path),
+            self.timeline.span(late + 1, last, note=f"{name}, last fifth", frames=ends),
         )
 
-    def arrival(self, timeline: Timeline) -> Evidence:
+    @cached_property
+    def arrival(self) -> Evidence:
         """The moment in which the person comes into view."""
         note = f"track {self.track_id} is first seen"
-        return timeline.beginning(self.track.first_frame, self.track.last_frame, note=note)
+        return self.timeline.beginning(self.track.first_frame, self.track.last_frame, note=note)
 
-    def departure(self, timeline: Timeline) -> Evidence:
+    @cached_property
+    def departure(self) -> Evidence:
         """The moment in which the person goes out of view."""
         note = f"track {self.track_id} is last seen"
-        return timeline.ending(self.track.first_frame, self.track.last_frame, note=note)
+        return self.timeline.ending(self.track.first_frame, self.track.last_frame, note=note)
 
 
 def _some(frames: Sequence[int], first: int, last: int) -> list[int]:
@@ -155,104 +248,6 @@ def timeline_of(tracked: TrackedVideo) -> Timeline:
     return timeline
 
 
-def ways(
-    track: Track, tracked: TrackedVideo, *, unclear_s: float, reach: float = REACH, bands: Bands | None = None
-) -> tuple[Way, Way]:
-    """How a track comes in and goes out.
-
-    Source: HERBench, section 7.3.
-    Departs: who is there in the first frame did not enter, who is there in the last did not leave; corners,
-        where bands overlap, and the inside of the frame are unclear; and so is a box in a band that does not
-        come near the edge: the band at the top reaches far into the frame. Who is there when a shot begins or
-        ends came and went nowhere, as far as one can see; so did who is seen in black or mixed frames.
-    """
-    width_px, height_px = tracked.width_px, tracked.height_px
-    found = passage(track, width_px=width_px, height_px=height_px, bands=bands)
-    size = (width_px, height_px)
-    comes, goes = (
-        _near(place, track.boxes_px[i], size, reach=reach)
-        for place, i in ((found.enters, 0), (found.leaves, -1))
-    )
-    return (
-        _way(comes, from_cut(track, tracked, at=0), unclear_s=unclear_s),
-        _way(goes, from_cut(track, tracked, at=-1), unclear_s=unclear_s),
-    )
-
-
-def _near(place: Place, box_px: NDArray[np.float64], size_px: tuple[int, int], *, reach: float) -> Place:
-    """The place, but ``middle`` for an edge that the box does not come near to."""
-    match place:
-        case "middle" | "ambiguous":
-            return place
-        case _:
-            return place if reaches(box_px, place, size_px, reach=reach) else "middle"
-
-
-def reaches(box_px: NDArray[np.float64], edge: Edge, size_px: tuple[int, int], *, reach: float) -> bool:
-    """Whether a box (left, top, right, bottom) comes as near to an edge as that share of the frame."""
-    left, top, right, bottom = (box_px / (*size_px, *size_px)).tolist()
-    gaps: dict[Edge, float] = {"top": top, "bottom": 1 - bottom, "left": left, "right": 1 - right}
-    return gaps[edge] <= reach
-
-
-@dataclass(frozen=True, kw_only=True)
-class FromCut:
-    """How long behind the beginning of its shot a track begins, or before the end of it it ends.
-
-    The shot begins with the first frame that shows nothing else. `away_s` is 0 where the track begins (ends)
-    in a frame that does not show the shot clearly. `is_cut` is False where the shot begins (ends) with the
-    video itself.
-    """
-
-    away_s: float
-    is_cut: bool
-
-    def is_near(self, unclear_s: float) -> bool:
-        """Whether it is not to be said that somebody came or went, for the cut that is there."""
-        return self.is_cut and (self.away_s <= 0 or self.away_s < unclear_s)
-
-
-def from_cut(track: Track, tracked: TrackedVideo, *, at: Literal[0, -1]) -> FromCut:
-    """How far the beginning (0) or the end (-1) of a track is from that of its shot."""
-    frame = track.first_frame if at == 0 else track.last_frame
-    shot = tracked.shot_of(frame)
-    if at == 0:
-        bound, is_cut = shot.clear_frame, shot.first_frame > 0 or frame > shot.last_frame
-    else:
-        bound = shot.last_frame
-        is_cut = shot.last_frame < len(tracked.times_s) - 1 or frame < shot.clear_frame
-    away_s = abs(float(tracked.times_s[frame] - tracked.times_s[bound])) if shot.is_clear(frame) else 0.0
-    return FromCut(away_s=away_s, is_cut=is_cut)
-
-
-def _way(place: Place, bound: FromCut, *, unclear_s: float) -> Way:
-    if bound.away_s <= 0:
-        return UNCLEAR if bound.is_cut else STAYED
-    if bound.away_s < unclear_s:
-        return UNCLEAR
-    match place:
-        case "middle" | "ambiguous":
-            return UNCLEAR
-        case _:
-            return place
-
-
-def is_inside(
-    track: Track, tracked: TrackedVideo, *, at: Literal[0, -1], reach: float, unclear_s: float
-) -> bool:
-    """Whether a track begins (0) or ends (-1) inside the frame or with a cut, and not with the video itself.
-
-    Inside is who is in no band of an edge that the box comes near to. Near is not enough: the feet of a
-    person who walks down touch the lower edge long before there is nothing left to see.
-    """
-    if from_cut(track, tracked, at=at).is_near(unclear_s):
-        return True
-    is_end = track.first_frame == 0 if at == 0 else track.last_frame == len(tracked.times_s) - 1
-    size_px = (tracked.width_px, tracked.height_px)
-    bands = edges_at(track.centroids_px[at], width_px=tracked.width_px, height_px=tracked.height_px)
-    return not is_end and not any(reaches(track.boxes_px[at], e, size_px, reach=reach) for e in bands)
-
-
 def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tuple[Person, ...]:
     """The chosen people who can be asked about, in their order; the others go to the account.
 
@@ -265,7 +260,8 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     tracked = material.tracked
     if tracked is None:
         return ()
-    timeline_of(tracked)
+    timeline = timeline_of(tracked)
+    end = partial(End.of, tracked=tracked, reach=settings.reach, unclear_s=settings.unclear_s)
     tracks = {track.track_id: track for track in tracked.tracks}
     cards = {card.track_id: card for card in reversed(material.a_cards) if card.kind == "A"}
     b_cards = {card.track_id: card for card in reversed(material.b_cards) if card.kind == "B"}
@@ -274,24 +270,18 @@ def people_of(material: Material, settings: PeopleSettings, log: DraftLog) -> tu
     people = []
     for track_id in dict.fromkeys(material.chosen):
         problem = _problem(tracks.get(track_id), cards.get(track_id), cards=cards, settings=settings)
-        if not problem:
-            problem = _double(track_id, strangers, tracked, most=settings.same_look)
-        if problem:
+        if problem := problem or _double(track_id, strangers, tracked, most=settings.same_look):
             log.drop(f"track {track_id}", reason=problem[0], detail=problem[1])
             continue
         track = tracks[track_id]
-        start_s, end_s = tracked.span_s(track)
-        enters, leaves = ways(track, tracked, unclear_s=settings.unclear_s, reach=settings.reach)
-        is_seen = partial(_is_seen, track, tracked, settings=settings)
         people.append(
             Person(
                 track=track,
+                tracked=tracked,
+                timeline=timeline,
                 card=cards[track_id],
-                visible=Visible(track_id=track_id, start_s=start_s, end_s=end_s),
-                enters=enters,
-                leaves=leaves,
-                is_seen_coming=is_seen(0),
-                is_seen_going=is_seen(-1),
+                comes=end(track, at=0),
+                goes=end(track, at=-1),
                 b_card=b_cards.get(track_id),
             )
         )
@@ -341,10 +331,6 @@ def _double(
     )
 
 
-def _is_seen(track: Track, tracked: TrackedVideo, at: Literal[0, -1], *, settings: PeopleSettings) -> bool:
-    return not is_inside(track, tracked, at=at, reach=settings.reach, unclear_s=settings.unclear_s)
-
-
 def _problem(
     track: Track | None, card: Card | None, *, cards: Mapping[str, Card], settings: PeopleSettings
 ) -> tuple[str, str] | None:
@@ -369,6 +355,12 @@ def _problem(
     return None
 
 
+def groups(people: Sequence[Person], n: int, rng: np.random.Generator) -> Iterator[tuple[Person, ...]]:
+    """Every `n` of the people; sets and the people of each in a drawn order."""
+    for some in all_drawn(list(combinations(people, n)), rng):
+        yield tuple(all_drawn(some, rng))
+
+
 def about(people: Sequence[Person]) -> str:
     """What a question about these is about, for the account."""
     return f"track{'s' * (len(people) > 1)} {', '.join(person.track_id for person in people)}"
@@ -391,7 +383,7 @@ def listed(people: Sequence[Person], question: str) -> str:
 
 
 class PeopleTask(ComputedTask):
-    """A task about the described people of a video; which questions is for `about_people` to say."""
+    """A task about the described people of a video; which questions is for `candidates` to say."""
 
     needs: tuple[str, ...] = ("tracked", "chosen", "a_cards")
     version = 3
@@ -400,14 +392,12 @@ class PeopleTask(ComputedTask):
         self.people_settings = settings
 
     @abstractmethod
-    def about_people(
-        self, people: Sequence[Person], material: Material, corpus: Corpus, *, rng: np.random.Generator
-    ) -> Sequence[Candidates]:
-        """The candidates for questions about these people."""
+    def candidates(self, structure: str, people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
+        """The candidates of one structure for questions about these people."""
 
     def sources(
         self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
     ) -> Sequence[Candidates]:
-        """Those of `about_people`."""
+        """One source for each structure."""
         people = people_of(material, self.people_settings, log)
-        return self.about_people(people, material, corpus, rng=rng)
+        return [self.candidates(name, people, rng=rng) for name in self.structures]

@@ -1,9 +1,9 @@
 """Region-localized people counting: how many come, go or pass through a part of the frame."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import permutations
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 import numpy as np
 from msgspec import Meta
@@ -20,26 +20,30 @@ from vidence.make.tasks.candidates import (
     by_time,
 )
 from vidence.make.tasks.counts import ranges_around
-from vidence.make.tasks.paths import EDGE_WORDS
-from vidence.make.tasks.people import (
-    REACH,
-    Reach,
-    UnclearS,
-    from_cut,
-    is_inside,
-    lasts_s,
-    reaches,
-    timeline_of,
-)
+from vidence.make.tasks.people import REACH, End, Reach, UnclearS, lasts_s, timeline_of
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
-from vidence.seeing.space import EDGES, Edge, Region, edges_at, named_regions
+from vidence.seeing.space import EDGES, Edge, Region, named_regions
 from vidence.seeing.tracks import PERSON, Track, TrackedVideo
 
 _INSIDE = 0.5
 # Somebody whose box is in a region by a share so near to the half may be counted or not.
 _INSIDE_GUARD = 0.1
 _AGAIN = "Somebody who leaves the view and comes back counts again. Select the range that holds the number."
+_WORDS = {
+    "entered": "How many people come into view through the {comes} edge of the frame?",
+    "left": "How many people go out of view through the {goes} edge of the frame?",
+    "crossed": "How many people come into view through the {comes} edge of the frame and later go out of "
+    "view through the {goes} edge?",
+    "visited": "How many people are in {region} at some time, with at least half of what is visible of them "
+    "inside it?",
+}
+# Through which edges people come and go.
+_PASSAGES: Final[Mapping[str, Sequence[tuple[Edge | None, Edge | None]]]] = {
+    "entered": [(edge, None) for edge in EDGES],
+    "left": [(None, edge) for edge in EDGES],
+    "crossed": list(permutations(EDGES, 2)),
+}
 _REGION_WORDS = {
     "left-half": "the left half of the frame",
     "right-half": "the right half of the frame",
@@ -100,7 +104,7 @@ class Rlpc(ComputedTask):
     family = "MEA&N"
     version = 3
     needs: tuple[str, ...] = ("tracked",)
-    structures: tuple[str, ...] = ("entered", "left", "crossed", "visited")
+    structures: tuple[str, ...] = tuple(_WORDS)
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -112,13 +116,7 @@ class Rlpc(ComputedTask):
         if material.tracked is None:
             return []
         crowd = _Crowd(material.tracked, self._settings)
-        counts: Mapping[str, Callable[[np.random.Generator], Iterator[_Count]]] = {
-            "entered": crowd.entered,
-            "left": crowd.left,
-            "crossed": crowd.crossed,
-            "visited": crowd.visited,
-        }
-        return [self._candidates(name, counts[name](rng), rng=rng) for name in self.structures]
+        return [self._candidates(name, crowd.counts(name, rng), rng=rng) for name in self.structures]
 
     def _candidates(
         self, structure: str, counts: Iterator[_Count], *, rng: np.random.Generator
@@ -158,109 +156,60 @@ class _Crowd:
         others = [track for track in tracked.others if lasts_s(track, tracked) >= settings.others_s]
         self._people = [track for track in (*tracked.tracks, *others) if track.class_name == PERSON]
         self._doubtful = {track.track_id for track in others}
-        self._reach, self._unclear_s = settings.reach, settings.unclear_s
-        self._comes = {track.track_id: self._passes(track, at=0) for track in self._people}
-        self._goes = {track.track_id: self._passes(track, at=-1) for track in self._people}
-
-    def _passes(self, track: Track, *, at: Literal[0, -1]) -> tuple[tuple[Edge, ...], bool]:
-        """The edge bands that a track begins or ends in, and whether it is clear that it passes them."""
-        away_s = from_cut(track, self._tracked, at=at).away_s
-        size = (self._tracked.width_px, self._tracked.height_px)
-        edges = edges_at(track.centroids_px[at], width_px=size[0], height_px=size[1])
-        is_near = all(reaches(track.boxes_px[at], edge, size, reach=self._reach) for edge in edges)
-        return edges if away_s > 0 else (), away_s >= self._unclear_s and is_near
-
-    def entered(self, rng: np.random.Generator) -> Iterator[_Count]:
-        """How many come in through each edge."""
-        for edge in all_drawn(EDGES, rng):
-            yield self._passed(
-                f"{edge} edge",
-                f"How many people come into view through {EDGE_WORDS[edge]} of the frame?",
-                comes=edge,
+        ends: Sequence[Literal[0, -1]] = (0, -1)
+        self._ends = {
+            track.track_id: tuple(
+                End.of(track, tracked, at=at, reach=settings.reach, unclear_s=settings.unclear_s)
+                for at in ends
             )
+            for track in self._people
+        }
 
-    def left(self, rng: np.random.Generator) -> Iterator[_Count]:
-        """How many go out through each edge."""
-        for edge in all_drawn(EDGES, rng):
-            yield self._passed(
-                f"{edge} edge",
-                f"How many people go out of view through {EDGE_WORDS[edge]} of the frame?",
-                goes=edge,
-            )
+    def counts(self, structure: str, rng: np.random.Generator) -> Iterator[_Count]:
+        """How many pass each edge, or each two edges, or are in each region at some time."""
+        words = _WORDS[structure]
+        if structure in _PASSAGES:
+            for comes, goes in all_drawn(_PASSAGES[structure], rng):
+                found = [self._passed(track, (comes, goes)) for track in self._people]
+                subject = f"{' to '.join(edge for edge in (comes, goes) if edge)} edge"
+                yield self._count(subject, words.format(comes=comes, goes=goes), found)
+            return
+        regions = named_regions(self._tracked.width_px, self._tracked.height_px)
+        for name in all_drawn([name for name in regions if name in _REGION_WORDS], rng):
+            found = [self._visited(track, regions[name]) for track in self._people]
+            yield self._count(name, words.format(region=_REGION_WORDS[name]), found)
 
-    def crossed(self, rng: np.random.Generator) -> Iterator[_Count]:
-        """How many come in through one edge and go out through another."""
-        for comes, goes in all_drawn(tuple(permutations(EDGES, 2)), rng):
-            yield self._passed(
-                f"{comes} to {goes} edge",
-                f"How many people come into view through {EDGE_WORDS[comes]} of the frame and later go "
-                f"out of view through {EDGE_WORDS[goes]}?",
-                comes=comes,
-                goes=goes,
-            )
+    def _count(self, subject: str, question: str, found: Sequence[Evidence | bool]) -> _Count:
+        """The count: of each of the people it was found what shows them, or whether they may count."""
+        both = zip(self._people, found, strict=True)
+        people = tuple((track.track_id, one) for track, one in both if isinstance(one, Evidence))
+        return _Count(
+            subject=subject, question=question, people=people, n_unclear=sum(x is True for x in found)
+        )
 
-    def _passed(
-        self, subject: str, question: str, *, comes: Edge | None = None, goes: Edge | None = None
-    ) -> _Count:
-        """Who passes the named edges clearly, and how many may do so."""
-        people: list[tuple[str, Evidence]] = []
-        n_unclear = 0
-        for track in self._people:
-            cases = [
-                (edge in edges, edges == (edge,) and is_clear)
-                for edge, (edges, is_clear) in (
-                    (comes, self._comes[track.track_id]),
-                    (goes, self._goes[track.track_id]),
-                )
-                if edge is not None
-            ]
-            is_doubtful = track.track_id in self._doubtful
-            if all(is_clear for _, is_clear in cases) and not is_doubtful:
-                people.append((track.track_id, self._shown(track, is_exit=goes is not None)))
-            elif all(may_be for may_be, _ in cases):
-                n_unclear += 1
-        return _Count(subject=subject, question=question, people=tuple(people), n_unclear=n_unclear)
-
-    def _shown(self, track: Track, *, is_exit: bool) -> Evidence:
-        """The moment of the crossing; who comes and goes is seen going."""
+    def _passed(self, track: Track, through: tuple[Edge | None, Edge | None]) -> Evidence | bool:
+        """When somebody clearly passes the edges, of two the last one; otherwise whether it may be so."""
+        cases = [
+            (e, end) for e, end in zip(through, self._ends[track.track_id], strict=True) if e is not None
+        ]
+        if track.track_id in self._doubtful or not all(end.way == edge for edge, end in cases):
+            return all(edge in end.edges and end.away_s > 0 for edge, end in cases)
         first, last = track.first_frame, track.last_frame
-        if is_exit:
+        if through[-1] is not None:
             return self._timeline.ending(first, last, note=f"track {track.track_id} goes")
         return self._timeline.beginning(first, last, note=f"track {track.track_id} comes")
 
-    def visited(self, rng: np.random.Generator) -> Iterator[_Count]:
-        """How many are in each region at some time."""
-        regions = named_regions(self._tracked.width_px, self._tracked.height_px)
-        for name in all_drawn(tuple(name for name in regions if name in _REGION_WORDS), rng):
-            people: list[tuple[str, Evidence]] = []
-            n_unclear = 0
-            for track in self._people:
-                share, frame = _deepest(track, regions[name])
-                is_piece = track.track_id in self._doubtful or is_inside(
-                    track, self._tracked, at=0, reach=self._reach, unclear_s=self._unclear_s
-                )
-                if share >= _INSIDE + _INSIDE_GUARD and not is_piece:
-                    note = f"track {track.track_id} is in the {name}"
-                    people.append((track.track_id, self._timeline.around(frame, note=note)))
-                elif share > _INSIDE - _INSIDE_GUARD:
-                    n_unclear += 1
-            yield _Count(
-                subject=name,
-                question=(
-                    f"How many people are in {_REGION_WORDS[name]} at some time, with at least half of "
-                    "what is visible of them inside it?"
-                ),
-                people=tuple(people),
-                n_unclear=n_unclear,
-            )
-
-
-def _deepest(track: Track, region: Region) -> tuple[float, int]:
-    """The largest share of a track's box inside a region, and the middle one of the frames that have it."""
-    inside = share_inside(track.boxes_px, region.box_px)
-    most = float(inside.max())
-    frames = track.frame_indices[inside >= most]
-    return most, int(frames[len(frames) // 2])
+    def _visited(self, track: Track, region: Region) -> Evidence | bool:
+        """When somebody is clearly in a region; otherwise whether it may be so."""
+        inside = share_inside(track.boxes_px, region.box_px)
+        share = float(inside.max())
+        is_piece = track.track_id in self._doubtful or self._ends[track.track_id][0].is_inside
+        if is_piece or share < _INSIDE + _INSIDE_GUARD:
+            return share > _INSIDE - _INSIDE_GUARD
+        # The middle one of the frames that have the largest share.
+        frames = track.frame_indices[inside >= share]
+        note = f"track {track.track_id} is in the {region.name}"
+        return self._timeline.around(int(frames[len(frames) // 2]), note=note)
 
 
 def create(settings: Settings) -> Task:

@@ -1,15 +1,25 @@
 """Described shots: which descriptions can be asked about, and random draws of them."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 
-from vidence.make.pipeline.material import Material, SceneCard
-from vidence.make.tasks.candidates import DraftLog, NoCandidate, fresh
-from vidence.make.tasks.wording import MOST_ALIKE, closest, sentence
+from vidence.make.pipeline.material import Corpus, Material, SceneCard
+from vidence.make.tasks.candidates import (
+    Candidate,
+    Candidates,
+    Choice,
+    ComputedTask,
+    DraftLog,
+    NoCandidate,
+    any_or,
+    fresh,
+)
+from vidence.make.tasks.wording import MOST_ALIKE, closest, number_word, numbered, sentence
 from vidence.records import Evidence, Record
 from vidence.seeing.shooting import Shot
 from vidence.text import normal_form
@@ -77,10 +87,8 @@ class Scenes:
         return tuple(chosen[i] for i in rng.permutation(n))
 
 
-def scenes_of(material: Material, settings: SceneSettings, log: DraftLog, *, mixed: bool = True) -> Scenes:
+def scenes_of(material: Material, settings: SceneSettings, log: DraftLog) -> Scenes:
     """The descriptions that can be used; the others go to the account with a reason.
-
-    Without `mixed` false descriptions are left out.
 
     A true description is used where no other shot's is like it. A false one is used where it has two to five
     changes, and is not like the true description of another shot.
@@ -101,30 +109,20 @@ def scenes_of(material: Material, settings: SceneSettings, log: DraftLog, *, mix
             false_cards.append(card)
     texts = {shot_id: card.text for shot_id, card in true_cards.items()}
     faithful: dict[str, Scene] = {}
-    for shot_id, card in true_cards.items():
-        like = closest(card.text, [text for other, text in texts.items() if other != shot_id])
-        if like > settings.alike:
-            _drop_alike(log, card, like)
-        else:
-            faithful[shot_id] = Scene(shot=shots[shot_id], card=card)
     false: dict[str, tuple[Scene, ...]] = {}
-    for card in false_cards:
+    for card in (*true_cards.values(), *false_cards):
+        scene = Scene(shot=shots[card.shot_id], card=card)
         like = closest(card.text, [text for other, text in texts.items() if other != card.shot_id])
-        own = texts.get(card.shot_id, "")
         if like > settings.alike:
-            _drop_alike(log, card, like)
-        elif normal_form(own) == normal_form(card.text):
+            detail = f"word likeness {like:.2f} to it"
+            log.drop(f"scene card {card.card_id}", reason="fits-another-shot", detail=detail)
+        elif card.is_faithful:
+            faithful[card.shot_id] = scene
+        elif normal_form(texts.get(card.shot_id, "")) == normal_form(card.text):
             log.drop(f"scene card {card.card_id}", reason="false-card-says-the-same", detail=card.text)
         else:
-            scene = Scene(shot=shots[card.shot_id], card=card)
             false[card.shot_id] = (*false.get(card.shot_id, ()), scene)
-    return Scenes(faithful=faithful, false=false if mixed else {})
-
-
-def _drop_alike(log: DraftLog, card: SceneCard, like: float) -> None:
-    log.drop(
-        f"scene card {card.card_id}", reason="fits-another-shot", detail=f"word likeness {like:.2f} to it"
-    )
+    return Scenes(faithful=faithful, false=false)
 
 
 def _problem(card: SceneCard, shots: Mapping[str, Shot], settings: SceneSettings) -> tuple[str, str] | None:
@@ -147,11 +145,6 @@ def in_order(scenes: Sequence[Scene]) -> tuple[int, ...]:
     return tuple(sorted(range(1, len(scenes) + 1), key=lambda i: scenes[i - 1].shot.first_frame))
 
 
-def about(scenes: Sequence[Scene]) -> str:
-    """What a question about these is about, for the account."""
-    return f"scene cards {', '.join(scene.card.card_id for scene in scenes)}"
-
-
 def facts(scenes: Sequence[Scene]) -> dict[str, str]:
     """For each listed description which shot it is of, when, and what is false in it."""
     found = {}
@@ -164,22 +157,87 @@ def facts(scenes: Sequence[Scene]) -> dict[str, str]:
     return found
 
 
-def new_draws(
-    draw: Callable[[], tuple[Scene, ...] | None], *, structure: str, needed: str
-) -> Iterator[tuple[Scene, ...] | NoCandidate]:
-    """Draws of descriptions that were not drawn before, until there seem to be no more.
+def listed(scenes: Sequence[Scene], question: str) -> str:
+    """A question about numbered descriptions."""
+    texts = numbered([scene.text for scene in scenes])
+    return f"Here are descriptions of {number_word(len(scenes))} shots:\n{texts}\n{question}"
 
-    Args:
-        draw: draws a set, or None where there are too few descriptions for what it wants.
-        structure: for the account.
-        needed: what was wanted, for the account.
+
+@dataclass(frozen=True, kw_only=True)
+class Deal:
+    """Which descriptions a structure asks about: how many, and how many of them are false, drawn each time.
+
+    `needed` says what there must be, for the account.
     """
-    any_yet = False
-    for drawn in fresh(draw, _cards, most_repeats=_MOST_REPEATS):
-        any_yet = True
-        yield drawn
-    if not any_yet:
-        yield NoCandidate(subject=structure, reason="too-few-scene-cards", detail=f"expected {needed}")
+
+    n: int
+    n_false: Callable[[], int]
+    needed: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A question about drawn descriptions, with its answers and what else a reviewer should know."""
+
+    question: str
+    choice: Choice
+    facts: dict[str, str]
+
+
+class SceneTask(ComputedTask):
+    """A task about drawn descriptions of shots; which ones, and what is asked, is for the task to say."""
+
+    version = 1
+    needs: tuple[str, ...] = ("shots", "scene_cards")
+
+    def __init__(self, settings: SceneSettings) -> None:
+        self.scene_settings = settings
+
+    @abstractmethod
+    def deal(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Deal:
+        """How descriptions are drawn."""
+
+    @abstractmethod
+    def ask(
+        self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
+    ) -> Asked:
+        """What is asked about drawn descriptions."""
+
+    def sources(
+        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
+    ) -> Sequence[Candidates]:
+        """One source for each structure."""
+        scenes = self.usable(scenes_of(material, self.scene_settings, log), log)
+        return [] if scenes is None else [self._candidates(scenes, name, rng) for name in self.structures]
+
+    def usable(self, scenes: Scenes, log: DraftLog) -> Scenes | None:
+        """What the task asks about of what there is; None where it can ask nothing."""
+        return scenes
+
+    def _candidates(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Candidates:
+        """Draws that were not there before, until there seem to be no more."""
+        deal = self.deal(scenes, structure, rng)
+
+        def draw() -> tuple[Scene, ...] | None:
+            return scenes.drawn(deal.n, n_false=deal.n_false(), rng=rng)
+
+        detail = f"expected {deal.needed}"
+        none = NoCandidate(subject=structure, reason="too-few-scene-cards", detail=detail)
+        for drawn in any_or(fresh(draw, _cards, most_repeats=_MOST_REPEATS), none):
+            if isinstance(drawn, NoCandidate):
+                yield drawn
+                continue
+            asked = self.ask(drawn, structure, scenes, rng=rng)
+            right, wrong = asked.choice
+            yield Candidate(
+                structure=structure,
+                subject=f"scene cards {', '.join(scene.card.card_id for scene in drawn)}",
+                question=asked.question,
+                right=right,
+                wrong=wrong,
+                evidence=tuple(s.evidence for s in sorted(drawn, key=lambda s: s.shot.first_frame)),
+                facts=facts(drawn) | asked.facts,
+            )
 
 
 def _cards(scenes: Sequence[Scene]) -> frozenset[str]:

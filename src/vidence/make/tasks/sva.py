@@ -1,34 +1,32 @@
 """Scene verification and arrangement: which descriptions fit, and in which order."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from vidence.make.pipeline.material import Corpus, Material, Task
+from vidence.make.pipeline.material import Task
 from vidence.make.tasks.candidates import (
     N_CHOICES,
     BalancedDraw,
-    Candidate,
-    Candidates,
-    ComputedTask,
+    Choice,
     DraftLog,
-    NoCandidate,
+    one_of,
     one_of_each,
 )
 from vidence.make.tasks.orders import other_orders
 from vidence.make.tasks.scenes import (
     N_LISTED,
+    Asked,
+    Deal,
     Scene,
     Scenes,
     SceneSettings,
-    about,
-    facts,
+    SceneTask,
     in_order,
-    new_draws,
-    scenes_of,
+    listed,
 )
-from vidence.make.tasks.wording import joined, number_word, numbered, order_of
+from vidence.make.tasks.wording import joined, order_of
 
 NONE_FIRST = "None of the shots happened as it is described here"
 FEWER_THAN_TWO = "Fewer than two of the descriptions fit the video"
@@ -48,7 +46,7 @@ _WORDS = {
 Settings = SceneSettings
 
 
-class Sva(ComputedTask):
+class Sva(SceneTask):
     """Four descriptions, some of them false: the first or last true one, their order, how many, which.
 
     How many are false is drawn so that every kind of answer is right about as often.
@@ -61,34 +59,34 @@ class Sva(ComputedTask):
     code = "SVA"
     title = "Scene Verification Arrangement"
     family = "GC&V"
-    version = 1
-    needs: tuple[str, ...] = ("shots", "scene_cards")
     structures: tuple[str, ...] = ("first", "last", "order", "how-many", "which")
 
-    def __init__(self, settings: SceneSettings) -> None:
-        self._settings = settings
+    def usable(self, scenes: Scenes, log: DraftLog) -> Scenes | None:
+        """All of them, where there are false ones to mix in."""
+        if scenes.false:
+            return scenes
+        log.drop("", reason="no-false-scene-cards", detail="the task mixes them in")
+        return None
 
-    def sources(
-        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
-    ) -> Sequence[Candidates]:
-        """One source for each structure."""
-        scenes = scenes_of(material, self._settings, log)
-        if not scenes.false:
-            log.drop("", reason="no-false-scene-cards", detail="the task mixes them in")
-            return []
-        return [_candidates(scenes, name, rng=rng) for name in self.structures]
+    def deal(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Deal:
+        """Four descriptions; every five draws bring every kind of answer."""
+        balanced = BalancedDraw(N_CHOICES, rng=rng)
+        return Deal(
+            n=N_LISTED,
+            n_false=lambda: N_LISTED - _n_true(structure, card=balanced.next(), rng=rng),
+            needed=f"{N_LISTED} shots, some with a false description",
+        )
 
-
-def _candidates(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Candidates:
-    balanced = BalancedDraw(N_CHOICES, rng=rng)
-
-    def draw() -> tuple[Scene, ...] | None:
-        n_true = _n_true(structure, card=balanced.next(), rng=rng)
-        return scenes.drawn(N_LISTED, n_false=N_LISTED - n_true, rng=rng)
-
-    needed = f"{N_LISTED} shots, some with a false description"
-    for drawn in new_draws(draw, structure=structure, needed=needed):
-        yield drawn if isinstance(drawn, NoCandidate) else _candidate(drawn, structure, rng=rng)
+    def ask(
+        self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
+    ) -> Asked:
+        """The question; the first or the last one is asked for among the options themselves."""
+        true = tuple(i for i in in_order(drawn) if drawn[i - 1].card.is_faithful)
+        question = _WORDS[structure]
+        if structure not in ("first", "last"):
+            question = listed(drawn, f"{_WARNING}\n{question}")
+        by_time = {"true descriptions by time": order_of(true) or "none"}
+        return Asked(question=question, choice=_choice(structure, drawn, true, rng=rng), facts=by_time)
 
 
 def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
@@ -103,49 +101,25 @@ def _n_true(structure: str, *, card: int, rng: np.random.Generator) -> int:
     return int(rng.binomial(N_LISTED, 0.5))  # every set of descriptions is as likely as any other
 
 
-def _candidate(scenes: tuple[Scene, ...], structure: str, *, rng: np.random.Generator) -> Candidate:
-    right, wrong = _MAKERS[structure](scenes, rng)
-    question = _WORDS[structure]
-    if structure not in ("first", "last"):
-        listed = numbered([scene.text for scene in scenes])
-        head = f"Here are descriptions of {number_word(len(scenes))} shots:\n{listed}\n{_WARNING}"
-        question = f"{head}\n{question}"
-    by_time = sorted(scenes, key=lambda scene: scene.shot.first_frame)
-    return Candidate(
-        structure=structure,
-        subject=about(scenes),
-        question=question,
-        right=right,
-        wrong=wrong,
-        evidence=tuple(scene.evidence for scene in by_time),
-        facts=facts(scenes) | {"true descriptions by time": order_of(_true_in_order(scenes)) or "none"},
-    )
+def _choice(
+    structure: str, drawn: Sequence[Scene], true: Sequence[int], *, rng: np.random.Generator
+) -> Choice:
+    """The answers; `true` are the numbers of the true descriptions in the order of their shots."""
+    match structure:
+        case "first" | "last":
+            right = drawn[true[0 if structure == "first" else -1] - 1].text if true else NONE_FIRST
+            return one_of(right, (*(scene.text for scene in drawn), NONE_FIRST))
+        case "order":
+            return _order(in_order(drawn), true, rng)
+        case "how-many":
+            return one_of(COUNTS[len(true)], COUNTS)
+    numbers = range(1, N_LISTED + 1)
+    every = [_set_words(one) for size in range(N_LISTED + 1) for one in combinations(numbers, size)]
+    right = _set_words(sorted(true))
+    return right, one_of_each(right, every, rng=rng)
 
 
-def _true_in_order(scenes: Sequence[Scene]) -> tuple[int, ...]:
-    """The numbers of the true descriptions in the order of their shots."""
-    return tuple(i for i in in_order(scenes) if scenes[i - 1].card.is_faithful)
-
-
-_Made = tuple[str, tuple[str, ...]]
-
-
-def _first(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    return _end(scenes, 0)
-
-
-def _last(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    return _end(scenes, -1)
-
-
-def _end(scenes: Sequence[Scene], place: int) -> _Made:
-    true = _true_in_order(scenes)
-    right = scenes[true[place] - 1].text if true else NONE_FIRST
-    return right, tuple(t for t in (*(s.text for s in scenes), NONE_FIRST) if t != right)
-
-
-def _order(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    by_time, true = in_order(scenes), _true_in_order(scenes)
+def _order(by_time: Sequence[int], true: Sequence[int], rng: np.random.Generator) -> Choice:
     if len(true) >= 2:
         return order_of(true), (*_near(by_time, true, n=N_CHOICES - 2, rng=rng), FEWER_THAN_TWO)
     size = int(rng.integers(2, N_LISTED + 1))
@@ -169,31 +143,10 @@ def _near(
     return one_of_each(order_of(right), [*chronological, *orders], n=n, rng=rng)
 
 
-def _how_many(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    right = COUNTS[len(_true_in_order(scenes))]
-    return right, tuple(text for text in COUNTS if text != right)
-
-
-def _which(scenes: Sequence[Scene], rng: np.random.Generator) -> _Made:
-    numbers = range(1, len(scenes) + 1)
-    every = [_set_words(one) for size in range(len(scenes) + 1) for one in combinations(numbers, size)]
-    right = _set_words(sorted(_true_in_order(scenes)))
-    return right, one_of_each(right, every, n=N_CHOICES - 1, rng=rng)
-
-
 def _set_words(numbers: Sequence[int]) -> str:
     if len(numbers) in (0, N_LISTED):
         return COUNTS[len(numbers)]
     return f"Only description{'s' * (len(numbers) > 1)} {joined(numbers)}"
-
-
-_MAKERS: Mapping[str, Callable[[Sequence[Scene], np.random.Generator], _Made]] = {
-    "first": _first,
-    "last": _last,
-    "order": _order,
-    "how-many": _how_many,
-    "which": _which,
-}
 
 
 def create(settings: Settings) -> Task:

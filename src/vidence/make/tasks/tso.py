@@ -1,33 +1,27 @@
 """Temporal shot ordering: in which order described shots come."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Annotated
 
 import numpy as np
 from msgspec import Meta
 
-from vidence.make.pipeline.material import Corpus, Material, Task
-from vidence.make.tasks.candidates import (
-    BalancedDraw,
-    Candidate,
-    Candidates,
-    ComputedTask,
-    DraftLog,
-    NoCandidate,
-)
+from vidence.make.pipeline.material import Task
+from vidence.make.tasks.candidates import BalancedDraw, Choice, DraftLog, one_of
 from vidence.make.tasks.orders import other_orders
 from vidence.make.tasks.scenes import (
     N_LISTED,
+    Asked,
+    Deal,
     Scene,
     Scenes,
     SceneSettings,
-    about,
-    facts,
+    SceneTask,
     in_order,
-    new_draws,
-    scenes_of,
+    listed,
 )
-from vidence.make.tasks.wording import joined, number_word, numbered, order_of
+from vidence.make.tasks.wording import joined, order_of
 
 ABSTAIN = "At least two of the descriptions fit no shot of the video"
 _FEWEST_FALSE = 2
@@ -48,7 +42,7 @@ class Settings(SceneSettings):
     ] = True
 
 
-class Tso(ComputedTask):
+class Tso(SceneTask):
     """Four described shots: their order, the first, the last, which come between two of them.
 
     Where there are false descriptions, an option says that at least two descriptions fit no shot; it is right
@@ -63,80 +57,54 @@ class Tso(ComputedTask):
     code = "TSO"
     title = "Temporal Shot Ordering"
     family = "TR&C"
-    version = 1
-    needs: tuple[str, ...] = ("shots", "scene_cards")
     structures: tuple[str, ...] = ("order", "first", "last", "between")
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        super().__init__(settings)
+        self._mixed = settings.mixed
 
-    def sources(
-        self, material: Material, corpus: Corpus, log: DraftLog, *, most: int, rng: np.random.Generator
-    ) -> Sequence[Candidates]:
-        """One source for each structure."""
-        scenes = scenes_of(material, self._settings, log, mixed=self._settings.mixed)
-        return [_candidates(scenes, name, rng=rng) for name in self.structures]
+    def usable(self, scenes: Scenes, log: DraftLog) -> Scenes | None:
+        """True descriptions, and false ones if they are mixed in."""
+        return scenes if self._mixed else replace(scenes, false={})
 
+    def deal(self, scenes: Scenes, structure: str, rng: np.random.Generator) -> Deal:
+        """Four or five descriptions, in one draw of five some of them false."""
+        can_abstain = len(scenes.false) >= _FEWEST_FALSE
+        n = N_LISTED if can_abstain or structure == "order" else N_LISTED + 1
+        balanced = BalancedDraw(_ABSTAIN_IN, rng=rng)
 
-def _candidates(scenes: Scenes, structure: str, *, rng: np.random.Generator) -> Candidates:
-    can_abstain = len(scenes.false) >= _FEWEST_FALSE
-    n_listed = N_LISTED if can_abstain or structure == "order" else N_LISTED + 1
-    balanced = BalancedDraw(_ABSTAIN_IN, rng=rng)
+        def n_false() -> int:
+            if not can_abstain or balanced.next() > 0:
+                return 0
+            return int(rng.integers(_FEWEST_FALSE, min(n, len(scenes.false)) + 1))
 
-    def draw() -> tuple[Scene, ...] | None:
-        is_false = can_abstain and balanced.next() == 0
-        n_most = min(n_listed, len(scenes.false))
-        n_false = int(rng.integers(_FEWEST_FALSE, n_most + 1)) if is_false else 0
-        return scenes.drawn(n_listed, n_false=n_false, rng=rng)
+        needed = f"{n} shots with true descriptions that tell them apart"
+        return Deal(n=n, n_false=n_false, needed=needed)
 
-    needed = f"{n_listed} shots with true descriptions that tell them apart"
-    for drawn in new_draws(draw, structure=structure, needed=needed):
-        yield (
-            drawn
-            if isinstance(drawn, NoCandidate)
-            else _candidate(drawn, structure, can_abstain=can_abstain, rng=rng)
-        )
-
-
-def _candidate(
-    scenes: tuple[Scene, ...], structure: str, *, can_abstain: bool, rng: np.random.Generator
-) -> Candidate:
-    is_abstain = any(not scene.card.is_faithful for scene in scenes)
-    make = _between if structure == "between" else _ends if structure in ("first", "last") else _order
-    words, right, wrong = make(scenes, structure, rng)
-    if can_abstain:
-        tempting = (right, *wrong)[: _ABSTAIN_IN - 1]
-        right, wrong = (ABSTAIN, tempting) if is_abstain else (right, (*wrong[: _ABSTAIN_IN - 2], ABSTAIN))
-    listed = numbered([scene.text for scene in scenes])
-    return Candidate(
-        structure=structure,
-        subject=about(scenes),
-        question=f"Here are descriptions of {number_word(len(scenes))} shots:\n{listed}\n{words}",
-        right=right,
-        wrong=wrong,
-        evidence=tuple(scene.evidence for scene in sorted(scenes, key=lambda s: s.shot.first_frame)),
-        facts=facts(scenes) | {"order of their shots": order_of(in_order(scenes))},
-    )
+    def ask(
+        self, drawn: Sequence[Scene], structure: str, scenes: Scenes, *, rng: np.random.Generator
+    ) -> Asked:
+        """The question; where some are false, abstaining is an option."""
+        numbers = in_order(drawn)
+        words = _WORDS.get(structure, "")
+        match structure:
+            case "order":
+                right, wrong = order_of(numbers), other_orders(numbers, rng=rng)
+            case "between":
+                words, (right, wrong) = _between(numbers, rng)
+            case _:
+                end = numbers[0] if structure == "first" else numbers[-1]
+                right, wrong = one_of(f"Shot {end}", [f"Shot {i}" for i in sorted(numbers)])
+        if len(scenes.false) >= _FEWEST_FALSE:
+            tempting = (right, *wrong)[: _ABSTAIN_IN - 1]
+            is_true = all(scene.card.is_faithful for scene in drawn)
+            right, wrong = (right, (*tempting[1:], ABSTAIN)) if is_true else (ABSTAIN, tempting)
+        order = {"order of their shots": order_of(numbers)}
+        return Asked(question=listed(drawn, words), choice=(right, wrong), facts=order)
 
 
-_Made = tuple[str, str, tuple[str, ...]]
-
-
-def _order(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
-    right = in_order(scenes)
-    return _WORDS[structure], order_of(right), other_orders(right, n=_ABSTAIN_IN - 1, rng=rng)
-
-
-def _ends(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
-    numbers = in_order(scenes)
-    right = numbers[0] if structure == "first" else numbers[-1]
-    wrong = tuple(f"Shot {i}" for i in sorted(numbers) if i != right)
-    return _WORDS[structure], f"Shot {right}", wrong
-
-
-def _between(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) -> _Made:
+def _between(numbers: Sequence[int], rng: np.random.Generator) -> tuple[str, Choice]:
     """Which shots come between two drawn ones; which option is to be right is drawn first, all alike."""
-    numbers = in_order(scenes)
     n_others = len(numbers) - 2
     drawn = int(rng.integers(n_others + 2))
     n_between = 1 if drawn < n_others else 0 if drawn == n_others else int(rng.integers(2, n_others + 1))
@@ -156,7 +124,7 @@ def _between(scenes: Sequence[Scene], structure: str, rng: np.random.Generator) 
         f"Counting only these shots, which come between shot {ends[0]} and shot {ends[1]} in the video, "
         "whichever of these two comes first?"
     )
-    return words, right, tuple(text for text in options if text != right)
+    return words, one_of(right, options)
 
 
 def create(settings: Settings) -> Task:

@@ -1,21 +1,23 @@
 """Questions that a model writes: asked for, read strictly, repaired once, and searched for leaks."""
 
 import hashlib
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Final, Self
 
+import msgspec
+
 from vidence.ask.judging.fence import fence
-from vidence.ask.judging.objects import Object, find_objects
-from vidence.contracts import Flow
-from vidence.errors import RejectedRequestError, UsageError
+from vidence.ask.judging.objects import find_objects
+from vidence.ask.prompting.templates import Template
+from vidence.errors import UsageError
 from vidence.make.pipeline.material import Card, Crop
-from vidence.make.pipeline.wording import Template
+from vidence.make.pipeline.wording import load_template
 from vidence.make.tasks.candidates import N_CHOICES
 from vidence.make.tasks.wording import content_words, jaccard
-from vidence.make.writing.writer import image
+from vidence.make.writing.writer import Objection, image
 from vidence.records import Prompt, Reply, TextPart
 from vidence.text import normal_form, refusal_in, without_thinking
 
@@ -85,15 +87,34 @@ class TaskPrompts:
             listed = ", ".join(f"{name}.txt" for name in names.values())
             raise UsageError(f"{folder} has none of {listed}; a folder of prompts has one at least")
         digest = hashlib.sha256()
-        templates = {p: Template.load(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
+        templates = {p: load_template(n, variables=VARIABLES[p], folder=own) for p, n in names.items()}
         for part, one in templates.items():
             digest.update(f"{part} {len(one.text.encode())}\n{one.text}".encode())
-        label = f"{templates['ask'].origin}/{templates['ask'].file} sha256:{digest.hexdigest()}"
+        ask = templates["ask"]
+        label = f"{ask.origin}/{ask.name}.txt sha256:{digest.hexdigest()}"
         return cls(label=label, templates=MappingProxyType(templates))
 
-    def fill(self, part: str, **values: object) -> str:
-        """The words of a template with its variables filled in."""
-        return self.templates[part].fill(values)
+    def prompt(self, request: "Request") -> Prompt:
+        """How a question is asked for."""
+        text, n_pictures = request.b_card.text, len(request.crops)
+        notes = fence(text, name="notes", marked=_marker(text), most_chars=_MOST_NOTES)
+        words = self.templates["ask"].fill({"notes": notes, "topic": request.topic, "n_pictures": n_pictures})
+        return Prompt(
+            parts=(*map(image, request.crops), TextPart(text=words)),
+            system=self.templates["system"].fill({"n_pictures": n_pictures}),
+            template=self.label,
+            reply_schema=SCHEMA,
+        )
+
+    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+        earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
+        more = self.templates["repair"].fill({"earlier": earlier, "problem": problem})
+        return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=more)))
+
+
+def _marker(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -115,108 +136,21 @@ class Written:
     distractors: tuple[str, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class NotWritten:
-    """Why there is none; `reason` is a short name, `detail` what was seen."""
-
-    reason: str
-    detail: str
-
-
-def write(
-    requests: Sequence[Request], prompts: TaskPrompts, *, leak: float
-) -> Flow[list[Written | NotWritten]]:
-    """Ask for every question at once; then once more for those whose reply cannot be used.
-
-    Args:
-        requests: what is wanted.
-        prompts: how it is asked for.
-        leak: the Jaccard similarity to the description of the person from which words leak.
+def read_reply(reply: Reply, request: Request, *, leak: float) -> Written | Objection:
+    """The question in a reply that gives nothing away; `leak` as in `leak_in`.
 
     Source: HERBench, sections 3.2 and 7.2.
     Departs: the paper's prompts for questions are not printed.
     """
-    asked = [_prompt(request, prompts) for request in requests]
-    replies = yield from _replies(asked)
-    results = [_result(reply, request, leak=leak) for reply, request in zip(replies, requests, strict=True)]
-    again = [i for i, one in enumerate(results) if isinstance(one, NotWritten) and _can_repair(one)]
-    repairs = []
-    for i in again:
-        result, reply = results[i], replies[i]
-        if isinstance(result, NotWritten) and isinstance(reply, Reply):
-            repairs.append(_repaired(asked[i], reply.text, why=result, prompts=prompts))
-    for i, reply in zip(again, (yield from _replies(repairs)), strict=True):
-        results[i] = _result(reply, requests[i], leak=leak)
-    return results
-
-
-def _replies(
-    asked: Sequence[Prompt],
-) -> Generator[Sequence[Prompt], Sequence[Reply], list[Reply | NotWritten]]:
-    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
-    if not asked:
-        return []
-    try:
-        return list((yield tuple(asked)))
-    except RejectedRequestError as error:
-        if len(asked) == 1:
-            return [NotWritten(reason="request-rejected", detail=str(error))]
-    found: list[Reply | NotWritten] = []
-    for one in asked:
-        found += yield from _replies([one])
-    return found
-
-
-def _marker(text: str) -> str:
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _prompt(request: Request, prompts: TaskPrompts) -> Prompt:
-    notes = fence(
-        request.b_card.text, name="notes", marked=_marker(request.b_card.text), most_chars=_MOST_NOTES
-    )
-    pictures = tuple(map(image, request.crops))
-    words = prompts.fill("ask", notes=notes, topic=request.topic, n_pictures=len(pictures))
-    return Prompt(
-        parts=(*pictures, TextPart(text=words)),
-        system=prompts.fill("system", n_pictures=len(pictures)),
-        template=prompts.label,
-        reply_schema=SCHEMA,
-    )
-
-
-def _repaired(prompt: Prompt, said: str, *, why: NotWritten, prompts: TaskPrompts) -> Prompt:
-    earlier = fence(said, name="earlier", marked=_marker(said), most_chars=_MOST_EARLIER)
-    more = TextPart(text=prompts.fill("repair", earlier=earlier, problem=why.detail))
-    return Prompt(
-        parts=(*prompt.parts, more),
-        system=prompt.system,
-        template=prompt.template,
-        reply_schema=prompt.reply_schema,
-    )
-
-
-def _can_repair(why: NotWritten) -> bool:
-    return why.reason not in ("request-rejected", "model-declined", "nothing-to-ask")
-
-
-# --------------------------------------------------------------------------- reading
-
-
-def _result(reply: Reply | NotWritten, request: Request, *, leak: float) -> Written | NotWritten:
-    if isinstance(reply, NotWritten):
-        return reply
-    refused = refusal_in(reply)
-    if refused:
-        return NotWritten(reason="model-declined", detail=refused.reason)
+    if refused := refusal_in(reply):
+        return Objection(reason="model-declined", detail=refused.reason, is_final=True)
     read = read_question(reply.text)
-    if isinstance(read, NotWritten):
-        return read
-    leaking = leak_in(read, request, leak=leak)
-    return NotWritten(reason="leak", detail=leaking) if leaking else read
+    if isinstance(read, Written) and (leaking := leak_in(read, request, leak=leak)):
+        return Objection(reason="leak", detail=leaking)
+    return read
 
 
-def read_question(text: str) -> Written | NotWritten:
+def read_question(text: str) -> Written | Objection:
     """The question in a model's reply: the last object with the four fields, each as it has to be.
 
     >>> read_question('{"possible": false, "question": "", "answer": "", "distractors": []}').reason
@@ -225,36 +159,32 @@ def read_question(text: str) -> Written | NotWritten:
     try:
         objects = [found.value for found in find_objects(without_thinking(text))]
     except ValueError as error:
-        return NotWritten(reason="unreadable", detail=f"the reply cannot be read: {error}")
+        return Objection(reason="unreadable", detail=f"the reply cannot be read: {error}")
     if not objects:
-        return NotWritten(reason="unreadable", detail="there is no JSON object in the reply")
-    values = _fields(objects[-1])
-    if isinstance(values, NotWritten):
-        return values
-    if values["possible"] is False:
-        return NotWritten(reason="nothing-to-ask", detail="the model says that the notes hold nothing to ask")
-    problem = _problem(values)
-    if problem:
-        return NotWritten(reason="unreadable", detail=problem)
-    distractors = values["distractors"]
-    return Written(
-        question=_tidy(str(values["question"])),
-        answer=_phrase(str(values["answer"])),
-        distractors=tuple(_phrase(str(d)) for d in distractors) if isinstance(distractors, list) else (),
-    )
-
-
-def _fields(found: Object) -> dict[str, object] | NotWritten:
-    keys = [key for key, _ in found.pairs]
+        return Objection(reason="unreadable", detail="there is no JSON object in the reply")
+    keys = [key for key, _ in objects[-1].pairs]
     if sorted(keys) != sorted(_FIELDS):
         detail = f"the object has the fields {', '.join(keys) or 'none'}; expected {', '.join(_FIELDS)}"
-        return NotWritten(reason="unreadable", detail=detail)
-    return dict(found.pairs)
+        return Objection(reason="unreadable", detail=detail)
+    values = dict(objects[-1].pairs)
+    if values["possible"] is False:
+        detail = "the model says that the notes hold nothing to ask"
+        return Objection(reason="nothing-to-ask", detail=detail, is_final=True)
+    if problem := _problem(values):
+        return Objection(reason="unreadable", detail=problem)
+    options = [_tidy(str(one)).rstrip(" .;,") for one in _options(values)]
+    return Written(question=_tidy(str(values["question"])), answer=options[0], distractors=tuple(options[1:]))
 
 
-def _problem(values: dict[str, object]) -> str:
+def _options(values: Mapping[str, object]) -> list[object]:
+    """The options as they stand in the object, the right one first."""
+    distractors = values["distractors"]
+    return [values["answer"], *(distractors if isinstance(distractors, list) else ())]
+
+
+def _problem(values: Mapping[str, object]) -> str:
     """What is wrong with the fields, or nothing."""
-    question, answer, distractors = (values[name] for name in _FIELDS[1:])
+    question, distractors = values["question"], values["distractors"]
     if values["possible"] is not True:
         return f'"possible" is {values["possible"]!r}; expected true or false'
     if not isinstance(question, str) or not question.strip().endswith("?"):
@@ -263,10 +193,10 @@ def _problem(values: dict[str, object]) -> str:
         return f"the question has {len(question.split())} words; expected at most {_MOST_QUESTION_WORDS}"
     if not isinstance(distractors, list) or len(distractors) != _N_WRONG:
         return f'"distractors" is no list of {_N_WRONG}'
-    return _options_problem(question, [answer, *distractors])
+    return _options_problem(question, _options(values))
 
 
-def _options_problem(question: str, options: list[object]) -> str:
+def _options_problem(question: str, options: Sequence[object]) -> str:
     """What is wrong with the options, the right one first, or nothing."""
     for option in options:
         if not isinstance(option, str) or not normal_form(option):
@@ -283,10 +213,6 @@ def _options_problem(question: str, options: list[object]) -> str:
 def _tidy(text: str) -> str:
     said = " ".join(text.split())
     return said[:1].upper() + said[1:]
-
-
-def _phrase(text: str) -> str:
-    return _tidy(text).rstrip(" .;,")
 
 
 # --------------------------------------------------------------------------- leaks

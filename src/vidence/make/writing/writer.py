@@ -1,23 +1,19 @@
 """Have a text written by a model: asked for, checked, asked for again with what was wrong, then given up."""
 
-import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Final, Generic, TypeVar
-
-import msgspec
+from typing import Final, Generic, Protocol, Self, TypeVar
 
 from vidence.ask.scoring.letters import plain
 from vidence.contracts import Flow
+from vidence.errors import RejectedRequestError
 from vidence.make.events.lexicon import words_in
 from vidence.make.pipeline.material import Crop
-from vidence.make.pipeline.wording import REPAIR, CardWording
-from vidence.records import ImagePart, Prompt, Reply, TextPart
+from vidence.records import ImagePart, Prompt, Reply
 from vidence.text import refusal_in, without_thinking
 
 MadeT = TypeVar("MadeT")
-_MOST_EARLIER: Final = 4_000
 _TRIES: Final = 2
 
 # How models say that they will not or cannot; only a text that begins so is a refusal.
@@ -54,6 +50,13 @@ class Doubt(Generic[MadeT]):
     objection: Objection
 
 
+class Wording(Protocol):
+    """How a writer is asked again."""
+
+    def repaired(self, prompt: Prompt, said: str, *, problem: str) -> Prompt:
+        """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Piece(Generic[MadeT]):
     """One thing to be written: the prompt, and how a reply becomes what is wanted.
@@ -63,7 +66,7 @@ class Piece(Generic[MadeT]):
     """
 
     prompt: Prompt
-    read: Callable[[str], MadeT | Doubt[MadeT] | Objection]
+    read: Callable[[Reply], MadeT | Doubt[MadeT] | Objection]
     said: str = ""
     made: MadeT | None = None
     spare: MadeT | None = None
@@ -71,67 +74,82 @@ class Piece(Generic[MadeT]):
     n_tries: int = 0
 
     @property
-    def can_repair(self) -> bool:
-        """Whether it is worth asking again."""
-        return self.objection is not None and not self.objection.is_final and self.n_tries < _TRIES
+    def is_open(self) -> bool:
+        """Whether it was not asked for, or is worth asking for again."""
+        if self.objection is None:
+            return self.n_tries == 0
+        return not self.objection.is_final and self.n_tries < _TRIES
+
+    def after(self, reply: Reply | Objection) -> Self:
+        """The same with a reply, or with why there is none."""
+        found = reply if isinstance(reply, Objection) else self.read(reply)
+        said = "" if isinstance(reply, Objection) else reply.text
+        asked = replace(self, said=said, n_tries=self.n_tries + 1, made=None)
+        if isinstance(found, Doubt):
+            return replace(asked, spare=found.made, objection=found.objection)
+        if isinstance(found, Objection):
+            # Whoever says that there is nothing to write takes back what was written before.
+            takes_back = found.is_final and isinstance(reply, Reply) and not refusal_in(reply)
+            return replace(asked, objection=found, spare=None if takes_back else asked.spare)
+        return replace(asked, objection=None, made=found)
 
 
-def write_all(pieces: Sequence[Piece[MadeT]], wording: CardWording) -> Flow[list[Piece[MadeT]]]:
+def write_all(pieces: Sequence[Piece[MadeT]], wording: Wording) -> Flow[list[Piece[MadeT]]]:
     """Ask for all pieces together; then once more for those that cannot be used, with what was wrong.
 
-    A model that declines is not asked again.
+    Where the objection is final, as when a model declines, it is not asked again. A request that the model
+    rejects is an objection to its piece alone.
     """
     written = list(pieces)
-    while True:
-        open_ones = [i for i, one in enumerate(written) if one.n_tries == 0 or one.can_repair]
-        if not open_ones:
-            return [_settled(one) for one in written]
-        replies = yield tuple(_asked(written[i], wording) for i in open_ones)
-        for i, reply in zip(open_ones, replies, strict=True):
-            written[i] = _read(written[i], reply)
+    while places := [i for i, one in enumerate(written) if one.is_open]:
+        asked = [
+            one.prompt
+            if one.objection is None
+            else wording.repaired(one.prompt, one.said, problem=one.objection.detail)
+            for one in (written[i] for i in places)
+        ]
+        for i, reply in zip(places, (yield from _replies(asked)), strict=True):
+            written[i] = written[i].after(reply)
+    return [
+        one if one.objection is None or one.spare is None else replace(one, made=one.spare, objection=None)
+        for one in written
+    ]
 
 
-def _settled(piece: Piece[MadeT]) -> Piece[MadeT]:
-    if piece.objection is None or piece.spare is None:
-        return piece
-    return replace(piece, made=piece.spare, objection=None)
+def _replies(asked: Sequence[Prompt]) -> Flow[list[Reply | Objection]]:
+    """The replies to all. Where a request is rejected each is put alone; the others come from memory."""
+    try:
+        return list((yield tuple(asked)))
+    except RejectedRequestError as error:
+        if len(asked) == 1:
+            return [Objection(reason="request-rejected", detail=str(error), is_final=True)]
+    found: list[Reply | Objection] = []
+    for one in asked:
+        found += yield from _replies([one])
+    return found
 
 
-def _asked(piece: Piece[MadeT], wording: CardWording) -> Prompt:
-    if piece.objection is None:
-        return piece.prompt
-    return repaired(piece.prompt, piece.said, problem=piece.objection.detail, wording=wording)
+def in_words(
+    read: Callable[[str], MadeT | Doubt[MadeT] | Objection],
+) -> Callable[[Reply], MadeT | Doubt[MadeT] | Objection]:
+    """What reads the words of a reply, for a whole one: there are some, and they decline nothing."""
 
+    def read_reply(reply: Reply) -> MadeT | Doubt[MadeT] | Objection:
+        if refused := refusal_in(reply):
+            return Objection(reason="refused", detail=refused.reason, is_final=True)
+        text = without_thinking(reply.text).strip()
+        if not text:
+            cut = " (it was cut off at its length limit)" if reply.finish == "length" else ""
+            return Objection(reason="empty", detail=f"it holds no words{cut}")
+        if _DECLINES.match(text):
+            detail = f"it declines instead of describing: {text[:120]!r}"
+            return Objection(reason="refused", detail=detail)
+        if reply.finish == "length":
+            detail = "it was cut off at its length limit; write less"
+            return Objection(reason="cut-off", detail=detail)
+        return read(text)
 
-def repaired(prompt: Prompt, said: str, *, problem: str, wording: CardWording) -> Prompt:
-    """The prompt with the reply that cannot be used, as data, and what is wrong with it."""
-    kept = said if len(said) <= _MOST_EARLIER else f"{said[:_MOST_EARLIER]} ..."
-    words = wording.fill(REPAIR, {"earlier": json.dumps(kept, ensure_ascii=False), "problem": problem})
-    return msgspec.structs.replace(prompt, parts=(*prompt.parts, TextPart(text=words)))
-
-
-def _read(piece: Piece[MadeT], reply: Reply) -> Piece[MadeT]:
-    asked = replace(piece, said=reply.text, n_tries=piece.n_tries + 1, made=None)
-    refused = refusal_in(reply)
-    if refused:
-        return replace(asked, objection=Objection(reason="refused", detail=refused.reason, is_final=True))
-    text = without_thinking(reply.text).strip()
-    if not text:
-        cut = " (it was cut off at its length limit)" if reply.finish == "length" else ""
-        return replace(asked, objection=Objection(reason="empty", detail=f"it holds no words{cut}"))
-    if _DECLINES.match(text):
-        detail = f"it declines instead of describing: {text[:120]!r}"
-        return replace(asked, objection=Objection(reason="refused", detail=detail))
-    if reply.finish == "length":
-        detail = "it was cut off at its length limit; write less"
-        return replace(asked, objection=Objection(reason="cut-off", detail=detail))
-    found = asked.read(text)
-    if isinstance(found, Doubt):
-        return replace(asked, spare=found.made, objection=found.objection)
-    if isinstance(found, Objection):
-        # Whoever says that there is nothing to write takes back what was written before.
-        return replace(asked, objection=found, spare=None if found.is_final else asked.spare)
-    return replace(asked, objection=None, made=found)
+    return read_reply
 
 
 def tidy(text: str) -> str:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError, UsageError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, insert_bone, missing_bone, t_pose_frames, turns
 from vidence.pointlight.motion import Motion, drop_first, noted
 from vidence.pointlight.reading import Opened, open_file
@@ -379,8 +379,6 @@ class Bvh:
         if fitted:
             notes = (*notes, _fitted_note(opened, has_bones=asf is not None))
             metres = metres / FITTED_SCALE if metres and asf is None else metres
-        claimed = 1 / file.frame_time_s if file.frame_time_s else None
-        rate = rate_of(opened, self.settings, claimed=claimed, is_cmu=flavour.is_cmu)
         read = Read(
             format=f"bvh ({flavour.name})" if flavour.name else "bvh",
             positions=pose(file, skeleton, path_scale=path_scale),
@@ -392,8 +390,10 @@ class Bvh:
             metres_per_unit=metres,
             unit_problem="a BVH has no unit, and these names of joints are of no known release",
             notes=notes,
+            fps=1 / file.frame_time_s if file.frame_time_s else None,
+            is_cmu=flavour.is_cmu,
         )
-        motion = finish(read, opened=opened, settings=self.settings, rate=rate)
+        motion = finish(read, opened=opened, settings=self.settings)
         return self._without_t_pose(motion, file)
 
     def _mended(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MarkerSettings, Read, finish, rate_of
+from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
 from vidence.pointlight.formats.marker_labels import choose, hide_zeros
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
@@ -285,7 +285,6 @@ class C3d:
             subject=self.settings.subject,
         )
         shown, hidden_note = hide_zeros(file.positions[:, places])
-        rate = rate_of(opened, self.settings, claimed=file.fps)
         if unit.lower() not in NAMED and self.settings.unit is None:
             raise DataError(
                 f"{opened.label} says that its unit is {unit!r}, which is not known; known are m, dm, cm, "
@@ -299,8 +298,9 @@ class C3d:
             up=self.settings.up,
             metres_per_unit=NAMED.get(unit.lower()),
             notes=(*notes, *hidden_note),
+            fps=file.fps,
         )
-        return finish(read, opened=opened, settings=self.settings, rate=rate)
+        return finish(read, opened=opened, settings=self.settings)
 
 
 def create(settings: Settings) -> C3d:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.pointlight.body import POINTS_13
-from vidence.pointlight.formats.finish import MotionSettings, Read, finish, rate_of
+from vidence.pointlight.formats.finish import MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
 from vidence.pointlight.units import cmu_subject
@@ -48,16 +48,15 @@ class Data3d:
         if len(rows) % 3:
             raise opened.at(numbers[-1], f"{len(rows)} lines; three make a frame, so the file is cut off")
         positions = rows.reshape(-1, 3, len(POINTS_13)).swapaxes(1, 2)
-        is_cmu = cmu_subject(opened.name) is not None
-        rate = rate_of(opened, self.settings, is_cmu=is_cmu)
         read = Read(
             format=self.name,
             positions=positions,
             names=POINTS_13,
             kind="body",
             stature_m=STATURE_M,
+            is_cmu=cmu_subject(opened.name) is not None,
         )
-        return finish(read, opened=opened, settings=self.settings, rate=rate)
+        return finish(read, opened=opened, settings=self.settings)
 
 
 def create(settings: Settings) -> Data3d:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import DataError
 from vidence.pointlight.formats.asf_amc import AsfSkeleton, read_asf
-from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish, rate_of
+from vidence.pointlight.formats.finish import Read, SkeletonSettings, finish
 from vidence.pointlight.kinematics import Skeleton, forward, t_pose_frames
 from vidence.pointlight.motion import Motion, drop_first
 from vidence.pointlight.reading import open_file
@@ -96,7 +96,6 @@ class Expmap:
         skeleton = _skeleton(asf)
         vectors = values[:, 3:].reshape(len(values), len(JOINTS), 3)
         positions, _ = forward(skeleton, rotations=_rotations(-vectors), root=values[:, :3])
-        rate = rate_of(opened, self.settings, is_cmu=True)
         read = Read(
             format=self.name,
             positions=positions,
@@ -106,8 +105,9 @@ class Expmap:
             metres_per_unit=asf.metres_per_unit,
             unit_problem=asf.unit_problem,
             notes=(f"the bones are those of {asf.label}",),
+            is_cmu=True,
         )
-        motion = finish(read, opened=opened, settings=self.settings, rate=rate)
+        motion = finish(read, opened=opened, settings=self.settings)
         n_frames = t_pose_frames(motion.positions_m, vectors[:, 0])
         if n_frames == 0 or self.settings.t_pose == "keep":
             return motion

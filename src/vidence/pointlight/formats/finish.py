@@ -13,7 +13,7 @@ from vidence.errors import DataError, UsageError
 from vidence.pointlight.body import place_points
 from vidence.pointlight.motion import Motion, MotionSource
 from vidence.pointlight.reading import Opened
-from vidence.pointlight.units import Rate, Unit, metres_for_stature, read_unit, settle
+from vidence.pointlight.units import Unit, metres_for_stature, read_unit, settle
 from vidence.records import Record
 
 Floats = NDArray[np.float64]
@@ -68,7 +68,8 @@ class Read:
 
     `positions` (n_frames, n_points, 3), NaN where a point was not seen. `up` is the axis that points up.
     `bones_of` says whose bones these are where they are not the subject's own. `metres_per_unit` is None
-    where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled.
+    where nothing tells; `unit_problem` then says why, or `stature_m` to what height the body is scaled. `fps`
+    is what the file says, None where it says nothing; `is_cmu` where it is of the library of CMU.
     `notes` are what was found, and what was done about it.
     """
 
@@ -82,6 +83,8 @@ class Read:
     metres_per_unit: float | None = None
     stature_m: float | None = None
     unit_problem: str = ""
+    fps: float | None = None
+    is_cmu: bool = False
     notes: tuple[str, ...] = ()
 
 
@@ -94,35 +97,23 @@ def y_up(positions: Floats, up: str) -> Floats:
     return positions if up == "y" else positions[..., [1, 2, 0]]
 
 
-def rate_of(
-    opened: Opened, settings: MotionSettings, *, claimed: float | None = None, is_cmu: bool = False
-) -> Rate:
-    """The frame rate of a file (see `units.settle`).
-
-    Raises:
-        DataError: neither the file nor the user says it, and no table knows it.
-    """
-    rate = settle(claimed, given=settings.fps, name=opened.name, is_cmu=is_cmu)
-    if rate is None:
-        raise DataError(
-            f"{opened.label} does not say how fast it was recorded, and neither does its name; give fps=..., "
-            "for example fps=120"
-        )
-    return rate
-
-
-def finish(read: Read, *, opened: Opened, settings: MotionSettings, rate: Rate) -> Motion:
+def finish(read: Read, *, opened: Opened, settings: MotionSettings) -> Motion:
     """The motion in metres with y up.
 
     Args:
         read: the points.
         opened: the file that they are from.
-        settings: what the user says; a unit that is given wins.
-        rate: frames per second, claimed and taken.
+        settings: what the user says; a unit or a rate that is given wins.
 
     Raises:
-        DataError: no point that is ever seen, no unit, or no body to scale where a stature is given.
+        DataError: no point that is ever seen, no rate, no unit, or no body to scale where a stature is given.
     """
+    rate = settle(read.fps, given=settings.fps, name=opened.name, is_cmu=read.is_cmu)
+    if rate is None:
+        raise DataError(
+            f"{opened.label} does not say how fast it was recorded, and neither does its name; give fps=..., "
+            "for example fps=120"
+        )
     given = settings.unit or (Unit(stature_m=read.stature_m) if read.stature_m else None)
     metres_per_unit, notes = read.metres_per_unit, read.notes
     if given is not None:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from vidence.pointlight.formats.finish import MotionSettings, Read, finish
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import open_file
-from vidence.pointlight.units import Rate
 
 Floats = NDArray[np.float64]
 _HEADING = re.compile(r"frames\s*=\s*(\d+)\s+markers\s*=\s*(\d+)\s+Hz\s*=\s*([\d.]+)", re.IGNORECASE)
@@ -72,13 +71,9 @@ class Leuven:
             names=POINTS,
             kind="body",
             stature_m=STATURE_M,
+            fps=claimed,
         )
-        return finish(
-            read,
-            opened=opened,
-            settings=self.settings,
-            rate=Rate(claimed=claimed, fps=self.settings.fps or claimed),
-        )
+        return finish(read, opened=opened, settings=self.settings)
 
 
 def create(settings: Settings) -> Leuven:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError
-from vidence.pointlight.formats.finish import MarkerSettings, Read, finish, rate_of
+from vidence.pointlight.formats.finish import MarkerSettings, Read, finish
 from vidence.pointlight.formats.marker_labels import choose
 from vidence.pointlight.motion import Motion
 from vidence.pointlight.reading import Opened, open_file
@@ -49,7 +49,7 @@ class MarkerTable:
         numbers, values = opened.rows(n_columns, first=2, expected=expected)
         if not numbers:
             raise DataError(f"{opened.label}: no frames below the heading")
-        claimed = _rate(opened, values[:, 1], numbers)
+        fps = _rate(opened, values[:, 1], numbers)
         positions = values[:, 2:].reshape(len(values), len(labels), 3)
         hidden = np.asarray((positions <= HIDDEN).any(axis=2))
         positions = np.where(hidden[..., None], np.nan, positions)
@@ -59,7 +59,6 @@ class MarkerTable:
             is_all=self.settings.points == "all",
             subject=self.settings.subject,
         )
-        rate = rate_of(opened, self.settings, claimed=claimed)
         read = Read(
             format=self.name,
             positions=positions[:, places],
@@ -68,8 +67,9 @@ class MarkerTable:
             up=self.settings.up,
             metres_per_unit=METRES,
             notes=notes,
+            fps=fps,
         )
-        return finish(read, opened=opened, settings=self.settings, rate=rate)
+        return finish(read, opened=opened, settings=self.settings)
 
 
 def _labels(opened: Opened, heading: str) -> list[str]:

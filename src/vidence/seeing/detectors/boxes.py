@@ -242,7 +242,7 @@ class Boxes:
     Departs: the boxes come from elsewhere.
     """
 
-    looks = False
+    finds_parts = False
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings

@@ -14,11 +14,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import areas_px, clip, share_inside, suppress
-from vidence.seeing.tracks import PERSON, Detections
-from vidence.seeing.watching import Found, Image, watch
+from vidence.seeing.tracks import PERSON
+from vidence.seeing.watching import Found, Image
 
 if TYPE_CHECKING:
     import cv2
@@ -69,7 +68,6 @@ class Hog:
     Departs: HERBench uses RF-DETR, which needs weights.
     """
 
-    looks = True
     n_together = 1
     finds_parts = True
 
@@ -79,10 +77,6 @@ class Hog:
         self._settings = settings
         self._hog = _people_detector()
         self.identity = f"hog/{_VERSION} {settings!r} OpenCV {cv2.__version__}"
-
-    def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
-        """The people in these frames."""
-        return watch(video, frame_indices, detector=self).detections
 
     def find(self, images: Sequence[Image]) -> list[Found]:
         """The people in each picture."""

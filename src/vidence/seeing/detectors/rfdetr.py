@@ -18,11 +18,9 @@ from msgspec import Meta
 
 from vidence.catalog import FilePath
 from vidence.errors import DataError, UsageError
-from vidence.media.video import Video
 from vidence.records import Record
 from vidence.seeing.boxes import clip
-from vidence.seeing.tracks import Detections
-from vidence.seeing.watching import Found, Image, watch
+from vidence.seeing.watching import Found, Image
 
 if TYPE_CHECKING:
     import supervision as sv
@@ -59,7 +57,7 @@ class Rfdetr:
     Departs: the paper does not say which size of the model; it is whatever the weights are of.
     """
 
-    looks = True
+    finds_parts = False
 
     def __init__(self, model: "RFDETR", settings: Settings, *, weights: str) -> None:
         self._model = model
@@ -68,10 +66,6 @@ class Rfdetr:
         version = importlib.metadata.version("rfdetr")
         apart_from_file = msgspec.structs.replace(settings, weights="")
         self.identity = f"rfdetr/{_VERSION} package {version} weights {weights} {apart_from_file!r}"
-
-    def detect(self, video: Video, frame_indices: Sequence[int]) -> Detections:
-        """The people and things in these frames."""
-        return watch(video, frame_indices, detector=self).detections
 
     def find(self, images: Sequence[Image]) -> list[Found]:
         """The people and things in each picture, surest first."""

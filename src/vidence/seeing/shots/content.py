@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 from vidence.records import Record
-from vidence.seeing.shooting import Span, cuts_to_spans, spans_between
+from vidence.seeing.shooting import cuts_to_spans, spans_between
 from vidence.seeing.shots.jumps import CutRule, JumpMeter, small
+from vidence.seeing.tracks import Span
 
 if TYPE_CHECKING:
     from scenedetect.detector import SceneDetector

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from vidence.errors import UsageError
 from vidence.media.encode import Size
 from vidence.records import Record
-from vidence.seeing.shooting import Gap, Span, spans_between
+from vidence.seeing.shooting import Gap, spans_between
 from vidence.seeing.shots.jumps import HEIGHT_PX, CutRule, JumpMeter, small
+from vidence.seeing.tracks import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

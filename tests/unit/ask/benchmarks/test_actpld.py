@@ -124,7 +124,7 @@ def test_the_content_hash_covers_both_files(tmp_path: Path) -> None:
     [
         (
             "hop-2,hop.mp4,solo,hop_on_one_leg,to serve a guest",
-            "set: 'solo' found; expected single or social",
+            "set: Invalid enum value 'solo'; expected single or social",
         ),
         ("hop-2,hop.mp4,single,skip,to serve a guest", "label: 'skip' is not in labels.csv as label"),
         (
@@ -153,7 +153,7 @@ def test_a_bad_clip_is_left_out_whole_and_named(tmp_path: Path, clip: str, said:
 @pytest.mark.parametrize(
     ("column", "cell", "said"),
     [
-        ("kind", "gif", "kind: 'gif' found; expected video or frames"),
+        ("kind", "gif", "kind: Invalid enum value 'gif'; expected video or frames"),
         ("label_distractors", "dig_a_hole", "label_distractors: 'dig_a_hole' found; expected 2 names"),
         ("label_distractors", "dig_a_hole|dig_a_hole", "label_distractors: 'dig_a_hole|dig_a_hole' found"),
         ("label_distractors", "dig_a_hole|swim", "label_distractors: 'swim' is not in labels.csv as label"),

@@ -68,7 +68,7 @@ def test_the_subject_is_the_stated_one_and_other_folders_are_noted() -> None:
     found = load(SAMPLE)
     assert found.items[2].tags["subject"] == "Dentistry"
     assert found.items[2].tags["discipline"] == "Healthcare"
-    (moved,) = [note for note in found.notes if "folder of the video" in note]
+    (moved,) = [note for note in found.notes if "in the folder of another subject" in note]
     assert moved.endswith(": validation_2")
 
 

@@ -70,7 +70,7 @@ def test_a_file_without_the_papers_keys_has_no_such_split(tmp_path: Path) -> Non
 
 def test_quirks_are_noted() -> None:
     different, sixth, repeated = load(SAMPLE).notes
-    assert "differs from the choice that answer_id names" in different
+    assert "an answer text other than the choice of answer_id" in different
     assert different.endswith(": 1")
     assert "sixth choice" in sixth
     assert sixth.endswith(": 500")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from vidence.ask.benchmarks.question_files import Fault, KnownNames
+from vidence.ask.benchmarks.question_files import KnownNames
+from vidence.ask.files import FieldError
 
 NAMES = KnownNames({"Electric & Crafting": (), "AC": ("Action Counting",)})
 
@@ -25,9 +26,11 @@ def test_case_blanks_and_marks_do_not_matter(text: str, name: str | None) -> Non
 
 def test_a_name_that_is_not_known_is_a_fault_with_the_nearest_one() -> None:
     assert NAMES.read("task", "action-counting") == "AC"
-    found = NAMES.read("task", "Action Countng")
-    assert found == Fault(
-        "task",
-        "'Action Countng' found; did you mean Action Counting (AC)? expected one of Electric & Crafting, AC",
+    with pytest.raises(FieldError) as caught:
+        NAMES.read("task", "Action Countng")
+    assert str(caught.value) == (
+        "task: 'Action Countng' found; did you mean Action Counting (AC)? "
+        "expected one of Electric & Crafting, AC"
     )
-    assert NAMES.read("task", "zzz") == Fault("task", "'zzz' found; expected one of Electric & Crafting, AC")
+    with pytest.raises(FieldError, match="task: 'zzz' found; expected one of Electric & Crafting, AC"):
+        NAMES.read("task", "zzz")

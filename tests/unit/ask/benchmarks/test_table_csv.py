@@ -127,11 +127,16 @@ def test_rows_after_a_bad_one_are_read(tmp_path: Path) -> None:
     assert problem.startswith("q.csv:4: CSV: ")
 
 
+def test_numbers_in_a_json_list_of_choices_are_texts(tmp_path: Path) -> None:
+    (item,) = load_text(tmp_path, 'item_id,question,answer,choices\n1,?,1.50,"[""x"", 2, 1.50]"\n').items
+    assert (item.choices, item.answer) == (("x", "2", "1.50"), "C")
+
+
 @pytest.mark.parametrize(
     ("header", "row", "expected"),
     [
         ("item_id,question,answer,choices,choice_a", "1,?,A,x|y,x", "choices: given beside choice_a"),
-        ("item_id,question,answer,choices", '1,?,A,"[""x"", 2]"', "choices[1]: Expected `str`"),
+        ("item_id,question,answer,choices", '1,?,A,"[""x"", true]"', "choices[1]: Expected `str`"),
         ("item_id,question,answer,choices", "1,?,A,[x|y]", "choices: JSON is malformed"),
         ("item_id,question,answer,choices,media,video", "1,?,A,x|y,a,b", "video: given beside media"),
         ("item_id,question,answer,choices,tags,tag_a", '1,?,A,x|y,"{""b"": ""1""}",2', "tags: given beside"),

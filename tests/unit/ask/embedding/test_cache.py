@@ -21,7 +21,8 @@ VIDEO, OTHER_VIDEO = "a" * 64, "b" * 64
 
 
 def embedder(identity="clip:x v1", **more):
-    return SimpleNamespace(identity=identity, **more)
+    own = {"size": "native", "features_identity": identity, "features": len, "compare": len}
+    return SimpleNamespace(identity=identity, **{**own, **more})
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
+from subjects.matching import match
 from vidence import catalog
 from vidence.ask.embedding import blip
 from vidence.contracts import Embedder
@@ -101,28 +102,28 @@ class TestNumbers:
             [alone(name, folder, kind, options, frame, text) for text in TEXTS] for frame in frames[:3]
         ]
         assert np.std(expected) > 1e-4  # numbers that are all alike would prove nothing
-        found = make(name, folder, **options).match(frames[:3], TEXTS)
+        found = match(make(name, folder, **options), frames[:3], TEXTS)
         assert found.dtype == np.float32
         np.testing.assert_allclose(found, expected, atol=1e-5)
 
     def test_batches_change_nothing(self, weights, frames, name, kind, options):
         many = [*frames] * 5
         alone_, together = (make(name, weights(kind), **options, batch=b) for b in ("1", "32"))
-        np.testing.assert_allclose(alone_.match(many, TEXTS), together.match(many, TEXTS), atol=1e-5)
+        np.testing.assert_allclose(match(alone_, many, TEXTS), match(together, many, TEXTS), atol=1e-5)
         np.testing.assert_allclose(
-            together.match(many, TEXTS)[:7], together.match(many, TEXTS)[7:14], atol=1e-5
+            match(together, many, TEXTS)[:7], match(together, many, TEXTS)[7:14], atol=1e-5
         )
 
     def test_the_same_gives_the_same(self, weights, frames, name, kind, options):
         first, second = (make(name, weights(kind), **options) for _ in range(2))
-        found = first.match(frames, TEXTS)
-        np.testing.assert_array_equal(first.match(frames, TEXTS), found)
-        np.testing.assert_array_equal(second.match(frames, TEXTS), found)
+        found = match(first, frames, TEXTS)
+        np.testing.assert_array_equal(match(first, frames, TEXTS), found)
+        np.testing.assert_array_equal(match(second, frames, TEXTS), found)
 
     @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
     def test_half_precision_is_near(self, weights, frames, name, kind, options, dtype):
-        exact = make(name, weights(kind), **options).match(frames, TEXTS)
-        near = make(name, weights(kind), **options, dtype=dtype).match(frames, TEXTS)
+        exact = match(make(name, weights(kind), **options), frames, TEXTS)
+        near = match(make(name, weights(kind), **options, dtype=dtype), frames, TEXTS)
         assert near.dtype == np.float32
         assert not np.array_equal(near, exact)
         has_scale = "logit_scale" in options or (name == "siglip" and "score" not in options)
@@ -137,9 +138,9 @@ def test_features_can_be_kept(weights, frames, name, kind, options):
     features = embedder.features(frames)
     assert features.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(features, axis=1), 1, atol=1e-6)
-    np.testing.assert_array_equal(embedder.compare(features, TEXTS), embedder.match(frames, TEXTS))
+    np.testing.assert_array_equal(embedder.compare(features, TEXTS), match(embedder, frames, TEXTS))
     np.testing.assert_allclose(
-        embedder.compare(features[:2], TEXTS[1:2]), embedder.match(frames, TEXTS)[:2, 1:2], atol=1e-6
+        embedder.compare(features[:2], TEXTS[1:2]), match(embedder, frames, TEXTS)[:2, 1:2], atol=1e-6
     )
 
 
@@ -148,13 +149,13 @@ def test_what_is_stored_in_16_bits_stays_so_with_auto(tmp_path, frames, name):
     from servers.tiny_embedders import build_blip, build_clip
 
     folder = build_clip(tmp_path / "half", dtype="float16") if name == "clip" else build_blip(tmp_path / "b")
-    stored, wide = (make(name, folder, dtype=d).match(frames, TEXTS) for d in ("auto", "float32"))
+    stored, wide = (match(make(name, folder, dtype=d), frames, TEXTS) for d in ("auto", "float32"))
     assert np.array_equal(stored, wide) is (name == "blip-itc")
 
 
 def test_the_scores_of_siglip_rank_alike(weights, frames):
     kinds = [
-        make("siglip", weights("siglip"), score=s).match(frames, TEXTS)
+        match(make("siglip", weights("siglip"), score=s), frames, TEXTS)
         for s in ("logit", "sigmoid", "cosine")
     ]
     orders = [np.argsort(scores, axis=0).tolist() for scores in kinds]
@@ -169,8 +170,8 @@ class TestCutting:
         short, long = "red card", "red card that the man wears in the kitchen"
         n_tokens = {"blip": "4", "clip": str(len("redcard") + 2)}[kind]
         embedder = make(name, weights(kind), max_tokens=n_tokens)
-        np.testing.assert_allclose(*embedder.match(frames, [short, long]).T, atol=1e-6)
-        whole = make(name, weights(kind)).match(frames, [short, long])
+        np.testing.assert_allclose(*match(embedder, frames, [short, long]).T, atol=1e-6)
+        whole = match(make(name, weights(kind)), frames, [short, long])
         assert np.abs(whole[:, 0] - whole[:, 1]).max() > 1e-4
 
     @pytest.mark.parametrize(
@@ -182,24 +183,18 @@ class TestCutting:
         # Words of one token (and for CLIP letters of one), the marks of start and end counted.
         marks = {"blip": 2, "clip": 2, "siglip2": 0}[kind]
         fits = {"blip": "dogs ", "clip": "a ", "siglip2": "a"}[kind] * (limit - marks)
-        assert not embedder.is_cut(fits)
-        embedder.match(frames[:1], [fits])
-        assert embedder.n_cut == 0
         longer = fits + fits[:5]
-        assert embedder.is_cut(longer)
-        embedder.match(frames[:1], [longer, longer, "dogs"])
-        embedder.match(frames[:1], [longer])
-        assert embedder.n_cut == 1
-        np.testing.assert_allclose(*embedder.match(frames[:1], [fits, longer]).T, atol=1e-6)
+        assert not np.array_equal(*match(embedder, frames[:1], [fits[:-5], fits]).T)
+        np.testing.assert_allclose(*match(embedder, frames[:1], [fits, longer]).T, atol=1e-6)
 
-    def test_lavis_cuts_at_35_tokens_unless_told_otherwise(self, weights):
+    def test_lavis_cuts_at_35_tokens_unless_told_otherwise(self, weights, frames):
         words = ["dogs"] * 33
-        embedder = make("blip-itm", weights("blip"), text="lavis")
-        assert not embedder.is_cut(" ".join(words))
-        assert embedder.is_cut(" ".join([*words, "run"]))
-        assert not make("blip-itc", weights("blip"), text="lavis", max_tokens="40").is_cut(
-            " ".join([*words, "run"])
-        )
+        texts = [" ".join(words[:-1]), " ".join(words), " ".join([*words, "run"])]
+        shorter, fits, longer = match(make("blip-itm", weights("blip"), text="lavis"), frames[:1], texts).T
+        assert not np.array_equal(shorter, fits)
+        np.testing.assert_array_equal(fits, longer)
+        wider = make("blip-itm", weights("blip"), text="lavis", max_tokens="40")
+        assert not np.array_equal(*match(wider, frames[:1], texts[1:]).T)
 
     def test_lavis_leaves_out_signs_and_all_words_after_fifty(self):
         assert blip.prepare('  Who  says: "no!" (he)~ #1; *what?  \n') == "who says no he 1 what?"

@@ -6,6 +6,7 @@ import av
 import numpy as np
 import pytest
 
+from subjects.matching import match
 from vidence import catalog
 from vidence.ask.embedding.phantom_codes import PhantomCodes
 from vidence.ask.phantom.code import Payload, draw
@@ -51,30 +52,30 @@ def make(**options: str) -> PhantomCodes:
 
 class TestPerfect:
     def test_a_frame_scores_1_where_it_shows_a_needed_card(self):
-        scores = make().match(SHOWN, [RED, RED_AND_BLUE])
+        scores = match(make(), SHOWN, [RED, RED_AND_BLUE])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 1], [0, 0], [1, 1]]
         assert scores.dtype == np.float32
 
     def test_choices_and_a_leaked_answer_in_the_words_change_nothing(self):
         told = wording(["red"], 7)
-        scores = make().match(SHOWN, [f"{RED}\nA. 3\nB. 7", told])
+        scores = match(make(), SHOWN, [f"{RED}\nA. 3\nB. 7", told])
         assert scores.tolist() == [[1, 1], [0, 0], [0, 0], [0, 0], [1, 1]]
 
     def test_features_are_the_codes(self):
         features = make().features(SHOWN)
         assert features[:, :2].tolist() == [[3, 0], [-1, -1], [3, 2], [3, 1], [3, 48]]
-        np.testing.assert_array_equal(make().compare(features, [RED]), make().match(SHOWN, [RED]))
+        np.testing.assert_array_equal(make().compare(features, [RED]), match(make(), SHOWN, [RED]))
 
     def test_frames_of_other_sizes_after_compression(self):
         small = Encoding(size=Size.parse("native"), quality=60)
         pictures = [decode_image(encode(frame, small).data) for frame in SHOWN]
-        assert make().match(pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
+        assert match(make(), pictures, [RED]).tolist() == [[1], [0], [0], [0], [1]]
 
     def test_every_frame_of_rendered_videos(self, world):
         """Against the spans that were planted, for every question of two videos."""
         embedder = make()
         for times_s, pictures, questions in world:
-            scores = embedder.match(pictures, [q.question for q in questions])
+            scores = match(embedder, pictures, [q.question for q in questions])
             planted = [[float(any(visible(q, [time_s]))) for q in questions] for time_s in times_s]
             np.testing.assert_array_equal(scores, planted)
             assert scores.any(axis=0).all()
@@ -84,7 +85,7 @@ class TestDistinct:
     SHOWN = (*SHOWN, card("blue", level=80), card("red", level=90), BLANK, card("red", level=30))
 
     def test_each_further_frame_of_a_card_scores_less(self):
-        scores = make(distinct="true").match(self.SHOWN, [RED_AND_BLUE])[:, 0]
+        scores = match(make(distinct="true"), self.SHOWN, [RED_AND_BLUE])[:, 0]
         # The fifth shows a red card of another video.
         np.testing.assert_allclose(scores, [1, 0, 1, 0, 1, 1 / 2, 1 / 2, 0, 1 / 3])
 
@@ -92,13 +93,13 @@ class TestDistinct:
         """k cards are found by the k best of 5 frames per second; that is the least that can do."""
         embedder = make(distinct="true")
         for times_s, pictures, questions in world:
-            scores = embedder.match(pictures, [q.question for q in questions])
+            scores = match(embedder, pictures, [q.question for q in questions])
             for column, question in enumerate(questions):
                 best = np.argsort(-scores[:, column], kind="stable")[: demand(question)]
                 assert all(visible(question, [times_s[i] for i in best]))
 
     def test_missed_cards_are_missed(self):
-        assert make(distinct="true", miss="1").match(self.SHOWN, [RED]).sum() == 0
+        assert match(make(distinct="true", miss="1"), self.SHOWN, [RED]).sum() == 0
 
 
 class TestPlanted:
@@ -106,7 +107,7 @@ class TestPlanted:
         colours = list(COLOURS)
         shown = [card(colour, level=level) for colour in colours for level in (40, 90)]
         question = f"What is the sum of the numbers on {', '.join(f'the {c}' for c in colours)} card?"
-        scores = make(miss="0.5", seed="1").match(shown, [question]).reshape(-1, 2)
+        scores = match(make(miss="0.5", seed="1"), shown, [question]).reshape(-1, 2)
         np.testing.assert_array_equal(scores[:, 0], scores[:, 1])
         assert 0 < scores.sum() < scores.size
 
@@ -114,28 +115,28 @@ class TestPlanted:
         """Over 2,400 pairs of question and card the share missed is within 4 standard errors."""
         shown = [card(colour, video=video) for colour in ("red", "blue") for video in range(6)]
         questions = [f"{RED_AND_BLUE} ({number})" for number in range(200)]
-        scores = make(miss="0.3").match(shown, questions)
+        scores = match(make(miss="0.3"), shown, questions)
         assert abs(1 - scores.mean() - 0.3) < 4 * np.sqrt(0.3 * 0.7 / scores.size)
 
     @pytest.mark.parametrize(("miss", "left"), [("0", 3), ("1", 0)])
     def test_none_and_all(self, miss, left):
-        assert make(miss=miss).match(SHOWN, [RED_AND_BLUE]).sum() == left
+        assert match(make(miss=miss), SHOWN, [RED_AND_BLUE]).sum() == left
 
     def test_noise_has_the_planted_spread_and_differs_by_frame_and_question(self):
         shown = [np.full((90, 160, 3), level, np.uint8) for level in range(200)]
-        scores = make(noise="0.25", seed="2").match(shown, [RED, RED_AND_BLUE])
+        scores = match(make(noise="0.25", seed="2"), shown, [RED, RED_AND_BLUE])
         assert abs(scores.mean()) < 4 * 0.25 / np.sqrt(400)
         assert abs(scores.std() - 0.25) < 4 * 0.25 / np.sqrt(800)
         assert len(np.unique(scores)) == 400
 
     def test_draws_depend_on_the_seed_and_not_on_what_else_is_asked(self):
         noisy = make(miss="0.5", noise="0.5", seed="1")
-        together = noisy.match(SHOWN, [RED, RED_AND_BLUE])
+        together = match(noisy, SHOWN, [RED, RED_AND_BLUE])
         for i, frame in enumerate(SHOWN):
             for j, text in enumerate((RED, RED_AND_BLUE)):
-                assert noisy.match([frame], [text])[0, 0] == together[i, j]
+                assert match(noisy, [frame], [text])[0, 0] == together[i, j]
         other = make(miss="0.5", noise="0.5", seed="2")
-        assert not np.array_equal(other.match(SHOWN, [RED]), together[:, :1])
+        assert not np.array_equal(match(other, SHOWN, [RED]), together[:, :1])
 
     def test_defects_are_part_of_the_identity_of_scores_and_not_of_features(self):
         made = [
@@ -176,13 +177,8 @@ class TestRefused:
         with pytest.raises(
             UsageError, match="reads nothing but the questions of the phantom benchmark, not 'Who"
         ):
-            make().match(SHOWN, ["Who opens the door?"])
+            match(make(), SHOWN, ["Who opens the door?"])
 
     def test_features_of_another_embedder(self):
         with pytest.raises(UsageError, match=r"shape \(2, 16\) do not belong to phantom-codes"):
             make().compare(np.zeros((2, 16), np.float32), [RED])
-
-    def test_texts_are_never_cut(self):
-        embedder = make()
-        assert not embedder.is_cut(RED * 1000)
-        assert embedder.n_cut == 0

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from subjects.matching import match
 from vidence.ask.embedding import phantom_codes, score
 from vidence.ask.embedding.cache import ScoreCache
 from vidence.ask.embedding.score import score_frames
@@ -13,33 +14,38 @@ FRAMES = {i: np.full((2, 2, 3), i, np.uint8) for i in range(60)}
 LONG = {"red": 3, "blue": 4, "yellow": 6}
 
 
-class Counting:
+class Asked:
     """Scores a frame with its grey level times the length of the text, and notes what it was asked."""
 
     size = "native"
 
-    def __init__(self, *, compares: bool = True, identity: str = "counting") -> None:
-        self.identity = identity
-        self.compares = compares
+    def __init__(self, *, identity: str = "counting") -> None:
+        self.identity = self.features_identity = identity
         self.looks: list[tuple[list[int], tuple[str, ...]]] = []
         self.n_compared = 0
 
-    def features(self, frames):
-        assert self.compares
+    def levels(self, frames, texts=()):
         levels = [int(frame[0, 0, 0]) for frame in frames]
-        self.looks.append((levels, ()))
-        return np.array([[level, 1] for level in levels], np.float32)
+        self.looks.append((levels, tuple(texts)))
+        return levels
+
+
+class Comparing(Asked):
+    def features(self, frames):
+        return np.array([[level, 1] for level in self.levels(frames)], np.float32)
 
     def compare(self, features, texts):
-        assert self.compares
         self.n_compared += 1
         return features[:, :1] * np.array([[len(t) for t in texts]], np.float32)
 
+
+class Matching(Asked):
     def match(self, frames, texts):
-        assert not self.compares
-        levels = [int(frame[0, 0, 0]) for frame in frames]
-        self.looks.append((levels, tuple(texts)))
-        return np.array([[level * len(t) for t in texts] for level in levels], np.float32)
+        return np.array([[level * len(t) for t in texts] for level in self.levels(frames, texts)], np.float32)
+
+
+def counting(*, compares: bool = True, identity: str = "counting") -> Asked:
+    return (Comparing if compares else Matching)(identity=identity)
 
 
 def expected(indices, texts):
@@ -57,7 +63,7 @@ def kept(tmp_path):
 @pytest.mark.parametrize("compares", [True, False])
 class TestScores:
     def test_in_the_order_asked_for_with_repeats(self, kept, compares):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         for _ in range(2):
             scores = score_frames(
                 asked, kept(asked), VIDEO, frames=FRAMES, indices=[5, 2, 5, 9], texts=["red", "blue", "red"]
@@ -67,21 +73,21 @@ class TestScores:
         assert asked.looks == [([2, 5, 9], () if compares else ("red", "blue"))]
 
     def test_without_a_cache(self, compares):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         for _ in range(2):
             scores = score_frames(asked, None, VIDEO, frames=FRAMES, indices=np.array([7]), texts=["blue"])
             assert scores.tolist() == [[28]]
         assert len(asked.looks) == 2
 
     def test_no_frames_cost_nothing(self, kept, compares):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         scores = score_frames(asked, kept(asked), VIDEO, frames={}, indices=[], texts=["red", "blue"])
         assert scores.shape == (0, 2)
         assert asked.looks == []
 
     def test_the_second_selector_needs_no_look_at_a_frame(self, kept, compares):
         """Another process, another selector, the same embedder: only new frames are looked at."""
-        first, second = Counting(compares=compares), Counting(compares=compares)
+        first, second = counting(compares=compares), counting(compares=compares)
         score_frames(first, kept(first), VIDEO, frames=FRAMES, indices=range(0, 30), texts=["red"])
 
         def never(indices):
@@ -97,14 +103,14 @@ class TestScores:
         assert [levels for levels, _ in second.looks] == [[31, 33]]
 
     def test_another_video_is_looked_at(self, kept, compares):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         for video in (VIDEO, "d" * 64):
             score_frames(asked, kept(asked), video, frames=FRAMES, indices=[1], texts=["red"])
         assert len(asked.looks) == 2
 
     def test_frames_are_asked_for_in_blocks_and_kept_after_each(self, kept, monkeypatch, compares):
         monkeypatch.setattr(score, "BLOCK", 8)
-        asked, delivered = Counting(compares=compares), []
+        asked, delivered = counting(compares=compares), []
 
         def deliver(indices):
             if len(delivered) == 2:
@@ -115,25 +121,25 @@ class TestScores:
         with pytest.raises(KeyboardInterrupt):
             score_frames(asked, kept(asked), VIDEO, frames=deliver, indices=range(20), texts=["red"])
         assert delivered == [list(range(8)), list(range(8, 16))]
-        again = Counting(compares=compares)
+        again = counting(compares=compares)
         scores = score_frames(again, kept(again), VIDEO, frames=FRAMES, indices=range(20), texts=["red"])
         assert scores.tolist() == expected(range(20), ["red"])
         assert [levels for levels, _ in again.looks] == [[16, 17, 18, 19]]
 
     def test_frames_that_are_not_delivered(self, kept, compares):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         with pytest.raises(MediaError, match=r"2 frames of the video cccccccccccc .* the first of them 60"):
             score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 60, 70], texts=["red"])
 
     @pytest.mark.parametrize(("texts", "message"), [([], "no texts"), (["red", "  "], "text 1 is '  '")])
     def test_nothing_to_match_with(self, kept, compares, texts, message):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         with pytest.raises(UsageError, match=message):
             score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1], texts=texts)
 
     @pytest.mark.parametrize("broken", [np.nan, np.inf])
     def test_what_is_no_number_is_refused_and_not_kept(self, kept, compares, broken):
-        asked = Counting(compares=compares)
+        asked = counting(compares=compares)
         method = "features" if compares else "match"
         good = getattr(asked, method)
 
@@ -147,28 +153,28 @@ class TestScores:
             UsageError, match=r"counting gave 1 of 3 frames no number, the first of them frame 5"
         ):
             score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])
-        well = Counting(compares=compares)
+        well = counting(compares=compares)
         scores = score_frames(well, kept(well), VIDEO, frames=FRAMES, indices=[1, 5, 7], texts=["red"])
         assert scores.tolist() == expected([1, 5, 7], ["red"])
         assert [levels for levels, _ in well.looks] == [[1, 5, 7]]
 
 
 def test_a_comparison_that_gives_no_number(kept):
-    asked = Counting()
+    asked = counting()
     asked.compare = lambda features, texts: np.full((len(features), len(texts)), np.nan, np.float32)
     with pytest.raises(UsageError, match="say dtype=float32"):
         score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1], texts=["red"])
 
 
 def test_new_texts_cost_no_look_where_features_are_kept(kept):
-    asked = Counting()
+    asked = counting()
     score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=range(9), texts=["red"])
     score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=range(9), texts=["blue", "yellow"])
     assert (len(asked.looks), asked.n_compared) == (1, 2)
 
 
 def test_pairs_are_looked_at_once_and_texts_that_lack_the_same_frames_together(kept):
-    asked = Counting(compares=False)
+    asked = counting(compares=False)
     score_frames(asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 2], texts=["red"])
     scores = score_frames(
         asked, kept(asked), VIDEO, frames=FRAMES, indices=[1, 2, 3], texts=["blue", "red", "yellow"]
@@ -194,7 +200,7 @@ def test_real_weights_give_the_same_with_and_without_a_cache(weights, frames, ke
     embedder = catalog.create("embedder", f"{name}:{weights(kind)}?device=cpu")
     pictures = dict(enumerate(frames))
     texts = ["red card", "dogs run"]
-    direct = embedder.match(frames, texts)
+    direct = match(embedder, frames, texts)
     for _ in range(2):
         found = score_frames(embedder, kept(embedder), VIDEO, frames=pictures, indices=range(7), texts=texts)
         np.testing.assert_array_equal(found, direct)

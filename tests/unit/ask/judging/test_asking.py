@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from vidence.records import Failed, Prompt, Reply
+from vidence.ask.judging.mmvu_official import FORM
+from vidence.records import Failed, Prompt, Reply, Verdict
 
 RIGHT = '{"extracted_answer": "pan", "correct": true}'
 
@@ -91,3 +92,15 @@ def test_the_same_reply_is_put_in_the_same_words(bench):
         return bench.put(bench.judge("rule-first"), bench.open, "a boat", lambda _: "?").prompts
 
     assert prompts() == prompts()
+
+
+def test_a_verdict_that_a_judge_decides_needs_a_value(bench):
+    judge = bench.judge("mmvu-official")
+
+    class Undecided(type(judge)):
+        def judge(self, item, reply, *, ruled):
+            none = (ruled.outcome, Verdict(judge_model="", value=None))
+            return self.ask(item, reply.text, form=FORM, decide=lambda _: none, system="system-open")
+
+    with pytest.raises(ValueError, match="mmvu-official decided a verdict without a value"):
+        bench.put(Undecided(templates=judge.templates), bench.open, "a boat", in_turn(RIGHT))

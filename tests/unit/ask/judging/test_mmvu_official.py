@@ -2,6 +2,7 @@
 
 import pytest
 
+from vidence.ask.judging.mmvu_official import CONTRADICTION, n_contradictions
 from vidence.records import Answered, Failed, Refused, Score, Unreadable
 
 
@@ -64,3 +65,15 @@ def test_mmvu_shows_the_whole_reply(bench):
         bench.judge("mmvu-official"), bench.open, "<think>x</think>y", verdict("y", correct=False)
     ).prompts
     assert r"\u003cthink\u003ex\u003c/think\u003ey" in prompt.text
+
+
+def test_mmvu_flags_a_verdict_that_contradicts_itself(bench):
+    judge = bench.judge("mmvu-official")
+    judged = [
+        bench.put(judge, bench.choice, "x", verdict(letter, correct=is_right)).score
+        for letter, is_right in (("A", True), ("B", False), ("B", True), ("A", False))
+    ]
+    assert [s.outcome.rule == CONTRADICTION for s in judged] == [True, True, False, False]
+    assert [s.value for s in judged] == [1.0, 0.0, 1.0, 0.0]
+    assert judged[0].verdicts[0].reason == "extracted A, right B, correct true"
+    assert n_contradictions(judged) == 2

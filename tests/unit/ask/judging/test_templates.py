@@ -97,3 +97,24 @@ def test_a_judge_can_bring_variables_of_its_own():
     more = {"label": "the label", "synonyms": "m", "features": "m", "rivals": "m"}
     made = JudgeTemplates.load("description-match", override=None, more=more)
     assert made.label("question").startswith("description-match/")
+
+
+def test_a_judge_of_another_package_brings_its_own_folder(tmp_path, bench):
+    folder = tmp_path / "my_package" / "templates"
+    folder.mkdir(parents=True)
+    (folder / "__init__.py").write_text("")
+    write(folder, question="{{ reply }}\n{{ question }}", system="Judge.")
+    with pytest.raises(UsageError, match=r"'mine' in .*templates lack repair\.txt; expected question\.txt"):
+        JudgeTemplates.load("mine", override=None, folder=folder)
+    write(folder, repair="{{ earlier }}: {{ problem }}")
+    made = JudgeTemplates.load("mine", override=None, folder=folder)
+    values = item_values(bench.open, block_id="7")
+    assert made.fill("question", {**values, "reply": "<R>"}) == f"<R>\n{bench.open.question}"
+    assert made.label("system").startswith("mine/system.txt sha256:")
+    own = tmp_path / "own"
+    own.mkdir()
+    replaced = JudgeTemplates.load("mine", override=write(own, system="Be strict."), folder=folder)
+    assert replaced.fill("system", values) == "Be strict."
+    assert replaced.digest != made.digest
+    with pytest.raises(UsageError, match="none is not a folder; expected the templates of the judge 'mine'"):
+        JudgeTemplates.load("mine", override=None, folder=tmp_path / "none")

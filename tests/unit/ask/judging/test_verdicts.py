@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from vidence.ask.judging.verdicts import ERROR, Field, Form, NoReading, judge_error, judged_score
+from vidence.ask.judging.verdicts import ERROR, Field, Form, NoReading, judge_error
 from vidence.records import Failed, Prompt, Reply, Verdict
 
 GOLDEN = Path(__file__).parents[3] / "golden" / "judges" / "said.jsonl"
@@ -124,16 +124,8 @@ def test_every_kind_says_what_it_expects():
     assert said == ["a text", "true or false", "a whole number from 0 to 4", "one of A, B"]
 
 
-def test_a_score_needs_a_value(bench):
-    judge = bench.judge("mmvu-official")
-    with pytest.raises(ValueError, match="use judge_error"):
-        judged_score(
-            judge, Failed(stage="scoring", error="E", message="m"), Verdict(judge_model="", value=None)
-        )
-
-
-def test_a_judge_error_is_counted_and_guesses_nothing(bench):
-    score = judge_error(bench.judge("rule-first"), "it sang", said=("la", "lala"))
+def test_a_judge_error_is_counted_and_guesses_nothing():
+    score = judge_error("it sang", scorer="rule-first", version=1, said=("la", "lala"))
     assert score.outcome == Failed(stage="scoring", error="JudgeError", message="it sang")
     assert (score.value, score.points, score.scorer) == (0.0, None, "rule-first")
     assert score.verdicts == (Verdict(judge_model="", value=None, error="it sang", said=("la", "lala")),)

@@ -7,7 +7,7 @@ from servers.model_asks import ask, asking, maker
 from servers.openai_stub import Canned
 from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 from vidence.records import Reply, Usage
 
 SECRET = "sk-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
@@ -205,32 +205,6 @@ def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
         ask_stub(canned)
 
 
-def test_nobody_listening_is_said_with_the_address():
-    with AnthropicStub() as server:
-        model = model_for(server)
-    with pytest.raises(
-        TransientModelError, match=f"no connection to {server.base_url}.*is the server running"
-    ):
-        ask(model, asking())
-
-
-def test_a_connection_that_breaks_off_is_worth_another_try():
-    with pytest.raises(TransientModelError, match=r"connection to .* broke"):
-        ask_stub(Canned(status=200, body=message(text("B")), drop=True))
-
-
-def test_a_server_that_takes_too_long_is_given_up():
-    with AnthropicStub(latency_s=5) as server:
-        model = create("claude", {"base_url": server.base_url, "timeout_s": "0.2"})
-        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s.*timeout_s=SECONDS"):
-            ask(model, asking())
-
-
-def test_an_address_that_no_machine_can_have_is_no_access():
-    with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
-        ask(create("claude", {"base_url": "http://\u0378.x"}), asking())
-
-
 def test_models_of_every_age_can_be_asked():
     with AnthropicStub(answer="B") as server:
         for name in ("claude-sonnet-4-5", "claude-opus-4-6"):
@@ -246,61 +220,8 @@ def test_a_long_reply_may_be_asked_for():
 # ---------------------------------------------------------------------------------------- the key
 
 
-def test_anthropic_itself_needs_a_key():
-    with pytest.raises(AccessError, match=r"api\.anthropic\.com.*ANTHROPIC_API_KEY is not set"):
-        ask(create("claude", {}), asking())
-
-
-def test_the_key_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("MY_KEY", "sk-mine\n")
-    with AnthropicStub(key="sk-mine") as server:
-        assert ask(model_for(server, "api_key_env=MY_KEY"), asking())[0].text == "A"
-
-
 def test_other_credentials_on_the_machine_are_not_sent(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("ANTHROPIC_AUTH_TOKEN", SECRET)
     with AnthropicStub() as server:
         ask(model_for(server), asking())
     assert SECRET not in str(server.requests[0].headers)
-
-
-def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setenv("ANTHROPIC_API_KEY", SECRET)
-    caplog.set_level("DEBUG")
-    with AnthropicStub(key="another") as server:
-        model = model_for(server)
-        with pytest.raises(AccessError, match=r"\[key\].*ANTHROPIC_API_KEY; is it the right one") as caught:
-            ask(model, asking())
-        server.canned.append(Canned(status=200, body=f"debug page: {SECRET}".encode()))
-        with pytest.raises(TransientModelError) as second:
-            ask(model, asking())
-    shown = [
-        str(caught.value),
-        str(second.value),
-        model.identity,
-        repr(model),
-        repr(vars(model)),
-        caplog.text,
-    ]
-    assert not [words for words in shown if SECRET in words]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"api_key_env": SECRET},
-        {"api_key": SECRET},
-        {"base_url": f"http://me:{SECRET}@localhost:1"},
-        {"base_url": f"http://localhost:1?key={SECRET}"},
-    ],
-)
-def test_a_key_in_the_wrong_place_is_refused_without_showing_it(options: dict[str, str]):
-    with pytest.raises(UsageError) as caught:
-        create("claude", options)
-    assert SECRET not in str(caught.value)
-
-
-def test_a_key_with_blanks_inside_is_refused(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("ANTHROPIC_API_KEY", "sk one two")
-    with pytest.raises(UsageError, match="ANTHROPIC_API_KEY holds blanks"):
-        create("claude", {"base_url": "http://localhost:1"})

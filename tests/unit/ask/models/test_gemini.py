@@ -60,12 +60,6 @@ def test_parts_keep_their_order_and_images_their_bytes():
     assert [blob_bytes(part) for part in sent] == list(images.values())
 
 
-def test_an_image_without_bytes_is_a_mistake_of_the_caller():
-    with GeminiStub() as server, pytest.raises(UsageError, match="image d9"):
-        ask(model_for(server), asking(image_part("d9")))
-    assert server.n_requests == 0
-
-
 def test_how_the_reply_is_drawn_is_sent_and_what_is_left_to_the_server_is_not():
     drawn = {"temperature": 0.7, "top_p": 0.5, "seed": 7, "max_tokens": 20}
     with GeminiStub() as server:
@@ -261,20 +255,3 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else():
         create("tiny2", {"base_url": "http://h"}).identity,
     ]
     assert len({same, *others}) == 11
-
-
-def test_requests_run_together_and_a_closed_model_can_be_asked_again():
-    async def many(model: HttpModel) -> None:
-        async with anyio.create_task_group() as group:
-            for _ in range(6):
-                group.start_soon(model.reply, asking())
-        await model.close()
-        await model.reply(asking())
-        await model.close()
-
-    with GeminiStub(latency_s=0.3) as server:
-        model = model_for(server)
-        anyio.run(many, model)
-        assert ask(model, asking())[0].text == "A"
-    assert server.most_in_flight == 6
-    assert server.n_requests == 8

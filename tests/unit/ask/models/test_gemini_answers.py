@@ -8,7 +8,7 @@ from servers.openai_stub import Canned
 from vidence.ask.models.http import HttpModel
 from vidence.catalog import parse_spec
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 from vidence.records import Reply, Usage
 
 SECRET = "AIza-secret-0123456789"  # noqa: S105 - a made-up key that must not appear anywhere
@@ -231,38 +231,7 @@ def test_troubles_that_stay(canned: Canned, kind: type[ModelError], words: str):
         ask_stub(canned)
 
 
-def test_nobody_listening_is_said_with_the_address():
-    with GeminiStub() as server:
-        model = model_for(server)
-    with pytest.raises(
-        TransientModelError, match=f"no connection to {server.base_url}.*is the server running"
-    ):
-        ask(model, asking())
-
-
-def test_a_connection_that_breaks_off_is_worth_another_try():
-    with pytest.raises(TransientModelError, match=r"connection to .* broke"):
-        ask_stub(Canned(status=200, body=content(B), drop=True))
-
-
-def test_a_server_that_takes_too_long_is_given_up():
-    with GeminiStub(latency_s=5) as server:
-        model = create("tiny", {"base_url": server.base_url, "timeout_s": "0.2"})
-        with pytest.raises(TransientModelError, match=r"did not answer within 0\.2 s.*timeout_s=SECONDS"):
-            ask(model, asking())
-
-
-def test_an_address_that_no_machine_can_have_is_no_access():
-    with pytest.raises(AccessError, match=r"\u0378.*correct base_url"):
-        ask(create("tiny", {"base_url": "http://\u0378.x"}), asking())
-
-
 # ---------------------------------------------------------------------------------------- the key
-
-
-def test_google_itself_needs_a_key():
-    with pytest.raises(AccessError, match=r"googleapis\.com.*GEMINI_API_KEY is not set"):
-        ask(create("tiny", {}), asking())
 
 
 @pytest.mark.parametrize("variable", ["GEMINI_API_KEY", "GOOGLE_API_KEY", "MY_KEY"])
@@ -279,39 +248,3 @@ def test_our_own_variable_goes_first(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("GOOGLE_GENAI_USE_VERTEXAI", "true")
     with GeminiStub(key="AIza-mine") as server:
         assert ask(model_for(server), asking())[0].text == "A"
-
-
-def test_the_key_is_never_shown(monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture):
-    monkeypatch.setenv("GEMINI_API_KEY", SECRET)
-    caplog.set_level("DEBUG")
-    with GeminiStub(key="another") as server:
-        model = model_for(server)
-        with pytest.raises(AccessError, match=r"\[key\].*GEMINI_API_KEY") as caught:
-            ask(model, asking())
-        server.canned.append(Canned(status=200, body=f"debug page: {SECRET}".encode()))
-        with pytest.raises(TransientModelError) as second:
-            ask(model, asking())
-    shown = [
-        str(caught.value),
-        str(second.value),
-        model.identity,
-        repr(model),
-        repr(vars(model)),
-        caplog.text,
-    ]
-    assert not [words for words in shown if SECRET in words]
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        {"api_key_env": SECRET},
-        {"api_key": SECRET},
-        {"base_url": f"http://me:{SECRET}@localhost:1"},
-        {"base_url": f"http://localhost:1?key={SECRET}"},
-    ],
-)
-def test_a_key_in_the_wrong_place_is_refused_without_showing_it(options: dict[str, str]):
-    with pytest.raises(UsageError) as caught:
-        create("tiny", options)
-    assert SECRET not in str(caught.value)

@@ -249,13 +249,13 @@ def test_the_wait_for_a_file_has_an_end(tmp_path: Path):
             "/upload/session/f0",
             Canned(status=200, body=b"{}", headers={"X-Goog-Upload-Status": "final"}),
             TransientModelError,
-            "did not take the upload",
+            "no uploaded file.*is .* the address of an API with the File API",
         ),
         (
             "/upload/session/f0",
             Canned(status=200, body=b"{", headers={"X-Goog-Upload-Status": "final"}),
             TransientModelError,
-            "did not take the upload",
+            "not JSON",
         ),
         (
             "/upload/session/f0",
@@ -266,7 +266,7 @@ def test_the_wait_for_a_file_has_an_end(tmp_path: Path):
         ("/upload/session/f0", Canned(status=200, body=b"{}", drop=True), TransientModelError, "broke"),
         ("/v1/files/f0", Canned(status=500), TransientModelError, "500"),
         ("/v1/files/f0", Canned(status=404), TransientModelError, "404.*uploaded again"),
-        ("/v1/files/f0", Canned(status=200, body=b"nothing"), TransientModelError, "says of files/f0"),
+        ("/v1/files/f0", Canned(status=200, body=b"nothing"), TransientModelError, "not JSON.*nothing"),
         (
             "/v1/files/f0",
             Canned(status=200, body=json.dumps({"name": "files/f0", "state": "ACTIVE"}).encode()),

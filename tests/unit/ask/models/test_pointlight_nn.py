@@ -317,11 +317,14 @@ def test_bad_options_are_refused(folder: Path, options: dict[str, str], message:
 def test_a_folder_is_needed_and_must_be_one(tmp_path: Path, folder: Path):
     with pytest.raises(UsageError, match="wants its folder behind a colon"):
         create("", {})
-    with pytest.raises(DataError, match=r"clips\.csv cannot be read"):
+    with pytest.raises(DataError, match=r"there is no .*clips\.csv"):
         create(str(tmp_path), {})
     (tmp_path / "labels.csv").write_text("target,name,group\nlabel,walk,g\n")
     (tmp_path / "clips.csv").write_text("clip_id,path,label\na,a.mp4,walk\n")
     with pytest.raises(DataError, match="no column intention"):
+        create(str(tmp_path), {})
+    (tmp_path / "clips.csv").write_text("clip_id,path,label,intention\na,a.mp4,walk\n")
+    with pytest.raises(DataError, match="3 cells found; expected 4"):
         create(str(tmp_path), {})
     (tmp_path / "clips.csv").write_text("clip_id,path,label,intention\n")
     with pytest.raises(DataError, match="no clips"):
@@ -346,5 +349,5 @@ def test_identity_follows_the_content_of_the_folder(folder: Path, tmp_path: Path
     shutil.copytree(folder, copy)
     assert create(str(copy), {}).identity == create(str(folder), {}).identity
     assert create(str(copy), {"k": "2"}).identity != create(str(copy), {}).identity
-    (copy / "labels.csv").write_text((copy / "labels.csv").read_text() + "label,hop,jumping\n")
+    (copy / "labels.csv").write_text((copy / "labels.csv").read_text() + "label,hop,jumping,,,\n")
     assert create(str(copy), {}).identity != create(str(folder), {}).identity

@@ -8,7 +8,7 @@ import pytest
 from servers.openai_asks import ask, model_for, text_request
 from servers.openai_stub import Canned, OpenAIStub
 from vidence.contracts import Request
-from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError, UsageError
+from vidence.errors import AccessError, ModelError, RejectedRequestError, TransientModelError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, TextPart, Usage, VideoPart
 
 
@@ -116,13 +116,6 @@ def test_a_video_is_a_rejected_request():
     with OpenAIStub() as server, pytest.raises(RejectedRequestError, match=r"q7.*clip\.mp4.*frames"):
         ask(model_for(server, "api=responses"), request)
     assert server.n_requests == 0
-
-
-def test_an_image_without_bytes_is_a_mistake_of_the_caller():
-    prompt = Prompt(parts=(ImagePart(digest="d9", width_px=8, height_px=8),))
-    request = Request(item_id="q1", prompt=prompt, sampling=Sampling())
-    with OpenAIStub() as server, pytest.raises(UsageError, match="image d9"):
-        ask(model_for(server, "api=responses"), request)
 
 
 def test_the_reply_is_cut_at_max_tokens():

@@ -16,7 +16,8 @@ from servers.model_asks import maker
 from servers.tiny_requests import ask, ask_together, make_request
 from servers.tiny_vlm import build
 from vidence.ask import checkpoints
-from vidence.ask.models.transformers import TransformersModel, check_kind
+from vidence.ask.models.transformers import check_kind
+from vidence.ask.models.weights import BatchingModel
 from vidence.errors import AccessError, RejectedRequestError, UsageError
 from vidence.records import Reply
 
@@ -42,7 +43,7 @@ def copy(folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def model(folder: Path) -> TransformersModel:
+def model(folder: Path) -> BatchingModel:
     return create(str(folder), CPU)
 
 
@@ -259,7 +260,7 @@ class TestLoading:
 
 class TestBreaking:
     @pytest.fixture
-    def generate(self, model: TransformersModel, monkeypatch) -> Callable[[Callable], list[int]]:
+    def generate(self, model: BatchingModel, monkeypatch) -> Callable[[Callable], list[int]]:
         """Put a check before `generate`; gives the sizes of the batches that were tried."""
 
         def put(check: Callable[[int], None]) -> list[int]:
@@ -342,7 +343,7 @@ class TestBreaking:
 
 class TestClosing:
     def test_twice_and_before_use(self, folder):
-        async def close(model: TransformersModel) -> None:
+        async def close(model: BatchingModel) -> None:
             await model.close()
             await model.close()
 

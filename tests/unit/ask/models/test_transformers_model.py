@@ -15,8 +15,8 @@ from PIL import Image
 from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask, ask_together, make_request
 from servers.tiny_vlm import build, make_tokenizer
-from vidence.ask.models.transformers import FirstLogps, TransformersModel
-from vidence.ask.models.weights import letter_tokens
+from vidence.ask.models.transformers import FirstLogps
+from vidence.ask.models.weights import BatchingModel, letter_tokens
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.records import ImagePart, Prompt, Reply, Sampling, VideoPart
@@ -66,18 +66,18 @@ def reference(folder: Path) -> Callable[[Request, int], tuple[str, "torch.Tensor
     return answer
 
 
-def make_model(folder: Path, **options: str) -> TransformersModel:
+def make_model(folder: Path, **options: str) -> BatchingModel:
     return create(str(folder), {"device": "cpu", "threads": "1", **options})
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> TransformersModel:
+def model(folder: Path) -> BatchingModel:
     """One model for the tests that leave it as it is."""
     return make_model(folder)
 
 
 @pytest.fixture
-def generated(model: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def generated(model: BatchingModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The sizes of the batches that `model` generates."""
     return _spy_sizes(model, monkeypatch)
 
@@ -299,7 +299,7 @@ class TestRefused:
         assert good.text == reference(make_request([1]))[0]
         assert also_good.text == reference(make_request([2]))[0]
         assert isinstance(refused, RejectedRequestError)
-        assert "bad: d is no image" in str(refused)
+        assert "bad: image d cannot be read" in str(refused)
 
     def test_a_missing_image_is_the_fault_of_the_caller(self, model):
         request = Request(
@@ -361,7 +361,7 @@ def _letter_logps(logits: "torch.Tensor") -> dict[str, float]:
     return {letter: float(logps[ids].max()) for letter, ids in forms.items()}
 
 
-def _spy_sizes(model: TransformersModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def _spy_sizes(model: BatchingModel, monkeypatch: pytest.MonkeyPatch) -> list[int]:
     ask(model, make_request())
     network = model._checkpoint._model
     plain = network.generate

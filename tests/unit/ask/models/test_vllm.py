@@ -22,7 +22,8 @@ from servers.vllm_standin import (
     completed,
     install,
 )
-from vidence.ask.models.vllm import ENVIRONMENT, SHUTDOWN_S, VLLMModel
+from vidence.ask.models.vllm import ENVIRONMENT, SHUTDOWN_S
+from vidence.ask.models.weights import BatchingModel
 from vidence.contracts import Request
 from vidence.errors import AccessError, RejectedRequestError, TransientModelError, UsageError
 from vidence.records import ImagePart, Reply, Sampling
@@ -54,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def model(folder: Path, script: StandIn) -> VLLMModel:
+def model(folder: Path, script: StandIn) -> BatchingModel:
     return create(str(folder), {})
 
 
@@ -70,14 +71,14 @@ def words(turns: Turns) -> str:
 # ------------------------------------------------------------------------------------- setting up
 
 
-def test_nothing_is_loaded_before_the_first_request(model: VLLMModel, script: StandIn):
+def test_nothing_is_loaded_before_the_first_request(model: BatchingModel, script: StandIn):
     assert script.engines == []
     assert ask(model, make_request()).text == "yes"
     ask(model, make_request([1]))
     assert len(script.engines) == 1
 
 
-def test_what_is_not_set_is_left_to_vllm(model: VLLMModel, script: StandIn, folder: Path):
+def test_what_is_not_set_is_left_to_vllm(model: BatchingModel, script: StandIn, folder: Path):
     ask(model, make_request())
     assert script.engines[0].arguments == {
         "model": str(folder),
@@ -115,7 +116,7 @@ def test_options_become_arguments(script: StandIn, folder: Path):
 
 
 def test_vllm_is_told_to_be_quiet_and_what_the_user_set_stays(
-    model: VLLMModel, monkeypatch: pytest.MonkeyPatch
+    model: BatchingModel, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setenv("VLLM_LOGGING_LEVEL", "DEBUG")
     ask(model, make_request())
@@ -159,13 +160,13 @@ def test_without_a_device_the_message_says_what_else_to_use(folder: Path, monkey
         ask(create(str(folder), {}), make_request())
 
 
-def test_a_library_that_does_not_import_is_no_access(model: VLLMModel, monkeypatch: pytest.MonkeyPatch):
+def test_a_library_that_does_not_import_is_no_access(model: BatchingModel, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.delattr(sys.modules["vllm"], "LLM")
     with pytest.raises(AccessError, match="installed and cannot be imported"):
         ask(model, make_request())
 
 
-def test_weights_that_do_not_load_are_no_access_for_everybody(model: VLLMModel, script: StandIn):
+def test_weights_that_do_not_load_are_no_access_for_everybody(model: BatchingModel, script: StandIn):
     script.load_error = ValueError("no such architecture")
     outcomes = ask_together(model, [make_request([n]) for n in range(3)])
     assert [type(o) for o in outcomes] == [AccessError] * 3
@@ -200,7 +201,7 @@ def test_identity_holds_what_changes_the_reply_and_nothing_else(script: StandIn,
 # ---------------------------------------------------------------------------------------- batches
 
 
-def test_requests_share_a_batch_however_each_is_drawn(model: VLLMModel, script: StandIn):
+def test_requests_share_a_batch_however_each_is_drawn(model: BatchingModel, script: StandIn):
     script.answers = lambda turns, params: completed(f"{words(turns)} {params.max_tokens}")
     requests = [
         make_request(sampling=Sampling(max_tokens=n, temperature=n % 2), text=f"q{n}") for n in range(2, 6)
@@ -227,7 +228,7 @@ def test_thinking_goes_to_the_chat_template(
     assert script.calls[0][2] == expected
 
 
-def test_letters_are_read_with_all_their_forms(model: VLLMModel, script: StandIn):
+def test_letters_are_read_with_all_their_forms(model: BatchingModel, script: StandIn):
     ask(model, make_request(sampling=Sampling(want_choice_logps=True)))
     assert script.calls[0][1][0].logprob_token_ids == [1, 2, 3, 4, 7]
 
@@ -248,7 +249,7 @@ def refusing(word: str, error: Exception) -> "object":
     "error", [VLLMValidationError("too long"), ValueError("too long"), VLLMError("too long")]
 )
 def test_one_that_cannot_be_taken_does_not_take_the_others_along(
-    model: VLLMModel, script: StandIn, error: Exception
+    model: BatchingModel, script: StandIn, error: Exception
 ):
     script.answers = refusing("bad", error)
     requests = [make_request(text="bad" if n == 3 else f"q{n}") for n in range(5)]
@@ -259,7 +260,7 @@ def test_one_that_cannot_be_taken_does_not_take_the_others_along(
     assert "too long" in str(outcomes[3])
 
 
-def test_a_broken_image_never_gets_to_the_engine(model: VLLMModel, script: StandIn):
+def test_a_broken_image_never_gets_to_the_engine(model: BatchingModel, script: StandIn):
     good = make_request([1])
     part = ImagePart(digest="d", width_px=4, height_px=3)
     bad = Request(
@@ -276,7 +277,7 @@ def test_a_broken_image_never_gets_to_the_engine(model: VLLMModel, script: Stand
     assert len(script.calls) == 1
 
 
-def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: VLLMModel, script: StandIn):
+def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: BatchingModel, script: StandIn):
     script.answers = lambda turns, params: completed(
         "", finish_reason="abort" if "bad" in words(turns) else "stop"
     )
@@ -284,13 +285,13 @@ def test_a_reply_that_was_broken_off_may_be_asked_for_again(model: VLLMModel, sc
     assert [type(o) for o in outcomes] == [TransientModelError, Reply]
 
 
-def test_an_engine_that_died_ends_the_run(model: VLLMModel, script: StandIn):
+def test_an_engine_that_died_ends_the_run(model: BatchingModel, script: StandIn):
     script.answers = refusing("?", EngineDeadError("out of memory"))
     with pytest.raises(AccessError, match="has died: out of memory; start again"):
         ask(model, make_request(text="?"))
 
 
-def test_answers_of_a_batch_that_broke_must_not_mix_with_the_next(model: VLLMModel, script: StandIn):
+def test_answers_of_a_batch_that_broke_must_not_mix_with_the_next(model: BatchingModel, script: StandIn):
     def break_in_the_middle(turns: Turns, params: SamplingParams) -> RequestOutput:
         script.engines[0].llm_engine.unfinished = True
         raise RuntimeError("device-side assert")
@@ -301,7 +302,7 @@ def test_answers_of_a_batch_that_broke_must_not_mix_with_the_next(model: VLLMMod
 
 
 def test_requests_that_got_lost_end_the_run(
-    model: VLLMModel, script: StandIn, monkeypatch: pytest.MonkeyPatch
+    model: BatchingModel, script: StandIn, monkeypatch: pytest.MonkeyPatch
 ):
     ask(model, make_request())
     monkeypatch.setattr(script.engines[0], "chat", lambda *_, **__: [])
@@ -309,7 +310,7 @@ def test_requests_that_got_lost_end_the_run(
         ask(model, make_request())
 
 
-def test_closing_ends_the_engine_and_closing_twice_is_fine(model: VLLMModel, script: StandIn):
+def test_closing_ends_the_engine_and_closing_twice_is_fine(model: BatchingModel, script: StandIn):
     ask_together(model, [make_request()], close=True)
     ask_together(model, [], close=True)
     assert script.engines[0].llm_engine.engine_core.shut_down == [SHUTDOWN_S]
@@ -326,14 +327,14 @@ def only_plain(turns: Turns, params: SamplingParams) -> RequestOutput:
     return completed("plain")
 
 
-def test_the_schema_goes_with_the_prompts_that_have_one(model: VLLMModel, script: StandIn):
+def test_the_schema_goes_with_the_prompts_that_have_one(model: BatchingModel, script: StandIn):
     ask_together(model, [with_schema(make_request()), make_request()])
     held_to = [p.structured_outputs for _, params, _ in script.calls for p in params]
     assert [h and h.json for h in held_to] == [SCHEMA, None]
 
 
 def test_a_schema_that_is_not_taken_is_left_out_from_then_on(
-    model: VLLMModel, script: StandIn, caplog: pytest.LogCaptureFixture
+    model: BatchingModel, script: StandIn, caplog: pytest.LogCaptureFixture
 ):
     script.answers = only_plain
     outcomes = ask_together(model, [with_schema(make_request([n])) for n in range(3)])
@@ -346,7 +347,7 @@ def test_a_schema_that_is_not_taken_is_left_out_from_then_on(
     assert "the schema cannot be compiled" in told[0].getMessage()
 
 
-def test_a_request_that_fails_without_the_schema_too_does_not_blame_it(model: VLLMModel, script: StandIn):
+def test_a_request_that_fails_without_the_schema_too_does_not_blame_it(model: BatchingModel, script: StandIn):
     script.answers = refusing("bad", ValueError("too long"))
     with pytest.raises(RejectedRequestError, match="too long"):
         ask(model, with_schema(make_request(text="bad")))

@@ -17,7 +17,8 @@ from servers import vllm_standin
 from servers.model_asks import maker
 from servers.tiny_requests import GREEDY, ask_together, make_request
 from vidence.ask.checkpoints import Source
-from vidence.ask.models.vllm import Settings, VLLMModel, engine_arguments
+from vidence.ask.models.vllm import Settings, engine_arguments
+from vidence.ask.models.weights import BatchingModel
 from vidence.contracts import Request
 from vidence.errors import RejectedRequestError, VidenceError
 from vidence.records import ImagePart, Reply, Sampling
@@ -80,7 +81,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def model(folder: Path) -> Iterator[VLLMModel]:
+def model(folder: Path) -> Iterator[BatchingModel]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("VLLM_CPU_KVCACHE_SPACE", "1")  # GiB, read by builds for the CPU
         options = {"dtype": "float32", "max_model_len": "2048", "engine": '{"enforce_eager": true}'}
@@ -89,11 +90,11 @@ def model(folder: Path) -> Iterator[VLLMModel]:
         anyio.run(made.close)
 
 
-def outcomes(model: VLLMModel, *requests: Request) -> list[Reply | VidenceError]:
+def outcomes(model: BatchingModel, *requests: Request) -> list[Reply | VidenceError]:
     return ask_together(model, requests, timeout_s=LOAD_S)
 
 
-def replies(model: VLLMModel, *requests: Request) -> list[Reply]:
+def replies(model: BatchingModel, *requests: Request) -> list[Reply]:
     got = outcomes(model, *requests)
     assert [o for o in got if not isinstance(o, Reply)] == []
     return got
@@ -109,7 +110,7 @@ MIXED = [
 ]
 
 
-def test_it_says_what_transformers_says_of_the_same_weights(model: VLLMModel, folder: Path):
+def test_it_says_what_transformers_says_of_the_same_weights(model: BatchingModel, folder: Path):
     logps = msgspec.structs.replace(GREEDY, want_choice_logps=True)
     requests = [Request(item_id=r.item_id, prompt=r.prompt, sampling=logps, images=r.images) for r in MIXED]
     ours = replies(model, *requests)
@@ -122,13 +123,13 @@ def test_it_says_what_transformers_says_of_the_same_weights(model: VLLMModel, fo
         assert one.choice_logps == pytest.approx(other.choice_logps, abs=1e-3)
 
 
-def test_what_is_said_does_not_depend_on_the_batch(model: VLLMModel):
+def test_what_is_said_does_not_depend_on_the_batch(model: BatchingModel):
     together = replies(model, *MIXED)
     alone = [replies(model, request)[0] for request in MIXED]
     assert [r.text for r in together] == [r.text for r in alone]
 
 
-def test_a_seed_gives_the_same_reply_and_samples_differ(model: VLLMModel):
+def test_a_seed_gives_the_same_reply_and_samples_differ(model: BatchingModel):
     drawn = Sampling(temperature=2.0, seed=3, max_tokens=12)
     first = [make_request(range(8), drawn, sample=n) for n in range(6)]
     once, again = replies(model, *first), replies(model, *reversed(first))[::-1]
@@ -136,12 +137,12 @@ def test_a_seed_gives_the_same_reply_and_samples_differ(model: VLLMModel):
     assert len({r.text for r in once}) > 1
 
 
-def test_the_reply_is_cut_at_max_tokens(model: VLLMModel):
+def test_the_reply_is_cut_at_max_tokens(model: BatchingModel):
     [reply] = replies(model, make_request([1], Sampling(max_tokens=2)))
     assert (reply.finish, reply.usage.output_tokens) == ("length", 2)
 
 
-def test_a_reply_keeps_to_its_schema(model: VLLMModel):
+def test_a_reply_keeps_to_its_schema(model: BatchingModel):
     plain = make_request([1])
     prompt = msgspec.structs.replace(plain.prompt, reply_schema=SCHEMA)
     held = Request(item_id="held", prompt=prompt, sampling=plain.sampling, images=plain.images)
@@ -151,7 +152,7 @@ def test_a_reply_keeps_to_its_schema(model: VLLMModel):
 
 
 def test_a_schema_that_cannot_be_compiled_is_left_out(
-    model: VLLMModel, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    model: BatchingModel, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ):
     plain = make_request([1])
     [expected] = replies(model, plain)
@@ -162,7 +163,7 @@ def test_a_schema_that_cannot_be_compiled_is_left_out(
     assert "does not take the schema" in caplog.text
 
 
-def test_requests_that_cannot_be_taken_do_not_take_the_others_along(model: VLLMModel):
+def test_requests_that_cannot_be_taken_do_not_take_the_others_along(model: BatchingModel):
     good = make_request([1])
     long = make_request([2], text="word " * 3000)
     many = make_request(range(17))

@@ -100,12 +100,13 @@ def test_the_stated_answer_is_read(text: str) -> None:
 
 PROSE = [
     "A man appears", "A man appears.", "I think a dog", "A red car passes", "a black hat", "A", "I",
-    "A-frame houses line the street", "C-section", "C's hat is black", "Blue-black ink",
+    "A-frame houses line the street", "C-section", "C's hat is big", "Blue-black ink",
     "The man in black walks", "It is C who wears the hat", "Person C wears a black hat", "See shop C.",
     "A, the man in blue, walks.", "A (in red) walks to B.", "B. B. King plays", "Vitamin C is good",
     "Frame 3 shows A and then B.", "I cannot determine the colour.", "As an AI I cannot see the video.",
     "C?", "X", "Answer", "...", "---", "Answer:", "<answer>", "The answer", "I choose", "\\boxed{}",
     "This answer is based on the frames.", "I think it's a black hat.", "A bag and a map",
+    "A car passes", "A car red car",
 ]  # fmt: skip
 
 DOUBT = [
@@ -122,7 +123,7 @@ DOUBT = [
     "The correct answer is not among A to D", "none of the above", "None", "N/A",
     "Answer: None of the above", "Answer: N/A", "Answer: none", "<answer>None</answer>",
     "<answer>Cannot be determined</answer>", "Answer: C\nAnswer: none",
-    "Answer: C\n\nOn second thought, the correct answer is B.", "Answer: B <answer>None</answer>",
+    "Answer: C\n\nThe correct answer is B.", "Answer: B <answer>None</answer>",
     "A: Red\nB: Blue\nC: Black\nD: White", "A: Red, B: Blue, C: Black, D: White",
     "<answer>A: Red\nB: Blue</answer>",
     "A is wrong.\nB: Blue\nC: Black", "E", "Answer: E", "<answer>F</answer>", "(Z)", "\\boxed{E}",
@@ -270,5 +271,7 @@ def test_what_is_stated_before_a_marked_answer_does_not_count(text: str) -> None
 
 def test_what_is_stated_after_a_marked_answer_counts() -> None:
     assert read(COLOURS, "Answer: C\nThe correct answer is C.") == "C"
-    assert read(COLOURS, "Answer: C\nNo. The correct answer is B.") is None
+    assert read(COLOURS, "Answer: C\nThe correct answer is B.") is None
+    assert read(COLOURS, "Answer: C\nNo. The correct answer is B.") == "B"
+    assert read(COLOURS, "Answer: C\n\nOn second thought, the correct answer is B.") == "B"
     assert read(COLOURS, "Answer: see below\nThe correct answer is B.") == "B"

@@ -192,9 +192,10 @@ def test_the_curve_and_its_paired_gains() -> None:
     assert [(p.x, round(p.y.value, 9)) for p in gain.series[0].points] == [(16, 0.3), (32, 0.6), (64, 0.6)]
     assert curve.is_log
     assert curve.x_title == "frames asked for (delivered: 8, 16, 32, 64)"
-    # Paired: the gain from 32 to 64 is nothing in every question, and known to be.
+    # Paired: the gain from 32 to 64 is nothing in every question; of 100 videos, 1 - 0.025 ** (1 / 100) may
+    # still be of another kind.
     last = estimate(found, "frames", "64", "step")
-    assert (last.low, last.high) == (0.0, 0.0)
+    assert (last.low, last.high) == pytest.approx((-0.0362, 0.0362), abs=1e-4)
 
 
 def test_a_plateau_is_marked_where_it_begins() -> None:

@@ -236,15 +236,15 @@ def test_every_figure_has_an_interval_with_its_videos() -> None:
     for estimate in (v for v in estimates if isinstance(v, Estimate)):
         assert estimate.low <= estimate.value <= estimate.high
         assert (estimate.n, estimate.n_clusters, estimate.level) == (200, 100, 0.95)
-        assert "bootstrap" in estimate.method
+        assert "clustered error" in estimate.method
 
 
-def test_few_videos_get_students_t() -> None:
+def test_few_videos_have_few_degrees_of_freedom() -> None:
     found = said(examined(mixed(leaks=4, picture=6, story=10)))
     for name in ("accuracy", "difference", "ratio"):
         estimate = sheet(found, "modality").value("text", name)
         assert isinstance(estimate, Estimate)
-        assert "t with 9 degrees" in estimate.method
+        assert "t with 9.0 degrees" in estimate.method
 
 
 def test_guessing_is_counted_out() -> None:

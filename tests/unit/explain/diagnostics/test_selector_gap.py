@@ -376,8 +376,8 @@ def test_shares_end_at_nothing_and_everything_and_gaps_do_not() -> None:
     items = [item(n, kind="odd" if n % 2 else "even") for n in range(20)]
     found = said(examined(items, shown, fuser))
     recall = estimate(found, "recall", PLAN, "recall")
-    assert (recall.value, recall.high) == (0.95, 1.0)
-    assert recall.low > 0
+    assert recall.value == 0.95
+    assert 0.5 < recall.low < recall.high < 1
     gap = estimate(found, "selector-gap:kind", "even", "retrieval:plan")
     assert gap.value == 0.1
     assert gap.low < 0

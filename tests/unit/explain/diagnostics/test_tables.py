@@ -69,11 +69,12 @@ def compared(*rows: Finding | Failed, n_choices: int = 2) -> SideBySide[Finding]
 
 def test_a_share_has_no_interval_beyond_0_and_1():
     few = figures().mean(np.array([1.0, 0.0, 0.0, 0.0]), items(4))
-    # 0.25 with a clustered error of 0.25 and 3 degrees of freedom: 0.25 - 3.18 * 0.25 is below 0.
-    assert (few.value, few.low) == (0.25, 0.0)
-    assert 0.99 < few.high <= 1.0
+    # 0.25 with a clustered error of 0.25 and 3 degrees of freedom: 0.25 - 3.18 * 0.25 would be below 0.
+    assert few.value == 0.25
+    assert 0 < few.low < 0.01
+    assert 0.9 < few.high < 1
     many = figures().mean(np.array([0.0, 1.0, 1.0, 1.0]), items(4))
-    assert many.high == 1.0
+    assert (many.low, many.high) == pytest.approx((1 - few.high, 1 - few.low))
 
 
 def test_what_is_no_share_keeps_its_interval():
@@ -83,7 +84,8 @@ def test_what_is_no_share_keeps_its_interval():
 
 def test_other_bounds_cut_the_interval_too():
     frames = figures().mean(np.array([1.0, 16.0, 1.0]), items(3), bounds=(1.0, 16.0))
-    assert (frames.low, frames.high) == (1.0, 16.0)
+    assert 1 < frames.low < 1.1
+    assert 15 < frames.high < 16
 
 
 def test_one_video_has_no_interval_to_cut():

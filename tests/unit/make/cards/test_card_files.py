@@ -80,13 +80,13 @@ def test_a_bad_line_is_left_out_and_named(tmp_path, line, told):
 @pytest.mark.parametrize(
     ("content", "told"),
     [
-        ("track_id,kind\nt1,A\n", "lacks the column 'text'"),
-        ("track_id,kind,text,shoe\nt1,A,x,y\n", "unknown column 'shoe'"),
+        ("track_id,kind\nt1,A\n", "no column text"),
+        ("track_id,kind,text,shoe\nt1,A,x,y\n", "'shoe': unknown column"),
         ("track_id,kind,text\n", "holds no card"),
-        ("", "lacks the column"),
-        ("track_id,kind,text\nt1,A\n", "not as many fields"),
-        ("track_id,kind,text\nt1,A,x,y\n", "not as many fields"),
-        ('track_id,kind,text\nt1,A,"x\n', "no CSV"),
+        ("", "holds no card"),
+        ("track_id,kind,text\nt1,A\n", "2 cells found; expected 3"),
+        ("track_id,kind,text\nt1,A,x,y\n", "4 cells found; expected 3"),
+        ('track_id,kind,text\nt1,A,"x\n', "expected quotes in pairs"),
         ("track_id,kind,text,frames\nt1,A,x,four\n", "frames"),
     ],
 )

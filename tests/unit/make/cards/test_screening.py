@@ -2,7 +2,7 @@
 
 import pytest
 
-from vidence.make.cards.screening import LeakRule, jaccard, leakage
+from vidence.make.cards.screening import jaccard, leakage
 
 
 def test_words_are_counted_in_two_ways():
@@ -35,7 +35,7 @@ def test_case_and_possession_only_count_as_written():
     ],
 )
 def test_a_leak_is_likeness_or_appearance_that_is_said_again(a, b, is_leak):
-    assert LeakRule().is_leak(leakage(a, b)) is is_leak
+    assert leakage(a, b).is_leak() is is_leak
 
 
 def test_the_limit_itself_is_allowed():
@@ -44,8 +44,8 @@ def test_the_limit_itself_is_allowed():
     b = " ".join(f"b{i}" for i in range(8)) + " x y z"
     found = leakage(a, b)
     assert found.content == pytest.approx(0.15)
-    assert not LeakRule().is_leak(found)
-    assert LeakRule(limit=0.149).is_leak(found)
+    assert not found.is_leak()
+    assert found.is_leak(0.149)
 
 
 def test_nothing_is_like_nothing():

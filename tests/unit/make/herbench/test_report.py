@@ -62,10 +62,8 @@ def page(questions: list[Question], tmp_path) -> str:
         [(VideoState(source=SOURCE, material=Material(source=VIDEO)), None)],
         questions,
         pictures=PictureFolder(tmp_path),
-        facts=PageFacts(
-            title="a <set>", maker="herbench", sentences=["Said."], settings=[("Set", [("k", "<v>")])]
-        ),
         rng=np.random.default_rng(0),
+        facts=PageFacts(title="a <set>", sentences=["Said."], settings=[("Set", [("k", "<v>")])]),
     )
 
 

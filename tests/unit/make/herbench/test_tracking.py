@@ -10,7 +10,8 @@ from subjects import drawn_street as street
 from subjects.tracks import shots, things
 from vidence import catalog
 from vidence.make.herbench.config import TrackingRules
-from vidence.make.herbench.tracking import BOXES, TRACKS, Boxes, find_tracks
+from vidence.make.herbench.tracking import Boxes, Tracks, find_tracks
+from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.kept_video import kept_video
 from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings
@@ -71,12 +72,13 @@ def test_limbs_go_where_the_detector_finds_such(video):
 
 def test_what_the_detector_is_like_is_kept_with_its_boxes():
     one = replace(seen((range(3), 10, (20, 50))), finds_parts=True)
-    data = BOXES.encode(one)
-    assert BOXES.decode(data).finds_parts
+    boxes = Stage(name="boxes", kind=Boxes)
+    data = boxes.encode(one)
+    assert boxes.decode(data).finds_parts
     silent = json.loads(data)
     del silent["finds_parts"]
     with pytest.raises(ValueError, match="finds_parts"):
-        BOXES.decode(json.dumps(silent).encode())
+        boxes.decode(json.dumps(silent).encode())
 
 
 def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(video):
@@ -88,6 +90,7 @@ def test_a_track_that_changes_the_person_is_among_the_others_and_looks_are_kept(
     assert [(t.track_id, t.boxes_px[0, 0]) for t in made.video.others] == [("1", 140)]
     assert [d.reason for d in made.dropped if d.what == "1"] == ["changes-person"]
     assert made.chosen == ("2",)
-    again = TRACKS.decode(TRACKS.encode(made))
+    tracks = Stage(name="tracks", kind=Tracks)
+    again = tracks.decode(tracks.encode(made))
     assert again.video.looks["2"].tolist() == [0, 1, 0]
     assert again.video.looks.keys() == made.video.looks.keys() == {"1", "2"}

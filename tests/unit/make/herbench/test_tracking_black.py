@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from vidence.make.herbench.tracking import TRACKS
+from subjects.tracks import ways
+from vidence.make.herbench.tracking import Tracks
 from vidence.make.makers import herbench
+from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.session import BuildContext, MakeOverrides
-from vidence.make.tasks.people import ways
 from videos import edited
 
 CONFIG = """
@@ -54,7 +55,7 @@ def test_tracks_are_kept_with_the_shots_and_nobody_leaves_into_black(folder):
     out = folder / "out"
     herbench.create().make(folder / "config.toml", out=out, overrides=MakeOverrides(), context=context)
     (kept,) = (out / "stages" / "tracks").iterdir()
-    video = TRACKS.decode(kept.read_bytes()).video
+    video = Stage(name="tracks", kind=Tracks).decode(kept.read_bytes()).video
     assert [(shot.first_frame, shot.clear_frame, shot.last_frame) for shot in video.shots] == [
         (first, first, last) for first, last in PICTURES
     ]

@@ -80,7 +80,7 @@ def test_a_condition_differs_from_the_base_in_its_factor_alone():
         ("[vary]\nscrambling = ['some']\n", "setting of the stimulus cannot be read"),
         ("[ask]\nmodel = 'x'\n", "Did you mean 'models'"),
         ("[ask]\nmodels = []\n", "at least one model"),
-        ("[ask.wishes]\nlimit = 3\n", "ask.wishes is called ask.overrides now"),
+        ("[ask.wishes]\nlimit = 3\n", "no setting 'ask.wishes'.*overrides"),
         ("[motions]\nn_each = 0\n", "above 0"),
         ("[stimulus]\nwidth = 3\n", "no setting 'width'"),
         ("vary = 3\n", "vary"),

@@ -273,3 +273,9 @@ def test_without_pyarrow_the_message_says_what_to_do(tmp_path: Path, monkeypatch
     (tmp_path / "log.parquet").write_bytes(b"PAR1")
     with pytest.raises(UsageError, match=r"vidence\[build\]"):
         reader("hd-epic").read(tmp_path / "log.parquet")
+
+
+def test_blank_lines_of_a_table_are_no_rows(tmp_path: Path) -> None:
+    log = read("plain", tmp_path / "log.csv", f"\n{PLAIN}\nv,1,2,take cup,take,cup\n,,,,,\n")
+    assert len(log.events["v"]) == 1
+    assert not log.problems

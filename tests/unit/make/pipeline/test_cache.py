@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Flow
 from vidence.errors import MediaError, StoreError
-from vidence.make.pipeline.cache import ArtifactCache, Codec, FlowUnit, Stage, Unit, digest_of
+from vidence.make.pipeline.cache import ArtifactCache, FlowUnit, Stage, Unit, digest_of
 from vidence.make.pipeline.session import BuildContext, MakeOverrides, Session
 from vidence.records import Failed, Prompt, Record, Reply, TextPart
 
@@ -22,11 +22,8 @@ class Thing(Record):
     n: int = 0
 
 
-CODEC = Codec(Thing)
-
-
 def stage(name: str = "cards", **more: object) -> Stage[Thing]:
-    return Stage(name=name, codec=CODEC, **more)
+    return Stage(name=name, kind=Thing, **more)
 
 
 class Maker:
@@ -134,7 +131,7 @@ class Answers:
     def __init__(self, *, broken: str = "") -> None:
         self.broken = broken
 
-    def ask(self, flows, *, model=""):
+    def run(self, flows, *, model=""):
         found = {}
         for name, flow in flows.items():
             wanted = next(flow)
@@ -175,18 +172,18 @@ class Grid:
 
 
 def test_arrays_are_kept_with_their_type_and_shape():
-    codec = Codec(Grid)
+    grids = Stage(name="grids", kind=Grid)
     grid = Grid(np.zeros((0, 4), np.float32), {"a": np.arange(6).reshape(2, 3)[:, ::2]})
-    data = codec.encode(grid)
-    again = codec.decode(data)
+    data = grids.encode(grid)
+    again = grids.decode(data)
     assert again.cells.dtype == np.float32
     assert again.cells.shape == (0, 4)
     assert again.named["a"].tolist() == [[0, 2], [3, 5]]
-    assert codec.encode(again) == data
+    assert grids.encode(again) == data
     with pytest.raises(ValueError, match="no array"):
-        codec.decode(data.replace(b'"cells":"e', b'"cells":"f'))
+        grids.decode(data.replace(b'"cells":"e', b'"cells":"f'))
     with pytest.raises(TypeError, match="no form in the artifact cache"):
-        Codec(Thing).encode(Thing(name=object()))
+        stage().encode(Thing(name=object()))
 
 
 @given(st.dictionaries(st.text(max_size=8), st.text(max_size=8), max_size=5))

@@ -34,7 +34,7 @@ from vidence.make.planted.planted_making import make_planted
 out = Path(sys.argv[1])
 context = BuildContext(cache_root=out / "cache", memory=out / "replies.sqlite")
 made = make_planted(out / "made", seed=7, context=context)
-lights = make_lights(out / "lights", context=context)
+lights = make_lights(out / "lights")
 print(json.dumps({"n": len(made.held), "lights": {k: str(v) for k, v in lights.items()}}))
 """
 
@@ -108,8 +108,8 @@ def test_the_section_shows_plan_account_and_evidence(made):
     for line in shown_rows(tables["made counts"]):
         low, *high = (int(n) for n in line.cells[3].text.split(" to "))
         assert low <= line.cells[2].value <= (high[0] if high else low)
-    assert len(section.pictures) == 3
-    assert all("(right)" in " ".join(picture.lines) for picture in section.pictures[1:])
+    assert made.page.is_file()
+    assert "made/made/report.html" in section.paragraphs[0]
 
 
 def test_the_clips_of_lights_are_the_same_in_all_versions(without):
@@ -118,7 +118,7 @@ def test_the_clips_of_lights_are_the_same_in_all_versions(without):
     ids = {name: [line.split(",")[0] for line in lines] for name, lines in rows.items()}
     assert ids["clean"] == ids["scrambled"] == ids["noisy"]
     assert len(ids["clean"]) == 1 + 32
-    films = {name: (Path(path) / "clips" / "walk-0.mp4").read_bytes() for name, path in folders.items()}
+    films = {name: (Path(path) / "clips" / "walk-01.mp4").read_bytes() for name, path in folders.items()}
     assert len(set(films.values())) == 3
 
 

@@ -290,3 +290,14 @@ def test_what_is_looked_at_in_any_case_says_nothing_about_the_rest():
 def test_rules_that_make_no_sense_are_refused(rules, said):
     with pytest.raises(msgspec.ValidationError, match=said):
         msgspec.convert(rules, ReviewRules)
+
+
+def test_a_line_with_half_a_quote_is_named(drawn, tmp_path):
+    def edit(rows):
+        rows[0] |= {"note": "half"}
+        return rows
+
+    path = filled(drawn, tmp_path / "a.csv", edit)
+    path.write_bytes(path.read_bytes().replace(b"half", b'"half" a'))
+    with pytest.raises(DataError, match="expected quotes in pairs"):
+        read_csv(path, drawn.rows)

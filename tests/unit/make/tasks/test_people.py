@@ -7,12 +7,11 @@ import msgspec
 import numpy as np
 import pytest
 
-from subjects.tracks import track, video, walk
+from subjects.tracks import track, video, walk, ways
 from vidence.catalog import Spec, create
 from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.material import Card, Corpus, Draft, Dropped, Material, VideoSource
 from vidence.make.tasks.paths import SHAPES, moves, region_of, shape_of
-from vidence.make.tasks.people import ways
 from vidence.seeing.tracks import Track, TrackedVideo
 
 SOURCE = VideoSource(

@@ -5,15 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from subjects.tracks import shots, track, video, walk
+from subjects.tracks import is_inside, shots, track, video, walk, ways
 from vidence.catalog import Spec, create
 from vidence.errors import DataError
-from vidence.make.herbench.tracking import TRACKS, Tracks
+from vidence.make.herbench.tracking import Tracks
+from vidence.make.pipeline.cache import Stage
 from vidence.make.pipeline.material import Card, Corpus, Draft, Material, VideoSource
-from vidence.make.tasks.people import is_inside, ways
 from vidence.seeing.cleaning import FilterSettings
 from vidence.seeing.refine import RefineSettings, refine
-from vidence.seeing.tracks import ShotFrames, Track, TrackedVideo
+from vidence.seeing.tracks import Span, Track, TrackedVideo
 
 SOURCE = VideoSource(
     video_id="v", path="v.mp4", n_frames=400, fps=10.0, duration_s=40.0, width_px=1000, height_px=800
@@ -89,9 +89,9 @@ class TestCuts:
 
 # Black until frame 9, then a shot; black from 101 to 120; a dissolve from 250 to 269; black from 380 on.
 BLACK = (
-    ShotFrames(first_frame=10, clear_frame=10, last_frame=100),
-    ShotFrames(first_frame=121, clear_frame=121, last_frame=250),
-    ShotFrames(first_frame=251, clear_frame=270, last_frame=379),
+    Span(first_frame=10, last_frame=100),
+    Span(first_frame=121, last_frame=250),
+    Span(first_frame=251, n_mixed=19, last_frame=379),
 )
 
 
@@ -129,7 +129,7 @@ class TestBlackAndMixedFrames:
         assert at_cut == tuple(way == "unclear" for way in expected)
 
     def test_a_picture_that_comes_up_at_the_beginning_of_the_video_is_its_start(self):
-        whole = (ShotFrames(first_frame=0, clear_frame=20, last_frame=399),)
+        whole = (Span(first_frame=0, n_mixed=20, last_frame=399),)
         who = across("a", first=12, last=399)
         assert ways(who, replace(video([who]), shots=whole), unclear_s=0.5) == ("stayed", "stayed")
 
@@ -235,12 +235,13 @@ class TestOthers:
 def test_tracks_are_kept_with_cuts_and_others():
     quick = across("quick", first=30, last=45)
     tracked = replace(video(TestOthers.WALKERS), others=(quick,), shots=shots(99, 200))
-    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"), scores={"w1": 2.0})
-    again = TRACKS.decode(TRACKS.encode(value)).video
+    value = Tracks(video=tracked, chosen=("w1",), raw_ids=("w1", "x"))
+    tracks = Stage(name="tracks", kind=Tracks)
+    again = tracks.decode(tracks.encode(value)).video
     assert [t.track_id for t in again.tracks] == ["w0", "w1", "w2", "w3", "w4"]
     assert again.cuts == (99, 200)
     black = replace(value, video=replace(tracked, shots=BLACK))
-    assert TRACKS.decode(TRACKS.encode(black)).video.shots == BLACK
+    assert tracks.decode(tracks.encode(black)).video.shots == BLACK
     (other,) = again.others
     assert other.track_id == "quick"
     assert np.array_equal(other.boxes_px, quick.boxes_px)

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from vidence.make.pipeline.material import Card
-from vidence.make.tasks.written import NotWritten, Request, Written, leak_in, read_question
+from vidence.make.tasks.written import Request, Written, leak_in, read_question
+from vidence.make.writing.writer import Objection
 
 GOOD = {
     "possible": True,
@@ -39,7 +40,7 @@ def said(**other: object) -> str:
 )
 def test_replies_that_cannot_be_used(text: str, problem: str) -> None:
     read = read_question(text)
-    assert isinstance(read, NotWritten)
+    assert isinstance(read, Objection)
     assert read.reason == "unreadable"
     assert problem in read.detail
 

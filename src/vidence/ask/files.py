@@ -1,0 +1,351 @@
+"""Files of questions and replies: unpacked, taken apart into rows, each row read as what it should be."""
+
+import csv
+import difflib
+import gzip
+import hashlib
+import io
+import re
+import sys
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_type_hints
+
+import msgspec
+
+from vidence.errors import DataError
+from vidence.records import Evidence, Item, Media, Provenance
+
+ValueT = TypeVar("ValueT")
+
+_BYTE_POSITION = re.compile(r"\(byte (\d+)\)")
+_BOM = b"\xef\xbb\xbf"
+_GZIP = b"\x1f\x8b"
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+_NOT_UTF_8 = re.compile("[\udc80-\udcff]")
+
+# What stands inside a question, under the same names in every format of ours.
+_RECORDS: Mapping[str, type] = {"media": Media, "evidence": Evidence, "provenance": Provenance}
+_PLACE = re.compile(r"(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?", re.DOTALL)
+_UNKNOWN = re.compile(r"Object contains unknown field `(?P<name>.*)`", re.DOTALL)
+_REQUIRED = re.compile(r"Object missing required field `(?P<name>.*)`")
+# Choices and answers may be written as numbers; they are texts.
+_TEXT_FIELD = re.compile(r"choices|options|answer|answer_text|answer_choice(?:_\d)?")
+_NUMBER_FOR_TEXT = re.compile(
+    r"Expected `str(?: \| null)?`, got `(?:int|float)`"
+    rf" - at `\$\.(?:{_TEXT_FIELD.pattern})(?:\[\.\.\.\]|\[\d+\])?`"
+)
+_JSON_NUMBER = re.compile(rb"-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+
+
+class FieldError(DataError):
+    """A row cannot be used: the field, and what is wrong with it and what would be right."""
+
+    def __init__(self, field: str, reason: str) -> None:
+        super().__init__(field, reason)
+        self.field = field
+        self.reason = reason
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """A file; `content` are its bytes, unpacked and without a byte order mark."""
+
+    path: Path
+    content: bytes
+
+    @cached_property
+    def content_hash(self) -> str:
+        """SHA-256 of the content, the same for the plain and the gzipped file."""
+        return hashlib.sha256(self.content).hexdigest()
+
+    @property
+    def ending(self) -> str:
+        """The ending of the name without ``.gz``, in lower case: ``.csv``."""
+        return ending_of(self.path)
+
+
+def ending_of(path: Path) -> str:
+    """The ending of a file's name without ``.gz``, in lower case."""
+    return Path(path.name.removesuffix(".gz")).suffix.lower()
+
+
+def read(path: Path, *, what: str = "questions") -> DataFile:
+    """Read a file, unpacked where it is gzipped.
+
+    Args:
+        path: the file.
+        what: what should be in it, for messages.
+
+    Raises:
+        DataError: it cannot be read or unpacked, is empty, or is UTF-16.
+    """
+    try:
+        content = path.read_bytes()
+        if path.suffix == ".gz" or content.startswith(_GZIP):
+            content = gzip.decompress(content)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise DataError(
+            f"{path} cannot be unpacked ({error}); expected a complete gzip file: copy or download it again"
+        ) from error
+    except OSError as error:
+        raise DataError(f"{path} cannot be read ({error.strerror}); check the path and its rights") from error
+    if content.startswith(_UTF_16):
+        raise DataError(f"{path} is written in UTF-16; expected UTF-8: save it again with that encoding")
+    content = content.removeprefix(_BOM)
+    if not content.strip():
+        raise DataError(f"{path} is empty; expected {what}: check that the file was written completely")
+    return DataFile(path, content)
+
+
+# --------------------------------------------------------------------------- its rows
+
+
+def elements(file: DataFile) -> Iterator[tuple[str, bytes]]:
+    """The objects of a JSON list, each undecoded and with the line on which it starts.
+
+    Where the whole list stands on one line, its number is followed by ``(entry N)``, from 1.
+
+    Raises:
+        DataError: the file is not one JSON list.
+    """
+    content = file.content
+    try:
+        raws = msgspec.json.decode(content, type=list[msgspec.Raw])
+    except msgspec.ValidationError as error:
+        raise DataError(f"{file.path} is not a list ({error}); expected a JSON list of questions") from error
+    except msgspec.DecodeError as error:
+        found = _BYTE_POSITION.search(str(error))
+        where = len(content) if found is None else int(found[1])
+        line = content.count(b"\n", 0, where) + 1
+        raise DataError(
+            f"{file.path}:{line}: {error}; expected one JSON list: mend that line, or download the file again"
+        ) from error
+    line, position = 1, 0
+    is_one_line = b"\n" not in content.strip()
+    for number, raw in enumerate(raws, 1):
+        element = bytes(raw)
+        start = content.index(element, position)
+        line += content.count(b"\n", position, start)
+        position = start
+        yield f"{line} (entry {number})" if is_one_line else str(line), element
+        line += element.count(b"\n")
+        position += len(element)
+
+
+def lines(file: DataFile) -> Iterator[tuple[str, bytes]]:
+    """The lines of a file that are not blank, with their numbers, from 1."""
+    for number, line in enumerate(file.content.splitlines(), 1):
+        if line.strip():
+            yield str(number), line
+
+
+def objects(file: DataFile) -> Iterator[tuple[str, bytes]]:
+    """The objects of a file that is one JSON list, or that has one object on each line.
+
+    Raises:
+        DataError: the file begins like a JSON list and is not one.
+    """
+    return elements(file) if file.content.lstrip()[:1] == b"[" else lines(file)
+
+
+def csv_rows(
+    file: DataFile,
+    *,
+    needed: Sequence[str] = (),
+    known: Sequence[str] | None = None,
+    more: re.Pattern[str] | None = None,
+    delimiters: str = ",",
+    is_verbatim: bool = False,
+) -> list[tuple[str, dict[str, str] | FieldError]]:
+    """The rows of a CSV file by column, each with the line on which it starts, or what is wrong with it.
+
+    Args:
+        file: the file; its first line names the columns.
+        needed: columns that must be there.
+        known: all columns that there may be; None for any.
+        more: names that a column may have, too.
+        delimiters: the one that the first line has most of splits all lines.
+        is_verbatim: whether blanks around a cell belong to it.
+
+    Raises:
+        DataError: the header names a column that is not known, or twice, or not the needed ones.
+    """
+    text = file.content.decode("utf-8", errors="surrogateescape")
+    first_line = text.lstrip().partition("\n")[0]
+    before = csv.field_size_limit(sys.maxsize)  # Python's own limit is 131,072 characters
+    try:
+        found = list(_cells(text, delimiter=max(delimiters, key=first_line.count)))
+    finally:
+        csv.field_size_limit(before)
+    header: list[str] = []
+    rows: list[tuple[str, dict[str, str] | FieldError]] = []
+    for line, cells in found:
+        if isinstance(cells, FieldError):
+            rows.append((line, cells))
+            continue
+        bare = [cell.strip() for cell in cells]
+        read = cells if is_verbatim else bare
+        if header and any(read):
+            rows.append((line, _row(header, read)))
+        elif not header and any(bare):
+            header = bare
+            _check_header(header, f"{file.path}:{line}", needed=needed, known=known, more=more)
+    return rows
+
+
+def _cells(text: str, *, delimiter: str) -> Iterator[tuple[str, list[str] | FieldError]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        line = str(reader.line_num + 1)
+        try:
+            cells = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            reason = f"{error}; expected quotes in pairs, doubled inside a quoted cell"
+            yield line, FieldError("CSV", reason)
+        else:
+            yield line, cells
+
+
+def _row(header: Sequence[str], cells: Sequence[str]) -> dict[str, str] | FieldError:
+    row = dict(zip(header, cells, strict=False))
+    if bad := next((name for name, cell in row.items() if _NOT_UTF_8.search(cell)), None):
+        return FieldError(bad, "not UTF-8; save the file as UTF-8")
+    if len(cells) != len(header):
+        return FieldError("CSV", f"{len(cells)} cells found; expected {len(header)}, one for each column")
+    return row
+
+
+def _check_header(
+    header: Sequence[str],
+    where: str,
+    *,
+    needed: Sequence[str],
+    known: Sequence[str] | None,
+    more: re.Pattern[str] | None,
+) -> None:
+    for column in header:
+        if header.count(column) > 1:
+            raise DataError(f"{where}: the column {column!r} is there twice; expected each column once")
+        if known is not None and column not in known and not (more and more.fullmatch(column)):
+            raise DataError(f"{where}: {column!r}: unknown column;{near(column, known)}")
+    if absent := [name for name in needed if name not in header]:
+        raise DataError(
+            f"{where}: no column {' and '.join(absent)}; expected a first line that names the columns, "
+            f"with at least {', '.join(needed)}"
+        )
+
+
+def near(name: str, known: Collection[str]) -> str:
+    """The nearest known name to one that is not known, and all of them, for messages."""
+    found = difflib.get_close_matches(name, known, n=1)
+    hint = f" did you mean {found[0]!r}?" if found else ""
+    return f"{hint} known: {', '.join(known)}"
+
+
+def usable(row: ValueT | FieldError) -> ValueT:
+    """The row.
+
+    Raises:
+        FieldError: it is none.
+    """
+    if isinstance(row, FieldError):
+        raise row
+    return row
+
+
+# --------------------------------------------------------------------------- one row
+
+
+def decoded(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
+    """One object with the decoder of its type.
+
+    Raises:
+        FieldError: it is none of that type.
+    """
+    try:
+        return decoder.decode(line)
+    except UnicodeDecodeError as error:
+        raise FieldError("encoding", f"not UTF-8 ({error.reason}); save the file as UTF-8") from error
+    except msgspec.ValidationError as error:
+        if _NUMBER_FOR_TEXT.fullmatch(str(error)):
+            return _decoded_with_texts(line, decoder)
+        raise explained(error, record=decoder.type) from error
+    except msgspec.DecodeError as error:
+        raise FieldError("JSON", f"{error}; expected one JSON object") from error
+
+
+def _decoded_with_texts(line: bytes, decoder: msgspec.json.Decoder[ValueT]) -> ValueT:
+    """Read an object whose choices or answer have numbers, each as the text that is written there."""
+    fields = msgspec.json.decode(line, type=dict[str, msgspec.Raw])
+    for name, raw in fields.items():
+        if _TEXT_FIELD.fullmatch(name):
+            fields[name] = msgspec.Raw(numbers_as_texts(bytes(raw)))
+    try:
+        return decoder.decode(msgspec.json.encode(fields))
+    except msgspec.ValidationError as error:
+        raise explained(error, record=decoder.type) from error
+
+
+def numbers_as_texts(value: bytes) -> bytes:
+    """A JSON value whose numbers (itself, or in a list or object) are texts, written as they were.
+
+    >>> numbers_as_texts(b'["two", 2, 1.50]')
+    b'["two","2","1.50"]'
+    """
+    value = value.strip()
+    if _JSON_NUMBER.fullmatch(value):
+        return b'"' + value + b'"'
+    if value.startswith(b"["):
+        parts = msgspec.json.decode(value, type=list[msgspec.Raw])
+        return b"[" + b",".join(numbers_as_texts(bytes(part)) for part in parts) + b"]"
+    if value.startswith(b"{"):
+        members = msgspec.json.decode(value, type=dict[str, msgspec.Raw])
+        texts = {name: msgspec.Raw(numbers_as_texts(bytes(part))) for name, part in members.items()}
+        return msgspec.json.encode(texts)
+    return value
+
+
+def text_of(line: bytes, field: str) -> str:
+    """The text of one field of an object that cannot be used otherwise; empty where it cannot be read.
+
+    It tells which question a message is about.
+    """
+    try:
+        value = msgspec.json.decode(line, type=dict[str, Any]).get(field)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return ""
+    return value if isinstance(value, str) else ""
+
+
+def explained(error: msgspec.ValidationError, *, record: type = Item) -> FieldError:
+    """Which field is wrong, and how; an unknown field with the nearest known name.
+
+    `record` is what the object should have been.
+    """
+    place = _PLACE.fullmatch(str(error))
+    what, path = (str(error), "") if place is None else (place["what"], place["path"] or "")
+    prefix = f"{path}." if path else ""
+    owner = _RECORDS.get(path.partition("[")[0].partition(".")[0], record)
+    if unknown := _UNKNOWN.fullmatch(what):
+        known = [field.name for field in msgspec.structs.fields(owner)]
+        return FieldError(prefix + unknown["name"], f"unknown field;{near(unknown['name'], known)}")
+    if required := _REQUIRED.fullmatch(what):
+        return FieldError(prefix + required["name"], "absent; this field is required")
+    if path.startswith("tags"):
+        return FieldError("tags", f"{what}; the value of every tag is a text: put it in quotes")
+    hint = ""
+    if what.startswith("Invalid enum value"):
+        allowed = get_args(get_type_hints(owner if "." in path else record).get(path.rpartition(".")[2]))
+        hint = f"; expected {' or '.join(allowed)}" if allowed else ""
+    elif path and what.startswith("Expected `str`"):
+        hint = "; put it in quotes"
+    return FieldError(path or "JSON", what + hint)

@@ -1,0 +1,80 @@
+"""The most likely choice letter, by the log-probabilities stored with the reply; its words are not read."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from vidence.ask.scoring.letters import LetterScorer
+from vidence.errors import UsageError
+from vidence.records import Answered, Item, Outcome, Reply, Unreadable
+from vidence.text import refusal_in
+
+NAME = "logp"
+RULE = "choice-logps/first-token"
+
+
+def letter_probabilities(logps: Mapping[str, float] | None, letters: Sequence[str]) -> dict[str, float]:
+    """How likely each reported choice letter is among those reported; empty where none of them was.
+
+    Letters that the model did not report are left out, so that the others are at most a little too likely.
+
+    Args:
+        logps: natural-log probabilities at the first position of the answer (`Reply.choice_logps`).
+        letters: the letters of the choices.
+
+    >>> letter_probabilities({"A": -1.0, "B": -1.0, "Z": -0.1}, ("A", "B", "C"))
+    {'A': 0.5, 'B': 0.5}
+    """
+    known = {letter: logp for letter in letters if (logp := (logps or {}).get(letter, -math.inf)) > -math.inf}
+    if not known:
+        return {}
+    most = max(known.values())
+    shares = {letter: math.exp(logp - most) for letter, logp in known.items()}
+    return {letter: share / sum(shares.values()) for letter, share in shares.items()}
+
+
+def read_logps(item: Item, reply: Reply) -> Answered | Unreadable:
+    """The letter with the highest stored log-probability; why there is none otherwise."""
+    if reply.choice_logps is None:
+        return Unreadable(
+            reason="no log-probabilities of choice letters are stored with the reply; ask with --choice-logps"
+        )
+    likely = letter_probabilities(reply.choice_logps, item.letters)
+    if not likely:
+        return Unreadable(reason="the model reported a log-probability of none of the choice letters")
+    most = max(likely.values())
+    first, *others = (letter for letter, share in likely.items() if share == most)
+    if others:
+        return Unreadable(reason=f"the letters {', '.join((first, *others))} are equally likely")
+    return Answered(answer=first, rule=RULE)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogpScorer(LetterScorer):
+    """A `contracts.Scorer` that reads stored log-probabilities in place of words.
+
+    It is not set beside the parsers of words in a report (`reads_letters` is False), since most runs store no
+    log-probabilities.
+    """
+
+    def read(self, item: Item, reply: Reply) -> Outcome:
+        """The most likely letter, or why there is none.
+
+        Raises:
+            UsageError: the item has no choices.
+        """
+        if item.answer_kind != "choice":
+            raise UsageError(
+                f"parser {self.name!r} reads letters, but item {item.item_id!r} has an open answer; "
+                "use the parser 'needs-judge' for it"
+            )
+        return refusal_in(reply) or read_logps(item, reply)
+
+
+def _no_words(item: Item, text: str) -> Answered | Unreadable:
+    return Unreadable(reason="this parser reads log-probabilities and no words")
+
+
+def create() -> LogpScorer:
+    """The parser ``logp``."""
+    return LogpScorer(name=NAME, version=1, reads_letters=False, read_text=_no_words)
