@@ -47,7 +47,7 @@ def model_of(run: Run) -> SimulatedModel:
     spec = parse_spec(run.plan.model)
     for name in MODEL_NAMES:
         if spec.name == "phantom" and spec.argument == name:
-            given = {k: v for k, v in spec.options.items() if k in ("letter", "memory")}
+            given = {k: v for k, v in spec.options.items() if k in SimulatedModel.__struct_fields__}
             return msgspec.convert({"name": name, **given}, SimulatedModel, strict=False)
     raise DataError(f"{run.folder} asked {run.plan.model!r}; expected phantom: and one of {MODEL_NAMES}")
 

@@ -4,7 +4,7 @@
 they are given and the question in the words of the prompt, and know nothing else. With cards missing they
 name the largest choice that cannot be right (every card not seen adds 1 or more), or say that the answer
 cannot be told; so they are never right by luck, but for ``letter-biased``, which then always names its
-letter.
+letter, and for those with ``guess=``, which then guess as `vidence.ask.phantom.guessing` says.
 
 Log-probabilities, where asked for, are planted. With n letters and m of the cards not known::
 
@@ -17,13 +17,14 @@ Log-probabilities, where asked for, are planted. With n letters and m of the car
 So the log-probability of the right letter falls by ln(1.2 n) with each card that is missing, and the
 leave-one-out shares of k frames that show one needed card each are 1/k for ``fuser``. ``single``
 looks for one card only, so one frame has the whole share. A leaked answer counts as nothing missing.
+``noise=`` moves every logit, with every prompt anew.
 """
 
 import math
 import re
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from typing import Annotated, ClassVar, Final
+from typing import Annotated, ClassVar, Final, TypeAlias
 
 import anyio.to_thread
 import msgspec
@@ -33,11 +34,13 @@ from vidence.ask.models.images import pixels_of
 from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
+from vidence.ask.phantom.guessing import Guess, guessed, moved
 from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
+from vidence.errors import UsageError
 from vidence.records import ImagePart, Record, Reply
 
 VERSION = 1
@@ -52,6 +55,8 @@ _PLACEHOLDER = re.compile(
 _WANTS_STEPS = re.compile(r"\bsteps?\b|\breason\b", re.IGNORECASE)
 _CANNOT_TELL = "This cannot be told from what is shown."
 
+Share: TypeAlias = Annotated[float, Meta(ge=0, le=1)]
+
 
 class Settings(Record):
     """Options of ``phantom:`` models."""
@@ -61,12 +66,26 @@ class Settings(Record):
     name: Annotated[str, Meta(description="which simulated model")]
     letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
     memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
+    guess: Annotated[Guess, Meta(description="how to guess with cards missing; by default not at all")] = ""
+    stick: Annotated[
+        Share | None, Meta(description="chance that a guess is kept with one frame more; by default 1")
+    ] = None
+    noise: Annotated[float, Meta(ge=0, le=100, description="of log-probabilities, in nats")] = 0.0
 
     def __post_init__(self) -> None:
         """Refuse names that are not known, options of another model, and a letter that is none."""
         owners = {"letter": "letter-biased", "memory": "forgetful"}
         known = (*MODEL_NAMES, WRITER)
         check_rule(f"phantom:{self.name}", self, kind="simulated model", known=known, options=owners)
+        if self.guess and self.name in ("letter-biased", WRITER):
+            raise UsageError(f"phantom:{self.name} does not guess; leave out guess={self.guess}")
+        if self.stick is not None and self.guess not in ("letter", "text"):
+            raise UsageError(
+                f"phantom:{self.name}: stick={self.stick:g} is an option of guess=letter and guess=text; "
+                "name one of them"
+            )
+        if self.noise and self.name == WRITER:
+            raise UsageError(f"phantom:{WRITER} gives no log-probabilities; leave out noise={self.noise:g}")
 
 
 class _Belief(Record):
@@ -99,7 +118,9 @@ def _remembered(reader: SimulatedModel, asked: Asked, codes: Sequence[Payload]) 
     return dict(last[-reader.memory :] if reader.name == "forgetful" else last)
 
 
-def _believe(reader: SimulatedModel, asked: Asked, known: Mapping[str, int]) -> _Belief:
+def _believe(
+    reader: SimulatedModel, asked: Asked, known: Mapping[str, int], *, guess: str | None = None
+) -> _Belief:
     n_missing = 0 if asked.told is not None else len(asked.colours) - len(known)
     if n_missing == 0:
         number = sum(known.values()) if asked.told is None else asked.told
@@ -108,6 +129,8 @@ def _believe(reader: SimulatedModel, asked: Asked, known: Mapping[str, int]) -> 
     if reader.name == "letter-biased":
         letter = reader.letter if reader.letter in asked.choices else None
         return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=letter)
+    if guess is not None:
+        return _Belief(number=None, n_missing=n_missing, is_sure=False, letter=guess)
     least = sum(known.values()) + n_missing
     too_small = [choice for choice in asked.choices.values() if choice < least]
     letter = _letter_of(asked.choices, max(too_small)) if too_small else None
@@ -151,8 +174,7 @@ class PhantomModel(LocalModel):
     """
 
     def __init__(self, reader: SimulatedModel) -> None:
-        settings = {"letter-biased": f"?letter={reader.letter}", "forgetful": f"?memory={reader.memory}"}
-        self._name = f"phantom:{reader.name}{settings.get(reader.name, '')}"
+        self._name = _named(reader)
         self.identity = f"{self._name} v{VERSION}"
         self.reader = reader
         self._codes: OrderedDict[tuple[str, int], tuple[Payload, ...]] = OrderedDict()
@@ -170,9 +192,12 @@ class PhantomModel(LocalModel):
             return msgspec.structs.replace(said(_CANNOT_TELL, request), model=self._name)
         codes = await self._look(request)
         known = _remembered(self.reader, asked, codes)
-        belief = _believe(self.reader, asked, known)
+        shown = (*(_key(part)[0] for part in _images(request)), str(request.sample))
+        belief = _believe(self.reader, asked, known, guess=self._guess(request, asked, shown))
         wants_logps = request.sampling.want_choice_logps and asked.choices
         logps = _logps(belief, list(asked.choices)) if wants_logps else None
+        if logps and self.reader.noise:
+            logps = moved(logps, noise=self.reader.noise, shown=(prompt, *shown))
         number = None if belief.number is None else str(belief.number)
         answer = belief.letter if asked.choices else number
         closing = _CANNOT_TELL if answer is None else _closing(prompt, answer)
@@ -189,6 +214,17 @@ class PhantomModel(LocalModel):
         """Forget the codes of the images seen."""
         self._codes.clear()
 
+    def _guess(self, request: Request, asked: Asked, shown: Sequence[str]) -> str | None:
+        """The letter that it guesses where it does not know; None where it does not guess."""
+        return guessed(
+            self.reader.guess,
+            asked.choices,
+            question=asked.colours,
+            n_frames=sum(max(1, len(part.frames)) for part in _images(request)),
+            shown=shown,
+            stick=self.reader.stick,
+        )
+
     async def _look(self, request: Request) -> list[Payload]:
         """The codes in the images, in the order in which they are shown."""
         if self.reader.name == "blind":
@@ -204,6 +240,23 @@ class PhantomModel(LocalModel):
         while len(self._codes) > _REMEMBERED:
             self._codes.popitem(last=False)
         return [code for part in parts for code in found[part]]
+
+
+def _named(reader: SimulatedModel) -> str:
+    """The name of a model with all that decides its replies."""
+    options = {
+        "letter": reader.letter if reader.name == "letter-biased" else "",
+        "memory": str(reader.memory) if reader.name == "forgetful" else "",
+        "guess": reader.guess,
+        "stick": f"{reader.stick:g}" if reader.guess in ("letter", "text") else "",
+        "noise": f"{reader.noise:g}" if reader.noise else "",
+    }
+    told = "&".join(f"{key}={value}" for key, value in options.items() if value)
+    return f"phantom:{reader.name}{'?' if told else ''}{told}"
+
+
+def _images(request: Request) -> list[ImagePart]:
+    return [part for part in request.prompt.parts if isinstance(part, ImagePart)]
 
 
 def _key(part: ImagePart) -> tuple[str, int]:
@@ -263,5 +316,6 @@ def create(settings: Settings) -> PhantomModel | CardWriter:
     if settings.name == WRITER:
         return CardWriter()
     given = {"name": settings.name, "letter": settings.letter and settings.letter.upper()}
-    rule = {**given, "memory": settings.memory}
+    more = {"guess": settings.guess, "stick": settings.stick, "noise": settings.noise}
+    rule = {**given, "memory": settings.memory, **more}
     return PhantomModel(msgspec.convert({k: v for k, v in rule.items() if v is not None}, SimulatedModel))

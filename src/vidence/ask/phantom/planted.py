@@ -6,6 +6,7 @@ Nothing here looks at pixels, prompts or replies: it is the truth that a run is 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
+from vidence.ask.phantom.guessing import Guess
 from vidence.errors import DataError
 from vidence.records import Item, Record
 
@@ -24,12 +25,17 @@ class SimulatedModel(Record):
     * ``forgetful`` holds at most `memory` of the cards asked for, those seen last.
 
     All of them believe a question that gives its answer away. `letter` is used by ``letter-biased``,
-    `memory` by ``forgetful``.
+    `memory` by ``forgetful``. Where `guess` says how, all but ``letter-biased`` guess where they do not know,
+    and keep a guess with probability `stick` when a frame is added; see
+    `vidence.ask.phantom.guessing.guessed`. `noise` is that of the log-probabilities, in nats.
     """
 
     name: ModelName
     letter: str = "A"
     memory: int = 2
+    guess: Guess = ""
+    stick: float = 1.0
+    noise: float = 0.0
 
 
 def demand(item: Item) -> int:
@@ -62,6 +68,8 @@ def visible(item: Item, times_s: Sequence[float]) -> tuple[bool, ...]:
 
 def expected(model: SimulatedModel, item: Item, *, times_s: Sequence[float]) -> bool:
     """Whether the model must be right on the item when it is shown the frames at these times.
+
+    A model that guesses may be right where it need not be.
 
     Raises:
         DataError: this is no item of a phantom world.

@@ -361,3 +361,88 @@ def test_an_unknown_simulated_model_is_refused():
 def test_options_that_make_no_sense_are_refused(name: str, options: dict[str, str], words: str):
     with pytest.raises(UsageError, match=words):
         create(name, options)
+
+
+# ------------------------------------------------------------------ guessing, and noise
+
+
+def test_a_guesser_guesses_only_where_it_does_not_know():
+    for how in ("independent", "letter", "text"):
+        guesses = {"guess": how}
+        assert answer("fuser", ["red", "green", "blue"], options=guesses).text == "Answer: C"
+        said = {
+            answer(
+                "fuser", ["red"] * k, options=guesses | ({} if how == "independent" else {"stick": "0"})
+            ).text
+            for k in range(1, 30)
+        }
+        assert said == {f"Answer: {letter}" for letter in CHOICES}
+    assert answer("fuser", ["red"], options={"guess": "text"}, choices={}).text == (
+        "This cannot be told from what is shown."
+    )
+
+
+def test_a_guess_that_sticks_stays_with_every_number_of_frames():
+    said = {answer("blind", ["red"] * k, options={"guess": "letter"}).text for k in range(1, 9)}
+    assert len(said) == 1
+    turned = dict(zip(CHOICES, [*list(CHOICES.values())[2:], *list(CHOICES.values())[:2]], strict=True))
+    letters = {
+        answer("blind", ["red"], options={"guess": "letter"}, choices=one).text for one in (CHOICES, turned)
+    }
+    assert len(letters) == 1
+    texts = [
+        one[answer("blind", ["red"], options={"guess": "text"}, choices=one).text[-1]]
+        for one in (CHOICES, turned)
+    ]
+    assert texts[0] == texts[1]
+
+
+def test_a_leak_is_no_guess():
+    leaked = f"Somebody who has watched the video says that the answer is 20. {SUM}"
+    assert answer("blind", [], question=leaked, options={"guess": "text"}).text == "Answer: C"
+
+
+def test_noise_moves_log_probabilities_and_no_answer():
+    wanted = Sampling(want_choice_logps=True)
+    shown = ["red", "green", "blue"]
+    plain = answer("fuser", shown, sampling=wanted)
+    noisy = answer("fuser", shown, sampling=wanted, options={"noise": "0.3"})
+    assert plain.text == noisy.text
+    assert plain.choice_logps is not None
+    assert noisy.choice_logps is not None
+    assert sum(map(math.exp, noisy.choice_logps.values())) == pytest.approx(1)
+    moves = [noisy.choice_logps[a] - plain.choice_logps[a] for a in "ABCDE"]
+    assert 0.03 < float(np.std(moves)) < 0.9
+    again = answer("fuser", shown, sampling=wanted, options={"noise": "0.3"})
+    assert again.choice_logps == noisy.choice_logps
+    other = answer("fuser", [*shown, "grey"], sampling=wanted, options={"noise": "0.3"})
+    assert other.choice_logps != noisy.choice_logps
+
+
+def test_what_decides_the_replies_is_in_the_identity():
+    plain = create("fuser", {}).identity
+    assert plain == "phantom:fuser v1"
+    options = {"guess": "text", "stick": "0.8", "noise": "0.3"}
+    assert create("fuser", options).identity == "phantom:fuser?guess=text&stick=0.8&noise=0.3 v1"
+    assert create("fuser", {"guess": "independent"}).identity == "phantom:fuser?guess=independent v1"
+    assert create("forgetful", {"memory": "3", "guess": "letter"}).identity == (
+        "phantom:forgetful?memory=3&guess=letter&stick=1 v1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("fuser", {"guess": "luck"}, "expected one of"),
+        ("fuser", {"stick": "0.5"}, "stick=0.5 is an option of guess=letter and guess=text"),
+        ("fuser", {"guess": "independent", "stick": "0.5"}, "stick=0.5 is an option of"),
+        ("fuser", {"guess": "text", "stick": "1.5"}, "stick"),
+        ("fuser", {"noise": "-1"}, "noise"),
+        ("letter-biased", {"guess": "text"}, "phantom:letter-biased does not guess"),
+        ("writer", {"guess": "text"}, "phantom:writer does not guess"),
+        ("writer", {"noise": "1"}, "phantom:writer gives no log-probabilities"),
+    ],
+)
+def test_bad_guessers_are_refused(name: str, options: dict[str, str], message: str):
+    with pytest.raises(UsageError, match=message):
+        create(name, options)
