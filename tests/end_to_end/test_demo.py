@@ -19,8 +19,8 @@ from vidence.report.results import load_run
 MADE = r"made (\d+) questions.*?: (\d+) say.*?; (\d+) of (\d+) planted leaks"
 
 
-def open_and_load(name, folder):
-    return load_diagnosed(open_diagnostic(name, {}), folder, options={}, seed=0, level=0.95)
+def open_and_load(name, folder, **options):
+    return load_diagnosed(open_diagnostic(name, options), folder, options=options, seed=0, level=0.95)
 
 
 @pytest.fixture(scope="module")
@@ -116,6 +116,49 @@ def test_a_finding_that_differs_is_seen(demo):
     examined[first] = dataclasses.replace(examined[first], finding=failed)
     worse = beside_planted(dataclasses.replace(found, examined=tuple(examined)), load_run(folder))
     assert [one.n_different for one in worse] == [0, 0, 0, 0, 1, 0, 0, 0]
+
+
+def test_who_guesses_is_recovered_within_intervals(demo):
+    line, _ = demo
+    folder = line.folder / "out" / "runs" / "fuser-guessing"
+    found = open_and_load("mrfs", folder, mode="exhaustive")
+    (demanded,) = beside_planted(found, load_run(folder))
+    assert demanded.what == "demand with luck taken out"
+    assert demanded.is_drawn
+    assert demanded.is_recovered
+    # by the paper's definition luck makes the demand too small
+    luck = found.tables()["mrfs"].estimate("all", "mean")
+    assert luck.value < demanded.planted - 0.5
+    assert not dataclasses.replace(demanded, planted=demanded.found.high + 0.1).is_recovered
+    assert not dataclasses.replace(demanded, found=None).is_recovered
+    assert "In 1 more chance is planted, too" in why_section([demanded]).paragraphs[1]
+    first = next(i for i, one in enumerate(found.examined) if one.finding.mrfs)
+    examined = list(found.examined)
+    right = examined[first].finding.right | {16: False}
+    changed = msgspec.structs.replace(examined[first].finding, right=right)
+    examined[first] = dataclasses.replace(examined[first], finding=changed)
+    (bad,) = beside_planted(dataclasses.replace(found, examined=tuple(examined)), load_run(folder))
+    assert bad.n_different == 1
+    assert not bad.is_recovered
+
+
+def test_a_placebo_recovers_what_a_card_is_worth_and_that_noise_is_worth_nothing(demo):
+    line, _ = demo
+    runs = line.folder / "out" / "runs"
+    found = open_and_load("frame-shares", runs / "fuser-evidence-16", placebo="n")
+    (effect,) = beside_planted(found, load_run(runs / "fuser-evidence-16"))
+    assert not effect.is_drawn
+    assert effect.is_recovered
+    assert effect.n > 50
+    noisy = open_and_load("frame-shares", runs / "blind-noisy", placebo="n")
+    nothing, beyond = beside_planted(noisy, load_run(runs / "blind-noisy"))
+    assert nothing.planted == beyond.planted == 0
+    assert nothing.is_recovered
+    assert beyond.is_recovered
+    # noise alone would be read as resting on one frame
+    top = noisy.tables()["frame-shares"].estimate("all", "top")
+    even = noisy.tables()["frame-shares"].estimate("all", "even")
+    assert top.value > even.value + 0.25
 
 
 def test_a_sweep_is_told_by_the_runs_with_these_budgets(demo):

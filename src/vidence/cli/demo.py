@@ -11,6 +11,7 @@ from rich.console import Console
 
 from vidence.ask.phantom.plan import WorldSpec
 from vidence.ask.phantom.world import World, read_world, render
+from vidence.catalog import parse_spec
 from vidence.engine.diagnose import diagnose, open_diagnostic
 from vidence.engine.environment import Environment, environment, now
 from vidence.engine.evaluate import run
@@ -43,9 +44,20 @@ RUNS: tuple[tuple[str, str, int], ...] = (
     ("phantom:forgetful?memory=2", "midpoints", 16),
 )
 
-# Which diagnostic on which of these runs, by their folders.
+# Who guesses where it does not know, and whose log-probabilities move by themselves; by their folders.
+GUESSERS: Mapping[str, str] = {
+    "fuser-guessing": "phantom:fuser?guess=text&stick=0.5",
+    "blind-guessing": "phantom:blind?guess=text&stick=0.5",
+    "blind-noisy": "phantom:blind?noise=0.3",
+}
+
+# Which diagnostic, with its options, on which of these runs, by their folders.
 DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("mrfs", "fuser-evidence-16"),
+    ("mrfs?mode=exhaustive", "fuser-guessing"),
+    ("mrfs?mode=exhaustive", "blind-guessing"),
+    ("frame-shares?placebo=n", "fuser-evidence-16"),
+    ("frame-shares?placebo=n", "blind-noisy"),
     ("frame-shares", "fuser-evidence-16"),
     ("frame-shares", "single-midpoints-16"),
     ("modality", "fuser-midpoints-16"),
@@ -80,14 +92,14 @@ def demo(*, out: Path) -> int:
     _world(out, console)
     folders = anyio.run(_ask_all, out, console)
     runs = [load_run(folder) for folder in folders]
-    compared = [compare(run) for run in runs]
+    compared = [compare(run) for run in runs if run.folder.name not in GUESSERS]
     recovered = _diagnose_all(out, console, runs={run.folder.name: run for run in runs})
     made = make_planted(out / "made", seed=_SEED, context=_context(out))
     lights = _lights(out)
     rng = np.random.default_rng(_SEED)
     page = out / "report.html"
     write_page(
-        runs,
+        [run for run in runs if run.folder.name not in GUESSERS],
         page,
         cache_root=out / "cache",
         media_root=out / "world",
@@ -170,12 +182,22 @@ def _print_trouble(event: Event) -> None:
         Console(markup=False).print(event.message)
 
 
+def _name(model: str) -> str:
+    return model.removeprefix("phantom:").partition("?")[0]
+
+
+def _folder(model: str, selector: str, n_frames: int) -> str:
+    return f"{_name(model)}-{selector}-{n_frames}"
+
+
 async def _ask_all(out: Path, console: Console) -> list[Path]:
     """All runs in one event loop, so that they share the decoder's processes."""
     folders = []
-    for model, selector, n_frames in RUNS:
-        name = model.removeprefix("phantom:").partition("?")[0]
-        folder = out / "runs" / f"{name}-{selector}-{n_frames}"
+    asked = [(_folder(*one), *one) for one in RUNS]
+    asked += [(folder, model, "evidence", 16) for folder, model in GUESSERS.items()]
+    for own_folder, model, selector, n_frames in asked:
+        name = own_folder if own_folder in GUESSERS else _name(model)
+        folder = out / "runs" / own_folder
         n = await _ask(
             out,
             "phantom",
@@ -195,24 +217,25 @@ def _diagnose_all(out: Path, console: Console, *, runs: Mapping[str, Run]) -> li
     """Every diagnostic on its run, beside what was planted; the replies come out of the runs' memory."""
 
     async def go() -> None:
-        for name, folder in DIAGNOSES:
-            run = runs[folder]
+        for spec, folder in DIAGNOSES:
+            run, asked = runs[folder], parse_spec(spec)
             account = await diagnose(
-                open_diagnostic(name, {}),
+                open_diagnostic(asked.name, asked.options),
                 run.plan,
                 run.folder,
-                options={},
+                options=asked.options,
                 environment=_environment(out),
                 now=now(),
                 on_event=lambda event: None,
             )
-            console.print(f"diagnosed {folder}: {name}, {account.n_examined} questions", highlight=False)
+            console.print(f"diagnosed {folder}: {spec}, {account.n_examined} questions", highlight=False)
 
     anyio.run(go)
     recovered: list[Recovered] = []
-    for name, folder in DIAGNOSES:
-        run = runs[folder]
-        found = load_diagnosed(open_diagnostic(name, {}), run.folder, options={}, seed=_SEED, level=_LEVEL)
+    for spec, folder in DIAGNOSES:
+        run, asked = runs[folder], parse_spec(spec)
+        diagnostic = open_diagnostic(asked.name, asked.options)
+        found = load_diagnosed(diagnostic, run.folder, options=asked.options, seed=_SEED, level=_LEVEL)
         recovered += beside_planted(found, run, sweep=[runs[one] for one in SWEEP])
     return recovered
 

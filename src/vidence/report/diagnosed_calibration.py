@@ -2,8 +2,10 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, TypeVar
+
+import numpy as np
 
 from vidence.ask.phantom.planted import (
     SimulatedModel,
@@ -12,13 +14,15 @@ from vidence.ask.phantom.planted import (
     expected_mrfs,
     expected_top_share,
     in_sight_s,
+    missing_card_loss,
 )
 from vidence.errors import DataError
 from vidence.explain.diagnostics.blind_panel import PanelFinding
 from vidence.explain.diagnostics.budgets import BudgetsFinding
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
 from vidence.explain.diagnostics.modality import ModalityFinding
-from vidence.explain.diagnostics.mrfs import MrfsFinding
+from vidence.explain.diagnostics.mrfs import Mrfs, MrfsFinding, search_of, told_of
+from vidence.explain.diagnostics.mrfs_guessing import estimated, lines_of
 from vidence.explain.diagnostics.selector_gap import ORACLE, PLAN, TEXT, GapFinding
 from vidence.records import Estimate, Item, Record
 from vidence.report.calibration import model_of
@@ -29,6 +33,9 @@ from vidence.tables.table import Cell, Column, Line, Measure, Table, Value, coun
 
 FindingT = TypeVar("FindingT", bound=Record)
 _ROUNDING = 1e-9
+_SEED, _LEVEL = 7, 0.95
+# A world has fewer questions than a mean demand is said of elsewhere; here the answer is known.
+_LEAST_KNOWN = 50.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +43,8 @@ class Recovered:
     """One figure of a diagnostic beside what was planted.
 
     `found` is the figure as the diagnostic states it (None: it states none), `planted` what it must be.
-    Of the `n` questions behind it, `n_different` have another finding than the planted one.
+    Of the `n` questions behind it, `n_different` have another finding than the planted one. Where chance
+    is planted, too (`is_drawn`), the planted figure need only lie in the interval.
     """
 
     diagnostic: str
@@ -47,12 +55,16 @@ class Recovered:
     n: int
     n_different: int
     is_share: bool
+    is_drawn: bool = False
 
     @property
     def is_recovered(self) -> bool:
         """Whether figure and questions are as planted."""
-        is_near = self.found is not None and abs(self.found.value - self.planted) <= _ROUNDING
-        return is_near and self.n_different == 0
+        if self.found is None or self.n_different:
+            return False
+        if self.is_drawn:
+            return self.found.low - _ROUNDING <= self.planted <= self.found.high + _ROUNDING
+        return abs(self.found.value - self.planted) <= _ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +178,9 @@ def beside_planted(diagnosed: Diagnosed, run: Run, *, sweep: Sequence[Run] = ())
 
 
 def _mrfs(case: _Case) -> list[Recovered]:
-    """A line for each demand."""
+    """A line for each demand, or where the model guesses for what luck makes of it."""
+    if case.model.guess:
+        return _guessed_mrfs(case)
 
     def is_planted(item: Item, found: MrfsFinding) -> bool:
         return found.category != "error" and found.mrfs == expected_mrfs(case.model, item)
@@ -188,8 +202,93 @@ def _mrfs(case: _Case) -> list[Recovered]:
     ]
 
 
+def _guessed_mrfs(case: _Case) -> list[Recovered]:
+    """The mean of who only guesses, or the demand of who knows with enough frames, without luck."""
+    model, diagnostic = case.model, case.diagnosed.diagnostic
+    rho = 0.0 if model.guess == "independent" else model.stick
+    found = [(o.item, o.finding) for o in case.diagnosed.examined if isinstance(o.finding, MrfsFinding)]
+    told = told_of(found)
+    some = [one for one in told if one.is_found is not None]
+
+    def is_planted(item: Item, finding: MrfsFinding) -> bool:
+        """Whether it is right with every number of frames from the planted demand on."""
+        need = expected_mrfs(model, item)
+        known = [finding.right[n] for n in finding.right if need is not None and n >= need]
+        return finding.category != "error" and all(known)
+
+    differs = _unless(MrfsFinding, is_planted)
+    if any(expected_mrfs(model, one.item) for one in some):
+        needs = [expected_mrfs(model, one.item) or 0 for one in some]
+        rng = np.random.default_rng(_SEED)
+        mixture = estimated(told, rng=rng, level=_LEVEL, least_known=_LEAST_KNOWN)
+        line = case.beside(
+            "demand with luck taken out",
+            _mean(needs),
+            at=("mrfs", "all", "mean"),
+            differs=differs,
+            is_share=False,
+        )
+        return [replace(line, found=None if mixture is None else mixture.mean, is_drawn=True)]
+    if not isinstance(diagnostic, Mrfs):
+        raise DataError(f"findings of mrfs under the diagnostic {diagnostic.name!r}; expected mrfs")
+    settings = diagnostic.settings
+    lines = lines_of(
+        some,
+        rho=rho,
+        least=settings.min,
+        n_orders=settings.orders,
+        search=lambda n_frames: search_of(settings, n_frames),
+    )
+    line = case.beside(
+        "mean MRFS by luck alone",
+        math.nan if lines is None else lines.mean,
+        at=("mrfs", "all", "mean"),
+        differs=differs,
+        is_share=False,
+    )
+    return [replace(line, is_drawn=True)]
+
+
+def _placebo(case: _Case) -> list[Recovered]:
+    """What frames of the evidence add beyond frames apart from it, in nats."""
+    beside = {
+        one.item.item_id: found
+        for one in case.diagnosed.examined
+        if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
+    }
+    items = [item for item in case.items if item.item_id in beside]
+    if case.model.name not in ("fuser", "blind"):
+        raise DataError(
+            f"effects are planted for fuser and blind, not for {case.model.name!r}; ask one of them"
+        )
+    # What a missing card takes from the log-probability; a question that tells its answer needs none.
+    is_needless = [case.model.name == "blind" or expected(case.model, item, times_s=()) for item in items]
+    losses = [
+        0.0 if no_need else missing_card_loss(item) for item, no_need in zip(items, is_needless, strict=True)
+    ]
+    loss_of = {item.item_id: loss for item, loss in zip(items, losses, strict=True)}
+    is_exact = not case.model.noise
+
+    def is_planted(item: Item, found: FrameSharesFinding) -> bool:
+        near = [abs(delta - loss_of[item.item_id]) <= 1e-6 for delta in found.beside_deltas]
+        return not is_exact or all([*near, *(abs(delta) <= 1e-6 for delta in found.placebo_deltas)])
+
+    differs = _unless(FrameSharesFinding, is_planted)
+    at = ("placebo", "all", "effect")
+    effect = case.beside(
+        "evidence effect, nats", _mean(losses), at=at, differs=differs, items=items, is_share=False
+    )
+    lines = [replace(effect, is_drawn=not is_exact)]
+    if case.model.name == "blind" and not is_exact:
+        what, at = "top-1 share less its floor", ("placebo", "all", "beyond")
+        lines.append(replace(case.beside(what, 0.0, at=at, differs=differs, items=items), is_drawn=True))
+    return lines
+
+
 def _shares(case: _Case) -> list[Recovered]:
-    """A line for each demand of two and more that has shares."""
+    """A line for each demand of two and more that has shares, or for a placebo."""
+    if "placebo" in case.diagnosed.tables():
+        return _placebo(case)
     found = {one.item.item_id: one.finding for one in case.diagnosed.examined}
 
     def has_share(item: Item) -> bool:
@@ -305,11 +404,18 @@ _PLANTED: Mapping[str, Recovering] = {
 def why_section(recovered: Sequence[Recovered]) -> Section:
     """A part of the report: what each diagnostic recovered, beside what was planted."""
     n_wrong = sum(not one.is_recovered for one in recovered)
+    n_drawn = sum(one.is_drawn for one in recovered)
     verdict = f"{n_wrong} of {len(recovered)} figures differ from what was planted: something is wrong."
     if not n_wrong:
         verdict = (
-            f"All {len(recovered)} figures are the planted ones, and so is the finding of every question."
+            f"All {len(recovered) - n_drawn} figures are the planted ones, and so is the finding of every "
+            "question."
         )
+        if n_drawn:
+            verdict += (
+                f" In {n_drawn} more chance is planted, too: models guess with a known probability, or their "
+                "log-probabilities move. There the planted figure lies in the interval."
+            )
     return Section(
         title="Why the score is what it is",
         paragraphs=(

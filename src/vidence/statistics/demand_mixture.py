@@ -230,12 +230,13 @@ class Demand:
     why: str = ""
 
 
-def demand(
+def demand(  # noqa: PLR0913 - what is estimated, and how its interval is drawn
     vectors: Vectors,
     *,
     clusters: Sequence[str],
     rng: np.random.Generator,
     level: float = 0.95,
+    least_known: float = LEAST_KNOWN,
     n_draws: int = 200,
     n_planted: int = 100,
 ) -> Demand:
@@ -249,6 +250,7 @@ def demand(
         clusters: one label for each question.
         rng: where the draws come from.
         level: coverage of the intervals.
+        least_known: so many questions at least must have a demand.
         n_draws: of clusters.
         n_planted: sets of answers drawn from the fit, for the bias.
 
@@ -261,8 +263,8 @@ def demand(
     found = fit(vectors)
     n_known = found.known * n_items
     names, of = np.unique(np.asarray(clusters), return_inverse=True)
-    if n_known < LEAST_KNOWN:
-        why = f"{n_known:.0f} questions have a demand; expected {LEAST_KNOWN:.0f} or more"
+    if n_known < least_known:
+        why = f"{n_known:.0f} questions have a demand; expected {least_known:.0f} or more"
         return Demand(mixture=found, known=None, mean=None, bias=None, why=why)
     if len(names) < 2:
         why = "all questions are about one video"

@@ -26,17 +26,29 @@ class SamePairs:
     n: int
 
 
-def stickiness(pairs: Sequence[SamePairs]) -> float | None:
+@dataclass(frozen=True, kw_only=True)
+class Stickiness:
+    """The chance that a guess is kept when one more frame is shown, and its interval."""
+
+    rho: float
+    low: float
+    high: float
+
+
+def stickiness(pairs: Sequence[SamePairs], *, level: float = 0.95) -> Stickiness | None:
     """The chance that a guess is kept when one more frame is shown, from pairs of wrong letters.
 
     A guess is kept with probability rho, otherwise drawn anew, evenly among the choices; d frames further it
     is the kept one with rho to the power of d. Of two wrong letters the share that agrees is then
-    (rho^d + (1 - rho^d) / n) / (rho^d + (1 - rho^d)(n - 1) / n). The likeliest rho, to 0.0005; None without
-    pairs. Pairs of two choices say nothing, since two wrong letters always agree there.
+    (rho^d + (1 - rho^d) / n) / (rho^d + (1 - rho^d)(n - 1) / n). The likeliest rho, to 0.0005, with the
+    interval of its likelihood ratio; None without pairs. Pairs of two choices say nothing, since two wrong
+    letters always agree there.
 
-    >>> stickiness([SamePairs(n_choices=5, distance=1, n_same=25, n=100)])
+    >>> stickiness([SamePairs(n_choices=5, distance=1, n_same=25, n=100)]).rho
     0.0
     """
+    from scipy.special import chdtri
+
     telling = [one for one in pairs if one.n_choices > 2 and one.n]
     if not telling:
         return None
@@ -49,7 +61,9 @@ def stickiness(pairs: Sequence[SamePairs]) -> float | None:
             gain += one.n_same * np.log(both)
             if one.n > one.n_same:
                 gain += (one.n - one.n_same) * np.log1p(-both)
-    return float(_GRID[int(np.argmax(gain))])
+    best = int(np.argmax(gain))
+    near = _GRID[gain >= gain[best] - float(chdtri(1, 1 - level)) / 2]
+    return Stickiness(rho=float(_GRID[best]), low=float(near[0]), high=float(near[-1]))
 
 
 @dataclass(frozen=True, kw_only=True)

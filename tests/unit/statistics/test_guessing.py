@@ -88,13 +88,31 @@ def test_stickiness_is_recovered_from_wrong_pairs(rho: float) -> None:
         wrong = (first != 0) & (last != 0)
         same = int((first == last)[wrong].sum())
         pairs.append(SamePairs(n_choices=n_choices, distance=distance, n_same=same, n=int(wrong.sum())))
-    assert stickiness(pairs) == pytest.approx(rho, abs=0.015)
+    found = stickiness(pairs)
+    assert found is not None
+    assert found.rho == pytest.approx(rho, abs=0.015)
+    assert found.low - 0.01 <= rho <= found.high + 0.01
+
+
+@pytest.mark.parametrize("rho", [0.2, 0.8])
+def test_the_interval_of_stickiness_holds_it(rho: float) -> None:
+    rng, n_held = np.random.default_rng(5), 0
+    same = (rho + (1 - rho) / 5) / (rho + (1 - rho) * 4 / 5)
+    for _ in range(400):
+        n_same = int(rng.binomial(100, same))
+        found = stickiness([SamePairs(n_choices=5, distance=1, n_same=n_same, n=100)])
+        assert found is not None
+        n_held += found.low <= rho <= found.high
+    assert n_held / 400 == pytest.approx(0.95, abs=0.04)
 
 
 def test_pairs_that_say_nothing_say_nothing() -> None:
     assert stickiness([]) is None
     assert stickiness([SamePairs(n_choices=2, distance=1, n_same=9, n=9)]) is None
-    assert stickiness([SamePairs(n_choices=4, distance=1, n_same=9, n=9)]) == 1.0
+    alike = stickiness([SamePairs(n_choices=4, distance=1, n_same=9, n=9)])
+    assert alike is not None
+    assert (alike.rho, alike.high) == (1.0, 1.0)
+    assert alike.low < 0.9
 
 
 @pytest.mark.parametrize("bad", [{"n_choices": 1}, {"rho": 1.2}, {"rho": math.nan}, {"n_orders": 0}])

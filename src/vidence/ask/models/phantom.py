@@ -36,7 +36,7 @@ from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
 from vidence.ask.phantom.guessing import Guess, guessed, moved
 from vidence.ask.phantom.looks import look_of
-from vidence.ask.phantom.planted import MODEL_NAMES, SimulatedModel
+from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
 from vidence.ask.phantom.scene import colour_of
 from vidence.contracts import Request
@@ -143,7 +143,7 @@ def _logps(belief: _Belief, letters: Sequence[str]) -> dict[str, float]:
     if belief.is_sure:
         named, others = 0.9, 0.1 / max(n - 1, 1)
     else:
-        others = 0.9 * (1.2 * n) ** -max(belief.n_missing, 1)
+        others = 0.9 * (LOSS_PER_LETTER * n) ** -max(belief.n_missing, 1)
         named = 1 - (n - 1) * others
     return {letter: math.log(named if letter == belief.letter else others) for letter in letters}
 

@@ -3,6 +3,7 @@
 Nothing here looks at pixels, prompts or replies: it is the truth that a run is compared with.
 """
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, get_args
 
@@ -11,6 +12,8 @@ from vidence.errors import DataError
 from vidence.records import Item, Record
 
 ModelName = Literal["fuser", "single", "blind", "letter-biased", "forgetful"]
+# A missing card divides the probability of the right letter by so much for each letter.
+LOSS_PER_LETTER = 1.2
 MODEL_NAMES: tuple[ModelName, ...] = get_args(ModelName)
 
 
@@ -130,6 +133,15 @@ def expected_top_share(model: SimulatedModel, item: Item) -> float | None:
             f"shares are planted for {', '.join(shares)}, not for {model.name!r}; ask one of them"
         )
     return None if item.tags["leak"] == "yes" or n_cards < 2 else shares[model.name]
+
+
+def missing_card_loss(item: Item) -> float:
+    """What each needed card that is missing takes from the log-probability of the right letter, in nats.
+
+    >>> round(missing_card_loss(Item(item_id="q", question="?", choices=tuple("abcde"), answer="A")), 2)
+    1.79
+    """
+    return math.log(LOSS_PER_LETTER * len(item.choices))
 
 
 def expected_accuracy(

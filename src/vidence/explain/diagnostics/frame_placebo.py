@@ -64,13 +64,15 @@ def top_share(deltas: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Permuted:
-    """How often frames that change places have so large an effect, and how often that is above one half.
+    """How often frames that change places have so large an effect, and whether that is more than one half.
 
     `p_value` is the share of the sets of frames that could be the evidence whose effect is at least the one
-    seen. `expected` is the chance of a p-value above 0.5 where no set is special.
+    seen. `above` is the chance that it is above 0.5 if ties are parted at random, `expected` that chance
+    where no set is special.
     """
 
     p_value: float
+    above: float
     expected: float
 
 
@@ -91,9 +93,12 @@ def permuted(one: Beside, rng: np.random.Generator) -> Permuted:
     sums = deltas[sets].sum(axis=1)
     seen = float(deltas[:n].sum())
     n_tried = len(sums)
+    n_larger, n_least = int((sums > seen + ROUNDING).sum()), int((sums >= seen - ROUNDING).sum())
+    ranks = range(n_larger + 1, n_least + 1)
     return Permuted(
-        p_value=float((sums >= seen - ROUNDING).sum()) / n_tried,
-        expected=sum(k > n_tried / 2 for k in range(1, n_tried + 1)) / n_tried,
+        p_value=n_least / n_tried,
+        above=sum(2 * rank > n_tried for rank in ranks) / len(ranks),
+        expected=sum(2 * rank > n_tried for rank in range(1, n_tried + 1)) / n_tried,
     )
 
 
@@ -103,10 +108,10 @@ def share_with_effect(tests: Sequence[Permuted]) -> list[float]:
     Without any effect p-values above 0.5 come as often as is expected; the mean is then 0.
 
     Source: Storey (2002), equation for pi_0 at lambda 0.5.
-    Departs: the number expected above 0.5 is that of the discrete p-values.
+    Departs: the number expected above 0.5 is that of the discrete p-values, and ties are parted at random.
     """
     expected = sum(one.expected for one in tests) / len(tests) if tests else 1.0
-    return [1 - float(one.p_value > 0.5) / expected for one in tests]
+    return [1 - one.above / expected for one in tests]
 
 
 # --------------------------------------------------------------------------- the table
@@ -213,7 +218,7 @@ def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Differen
         if some:
             effects = np.array([one.effect for one in some])
             items = [one.item for one in some]
-            found[key] = figures.difference(effects, np.zeros(len(some)), items)
+            found[key] = figures.effect(effects, items)
     adjusted = holm([p for _, p in found.values()])
     return {
         key: Difference(estimate=estimate, p_holm=p)

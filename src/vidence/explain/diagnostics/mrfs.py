@@ -1,7 +1,7 @@
 """How many frames a question demands, by HERBench's Minimum Required Frame-Set (MRFS)."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Final, Literal, TypeAlias
 
@@ -20,6 +20,7 @@ from vidence.tables.charts import Chart, Dot, Point, Scatter, Series, Statement
 from vidence.tables.table import Line, Measure, Row, Table, lines, number, share, tabulate
 
 VIEW: Final = "ranked"
+LEAST_OF_QUANTILE: Final = 10  # questions
 Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
 Mode: TypeAlias = Literal["nested-bisect", "exhaustive", "official"]
 Shot: TypeAlias = tuple[int, int]  # how many frames, and which sample
@@ -463,6 +464,22 @@ def _ended(flow: Flow[Result]) -> Result:
     raise UsageError("this search asks; expected one over answers that are known")
 
 
+def told_of(found: Iterable[tuple[Item, MrfsFinding]]) -> list[Told]:
+    """What the questions with choices say of luck."""
+    is_found: Mapping[Category, bool] = {"visual-required": True, "undefined": False}
+    return [
+        Told(
+            item=item,
+            is_found=is_found.get(one.category),
+            mrfs=one.mrfs,
+            n_frames=one.n_delivered,
+            letters=one.letters,
+        )
+        for item, one in found
+        if _has_letters(item)
+    ]
+
+
 # --------------------------------------------------------------------------- what all questions say
 
 
@@ -600,8 +617,10 @@ class _Demands:
         benchmarks = sorted({one.item.benchmark for one in self.all} & set(_PRINTED))
         x = self.settings.max
 
+        has_quantiles = len(needed) >= LEAST_OF_QUANTILE
+
         def quantile(key: str, title: str, q: float) -> Measure[Some]:
-            return number(key, lambda _: float(np.quantile(needed, q)) if needed else None, title)
+            return number(key, lambda _: float(np.quantile(needed, q)) if has_quantiles else None, title)
 
         restricted = f"Undefined questions count as {x + 1}: without them the mean is too low."
         return tabulate(
@@ -623,6 +642,7 @@ class _Demands:
             notes=(
                 "As HERBench defines it: luck counts as demand." if self.settings.orders == 1 else "",
                 f"Mode {self.settings.mode}, x = {x} frames, {self._ranking()}.{self._of_orders()}",
+                f"No quantiles of fewer than {LEAST_OF_QUANTILE} questions." if not has_quantiles else "",
                 "Comparable only for the same model, ranking and x.",
                 *(_PRINTED[name] for name in benchmarks),
             ),
@@ -643,17 +663,7 @@ class _Demands:
 
     def _guessing(self) -> list[Table]:
         """What luck alone gets, and demand with luck taken out."""
-        told = [
-            Told(
-                item=one.item,
-                is_found=one.is_of("visual-required") if one.is_of("visual-required", "undefined") else None,
-                mrfs=one.finding.mrfs,
-                n_frames=one.finding.n_delivered,
-                letters=one.finding.letters,
-            )
-            for one in self.all
-            if _has_letters(one.item)
-        ]
+        told = told_of((one.item, one.finding) for one in self.all)
         settings = self.settings
         return guess_tables(
             told,

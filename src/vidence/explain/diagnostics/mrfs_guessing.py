@@ -10,11 +10,13 @@ import numpy as np
 
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
-from vidence.statistics.demand_mixture import MISSING, NONE, RIGHT, Demand, Vectors, demand
-from vidence.statistics.guessing import Found, Guesser, SamePairs, Search, luck, stickiness
+from vidence.statistics.demand_mixture import LEAST_KNOWN, MISSING, NONE, RIGHT, Demand, Vectors, demand
+from vidence.statistics.guessing import Found, Guesser, SamePairs, Search, Stickiness, luck, stickiness
 from vidence.tables.table import Line, Measure, Table, has_interval, number, share, tabulate
 
 LEAST_PAIRS: Final = 50  # of wrong letters, from which it is told how much guesses stick
+MOST_STICKY: Final = 0.95  # the most that guesses are thought to stick where it cannot be told
+N_RHOS: Final = 7  # at which the lines between are looked at
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,56 +141,53 @@ def guess_tables(  # noqa: PLR0913 - what was found, how it was searched, and ho
         return []
     pairs = wrong_pairs(some)
     n_pairs = sum(one.n for one in pairs)
-    rho = stickiness(pairs) if n_pairs >= LEAST_PAIRS else None
-    by_rho = {
-        value: lines_of(some, rho=value, least=least, n_orders=n_orders, search=search)
-        for value in dict.fromkeys([rho if rho is not None else 0.0, 0.0])
+    sticky = stickiness(pairs, level=figures.level) if n_pairs >= LEAST_PAIRS else None
+    unknown = Stickiness(rho=0.0, low=0.0, high=MOST_STICKY)
+    rhos = np.linspace((sticky or unknown).low, (sticky or unknown).high, N_RHOS).tolist()
+    lines = {
+        rho: lines_of(some, rho=rho, least=least, n_orders=n_orders, search=search)
+        for rho in dict.fromkeys([(sticky or unknown).rho, 0.0, *rhos])
     }
-    tables = [
-        _lines(some, by_rho, rho=rho, n_pairs=n_pairs, n_orders=n_orders, n_open=n_open, figures=figures)
-    ]
+    known = {rho: line for rho, line in lines.items() if line is not None}
+    around = [known[rho] for rho in rhos if rho in known]
+    notes = (
+        _of_stickiness(sticky, n_pairs),
+        "Orders of the choices are guessed on their own: who keeps to a letter gets less, who keeps to a "
+        "text gets what one order gives."
+        if n_orders > 1
+        else "",
+        f"{n_open:,} questions without choices are left out." if n_open else "",
+    )
+    shown = {rho: known[rho] for rho in dict.fromkeys([sticky.rho if sticky else 0.0, 0.0])}
+    tables = [_lines(some, shown, around=around, notes=notes, figures=figures)]
     if is_exhaustive and least == 1:
         tables += _mixture(told, figures)
     return tables
 
 
-def _lines(  # noqa: PLR0913 - what stands in one table
+def _lines(
     some: Some,
-    by_rho: Mapping[float, Lines | None],
+    shown: Mapping[float, Lines],
     *,
-    rho: float | None,
-    n_pairs: int,
-    n_orders: int,
-    n_open: int,
+    around: Sequence[Lines],
+    notes: Sequence[str],
     figures: Figures,
 ) -> Table:
+    """The mean beside the lines that are shown; the first counts, with what lies `around` it."""
     found = [one for one in some if one.is_found]
     most = max(one.n_frames for one in found)
     mean = figures.over(found, lambda one: one.mrfs or 0, bounds=(1.0, float(most)))
     accuracy = figures.over(some, lambda one: bool(one.is_found))
     rows: list[Line[_Row]] = [Line("measured", "these answers", _Row(mean=mean, found=accuracy))]
-    one_frame: Estimate | float | None = None
-    for value, lines in by_rho.items():
-        if lines is None or accuracy is None:
-            continue
-        key, how = (
-            ("", f"guesses kept with {value:.2f}") if value else ("-independent", "independent guesses")
-        )
-        line = _at(lines, accuracy)
-        one_frame = line if one_frame is None else one_frame
-        rows.append(
-            Line(
-                f"guesser{key}", "whoever only guesses", _Row(mean=lines.mean, found=lines.chance), detail=how
-            )
-        )
-        rows.append(
-            Line(
-                f"one-frame{key}",
-                "whoever needs one frame, as often right",
-                _Row(mean=line, found=accuracy),
-                detail=how,
-            )
-        )
+    first: Estimate | float | None = None
+    for rho, lines in shown.items():
+        key, how = ("", f"guesses kept with {rho:.2f}") if rho else ("-independent", "independent guesses")
+        line = _at(lines, accuracy, around=around if first is None else (lines,))
+        first = line if first is None else first
+        guesser = _Row(mean=lines.mean, found=lines.chance)
+        rows.append(Line(f"guesser{key}", "whoever only guesses", guesser, detail=how))
+        one_frame = _Row(mean=line, found=accuracy)
+        rows.append(Line(f"one-frame{key}", "whoever needs one frame, as often right", one_frame, detail=how))
     measures: tuple[Measure[_Row], ...] = (
         number("mean", lambda row: row.mean, "mean MRFS"),
         share("found", lambda row: row.found, "right with all frames", note="Of those wrong without frames."),
@@ -200,25 +199,22 @@ def _lines(  # noqa: PLR0913 - what stands in one table
         rows=rows,
         measures=measures,
         notes=(
-            _verdict(mean, one_frame),
-            _of_stickiness(rho, n_pairs),
-            "The interval of a line is that of the accuracy. A guess without frames counts as independent "
-            "of those with frames.",
-            "Orders of the choices are guessed on their own: who keeps to a letter gets less, who keeps to "
-            "a text gets what one order gives."
-            if n_orders > 1
-            else "",
-            f"{n_open:,} questions without choices are left out." if n_open else "",
+            _verdict(mean, first),
+            "The interval of the first line of who needs one frame is that of the accuracy and of how "
+            "guesses stick. A guess without frames counts as independent of those with frames.",
+            *notes,
         ),
     )
 
 
-def _at(lines: Lines, accuracy: Estimate) -> Estimate | float:
-    """The line of who needs one frame, with the interval that the accuracy gives it."""
+def _at(lines: Lines, accuracy: Estimate | None, *, around: Sequence[Lines]) -> Estimate | float | None:
+    """The line of who needs one frame, with the interval that the accuracy and lines around it give."""
+    if accuracy is None:
+        return None
     value = lines.of_one_frame(accuracy.value)
     if not has_interval(accuracy):
         return value
-    ends = lines.of_one_frame(accuracy.low), lines.of_one_frame(accuracy.high)
+    ends = [one.of_one_frame(end) for one in (lines, *around) for end in (accuracy.low, accuracy.high)]
     return Estimate(
         value=value,
         low=min(ends),
@@ -226,7 +222,7 @@ def _at(lines: Lines, accuracy: Estimate) -> Estimate | float:
         level=accuracy.level,
         n=accuracy.n,
         n_clusters=accuracy.n_clusters,
-        method="line of one-frame demand; at the ends of the interval of the accuracy",
+        method="line of one-frame demand; at the ends of the intervals of accuracy and stickiness",
     )
 
 
@@ -239,16 +235,16 @@ def _verdict(mean: Estimate | None, line: Estimate | float | None) -> str:
     return f"{side} than who needs one frame and is as often right: the intervals are apart."
 
 
-def _of_stickiness(rho: float | None, n_pairs: int) -> str:
-    if rho is None:
+def _of_stickiness(sticky: Stickiness | None, n_pairs: int) -> str:
+    if sticky is None:
         return (
             f"How much guesses stick could not be measured ({n_pairs:,} pairs of wrong answers with "
             f"neighbouring numbers of frames, expected {LEAST_PAIRS} or more; mode=exhaustive gives most): "
-            "the lines are of independent guesses."
+            f"the lines are of independent guesses, and the interval holds all from 0 to {MOST_STICKY}."
         )
     return (
-        f"A guess is kept with probability {rho:.2f} when a frame is added, by {n_pairs:,} pairs of wrong "
-        "answers."
+        f"A guess is kept with probability {sticky.rho:.2f} ({sticky.low:.2f} to {sticky.high:.2f}) when a "
+        f"frame is added, by {n_pairs:,} pairs of wrong answers."
     )
 
 
@@ -271,12 +267,15 @@ def vectors_of(told: Some) -> tuple[tuple[Told, ...], Vectors | None]:
     return some, Vectors(codes=codes, n_choices=n_choices)
 
 
-def estimated(told: Some, *, rng: np.random.Generator, level: float) -> Demand | None:
+def estimated(
+    told: Some, *, rng: np.random.Generator, level: float, least_known: float = LEAST_KNOWN
+) -> Demand | None:
     """The mixture of these questions, with its interval by draws of whole videos; None of no answers."""
     some, vectors = vectors_of(told)
     if vectors is None:
         return None
-    return demand(vectors, clusters=[one.item.video_id for one in some], rng=rng, level=level)
+    videos = [one.item.video_id for one in some]
+    return demand(vectors, clusters=videos, rng=rng, level=level, least_known=least_known)
 
 
 def _mixture(told: Some, figures: Figures) -> list[Table]:

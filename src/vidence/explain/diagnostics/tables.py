@@ -88,6 +88,13 @@ class Figures:
         found = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
         return found.difference, found.p_value
 
+    def effect(self, values: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
+        """The mean of effects that have no bounds, such as nats, and the p-value of its being 0."""
+        videos = [item.video_id for item in items]
+        nothing = np.zeros(len(values))
+        found = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
+        return found.difference, found.p_value
+
     def differences(
         self, pairs: Mapping[str, tuple[Values, Values]], items: Sequence[Item]
     ) -> dict[str, Difference]:

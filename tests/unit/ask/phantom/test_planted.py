@@ -11,6 +11,7 @@ from vidence.ask.phantom.planted import (
     expected_mrfs,
     expected_top_share,
     in_sight_s,
+    missing_card_loss,
     visible,
 )
 from vidence.errors import DataError
@@ -124,3 +125,7 @@ def test_a_fuser_shares_evenly_and_a_single_does_not():
     assert expected_top_share(SimulatedModel(name="single"), TOLD) is None
     with pytest.raises(DataError, match="planted for fuser, single, not for 'blind'"):
         expected_top_share(SimulatedModel(name="blind"), TWO)
+
+
+def test_a_missing_card_takes_what_is_planted():
+    assert missing_card_loss(TWO) == pytest.approx(1.791759)  # ln 6, of five choices

@@ -224,9 +224,10 @@ def beside(evidence: Sequence[float], placebo: Sequence[float]) -> Beside:
 
 def test_p_values_are_the_share_of_sets_with_as_large_an_effect() -> None:
     rng = np.random.default_rng(0)
-    assert permuted(beside((3, 2, 1), (0, -1, -2)), rng) == Permuted(p_value=1 / 20, expected=0.5)
+    assert permuted(beside((3, 2, 1), (0, -1, -2)), rng) == Permuted(p_value=1 / 20, above=0, expected=0.5)
     assert permuted(beside((0, -1, -2), (3, 2, 1)), rng).p_value == 1
-    assert permuted(beside((1, 0), (2,)), rng) == Permuted(p_value=1, expected=2 / 3)
+    assert permuted(beside((1, 0), (2,)), rng) == Permuted(p_value=1, above=1, expected=2 / 3)
+    assert permuted(beside((0, 0), (0, 0)), rng) == Permuted(p_value=1, above=0.5, expected=0.5)
 
 
 def test_many_sets_are_drawn() -> None:
@@ -246,6 +247,12 @@ def test_without_any_effect_the_share_with_one_is_nothing(n: int, m: int) -> Non
     ]
     assert np.mean(share_with_effect(tests)) == pytest.approx(0, abs=0.08)
     assert share_with_effect([]) == []
+
+
+def test_questions_without_any_change_count_as_without_an_effect() -> None:
+    rng = np.random.default_rng(0)
+    clear, still = permuted(beside((3, 2, 1), (0, 0, 0)), rng), permuted(beside((0, 0, 0), (0, 0, 0)), rng)
+    assert share_with_effect([clear, clear, clear, still]) == [1, 1, 1, 0]
 
 
 def test_shares_of_positive_deltas() -> None:

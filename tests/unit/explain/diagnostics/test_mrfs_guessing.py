@@ -240,7 +240,10 @@ def test_every_search_measures_how_guesses_stick(mode: str) -> None:
         for e in found
         if isinstance(e.finding, MrfsFinding)
     ]
-    assert stickiness(wrong_pairs(told)) == pytest.approx(0.8, abs=0.04)
+    measured = stickiness(wrong_pairs(told))
+    assert measured is not None
+    assert measured.rho == pytest.approx(0.8, abs=0.04)
+    assert measured.low < 0.8 < measured.high
 
 
 def test_vectors_leave_out_what_words_alone_answer() -> None:

@@ -77,7 +77,8 @@ def test_means_are_over_the_questions_that_need_frames() -> None:
     head = sheet(said, "mrfs")
     assert number(head.value("all", "mean")) == pytest.approx((9 + 11 + 4) / 3)
     assert number(head.value("all", "restricted")) == pytest.approx((9 + 11 + 4 + 17 + 17) / 5)
-    assert head.value("all", "median") == 9
+    assert head.value("all", "median") is None
+    assert "No quantiles of fewer than 10 questions." in head.note
     assert head.value("all", "n") == 3
     # With all frames: q0, q1, q2 and q4 right; q3, q5 and q6 wrong; q7 is not known.
     assert number(head.value("all", "accuracy")) == pytest.approx(4 / 7)
@@ -150,6 +151,14 @@ def test_what_the_search_met_is_counted() -> None:
     }
     assert number(met.value("changed", "share")) == pytest.approx(1 / 3)
     assert number(met.value("asks", "asks")) == pytest.approx((2 + 4 + 2 + 2 + 2) / 5)
+
+
+def test_quantiles_are_said_of_ten_questions_and_more() -> None:
+    ten = [Examined(item=item(i), finding=finding(k)) for i, k in enumerate((1, 2, 2, 3, 4, 6, 8, 8, 9, 16))]
+    head = sheet(summary(ten), "mrfs")
+    assert [head.value("all", key) for key in ("q25", "median", "q75")] == [2.25, 5, 8]
+    assert "No quantiles" not in head.note
+    assert sheet(summary(ten[:9]), "mrfs").value("all", "median") is None
 
 
 def test_failed_probes_are_counted() -> None:
