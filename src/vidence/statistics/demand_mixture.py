@@ -6,6 +6,7 @@ probability `declines`, no letter at all. From K frames on it is right but for s
 """
 
 import functools
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
@@ -15,6 +16,7 @@ from numpy.typing import NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
+from vidence.statistics.intervals import quantile
 
 Floats: TypeAlias = NDArray[np.float64]
 # What an answer may be besides a wrong letter, which is 1 or more.
@@ -240,7 +242,9 @@ def demand(  # noqa: PLR0913 - what is estimated, and how its interval is drawn
     n_draws: int = 200,
     n_planted: int = 100,
 ) -> Demand:
-    """The mean demand with its interval by draws of whole clusters, each fitted anew, and less its bias.
+    """The mean demand less its bias, with an interval by draws of whole clusters, each fitted anew.
+
+    The interval is Student's t around it, with the error of the draws and half of the bias.
 
     It is said only of 100 questions with a demand or more, whose share surely is above 5 %: where nearly all
     answers are guesses, the few that seem to know are chance.
@@ -276,24 +280,27 @@ def demand(  # noqa: PLR0913 - what is estimated, and how its interval is drawn
         fits.append(fit(vectors, weights=weights, start=found, tolerance=1e-5))
 
     def estimate(
-        value: float, drawn: Sequence[float], *, less: float, within: tuple[float, float]
+        value: float, drawn: Sequence[float], *, bias: float, within: tuple[float, float]
     ) -> Estimate:
-        low, high = np.clip(np.quantile(drawn, [(1 - level) / 2, (1 + level) / 2]) - less, *within)
+        # The bias is that of the fit, not of the truth: half of it may be wrong.
+        error = math.hypot(float(np.std(drawn, ddof=1)), bias / 2)
+        half = quantile(len(names) - 1, level) * error
+        low, middle, high = np.clip([value - bias - half, value - bias, value - bias + half], *within)
         return Estimate(
-            value=float(np.clip(value - less, *within)),
+            value=float(middle),
             low=float(low),
             high=float(high),
             level=level,
             n=n_items,
             n_clusters=len(names),
-            method=f"mixture; {n_draws} draws of whole clusters, fitted anew",
+            method=f"mixture; error of {n_draws} draws of whole clusters, fitted anew, t",
         )
 
-    known = estimate(found.known, [one.known for one in fits], less=0.0, within=(0.0, 1.0))
+    known = estimate(found.known, [one.known for one in fits], bias=0.0, within=(0.0, 1.0))
     if known.low <= LEAST_SHARE:
         why = f"the share with a demand may be as low as {100 * known.low:.1f} %; expected more than 5 %"
         return Demand(mixture=found, known=known, mean=None, bias=None, why=why)
     planted = [fit(draw(found, vectors, rng=rng), start=found, tolerance=1e-5).mean for _ in range(n_planted)]
     bias = float(np.mean(planted)) - found.mean
-    mean = estimate(found.mean, [one.mean for one in fits], less=bias, within=(1.0, float(vectors.most)))
+    mean = estimate(found.mean, [one.mean for one in fits], bias=bias, within=(1.0, float(vectors.most)))
     return Demand(mixture=found, known=known, mean=mean, bias=bias)
