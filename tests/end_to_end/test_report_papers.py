@@ -35,7 +35,7 @@ def test_tables_of_the_paper_on_screen_and_page(vidence, perceptioncomp):
         "Beside the published tables",
         "PerceptionComp, accuracy by category and difficulty, 500 questions: as printed, and ours",
         "GPT-o3",
-        "scripted:A was asked paper: cot, 64 frames, none; scored by robust.",
+        "scripted:A was asked: paper protocol, own wording; cot, no frames, none; scored by robust.",
     ):
         assert words in " ".join(done.out.split())
     page = (vidence.folder / "r.html").read_text()

@@ -14,7 +14,6 @@ from vidence.report.papers import (
     for_print,
     paper_sections,
     paper_tables,
-    published_tables,
 )
 from vidence.report.results import WAITING
 from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
@@ -102,7 +101,9 @@ def test_mmvu_has_its_disciplines(runs, draws):
         ("validation", "All"),
     ]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
-    assert shown_rows(table)[0].cells[0].detail == "paper: direct, 4 frames, midpoints; scored by robust"
+    assert shown_rows(table)[0].cells[0].detail == (
+        "paper protocol, own wording; direct, no frames, midpoints; scored by robust"
+    )
 
 
 def test_herbench_has_families_and_three_overall_means(runs, draws):
@@ -234,63 +235,12 @@ def test_columns_that_cannot_be_tested_have_no_best(runs, draws):
     assert marks["overall", "over tasks"] == marks["TR&C", "avg."] == marks["overall", "official"] == ""
 
 
-# --------------------------------------------------------------------------- beside printed rows
+# --------------------------------------------------------------------------- budgets
 
 
 def seed500(runs, marks, name="a", **plan):
     tags = [{"category": "sport", "difficulty": "1"}, {"category": "shopping", "difficulty": "2"}]
     return asked(runs, tags * 2, marks, name=name, benchmark="perceptioncomp", split="seed500", **plan)
-
-
-def test_our_row_stands_under_the_printed_ones(runs, draws):
-    tables = published_tables([seed500(runs, [1, 0, 1, 1], model="scripted:ours")], draws=draws)
-    table = next(t for t in tables if t.name == "published:perceptioncomp-table2")
-    titles = [c.title for c in shown_columns(table)]
-    assert titles[:5] == [
-        "Model",
-        "Size",
-        "Frames",
-        "Outdoor Tour",
-        "Shopping",
-    ]
-    human, ours = shown_rows(table)[0], shown_rows(table)[-1]
-    # As printed in the paper.
-    assert human.cells[0].text == "Human"
-    assert human.cells[5].text == "81.08"
-    assert human.cells[-1].text == "82.40"
-    assert human.cells[5].detail.startswith("†")
-    sign = human.cells[5].detail
-    assert any(note.startswith(f"{sign} Sports: no share of 15") for note in table.footnotes)
-    cells = dict(zip([c.title for c in shown_columns(table)], ours.cells, strict=True))
-    assert ours.key == "ours:0"
-    assert cells["Model"].text == "scripted:ours"
-    assert cells["Outdoor Tour"].text == DASH
-    assert (cells["Sports"].text, cells["Shopping"].text, cells["Overall"].text) == ("100.0", "50.0", "75.0")
-    assert table.footnotes[0] == (
-        "scripted:ours was asked paper: direct, 4 frames, midpoints; scored by robust."
-    )
-    assert "Table 2" in table.note
-
-
-def test_signs_of_footnotes_are_all_explained(runs, draws):
-    for table in published_tables([seed500(runs, [1, 0, 1, 1])], draws=draws):
-        used = {
-            s for line in shown_rows(table) for c in line.cells if not c.estimate for s in c.detail.split()
-        }
-        told = {note.split()[0] for note in table.footnotes if note[0] in "†*"}
-        assert used == told
-
-
-def test_a_run_without_a_printed_table_is_refused(runs, draws):
-    with pytest.raises(UsageError, match=r"no published table is about table \(all\); `vidence audit-table`"):
-        published_tables([runs.load("a")], draws=draws)
-    # Of the right benchmark, with none of its tags: only the overall value stands there.
-    bare = asked(runs, [{}], [1], name="b", benchmark="humanpcr", split="human-r")
-    with pytest.raises(UsageError, match="no published table"):
-        published_tables([bare], draws=draws)
-
-
-# --------------------------------------------------------------------------- budgets
 
 
 def test_the_best_of_budgets_stands_apart(runs, draws):
@@ -314,6 +264,11 @@ def test_the_best_of_budgets_stands_apart(runs, draws):
     assert budget_table([found[0], alone], draws=draws) is None
     other_parser = asked(runs, tags, [1] * 4, n_frames=64, name="r", parser="perceptioncomp-api")
     assert budget_table([found[0], other_parser], draws=draws) is None
+
+
+def test_replies_that_were_recorded_elsewhere_have_no_budget(runs, draws):
+    found = [asked(runs, [{}], [1], n_frames=n, name=f"r{n}", model="replay:replies.jsonl") for n in (8, 16)]
+    assert budget_table(found, draws=draws) is None
 
 
 def test_budgets_without_marks_are_dashes(runs, draws):
