@@ -126,19 +126,31 @@ def measured_rows(run: Run, rows: Sequence[Row], measure: Measure) -> tuple[Sequ
     """
     if why := "; ".join(_unlike(run, measure)):
         return (), why
-    groups: dict[str, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(row.item.tags.get(measure.alike, "") if measure.alike else "", []).append(row)
-    fitting = {value: some for value, some in groups.items() if not _strangers(some, measure.parser)}
-    if len(fitting) > 1:
-        return (), f"the run mixes {' and '.join(fitting)}, which the paper does not"
-    if not fitting:
-        by = dict.fromkeys(name for some in groups.values() for name in _strangers(some, measure.parser))
-        return (), f"the printed values are by {_named(measure.parser)}, these by {', '.join(by)}"
-    [kept] = fitting.values()
+    kept, why = scored_alike(rows, parser=measure.parser, alike=measure.alike)
     n_waiting = sum(row.score.scorer == WAITING for row in kept)
     if n_waiting:
         return (), f"{n_waiting:,} of {len(kept):,} replies wait for a judge, and the rest is another subset"
+    return kept, why
+
+
+def scored_alike(rows: Sequence[Row], *, parser: Sequence[str], alike: str) -> tuple[Sequence[Row], str]:
+    """The trials that were scored as a column says, and why there are none; empty where there are.
+
+    Args:
+        rows: trials on questions of the column.
+        parser: who may have scored them; see `Measure`.
+        alike: a tag in which they must agree, or nothing.
+    """
+    groups: dict[str, list[Row]] = {}
+    for row in rows:
+        groups.setdefault(row.item.tags.get(alike, "") if alike else "", []).append(row)
+    fitting = {value: some for value, some in groups.items() if not _strangers(some, parser)}
+    if len(fitting) > 1:
+        return (), f"the run mixes {' and '.join(fitting)}, which the paper does not"
+    if not fitting:
+        by = dict.fromkeys(name for some in groups.values() for name in _strangers(some, parser))
+        return (), f"the printed values are by {_named(parser)}, these by {', '.join(by)}"
+    [kept] = fitting.values()
     return kept, ""
 
 
@@ -170,11 +182,16 @@ def _named(parsers: Sequence[str]) -> str:
     return " or ".join("the letter of the reply" if name == LETTERS else name for name in parsers)
 
 
+def is_by_rules(rows: Sequence[Row]) -> bool:
+    """Whether no judge marked any of these replies."""
+    return not any(row.score.verdicts for row in rows)
+
+
 def _remarks(run: Run, rows: Sequence[Row], measure: Measure, *, n: int | None) -> Iterator[str]:
     """What to know of a value that stands in a column of `n` questions."""
     plan = run.plan
     n_here = len({row.item.item_id for row in rows})
-    if measure.by_rules and not any(row.score.verdicts for row in rows):
+    if measure.by_rules and is_by_rules(rows):
         yield measure.by_rules
     part = [f"the first {plan.limit:,} questions"] if plan.limit is not None else []
     part += [f"{plan.sample:,} sampled questions"] if plan.sample is not None else []

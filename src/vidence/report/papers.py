@@ -6,10 +6,10 @@ import msgspec
 
 from vidence.catalog import create, names
 from vidence.contracts import PaperColumn
-from vidence.report.beside import published_tables
+from vidence.report.beside import is_by_rules, published_tables, scored_alike
 from vidence.report.pairing import Paired, pair_where_possible
 from vidence.report.provenance import how_asked, is_asked
-from vidence.report.results import Run
+from vidence.report.results import Row, Run
 from vidence.report.scores import (
     ANSWERED,
     NO_VALUE,
@@ -92,7 +92,7 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     for name in dict.fromkeys(run.plan.benchmark for run in runs):
         own = [run for run in runs if run.plan.benchmark == name]
         for title, columns in columns_of(own).items():
-            kept = [c for c in columns if any(chosen(run.rows, c.where) for run in own)]
+            kept = [c for c in columns if any(_rows(run, c) for run in own)]
             if kept:
                 tables.append(_table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws))
     return tuple(tables)
@@ -114,6 +114,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                 if (best := _best(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
+    labels = run_names(runs)
     return Table(
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",
@@ -125,7 +126,15 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
         ),
         rows=tuple(
             TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
-            for i, (label, run, some) in enumerate(zip(run_names(runs), runs, cells, strict=True))
+            for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
+        ),
+        footnotes=tuple(
+            dict.fromkeys(
+                f"{label}, {column.group} {column.title}: {column.by_rules}."
+                for label, run in zip(labels, runs, strict=True)
+                for column in columns
+                if column.by_rules and (rows := _rows(run, column)) and is_by_rules(rows)
+            )
         ),
     )
 
@@ -170,9 +179,16 @@ def _meaning(column: PaperColumn) -> str:
 
 def _cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     """What stands in one column for one run; a dash where the run has nothing for it."""
+    rows = _rows(run, column)
     if column.of == "points":
-        return Cell(value=points(chosen(run.rows, column.where), draws=draws), kind="points")
-    return Cell(value=accuracy(chosen(run.rows, column.where), column.average, draws=draws), kind="share")
+        return Cell(value=points(rows, draws=draws), kind="points")
+    return Cell(value=accuracy(rows, column.average, draws=draws), kind="share")
+
+
+def _rows(run: Run, column: PaperColumn) -> Sequence[Row]:
+    """The trials that a column is about; none where they were scored as something else."""
+    rows = chosen(run.rows, column.where)
+    return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
 def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
@@ -182,7 +198,7 @@ def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
         for i, item in enumerate(paired.items)
         if all(item.tags.get(tag) in values for tag, values in column.where.items())
     ]
-    if column.of != "accuracy" or column.average == ANSWERED or not keep:
+    if column.of != "accuracy" or column.average == ANSWERED or column.parser or not keep:
         return None
     part = paired.part(keep)
     tag = macro_tag(column.average)

@@ -1,5 +1,7 @@
 """Tables shaped as in the papers, their printed rows, and budgets; numbers that can be counted by hand."""
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -74,8 +76,6 @@ def test_points_are_means_by_question(runs, draws):
     rows = [
         msgspec.structs.replace(r.trial.score, points=p) for r, p in zip(run.rows, (4.0, 1.0), strict=True)
     ]
-    from dataclasses import replace
-
     marked = [replace(r, score=s) for r, s in zip(run.rows, rows, strict=True)]
     again = replace(marked[0], score=msgspec.structs.replace(rows[0], points=2.0))
     # Question one has 4 and 2, so 3; question two has 1.
@@ -137,8 +137,6 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
         {"level": "reasoning", "reasoning": "Planning", "domain": "Sports"},
     ]
     run = asked(runs, tags, [1, 0, 1, 0, 1], benchmark="humanpcr", headline="macro:task")
-    from dataclasses import replace
-
     verdict = Verdict(judge_model="scripted:j", value=1.0, points=3.0)
     last = run.rows[-1]
     score = msgspec.structs.replace(last.score, points=3.0, verdicts=(verdict,), scorer="humanpcr", value=1.0)
@@ -177,6 +175,25 @@ def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
     (table,) = paper_tables([actpld], draws=draws)
     # The unreadable reply is left out, as the paper says.
     assert (titles(table), row(table)) == ([("single", "3AFC, label")], ["50.0"])
+
+
+def test_descriptions_stand_in_columns_of_their_own_with_what_people_get(runs, draws):
+    tags = [{"set": "single", "task": "3afc", "target": "label"}] * 4
+    letters = asked(runs, tags, [1, 1, 0, 1], benchmark="actpld", headline="answered")
+    logs = replace(
+        letters,
+        rows=tuple(
+            replace(
+                r, score=msgspec.structs.replace(r.score, scorer="description-match", value=float(i == 0))
+            )
+            for i, r in enumerate(letters.rows)
+        ),
+    )
+    (table,) = paper_tables([letters, logs], draws=draws)
+    assert titles(table) == [("single", "3AFC, label"), ("single", "description, label")]
+    assert [row(table, line) for line in (0, 1)] == [["75.0", DASH], [DASH, "25.0"]]
+    [note] = table.footnotes
+    assert note.endswith("people who choose right in 90 to 100 % get 36.67 and 43.33 by them.")
 
 
 @pytest.mark.parametrize("name", catalog.names("benchmark"))
