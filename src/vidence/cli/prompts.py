@@ -1,6 +1,6 @@
 """``vidence prompts``: the sets of templates that there are, and the authors' own from a copy."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -8,7 +8,7 @@ import click
 
 if TYPE_CHECKING:
     from vidence.ask.prompting.origin import ImportedSet
-    from vidence.ask.prompting.templates import Templates
+    from vidence.ask.prompting.templates import Template
 
 DEFAULT_FOLDER = Path("prompts")
 
@@ -53,20 +53,21 @@ def list_prompts(*, folders: tuple[Path, ...]) -> None:
     """The sets that vidence brings and those in FOLDERS (default: in prompts/): label, origin, hash."""
     from vidence.ask.prompting.origin import read_origin
     from vidence.ask.prompting.released import released
-    from vidence.ask.prompting.templates import Templates, sets
+    from vidence.ask.prompting.templates import KNOWN, Templates, digest_of, own_files, sets
 
     lines = [(name, "own wording", Templates.load(name).digest) for name in sets()]
     for folder in folders or _imported(DEFAULT_FOLDER):
-        templates = Templates.load("plain", override=folder)
-        lines.append((str(folder), _origin(read_origin(folder), templates), templates.digest))
-    there = {path.name for path in _imported(DEFAULT_FOLDER)}
-    for one in released().values():
-        if one.name not in there:
-            how = f"of {one.repository}: vidence prompts import {one.name} --from CLONE"
-            lines.append((f"({one.name})", how, ""))
+        files = own_files(folder, KNOWN)
+        lines.append((str(folder), _origin(read_origin(folder), files), digest_of(files.values())))
     widths = [max(len(line[i]) for line in lines) for i in (0, 1)]
     for label, origin, digest in lines:
-        click.echo(f"{label:{widths[0]}}  {origin:{widths[1]}}  {digest}".rstrip())
+        click.echo(f"{label:{widths[0]}}  {origin:{widths[1]}}  {digest}")
+    there = {path.name for path in _imported(DEFAULT_FOLDER)}
+    missing = [one for one in released().values() if one.name not in there]
+    if missing:
+        click.echo("\nTo be had from a copy of what their authors released:")
+    for one in missing:
+        click.echo(f"vidence prompts import {one.name} --from CLONE  ({one.repository})")
 
 
 def _imported(folder: Path) -> tuple[Path, ...]:
@@ -76,19 +77,19 @@ def _imported(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(path for path in folder.iterdir() if path.is_dir() and any(path.glob("*.txt"))))
 
 
-def _origin(about: "ImportedSet | None", templates: "Templates") -> str:
+def _origin(about: "ImportedSet | None", files: "Mapping[str, Template]") -> str:
     """Whose words a folder holds; those that were changed since are its own."""
     if about is None:
         return "a folder of your own"
-    return "; ".join(_parts(about, templates))
+    return "; ".join(_parts(about, files))
 
 
-def _parts(about: "ImportedSet", templates: "Templates") -> Iterator[str]:
+def _parts(about: "ImportedSet", files: "Mapping[str, Template]") -> Iterator[str]:
     from vidence.ask.prompting.released import wording_of
 
     found: dict[str, list[str]] = {}
     for text in about.texts:
-        kind: str = wording_of(templates.label(text.template)) if text.template in templates else "own"
+        kind: str = wording_of(files[text.template].label) if text.template in files else "own"
         found.setdefault(kind, []).append(text.template)
     says = {
         "authors": f"the authors' wording, {about.repository}",

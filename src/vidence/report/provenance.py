@@ -71,6 +71,12 @@ def asked_sentence(run: Run, name: str) -> str:
             return f"{name} was asked: {how}.{_never_sent(run)}"
 
 
+def plan_note(run: Run) -> str:
+    """What to say above the plan of a run: how it was asked, or that the plan only says how it would be."""
+    said = asked_sentence(run, "This run")
+    return said if is_asked(run) else f"{said} The plan says only how a model would have been asked."
+
+
 def not_asked(run: Run) -> str:
     """What to say beside a score for which no model was asked; empty where one was."""
     match origin_of(run):

@@ -3,7 +3,7 @@
 import pytest
 from click.testing import CliRunner
 
-from vidence.ask.prompting.templates import Templates, sets
+from vidence.ask.prompting.templates import KNOWN, Templates, digest_of, own_files, sets
 from vidence.cli.prompts import prompts
 from vidence.errors import UsageError
 
@@ -22,12 +22,10 @@ def said(tmp_path, monkeypatch):
 
 def test_the_list_has_label_origin_and_hash(said):
     lines = said("list").splitlines()
+    assert lines[len(sets())] == ""
     for name in sets():
         assert any(line.split() == [name, "own", "wording", Templates.load(name).digest] for line in lines)
-    assert any(
-        line.startswith("(herbench)") and "vidence prompts import herbench --from CLONE" in line
-        for line in lines
-    )
+    assert "vidence prompts import herbench --from CLONE  (github.com/anonsubmission1/HERBench)" in lines
 
 
 def test_an_unchecked_text_is_called_so_wherever_it_is_listed(said, tmp_path):
@@ -39,7 +37,8 @@ def test_an_unchecked_text_is_called_so_wherever_it_is_listed(said, tmp_path):
     assert "NOT CHECKED" in said(*flags, "--unchecked")
     [line] = [line for line in said("list").splitlines() if line.startswith("prompts/mmvu")]
     assert "imported as mmvu, not checked" in line
-    assert Templates.load("plain", override=tmp_path / "prompts" / "mmvu").digest in line
+    files = own_files(tmp_path / "prompts" / "mmvu", KNOWN)
+    assert line.endswith(digest_of(files.values()))
     (tmp_path / "prompts" / "mmvu" / "choice-cot.txt").write_text("{{ question }} {{ choices }}")
     assert "changed since it was imported as mmvu" in said("list")
 

@@ -121,6 +121,7 @@ def test_score_and_page_say_that_no_model_was_asked(runs, rng, page_of):
     assert "Prompt" not in page.text_of("summary")
     assert "A recorded reply: what was shown is not known." in text
     assert "A recorded reply: the prompt is not known" in text
+    assert "The plan says only how a model would have been asked." in text
     text, page = page_of(runs.load("b", model="openai:some"))
     assert "Answer with a letter." in text
     assert "Prompt" in page.text_of("summary")
