@@ -84,6 +84,7 @@ def test_a_mean_comes_with_its_interval_and_its_bias() -> None:
     assert (found.mean.n, found.mean.n_clusters, found.why) == (400, 100, "")
     assert found.bias is not None
     assert found.mean.value == pytest.approx(found.mixture.mean - found.bias)
+    assert found.mean.high - found.mean.value == pytest.approx(found.mean.value - found.mean.low)
 
 
 def test_the_mean_of_a_guesser_is_not_said() -> None:

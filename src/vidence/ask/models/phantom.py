@@ -34,7 +34,7 @@ from vidence.ask.models.images import pixels_of
 from vidence.ask.models.local import LocalModel, check_rule, images_shown, said
 from vidence.ask.models.settings import Count
 from vidence.ask.phantom.code import Payload, read, read_montage
-from vidence.ask.phantom.guessing import Guess, guessed, moved
+from vidence.ask.phantom.guessing import Guessing, guessed, moved
 from vidence.ask.phantom.looks import look_of
 from vidence.ask.phantom.planted import LOSS_PER_LETTER, MODEL_NAMES, SimulatedModel
 from vidence.ask.phantom.questions import Asked, understand
@@ -66,7 +66,9 @@ class Settings(Record):
     name: Annotated[str, Meta(description="which simulated model")]
     letter: Annotated[str | None, Meta(description="of `letter-biased`; by default A")] = None
     memory: Annotated[Count | None, Meta(description="cards that `forgetful` keeps; by default 2")] = None
-    guess: Annotated[Guess, Meta(description="how to guess with cards missing; by default not at all")] = ""
+    guess: Annotated[
+        Guessing | None, Meta(description="how to guess with cards missing; by default not at all")
+    ] = None
     stick: Annotated[
         Share | None, Meta(description="chance that a guess is kept with one frame more; by default 1")
     ] = None

@@ -6,12 +6,12 @@ their words and their choices, whatever the order of these.
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from typing import Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias
 
 import numpy as np
 
-Guess: TypeAlias = Literal["", "independent", "letter", "text"]
-GUESSES: tuple[Guess, ...] = get_args(Guess)
+Guessing: TypeAlias = Literal["independent", "letter", "text"]
+Guess: TypeAlias = Guessing | Literal[""]
 
 
 def _rng(*parts: object) -> np.random.Generator:

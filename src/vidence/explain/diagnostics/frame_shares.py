@@ -71,8 +71,8 @@ class Settings(Record):
     draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
     temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
     placebo: Annotated[
-        Literal["", "n"], Meta(description="n: leave out as many frames apart from the evidence, too")
-    ] = ""
+        Literal["n"] | None, Meta(description="n: leave out as many frames apart from the evidence, too")
+    ] = None
     max_tokens: Annotated[
         Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
     ] = None
