@@ -122,6 +122,7 @@ def test_who_guesses_is_recovered_within_intervals(demo):
     line, _ = demo
     folder = line.folder / "out" / "runs" / "fuser-guessing"
     found = open_and_load("mrfs", folder, mode="exhaustive")
+    assert "Frames ranked by evidence, at most 16." in found.sentences
     (demanded,) = beside_planted(found, load_run(folder))
     assert demanded.what == "demand with luck taken out"
     assert demanded.is_drawn
