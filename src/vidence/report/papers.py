@@ -25,7 +25,7 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.tables.table import DASH, Cell, Column, Table
+from vidence.tables.table import DASH, Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
@@ -117,19 +117,22 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                 if (best := _best(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
+    headings = tuple(
+        Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
+        for i, column in enumerate(columns)
+    )
+    rows = [
+        TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
+        for i, (label, run, some) in enumerate(zip(run_names(runs), runs, cells, strict=True))
+    ]
+    videos = videos_row(rows, headings)
     return Table(
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",
         note=note,
         label=Column(key="name", title="model", note="and how it was asked and scored"),
-        columns=tuple(
-            Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
-            for i, column in enumerate(columns)
-        ),
-        rows=tuple(
-            TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
-            for i, (label, run, some) in enumerate(zip(run_names(runs), runs, cells, strict=True))
-        ),
+        columns=headings,
+        rows=(*rows, *([] if videos is None else [videos])),
     )
 
 
