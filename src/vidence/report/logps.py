@@ -9,7 +9,7 @@ from vidence.ask.scoring.logp import letter_probabilities, read_logps
 from vidence.records import Answered, Estimate
 from vidence.report.results import Row, Run
 from vidence.report.scores import few_note, videos_cell
-from vidence.statistics.confidence import N_BINS, calibration_bins, ece
+from vidence.statistics.confidence import N_BINS, calibration_bins, ece, ece_by_luck
 from vidence.statistics.intervals import mean_interval
 from vidence.tables.table import Cell, Column, Line, Table, count, number, percent, share, tabulate
 
@@ -87,6 +87,10 @@ def _summary(known: Sequence[Stated], *, n_replies: int, level: float) -> Table:
         ("accuracy", "the most likely letter is right, %", _share(_mean(correct, known, level=level))),
         ("confidence", "mean probability of that letter, %", _share(_mean(confidences, known, level=level))),
         ("ece", f"expected calibration error, {N_BINS} bins", Cell(value=error, kind="number")),
+        (
+            *("ece-luck", "the same of a calibrated model with as many answers"),
+            Cell(value=ece_by_luck(confidences), kind="number"),
+        ),
         ("brier", "Brier score", Cell(value=_mean(squares, known, level=level), kind="number")),
     )
     return tabulate(
@@ -97,8 +101,9 @@ def _summary(known: Sequence[Stated], *, n_replies: int, level: float) -> Table:
         measures=(number("value", lambda cell: cell, "value"),),
         notes=(
             "Probabilities are among the choice letters that the model reported, at the first position of "
-            "the answer. Both errors are 0 at best; always saying 50 % has a Brier score of 0.25. With few "
-            "answers the calibration error is above 0 even where the model is well calibrated.",
+            "the answer. The Brier score is 0 at best, and 0.25 where 50 % is said each time. The "
+            "calibration error is above 0 by luck alone; the line below it says how far on average, if "
+            "answers about one video were independent.",
             few_note([len({one.video for one in known})]),
         ),
     )

@@ -1,6 +1,6 @@
 """Runs that ask every question several times: how far the score moves, and what the repeats find together."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -127,7 +127,10 @@ def _headline(repeated: Repeated, *, label: str, level: float) -> Table:
     )
     rows += [
         ("mean", "mean, t interval over repeats", summary.mean),
-        ("variance", "sample variance, squared points", _squared_points(summary.variance)),
+        (
+            *("variance", "sample variance, squared points"),
+            Cell(value=_squared_points(summary.variance), kind="points"),
+        ),
         ("total", "mean, other questions too", parts.mean),
         *((key, words, percent(error)) for key, words, error in errors),
         ("questions", "questions with a score in every repeat", parts.n_items),
@@ -147,8 +150,8 @@ def _headline(repeated: Repeated, *, label: str, level: float) -> Table:
     )
 
 
-def _squared_points(variance: float) -> str:
-    return f"{1e4 * variance:.2f}"
+def _squared_points(variance: float) -> float:
+    return 1e4 * variance
 
 
 def _by_tag(run: Run, lines: Sequence[Line[Aggregate]], *, level: float) -> Table:
@@ -170,6 +173,7 @@ def _by_tag(run: Run, lines: Sequence[Line[Aggregate]], *, level: float) -> Tabl
             number(
                 "variance",
                 lambda one: _squared_points(one.summary(level=level).variance),
+                kind="points",
                 note="sample variance over repeats, squared points",
             ),
             share(
@@ -186,46 +190,79 @@ def _by_tag(run: Run, lines: Sequence[Line[Aggregate]], *, level: float) -> Tabl
 # --------------------------------------------------------------------------- what repeats find together
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Found:
+    """One measure: what was found for each question, and what a guesser may expect; shapes (n_items,)."""
+
+    repeated: Repeated
+    values: NDArray[np.float64]
+    guessed: NDArray[np.float64]
+
+
 def _found(repeated: Repeated, *, level: float) -> Table:
-    n_right = np.count_nonzero(repeated.values == 1, axis=1)
     n = repeated.n_repeats
-    rows: list[Line[tuple[Repeated, NDArray[np.float64]]]] = []
-    for key, words, chance in (
-        ("pass@", "right in one or more of", pass_at),
-        ("pass^", "right in all of", pass_all),
-    ):
-        for k in _times(n):
-            values = chance(n_right, n_repeats=n, k=k)
-            rows.append(Line(f"{key}{k}", f"{key}{k}", (repeated, values), detail=f"{words} {k}"))
+    rows = [*_passes(repeated)]
     choices = repeated.only_choices()
     if choices is not None:
-        votes = [[_choice(row) for row in some] for some in choices.rows]
-        right = [_right(some[0]) for some in choices.rows]
-        by_vote = np.array([majority(some, answer) for some, answer in zip(votes, right, strict=True)])
-        changes = np.array([float(len(set(some)) > 1) for some in votes])
-        rows += [
-            Line("majority", "majority vote", (choices, by_vote), detail="of equals one by chance"),
-            Line("changes", "the answer changes", (choices, changes), detail="share of questions"),
-        ]
+        rows += _votes(choices)
     return tabulate(
         "repeats:found",
         "What repeats find together",
         label=Column(key="name", title="measure"),
         rows=rows,
         measures=(
-            count("items", lambda one: len(one[1]), "questions"),
-            count("videos", lambda one: videos_cell(len(set(one[0].clusters)))),
+            count("items", lambda one: len(one.values), "questions"),
+            count("videos", lambda one: videos_cell(len(set(one.repeated.clusters)))),
             share(
-                "value", lambda one: one[0].average(one[1], level=level), note="averaged as the headline is"
+                "value",
+                lambda one: one.repeated.average(one.values, level=level),
+                note="averaged as the headline is",
+            ),
+            share(
+                "guesser",
+                lambda one: one.repeated.average(one.guessed).value,
+                "a guesser",
+                note="what drawing a letter each time would get on average",
             ),
         ),
         notes=(
-            f"From {n} repeats of each question. pass@k counts luck as well: with four choices a guesser "
-            "gets 57.8 % in pass@3. An answer that could not be read is no vote, and counts as an answer of "
-            "its own where answers change.",
-            few_note(len(set(line.about[0].clusters)) for line in rows),
+            f"From {n} repeats of each question. pass@k counts luck as well, as the guesser shows. An answer "
+            "that could not be read is no vote, and counts as an answer of its own where answers change.",
+            few_note(len(set(line.about.repeated.clusters)) for line in rows),
         ),
     )
+
+
+def _passes(repeated: Repeated) -> Iterator[Line[_Found]]:
+    n_right = np.count_nonzero(repeated.values == 1, axis=1)
+    n, luck = repeated.n_repeats, _chances(repeated)
+    for k in _times(n):
+        values = pass_at(n_right, n_repeats=n, k=k)
+        about = _Found(repeated=repeated, values=values, guessed=1 - (1 - luck) ** k)
+        yield Line(f"pass@{k}", f"pass@{k}", about, detail=f"right in one or more of {k}")
+    for k in _times(n)[1:]:  # of one repeat it is pass@1
+        values = pass_all(n_right, n_repeats=n, k=k)
+        about = _Found(repeated=repeated, values=values, guessed=luck**k)
+        yield Line(f"pass^{k}", f"pass^{k}", about, detail=f"right in all of {k}")
+
+
+def _votes(choices: Repeated) -> Iterator[Line[_Found]]:
+    votes = [[_choice(row) for row in some] for some in choices.rows]
+    right = [_right(some[0]) for some in choices.rows]
+    values = np.array([majority(some, answer) for some, answer in zip(votes, right, strict=True)])
+    luck = _chances(choices)
+    voted = _Found(repeated=choices, values=values, guessed=luck)
+    yield Line("majority", "majority vote", voted, detail="of equals one by chance")
+    changes = np.array([float(len(set(some)) > 1) for some in votes])
+    drawn = 1 - luck ** (choices.n_repeats - 1)
+    changed = _Found(repeated=choices, values=changes, guessed=drawn)
+    yield Line("changes", "the answer changes", changed, detail="share of questions")
+
+
+def _chances(repeated: Repeated) -> NDArray[np.float64]:
+    """How often drawing a letter is right, for each question; never where there are no choices."""
+    items = [some[0].item for some in repeated.rows]
+    return np.array([1 / len(item.choices) if item.choices else 0.0 for item in items])
 
 
 def _times(n_repeats: int) -> list[int]:

@@ -98,8 +98,16 @@ def test_what_repeats_find_together(runs):
     assert values == pytest.approx(
         {
             **{"pass@1": 5 / 12, "pass@2": (1 + 2 / 3 + 2 / 3) / 4, "pass@3": 3 / 4},
-            **{"pass^1": 5 / 12, "pass^2": 1 / 4, "pass^3": 1 / 4},
+            **{"pass^2": 1 / 4, "pass^3": 1 / 4},
             **{"majority": 1 / 4, "changes": 1 / 2},
+        }
+    )
+    guessed = {row.key: shown(found, row.key, "guesser").value for row in found.rows}
+    # Four choices each: 1 - (3/4)^k, (1/4)^k, a vote as a letter, and 1 - (1/4)^2 that all three are alike.
+    assert guessed == pytest.approx(
+        {
+            **{"pass@1": 1 / 4, "pass@2": 7 / 16, "pass@3": 37 / 64, "pass^2": 1 / 16, "pass^3": 1 / 64},
+            **{"majority": 1 / 4, "changes": 15 / 16},
         }
     )
     assert shown(found, "majority", "value").estimate.n_clusters == 2
@@ -140,7 +148,8 @@ def test_open_answers_have_no_vote(runs):
         for repeat in range(2)
     ]
     *_, found = repeat_tables(runs.load(items=[item], trials=made, repeats=2))
-    assert [row.key for row in found.rows] == ["pass@1", "pass@2", "pass^1", "pass^2"]
+    assert [row.key for row in found.rows] == ["pass@1", "pass@2", "pass^2"]
+    assert shown(found, "pass@2", "guesser").text == "0.0"
 
 
 def test_tables_of_many_repeats_stay_short(runs):
