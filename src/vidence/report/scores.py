@@ -158,13 +158,14 @@ class SimpleRules:
         """What a rule gets on the trials of an aggregate, averaged as their scores are.
 
         Nothing where it applies to none of the questions, or for ``median`` to fewer than `LEAST_MEDIAN`.
+        Chance and the median say to how many they apply where these are not all.
         """
         n = len({row.item.item_id for row in aggregate.rows if self.applies(rule, row)})
-        is_median = rule == "median"
-        if n < (LEAST_MEDIAN if is_median else 1):
-            return Cell(detail=f"applies to {n:,}" if is_median and n else "")
+        if n < (LEAST_MEDIAN if rule == "median" else 1):
+            return Cell(detail=f"applies to {n:,}" if n else "")
         n_all = len(aggregate.scored.items)
-        detail = f"applies to {n:,} of {n_all:,}" if is_median and n < n_all else ""
+        is_said = rule in {"chance", "median"} and n < n_all  # the other rules apply where chance does
+        detail = f"applies to {n:,} of {n_all:,}" if is_said else ""
         return Cell(value=aggregate.mean(lambda row: self.hit(rule, row)), detail=detail)
 
 

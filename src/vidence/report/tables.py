@@ -346,7 +346,8 @@ def _baselines(score: Table) -> list[str]:
         cell = shown(score, "headline", column.key)
         # Of some questions the median is said beside the score on them: over all it is a small number.
         if column.key in RULES and cell.value is not None and not (column.key == "median" and numeric):
-            said.append(f"{column.title} {cell.text} %")
+            applies = f" ({cell.detail})" if cell.detail else ""
+            said.append(f"{column.title} {cell.text} %{applies}")
     sentences = [f"Without looking: {', '.join(said)}."] if said else []
     if numeric:
         n, own, median = (shown(score, numeric, key).text for key in ("items", "accuracy", "median"))

@@ -42,6 +42,8 @@ def test_a_rule_gets_nothing_where_it_does_not_apply(runs, rng):
         "10.0",
         "2.5",
     )
+    said = "Without looking: chance 2.5 % (applies to 1 of 10), always A 10.0 %, longest 0.0 %."
+    assert said in headline(run, score)
 
 
 def test_rules_follow_the_order_in_which_choices_were_shown(runs, rng):
