@@ -8,10 +8,21 @@ import numpy as np
 from vidence.ask.scoring.logp import letter_probabilities, read_logps
 from vidence.records import Answered, Estimate
 from vidence.report.results import Row, Run
-from vidence.report.scores import few_note, videos_cell
+from vidence.report.scores import few_note
 from vidence.statistics.confidence import N_BINS, calibration_bins, ece, ece_by_luck
 from vidence.statistics.intervals import mean_interval
-from vidence.tables.table import Cell, Column, Line, Table, count, number, percent, share, tabulate
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Table,
+    count,
+    number,
+    percent,
+    share,
+    tabulate,
+    videos_cell,
+)
 
 LOGP_TABLES = ("confidence", "confidence-bins")
 

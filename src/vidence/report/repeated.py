@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from vidence.records import Estimate
 from vidence.report.results import Row, Run
-from vidence.report.scores import Aggregate, aggregates, few_note, levels, videos_cell
+from vidence.report.scores import Aggregate, aggregates, few_note, levels
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.repeats import (
     Components,
@@ -19,7 +19,19 @@ from vidence.statistics.repeats import (
     pass_at,
     summarise,
 )
-from vidence.tables.table import Cell, Column, Line, Table, Value, count, number, percent, share, tabulate
+from vidence.tables.table import (
+    Cell,
+    Column,
+    Line,
+    Table,
+    Value,
+    count,
+    number,
+    percent,
+    share,
+    tabulate,
+    videos_cell,
+)
 from vidence.text import letter_index
 
 REPEAT_TABLES = ("repeats", "repeats:tags", "repeats:found")

@@ -14,14 +14,25 @@ from vidence.records import Estimate, Item, OutcomeName
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
-from vidence.tables.table import Cell, Column, Line, Measure, Table, count, number, share, tabulate
+from vidence.tables.table import (
+    FEW_VIDEOS,
+    Cell,
+    Column,
+    Line,
+    Measure,
+    Table,
+    count,
+    number,
+    share,
+    tabulate,
+    videos_cell,
+)
 from vidence.text import letter_index
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
 NUMERIC = "numeric"  # the average over the questions whose choices are numbers
 MOST_VALUES = 40
-FEW_VIDEOS = 10  # fewer get a mark and a caution
 LEAST_MEDIAN = 10  # questions whose choices are numbers; of fewer the median rule says nothing
 # Rules that look at no video, with what they are called and do; `constant` is followed by its letter.
 RULES: Mapping[str, tuple[str, str]] = {
@@ -389,11 +400,6 @@ def few_note(n_videos: Iterable[int]) -> str:
     if not any(0 < n < FEW_VIDEOS for n in n_videos):
         return ""
     return f"few: fewer than {FEW_VIDEOS} videos, so that a single one can move the score far."
-
-
-def videos_cell(n: int) -> Cell:
-    """A number of videos, marked where they are few."""
-    return Cell(value=n, detail="few" if 0 < n < FEW_VIDEOS else "")
 
 
 def _sizes() -> tuple[Measure[Aggregate], Measure[Aggregate]]:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from vidence.catalog import parse_spec
 from vidence.report.results import OUTCOMES, Run
-from vidence.tables.table import Cell, Column, Table, Value, several
+from vidence.tables.table import FEW_VIDEOS, Cell, Column, Table, Value, several
 from vidence.tables.table import Row as TableRow
 
 _ENDINGS = (".gz", ".jsonl", ".json", ".csv")
@@ -81,7 +81,8 @@ def _on_videos(key: str, sizes: Sequence[Mapping[str, Value]]) -> str:
     found = sorted({n for of_run in sizes if isinstance(n := of_run.get(key), int)})
     if not found:
         return ""
-    return several(found[0], "video") if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} videos"
+    n = several(found[0], "video") if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} videos"
+    return f"{n} (few)" if found[0] < FEW_VIDEOS else n
 
 
 def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column, ...]) -> Table:

@@ -12,9 +12,10 @@ from vidence.report.logps import logp_tables
 from vidence.report.parsers import parser_tables
 from vidence.report.repeated import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import FEW_VIDEOS, NUMERIC, RULES, score_tables
+from vidence.report.scores import NUMERIC, RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
 from vidence.tables.table import (
+    FEW_VIDEOS,
     Cell,
     Column,
     Line,

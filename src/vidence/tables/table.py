@@ -14,6 +14,7 @@ Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
 FigureKind: TypeAlias = Literal["", "scores", "reliability", "differences", "outcomes", "letters"]
 DASH = "\u2013"  # what is shown where there is no number
+FEW_VIDEOS = 10  # fewer get a mark
 ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 
@@ -319,6 +320,11 @@ def interval_text(estimate: Estimate) -> str:
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
 
 
+def videos_cell(n: int) -> Cell:
+    """A number of videos, marked where they are few."""
+    return Cell(value=n, detail="few" if 0 < n < FEW_VIDEOS else "")
+
+
 def videos_row(rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
     """A last row for a table of estimates: from how many videos those of each column come.
 
@@ -332,9 +338,10 @@ def videos_row(rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
             case []:
                 cells.append(None)
             case [n]:
-                cells.append(n)
+                cells.append(videos_cell(n))
             case [least, *_, most]:
-                cells.append(f"{least:,} to {most:,}")
+                few = "few" if least < FEW_VIDEOS else ""
+                cells.append(Cell(value=f"{least:,} to {most:,}", detail=few))
     if all(cell is None for cell in cells):
         return None
     return Row(key="videos", label="videos", values=tuple(cells))

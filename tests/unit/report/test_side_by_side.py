@@ -43,5 +43,5 @@ def test_lines_say_on_how_many_videos_they_stand(runs, page_of):
     first, second = runs.load("a"), runs.load("b", trials=runs.trials[:4])
     _, page = page_of(first, second)
     labels = [" ".join(text.split()) for text in page.text_of("th", scope="row")]
-    assert "mean over questions2 to 3 videos" in labels
-    assert "order1 video" in labels
+    assert "mean over questions2 to 3 videos (few)" in labels
+    assert "order1 video (few)" in labels

@@ -6,6 +6,7 @@ import pytest
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.tables.table import (
+    DASH,
     Cell,
     Column,
     Kind,
@@ -18,6 +19,7 @@ from vidence.tables.table import (
     shown,
     shown_columns,
     shown_rows,
+    videos_cell,
     videos_row,
 )
 
@@ -189,5 +191,7 @@ def test_a_row_of_videos_says_where_estimates_come_from() -> None:
     n = ESTIMATE.n_clusters
     found = videos_row(rows, columns)
     assert found is not None
-    assert found.values == (n, f"{n} to {n + 5}", None)
+    assert [show(value).text for value in found.values] == [str(n), f"{n} to {n + 5}", DASH]
+    assert videos_cell(9).detail == "few"
+    assert videos_cell(10).detail == ""
     assert videos_row([Row(key="z", label="Z", values=(0.5, 0.5, None))], columns) is None
