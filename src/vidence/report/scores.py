@@ -142,13 +142,9 @@ class SimpleRules:
         hits: dict[tuple[str, int], dict[str, float]] = {}
         for row in choice:
             item, index = row.item, letter_index(row.item.answer)
-            found = {
-                "chance": 1 / len(item.choices),
-                "constant": float(item.answer == letter),
-                "longest": float(longest_choice(item.choices) == index),
-            }
-            if (median := numeric_median(item.choices)) is not None:
-                found["median"] = float(median == index)
+            found = {"chance": 1 / len(item.choices), "constant": float(item.answer == letter)}
+            picked = {"longest": longest_choice(item.choices), "median": numeric_median(item.choices)}
+            found |= {rule: float(at == index) for rule, at in picked.items() if at is not None}
             hits[item.item_id, row.trial.repeat] = found
         return cls(letter=letter, hits=hits)
 
