@@ -15,6 +15,7 @@ from vidence.errors import UsageError
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
 from vidence.report.logps import LOGP_TABLES, logp_words
+from vidence.report.provenance import plan_note
 from vidence.report.questions import ContactSheets, browse, error_of, how_read, prompt_text, verdict_words
 from vidence.report.repeated import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
@@ -56,6 +57,11 @@ class _View:
     def repeats(self) -> list[Table]:
         """What repeats say; nothing where there are none."""
         return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
+
+    @property
+    def plan_note(self) -> str:
+        """How the run was asked, for above its plan."""
+        return plan_note(self.run)
 
     @property
     def judges(self) -> list[Table]:
