@@ -45,13 +45,13 @@ def with_texts(path: Path, rows: dict[str, dict[str, Any]], folder: Path) -> Pat
     return copy
 
 
-def replay(responses: Path, annotations: Path, folder: Path) -> Path:
-    """Run PerceptionComp over one recorded file; returns the run folder."""
+def replay(responses: Path, annotations: Path, folder: Path, **overrides: object) -> Path:
+    """Run PerceptionComp over one recorded file, on what it has unless told; returns the run folder."""
     plan = make_plan(
         "perceptioncomp",
         data=annotations,
         model=f"replay:{responses}?id=question_key&text=raw",
-        overrides={"recorded_only": True},
+        overrides=overrides or {"recorded_only": True},
     )
 
     async def go() -> None:
@@ -116,3 +116,31 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Pat
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
     table, _ = parser_tables(load_run(folder), ["robust", "perceptioncomp-gemini"])
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed
+
+
+def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, tmp_path: Path):
+    """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
+    from vidence.report.compared_words import sentences
+    from vidence.report.comparing import compare_runs
+    from vidence.report.pairing import pair
+
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    runs = []
+    for name in ("GPT-5-chat-latest@1-500", "Qwen2.5-VL-7B@1-500"):
+        path = need(checks_dir / "perceptioncomp" / "responses" / f"{name}.jsonl.gz")
+        runs.append(load_run(replay(path, annotations, tmp_path / name, split="seed500")))
+    found = compare_runs(pair(runs))
+    assert found.headline.difference.value == pytest.approx(-0.214)
+    by_parser = {one.parser: one.comparison for one in found.unread.readings}
+    assert by_parser["perceptioncomp-gemini"].difference.value == pytest.approx(-0.038)
+    assert by_parser["perceptioncomp-gemini"].verdict == "not clear"
+    assert by_parser["perceptioncomp-api"].difference.value == pytest.approx(-0.160)
+    assert [run.outcomes["unreadable"] for run in found.unread.runs] == [5, 142]
+    assert found.unread.both_answered.difference.n == 355
+    assert found.unread.both_answered.difference.value == pytest.approx(-48 / 355)
+    assert (found.unread.worst.difference.value, found.unread.best.difference.value) == pytest.approx(
+        (-0.224, 0.072)
+    )
+    said = sentences(found)[0]
+    assert "21.4 points below replay:GPT-5-chat-latest@1-500, but this depends on the parser" in said
+    assert "perceptioncomp-gemini: -3.8 (not clear)) and on 148 trials without an answer" in said
