@@ -344,7 +344,12 @@ def _interval(estimate: Estimate) -> str:
 
 def tables(found: Correlated) -> tuple[Table, ...]:
     """The coefficients, those of parts, and the points."""
-    coefficients = Table(
+    parts = [_parts_table(found)] if found.parts else []
+    return (_coefficients(found), *parts, _points(found))
+
+
+def _coefficients(found: Correlated) -> Table:
+    return Table(
         name="correlation",
         title="Correlation",
         note="Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
@@ -379,7 +384,10 @@ def tables(found: Correlated) -> tuple[Table, ...]:
             for one in found.coefficients
         ),
     )
-    parts = Table(
+
+
+def _parts_table(found: Correlated) -> Table:
+    return Table(
         name="parts",
         title="Parts of the points",
         label=Column(key="name", title="points of"),
@@ -390,8 +398,11 @@ def tables(found: Correlated) -> tuple[Table, ...]:
         ),
         rows=tuple(Row(key=p.name, label=p.name, values=(p.n, p.spearman, p.pearson)) for p in found.parts),
     )
+
+
+def _points(found: Correlated) -> Table:
     shown = found.points
-    points = Table(
+    return Table(
         name="points",
         title="Points",
         label=Column(key="name", title="cluster"),
@@ -404,7 +415,6 @@ def tables(found: Correlated) -> tuple[Table, ...]:
             for i, one in enumerate(shown.points)
         ),
     )
-    return (coefficients, *([parts] if parts.rows else []), points)
 
 
 # --------------------------------------------------------------------------- files

@@ -84,11 +84,7 @@ def contrast(
 
     check_level(level)
     numbers = as_values(values)
-    if numbers.min() < 0 or numbers.max() > 1:
-        raise UsageError(f"scores from {numbers.min():g} to {numbers.max():g}; expected 0 to 1")
-    for what, labels in (("clusters", clusters), ("groups", groups)):
-        if len(labels) != len(numbers):
-            raise UsageError(f"{len(labels)} {what} for {len(numbers)} values; expected one for each")
+    _check(numbers, clusters=clusters, groups=groups)
     _check_weights(weights, groups)
     kept = [i for i, group in enumerate(groups) if group in weights]
     numbers = numbers[kept]
@@ -154,6 +150,14 @@ def trend_weights(labels: Sequence[str]) -> dict[str, float]:
         )
     steps = np.arange(len(labels)) - (len(labels) - 1) / 2
     return dict(zip(labels, (steps / (steps @ steps)).tolist(), strict=True))
+
+
+def _check(numbers: NDArray[np.float64], *, clusters: Sequence[str], groups: Sequence[str]) -> None:
+    if numbers.min() < 0 or numbers.max() > 1:
+        raise UsageError(f"scores from {numbers.min():g} to {numbers.max():g}; expected 0 to 1")
+    for what, labels in (("clusters", clusters), ("groups", groups)):
+        if len(labels) != len(numbers):
+            raise UsageError(f"{len(labels)} {what} for {len(numbers)} values; expected one for each")
 
 
 def _check_weights(weights: Mapping[str, float], groups: Sequence[str]) -> None:
