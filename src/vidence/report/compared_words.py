@@ -72,6 +72,7 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
         *_without_answer(ranked.unanswered),
+        *_two_by_two(ranked.unanswered),
         *ranked.notes,
         *_settings(ranked.settings),
     )
@@ -247,6 +248,12 @@ def _without_answer(runs: tuple[Unanswered, ...]) -> list[str]:
     again = any(run.outcomes["failed"] for run in runs)
     ending = " Resume asks failed ones again." if again else ""
     return [f"Trials without an answer count as wrong here ({listed}).{ending}"]
+
+
+def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
+    if not any(run.n_unread for run in runs):
+        return []
+    return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
 
 
 def _settings(settings: tuple[Setting, ...]) -> list[str]:

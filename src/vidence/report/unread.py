@@ -66,23 +66,25 @@ class Unread(Record):
 
     @property
     def others(self) -> tuple[Reading, ...]:
-        """The readings of other parsers that change the sign of the difference, or its verdict."""
+        """The readings of other parsers that change the verdict, or the sign (`is_other`)."""
         first = self.readings[0].comparison
         return tuple(one for one in self.readings[1:] if is_other(one.comparison, first))
 
     @property
     def is_open(self) -> bool:
-        """Whether trials without an answer could turn the sign of the difference, or its verdict."""
+        """Whether trials without an answer could turn the verdict, or the sign (`is_other`)."""
         first = self.readings[0].comparison
         return is_other(self.worst, first) or is_other(self.best, first)
 
 
 def is_other(one: Comparison, base: Comparison) -> bool:
-    """Whether the sign, or the verdict, is another one.
+    """Whether the verdict is another one, or the sign.
 
-    A difference that is 0 has no sign that could turn.
+    Where neither can be told from zero nothing was said of a sign that could turn.
     """
-    return one.verdict != base.verdict or one.difference.value * base.difference.value < 0
+    if one.verdict != base.verdict:
+        return True
+    return one.verdict != "not clear" and one.difference.value * base.difference.value < 0
 
 
 def unanswered(paired: Paired) -> tuple[Unanswered, ...]:

@@ -149,5 +149,31 @@ def test_a_ranking_counts_what_has_no_answer(two):
     paired = two([RIGHT] * 20, [RIGHT, SILENT] * 10)
     ranked = rank_runs(paired, level=0.95)
     assert [run.n_unread for run in ranked.unanswered] == [0, 10]
-    assert any("scripted:y: 10 of 20" in s for s in ranked_sentences(ranked))
+    said = ranked_sentences(ranked)
+    assert any("scripted:y: 10 of 20" in s for s in said)
+    assert any(s.startswith("Compare two runs alone to see whether these, or another parser") for s in said)
     assert outcomes(ranked.unanswered).value("scripted:y", "unreadable") == 10
+
+
+def test_the_sign_of_what_cannot_be_told_from_zero_does_not_depend_on_anything(two):
+    # y is ahead by 2 of 40; were the three silent ones of x right, it would be behind by 1.
+    first = [RIGHT] * 20 + [SILENT] * 3 + [WRONG] * 17
+    found = compare_runs(two(first, [RIGHT] * 22 + [WRONG] * 18)).unread
+    assert (found.readings[0].comparison.difference.value, found.worst.difference.value) == (0.05, -0.025)
+    assert {one.verdict for one in (found.worst, found.best)} == {"not clear"}
+    assert not found.is_open
+
+
+def test_without_an_interval_a_turned_sign_is_still_said(runs):
+    items = [runs.question(f"q{i}", "v", "A") for i in range(10)]
+    outcomes = {"x": [RIGHT] * 4 + [WRONG] * 6, "y": [RIGHT] * 3 + [SILENT] * 7}
+    both = [
+        runs.load(
+            name,
+            items=items,
+            trials=[runs.marked(item, outcome) for item, outcome in zip(items, some, strict=True)],
+            model=f"scripted:{name}",
+        )
+        for name, some in outcomes.items()
+    ]
+    assert "but this depends on 7 trials without an answer" in sentences(compare_runs(pair(both)))[0]
