@@ -177,3 +177,11 @@ def test_without_an_interval_a_turned_sign_is_still_said(runs):
         for name, some in outcomes.items()
     ]
     assert "but this depends on 7 trials without an answer" in sentences(compare_runs(pair(both)))[0]
+
+
+def test_one_question_can_be_compared_and_says_little(two):
+    found = compare_runs(two([RIGHT], [SILENT]))
+    said = " ".join(sentences(found))
+    assert "and how sure that is cannot be said" in said
+    assert "No question has an answer from both." in said
+    assert "too few videos (1)" in said
