@@ -191,9 +191,10 @@ def csv_rows(
             rows.append((line, cells))
             continue
         bare = [cell.strip() for cell in cells]
-        if header and any(bare):
-            rows.append((line, _row(header, cells if is_verbatim else bare)))
-        elif any(bare):
+        read = cells if is_verbatim else bare
+        if header and any(read):
+            rows.append((line, _row(header, read)))
+        elif not header and any(bare):
             header = bare
             _check_header(header, f"{file.path}:{line}", needed=needed, known=known, more=more)
     return rows

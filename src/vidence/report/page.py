@@ -14,6 +14,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
+from vidence.report.provenance import plan_note
 from vidence.report.questions import ContactSheets, browse, error_of, how_read, prompt_text, verdict_words
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
@@ -44,6 +45,11 @@ class _View:
     def scores(self) -> list[Table]:
         """The tables of scores, the one with the headline first."""
         return [table for table in self.tables.values() if table.figure == "scores"]
+
+    @property
+    def plan_note(self) -> str:
+        """How the run was asked, for above its plan."""
+        return plan_note(self.run)
 
     @property
     def judges(self) -> list[Table]:

@@ -9,6 +9,7 @@ import numpy as np
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judged import judge_sentence, judge_tables
 from vidence.report.parsers import parser_tables
+from vidence.report.provenance import is_asked, not_asked
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
 from vidence.report.scores import RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
@@ -296,10 +297,8 @@ def usage_table(run: Run) -> Table:
 
 def asked(run: Run) -> str:
     """What was asked, of whom and when, in one line."""
-    plan = run.plan
-    return (
-        f"{plan.split}, {plan.style} answers, {_shown(run)}, parser {run.parser}, {run.facts.started_at[:10]}"
-    )
+    how = f"{run.plan.style} answers, {_shown(run)}" if is_asked(run) else "no model asked"
+    return f"{run.plan.split}, {how}, parser {run.parser}, {run.facts.started_at[:10]}"
 
 
 def _shown(run: Run) -> str:
@@ -324,6 +323,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         *_baselines(score),
         _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
     ]
+    if said := not_asked(run):
+        sentences.append(said)
     if any(row.score.verdicts for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
