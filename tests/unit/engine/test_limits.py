@@ -126,8 +126,7 @@ def test_budget_without_a_limit_never_stops():
     assert budget.cost == 0.0
     # What has no price costs nothing, however many tokens it takes.
     spent = Reply(text="", usage=Usage(input_tokens=1000, output_tokens=200))
-    budget.add(spent)
-    assert (budget.price(spent), budget.cost) == (0.0, 0.0)
+    assert (budget.add(spent), budget.cost) == (0.0, 0.0)
     assert (budget.input_tokens, budget.output_tokens) == (1000, 200)
 
 
