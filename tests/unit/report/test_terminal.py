@@ -21,7 +21,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     flat = " ".join(text.split())
     assert "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on 3 videos)." in flat
     assert (
-        "Without looking: chance 24.2 %, always A 50.0 %, longest 16.7 %, median 50.0 % (on 2 with numbers)."
+        "Without looking: chance 24.2 %, always A 50.0 %, longest 0.0 %, median 50.0 % (on 2 with numbers)."
         in flat
     )
     assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in flat
