@@ -36,8 +36,8 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 # Types and how classes are made: what changes there is no wrong number.
 SKIPPED = frozenset({"annotation", "returns", "decorator_list"})
 # Three more kinds of places give the same numbers whatever they hold, by what the names in them promise:
-# a statement with a name in *BLOCK* says how much is worked on at once, `zip(strict=...)` and
-# `if TYPE_CHECKING` guard against errors of the code itself, and whether the edge of a tolerance
+# a statement with a name in *BLOCK* says how much is worked on at once, `zip(strict=...)`,
+# `if TYPE_CHECKING` and what is logged are for whoever works on the code, and whether the edge of a tolerance
 # (a name in *ROUNDING*, or a number below SMALLEST) belongs to it is decided by rounding alone.
 BLOCK, TOLERANCE, SMALLEST = "BLOCK", "ROUNDING", 1e-6
 EDGES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
@@ -108,11 +108,13 @@ class Changer(ast.NodeTransformer):
 
 
 def _gives_the_same(node: ast.AST) -> bool:
-    """Whether nothing below can change a number: sizes of blocks, guards, and code for the type checker."""
+    """Whether nothing below can change a number: blocks, guards, the log, code for the type checker."""
     match node:
         case ast.Assign() | ast.AnnAssign():
             return any(isinstance(one, ast.Name) and BLOCK in one.id for one in ast.walk(node))
         case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.keyword(arg="strict"):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_log"))):
             return True
         case _:
             return False

@@ -154,3 +154,10 @@ def test_what_is_asked_without_other_words_is_limited_so():
     limits = AskLimits()
     assert (limits.concurrency, limits.timeout_s, limits.attempts, limits.max_cost) == (16, 180.0, 6, None)
     assert limits.seed == 0
+
+
+def test_one_count_of_tokens_is_enough_to_watch_a_limit():
+    budget = Budget(price_in=2.0, price_out=10.0, max_cost=1.0)
+    budget.add(Reply(text="A", usage=Usage(input_tokens=10)))
+    budget.check()
+    assert budget.cost == pytest.approx(2e-5)
