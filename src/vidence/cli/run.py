@@ -168,6 +168,12 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
         say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+        if summary.n_scores_lost:
+            say(console, f"{summary.n_scores_lost} of them had a score before, which stays in run.sqlite")
+        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+    if summary.n_undecided:
+        n = several(summary.n_undecided, "reply", many="replies")
+        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         again = f"Ask again with: vidence resume {folder}"

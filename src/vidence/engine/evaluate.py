@@ -10,13 +10,13 @@ from pathlib import Path
 import anyio.to_thread
 import msgspec
 
+from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
-from vidence.engine.scoring import has_judge_error
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import what_is_asked
 from vidence.engine.store import RunStore
@@ -27,7 +27,11 @@ from vidence.records import Failed, Trial
 
 @dataclass(kw_only=True)
 class Summary:
-    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
+    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
+
+    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). Of the trials that have a judge
+    error now, `n_scores_lost` had a score before.
+    """
 
     n_planned: int
     n_answered_before: int
@@ -39,13 +43,17 @@ class Summary:
     input_tokens: int = 0
     output_tokens: int = 0
     n_judge_errors: int = 0
+    n_undecided: int = 0
+    n_scores_lost: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
 
     def add(self, trial: Trial) -> None:
         """Count a trial."""
         self.n_tried += 1
-        self.n_failed += isinstance(trial.score.outcome, Failed)
+        is_tied = is_undecided(trial.score)
+        self.n_undecided += is_tied
+        self.n_failed += isinstance(trial.score.outcome, Failed) and not is_tied
         self.n_remembered += trial.is_remembered
         self.n_judge_errors += has_judge_error(trial.score)
 

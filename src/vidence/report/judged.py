@@ -64,14 +64,16 @@ def judge_sentence(run: Run) -> str:
     n_errors = sum(row.is_judge_error for row in judged)
     n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
     names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
+    n_tied = sum(row.is_undecided for row in judged)
     errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
     n_contrary = n_contradictions(row.score for row in judged)
     contrary = (
         f" {several(n_contrary, 'verdict')} extracted one letter and scored another." if n_contrary else ""
     )
+    tied = f", {n_tied:,} undecided between the judges, counted as wrong" if n_tied else ""
     return (
-        f"Judged by {names} ({models}): {len(judged) - n_errors:,} trials by verdict, {n_rules:,} by rules, "
-        f"{errors if n_errors else 'no judge error'}.{contrary}"
+        f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
+        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}.{contrary}"
     )
 
 
@@ -99,6 +101,7 @@ _KINDS = {
     "rule": "rules ({})",
     "judge": "verdicts ({})",
     "error": "judge errors ({})",
+    "undecided": "undecided judges ({})",
     "waiting": "nobody yet, or nothing to judge",
 }
 
@@ -106,6 +109,8 @@ _KINDS = {
 def _kind(row: Row) -> str:
     if row.is_judge_error:
         return "error"
+    if row.is_undecided:
+        return "undecided"
     if row.score.verdicts:
         return "judge"
     return "waiting" if row.score.scorer == WAITING else "rule"
@@ -128,7 +133,7 @@ def _marks(run: Run) -> Table:
     return Table(
         name="judges",
         title="Who scored the replies",
-        note="A judge error counts as wrong in the score; nothing is guessed.",
+        note="Judge errors and undecided judges count as wrong in the score; nothing is guessed.",
         label=Column(key="by", title="scored by"),
         columns=(
             Column(key="n", title="trials", kind="count"),

@@ -70,7 +70,7 @@ def outcome_table(run: Run) -> Table:
     found = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
     counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
-    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
+    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "undecided", "unmarked"}]
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
@@ -268,7 +268,11 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         _accuracy(score),
         *_few_videos(score),
         *_baselines(score),
-        _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
+        _outcomes(
+            score,
+            n_judge_errors=sum(row.is_judge_error for row in run.rows),
+            n_undecided=sum(row.is_undecided for row in run.rows),
+        ),
     ]
     if said := not_asked(run):
         sentences.append(said)
@@ -359,13 +363,15 @@ def _baselines(score: Table) -> list[str]:
     return sentences
 
 
-def _outcomes(score: Table, *, n_judge_errors: int) -> str:
+def _outcomes(score: Table, *, n_judge_errors: int, n_undecided: int) -> str:
     has_answered = any(row.key == "answered" for row in score.rows)
     everything = "headline" if has_answered else "micro"
     names = ("unreadable", "refused", "failed")
     counts = ", ".join(f"{shown(score, everything, name).text} {name}" for name in names)
     if n_judge_errors:
         counts += f" ({n_judge_errors:,} by a judge error)"
+    if n_undecided:
+        counts += f" ({n_undecided:,} with undecided judges)"
     if not has_answered:
         return f"{counts}: these are left out of the score, as the protocol says."
     if not any(score.value("headline", name) for name in names):

@@ -42,7 +42,8 @@ def test_a_rule_gets_nothing_where_it_does_not_apply(runs, rng):
         "10.0",
         "2.5",
     )
-    said = "Without looking: chance 2.5 % (applies to 1 of 10), always A 10.0 %, longest 0.0 %."
+    # Its choices are equally long, so that the rule of the longest says nothing at all.
+    said = "Without looking: chance 2.5 % (applies to 1 of 10), always A 10.0 %."
     assert said in headline(run, score)
 
 

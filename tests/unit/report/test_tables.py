@@ -63,7 +63,7 @@ def test_baselines_and_counts_stand_beside_the_score(tables):
         "accuracy": "33.3",
         "chance": "24.2",  # (5/4 + 1/5) / 6
         "constant": "50.0",
-        "longest": "16.7",  # right on q2 alone: "green" is the first of the longest
+        "longest": "0.0",  # of q2 "green" is as long as another, so that no choice is the longest
         "median": "\u2013",  # it applies to two questions, and says nothing on so few
         "answered": "3",
         "unreadable": "1",
