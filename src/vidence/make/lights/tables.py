@@ -25,6 +25,7 @@ from vidence.errors import DataError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
+from vidence.pointlight.figures import is_walker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +123,19 @@ def clips_table(
         clip = clips[clip_id]
         row = msgspec.structs.asdict(trials[clip_id]) | msgspec.structs.asdict(clip)
         row |= {"kind": "video", "source": " + ".join(clip.sources), "licence": licence}
+        row["source_id"] = _source_of(trials[clip_id], clip)
         for choice in chosen:
             wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
             row[f"{choice.target}_distractors"] = "|".join(wrong)
         rows.append(row)
     return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
+
+
+def _source_of(trial: Trial, clip: ClipMade) -> str:
+    """Who moves, where the table of the motions names the subjects, else the recording; a walker has none."""
+    if trial.subjects:
+        return f"subject {'+'.join(trial.subjects)}"
+    return "" if any(map(is_walker, clip.sources)) else "+".join(clip.sources)
 
 
 def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:
