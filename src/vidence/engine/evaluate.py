@@ -27,10 +27,14 @@ from vidence.records import Failed, Trial
 
 @dataclass(kw_only=True)
 class Summary:
-    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
+    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
+
+    `n_left_out` counts the lines of the question files that hold no usable question.
+    """
 
     n_planned: int
     n_answered_before: int
+    n_left_out: int = 0
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
@@ -97,7 +101,11 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
     todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
-    summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo))
+    summary = Summary(
+        n_planned=len(planned),
+        n_answered_before=len(planned) - len(todo),
+        n_left_out=len(prepared.facts.problems),
+    )
     session.on_event(
         Started(
             n_planned=summary.n_planned,

@@ -292,6 +292,17 @@ class Facts(Record):
     problems: tuple[str, ...] = ()
     started_at: str
 
+    @property
+    def left_out(self) -> str:
+        """What was left out when the questions were read, as a sentence; empty where nothing was."""
+        if not self.problems:
+            return ""
+        n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
+        return (
+            f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} questions "
+            f"that can be used; the first is {self.problems[0]}."
+        )
+
 
 # What must not have changed when a run is taken up again, and how to say it.
 MUST_AGREE = {

@@ -82,6 +82,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
         "parser": run.parser,
         "plan": run.plan,
         "facts": run.facts,
+        "n_left_out": len(run.facts.problems),
         "tables": [table_as_json(table) for table in tables],
         "trials": [
             {**dict(zip(FIXED, record(run, row), strict=True)), "tags": row.item.tags} for row in run.rows

@@ -103,7 +103,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
         names=names,
         items=tuple(own[0][item_id] for item_id in kept),
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
-        notes=tuple(_notes(names, own, n_kept=len(kept))),
+        notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names)),
     )
 
 
@@ -213,6 +213,14 @@ def _check_questions(
         f"{_all(names)} do not have scores for the same questions:\n  {listed}\n"
         "Compare what they share with --shared, or complete them"
     )
+
+
+def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """What was left out when the questions were read; once where it was the same in all runs."""
+    said = [run.facts.left_out for run in runs]
+    if len(set(said)) == 1:
+        return said[:1] if said[0] else []
+    return [f"{name}: {words}" for name, words in zip(names, said, strict=True) if words]
 
 
 def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, n_kept: int) -> list[str]:

@@ -324,6 +324,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         *_baselines(score),
         _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
     ]
+    if left_out := run.facts.left_out:
+        sentences.append(left_out)
     if any(row.score.verdicts for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):

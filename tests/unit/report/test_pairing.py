@@ -155,3 +155,13 @@ def test_names_are_short_and_different(runs):
         "transformers:tiny (e)",
     )
     assert np.unique(run_names([*loaded, loaded[3]])).size == 6
+
+
+def test_what_was_left_out_when_reading_is_said_once_where_it_was_the_same(runs):
+    bad = {"problems": ("q.jsonl:2: answer: absent",)}
+    first, second = runs.load("a", facts=bad), runs.load("b", facts=bad)
+    said = [note for note in pair([first, second]).notes if "Left out" in note]
+    assert len(said) == 1
+    assert said[0].startswith("Left out when the questions were read, and in no figure: 1 line beside 7")
+    (only,) = (note for note in pair([runs.load("c"), second]).notes if "Left out" in note)
+    assert only.startswith("scripted:test (b): Left out")

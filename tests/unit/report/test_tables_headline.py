@@ -65,3 +65,12 @@ def test_replies_that_are_guesses_are_counted(runs, rng):
 
 def test_what_was_asked_is_one_line(runs):
     assert asked(runs.load()).startswith("all, direct answers, midpoints, up to 4 frames, parser ")
+
+
+def test_lines_that_were_left_out_are_counted_in_the_headline(runs, rng):
+    assert not any("Left out" in sentence for sentence in sentences(runs.load(), rng))
+    facts = {"problems": ("q.jsonl:2: answer: absent; this field is required", "q.jsonl:9: JSON: bad")}
+    assert (
+        "Left out when the questions were read, and in no figure: 2 lines beside 7 questions that can be "
+        "used; the first is q.jsonl:2: answer: absent; this field is required."
+    ) in sentences(runs.load("b", facts=facts), rng)
