@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, OutcomeName
+from vidence.records import Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
@@ -52,7 +52,7 @@ class Draws:
 
         Args:
             values: one for each question, shape (n_items,).
-            clusters: the video of each question.
+            clusters: the source of each question, by default its video.
             groups: where given, the mean is that over these groups, each alike.
             bounds: the least and the greatest value there can be.
         """
@@ -66,7 +66,7 @@ class Scored:
     """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
-    `clusters` names the video of each question. `n_outcomes` counts the trials of these
+    `clusters` names the source of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge.
     """
 
@@ -78,7 +78,7 @@ class Scored:
 
     @property
     def n_videos(self) -> int:
-        """How many videos (or other media) the scored questions are about."""
+        """How many videos (or other media) the scored questions are about; of one source, they count once."""
         return len(set(self.clusters))
 
     @classmethod
@@ -97,7 +97,7 @@ class Scored:
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
-            clusters=tuple(item.video_id for item in kept),
+            clusters=tuple(item.source_id for item in kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
@@ -216,7 +216,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     draws = Draws(rng=rng, level=level)
     scored = Scored.of(run.rows)
     rules = SimpleRules.of(scored.items)
-    measures = _measures(rules, has_unscored=scored.n_unscored > 0)
+    measures = _measures(rules, has_unscored=scored.n_unscored > 0, source=source_noun(items))
     many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
     headline = tabulate(
         "score",
@@ -273,7 +273,7 @@ class _Mean:
         return cls(scored=scored, score=draws.average(scored.values, clusters=scored.clusters))
 
 
-def _measures(rules: SimpleRules, *, has_unscored: bool) -> tuple[Measure[_Mean], ...]:
+def _measures(rules: SimpleRules, *, has_unscored: bool, source: str) -> tuple[Measure[_Mean], ...]:
     def rule(key: str) -> Measure[_Mean]:
         title, note = RULES[key]
         if key == "constant":
@@ -290,7 +290,7 @@ def _measures(rules: SimpleRules, *, has_unscored: bool) -> tuple[Measure[_Mean]
     )
     return (
         count("items", lambda one: len(one.scored.items), "questions"),
-        count("videos", lambda one: one.scored.n_videos),
+        count("videos", lambda one: one.scored.n_videos, f"{source}s"),
         share("accuracy", lambda one: one.score, note="with its interval"),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),

@@ -138,7 +138,7 @@ def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
     for row in run.rows:
         if row.correct is not None:
             marks.setdefault(row.item.item_id, {})[row.trial.repeat] = row.correct
-            videos[row.item.item_id] = row.item.video_id
+            videos[row.item.item_id] = row.item.source_id
     repeats = sorted({repeat for found in marks.values() for repeat in found})
     whole = [item_id for item_id, found in marks.items() if len(found) == len(repeats)]
     if len(repeats) < 2 or not whole:
@@ -371,11 +371,12 @@ def _accuracy(score: Table) -> str:
         return "No question is scored yet."
     name = score.row("headline").label
     items = several(shown(score, "headline", "items").text, "question")
-    videos = several(shown(score, "headline", "videos").text, "video")
+    source = next(column.title for column in score.columns if column.key == "videos").removesuffix("s")
+    videos = several(shown(score, "headline", "videos").text, source)
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
-        interval = f"{level} {interval_text(estimate)}, clustered by video"
+        interval = f"{level} {interval_text(estimate)}, clustered by {source}"
     else:
         interval = f"no interval: {estimate.reason}"
     return (

@@ -74,3 +74,15 @@ def test_lines_that_were_left_out_are_counted_in_the_headline(runs, rng):
         "Left out when the questions were read, and in no figure: 2 lines beside 7 questions that can be "
         "used; the first is q.jsonl:2: answer: absent; this field is required."
     ) in sentences(runs.load("b", facts=facts), rng)
+
+
+def test_clips_of_one_film_are_one_source_and_are_called_so(runs, rng):
+    items = [runs.question(f"q{i}", f"v{i}", "A", source="film" if i < 2 else "") for i in range(4)]
+    trials = [
+        runs.marked(item, Answered(answer="AB"[i % 2], rule="r"), reply=runs.said("Answer"), **runs.shown())
+        for i, item in enumerate(items)
+    ]
+    run = runs.load(items=items, trials=trials)
+    assert sentences(run, rng)[0].endswith("clustered by source; 4 questions on 3 sources).")
+    tables = [table for table in all_tables(run, rng=rng) if table.figure == "scores"]
+    assert all({c.key: c.title for c in table.columns}["videos"] == "sources" for table in tables)

@@ -169,5 +169,5 @@ def _priors(items: Sequence[Item], contexts: Sequence[str]) -> Hits:
         [[exact_form(choice).casefold() for choice in item.choices] for item in items],
         [letter_index(item.answer) for item in items],
         contexts=contexts,
-        clusters=[item.video_id for item in items],
+        clusters=[item.source_id for item in items],
     )
