@@ -69,12 +69,24 @@ def written() -> str:
         command = app.get_command(context, name)
         if command is None:
             raise SystemExit(f"the command {name} is listed and not there")
-        arguments = [p.make_metavar(context) for p in command.params if isinstance(p, click.Argument)]
-        has_flags = any(isinstance(p, click.Option) for p in command.params)
-        call = " ".join(["vidence", name, *arguments, *(["[flags]"] if has_flags else [])])
-        parts.append(f"## {name}\n\n{purpose}\n\n```text\n{call}\n```\n")
-        parts.append(table(command, with_fields=name == "run"))
+        if isinstance(command, click.Group):
+            parts.append(f"## {name}\n\n{purpose}\n")
+            for part, one in command.commands.items():
+                parts += described(f"{name} {part}", one, one.help or "", context=context, level=3)
+        else:
+            parts += described(name, command, purpose, context=context)
     return "\n".join(parts)
+
+
+def described(
+    name: str, command: click.Command, purpose: str, *, context: click.Context, level: int = 2
+) -> list[str]:
+    """One command under a heading: what it is for, how it is called, its flags."""
+    arguments = [p.make_metavar(context) for p in command.params if isinstance(p, click.Argument)]
+    has_flags = any(isinstance(p, click.Option) for p in command.params)
+    call = " ".join(["vidence", name, *arguments, *(["[flags]"] if has_flags else [])])
+    head = f"{'#' * level} {name}\n\n{purpose}\n\n```text\n{call}\n```\n"
+    return [head, table(command, with_fields=name == "run")]
 
 
 def main() -> int:

@@ -97,6 +97,10 @@ class PaperColumn(Record, omit_defaults=True):
     Of the questions that have for each tag in `where` one of its values, `of` is averaged as `average`
     says: ``micro``, ``macro:TAG`` or ``answered``, as for a headline. `of` is ``accuracy``, or ``points``
     (those that a judge gave). `group` is a heading over neighbouring columns.
+
+    `parser` names who may have scored the replies: parsers, judges, or ``letters`` for every parser that
+    reads the letter of a choice; none: anybody. `alike` is a tag in which the questions must agree.
+    `by_rules` says what to know where rules scored what the paper had judged.
     """
 
     title: str
@@ -104,6 +108,9 @@ class PaperColumn(Record, omit_defaults=True):
     average: str = "micro"
     where: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
     of: Literal["accuracy", "points"] = "accuracy"
+    parser: tuple[str, ...] = ()
+    alike: str = ""
+    by_rules: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -23,6 +23,8 @@ def commands() -> dict[str, click.Command]:
 def flags(command: click.Command) -> set[str]:
     """Every flag of a command, the two of help included."""
     known = {"-h", "--help"}
+    if isinstance(command, click.Group):
+        known |= {flag for part in command.commands.values() for flag in flags(part)}
     for parameter in command.params:
         if isinstance(parameter, click.Option):
             known |= {*parameter.opts, *parameter.secondary_opts}
@@ -36,6 +38,10 @@ def own_names(pages) -> set[str]:
 
 def complaint(command: click.Command, words: list[str], *, own: set[str]) -> str:
     """What is wrong with the words after the name of a command; nothing when they make sense."""
+    if isinstance(command, click.Group) and words:
+        if words[0] not in command.commands:
+            return f"there is no {command.name} {words[0]}"
+        return complaint(command.commands[words[0]], words[1:], own=own)
     try:
         found = command.make_context(command.name or "", [w for w in words if w != "[flags]"]).params
     except click.ClickException as error:

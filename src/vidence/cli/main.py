@@ -29,6 +29,7 @@ COMMANDS = {
     "ablate": ("ablate", "The same point-light motions shown in many ways: what each costs a model."),
     "track": ("track", "Find the people in a video and follow them: tracks, a contact sheet, measures."),
     "power": ("power", "Before a run: which difference between two models it would find."),
+    "prompts": ("prompts", "Sets of prompts; the authors' own from your copy of their release."),
     "list": ("listing", "What there is: benchmarks, models, selectors, parsers, prompts."),
     "pointlight": ("pointlight", "Show motion capture, or a built-in figure, as points of light."),
     "probe": ("probe", "What a video file claims, and what it really holds."),

@@ -164,7 +164,8 @@ def number_words(value: Value) -> str:
 
 def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
     low, high = text(estimate.low), text(estimate.high)
-    return f"({low} to {high})" if has_interval(estimate) and low != high else "(no interval)"
+    is_one = not has_interval(estimate) or low == high
+    return f"({estimate.reason or 'no interval'})" if is_one else f"({low} to {high})"
 
 
 def _above(margin: Value) -> Verdict:

@@ -1,4 +1,4 @@
-"""Runs as a paper prints them: its tables, its own rows with ours below them, frame budgets."""
+"""Runs as a paper prints them: tables of its shape, what it prints with our rows below, frame budgets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -6,12 +6,10 @@ import msgspec
 
 from vidence.catalog import create, names
 from vidence.contracts import PaperColumn
-from vidence.errors import UsageError
-from vidence.explain.published.printed import PublishedCell, PublishedColumn, PublishedTable, is_blank
-from vidence.explain.published.published import beside
-from vidence.report.judged import marked_by
+from vidence.report.beside import is_by_rules, published_tables, scored_alike
 from vidence.report.pairing import Paired, pair_where_possible
-from vidence.report.results import Run
+from vidence.report.provenance import how_asked, is_asked
+from vidence.report.results import Row, Run
 from vidence.report.scores import (
     ANSWERED,
     NO_VALUE,
@@ -25,13 +23,12 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.tables.table import DASH, Cell, Column, Table
+from vidence.tables.table import Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
 MOST_VALUES = 8
 _AS_PAPER = "As in the paper"
-PROBLEM, REMARK = "†", "*"
 # Of a plan, what two runs may differ in and still be the same but for their budget.
 _MAY_DIFFER = {
     *("format", "protocol", "n_frames", "data", "memory", "concurrency", "timeout_s", "attempts"),
@@ -59,7 +56,7 @@ def paper_sections(runs: Sequence[Run], *, draws: Draws, with_published: bool) -
                 title="Beside the published tables",
                 paragraphs=(
                     "A printed value and ours compare only where both were asked and scored alike; the lines "
-                    "below each table say how ours were.",
+                    "below each table say how ours were, and why a run has no value in a column.",
                 ),
                 tables=published_tables(runs, draws=draws),
             )
@@ -95,7 +92,7 @@ def paper_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
     for name in dict.fromkeys(run.plan.benchmark for run in runs):
         own = [run for run in runs if run.plan.benchmark == name]
         for title, columns in columns_of(own).items():
-            kept = [c for c in columns if any(chosen(run.rows, c.where) for run in own)]
+            kept = [c for c in columns if any(_rows(run, c) for run in own)]
             if kept:
                 tables.append(_table(f"paper-{len(tables) + 1}", title, own, kept, draws=draws))
     return tuple(tables)
@@ -117,18 +114,30 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                 if (best := _best(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
+    labels = run_names(runs)
+    headings = tuple(
+        Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
+        for i, column in enumerate(columns)
+    )
+    lines = [
+        TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
+        for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
+    ]
+    videos = videos_row(lines, headings)
     return Table(
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",
         note=note,
         label=Column(key="name", title="model", note="and how it was asked and scored"),
-        columns=tuple(
-            Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
-            for i, column in enumerate(columns)
-        ),
-        rows=tuple(
-            TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
-            for i, (label, run, some) in enumerate(zip(run_names(runs), runs, cells, strict=True))
+        columns=headings,
+        rows=(*lines, *([] if videos is None else [videos])),
+        footnotes=tuple(
+            dict.fromkeys(
+                f"{label}, {column.group} {column.title}: {column.by_rules}."
+                for label, run in zip(labels, runs, strict=True)
+                for column in columns
+                if column.by_rules and (rows := _rows(run, column)) and is_by_rules(rows)
+            )
         ),
     )
 
@@ -158,13 +167,6 @@ def columns_of(runs: Sequence[Run]) -> Mapping[str, tuple[PaperColumn, ...]]:
     return {"scores": tuple(columns)}
 
 
-def how_asked(run: Run) -> str:
-    """Style, frames, and by whom the replies were scored, in a few words."""
-    plan = run.plan
-    frames = "whole videos" if plan.layout == "video" else f"{plan.n_frames} frames"
-    return f"{plan.protocol}: {plan.style}, {frames}, {plan.selector}; {marked_by(run)}"
-
-
 def _meaning(column: PaperColumn) -> str:
     where = "; ".join(f"{tag} {' or '.join(values)}" for tag, values in column.where.items())
     if column.of == "points":
@@ -180,9 +182,16 @@ def _meaning(column: PaperColumn) -> str:
 
 def _cell(run: Run, column: PaperColumn, *, draws: Draws) -> Cell:
     """What stands in one column for one run; a dash where the run has nothing for it."""
+    rows = _rows(run, column)
     if column.of == "points":
-        return Cell(value=points(chosen(run.rows, column.where), draws=draws), kind="points")
-    return Cell(value=accuracy(chosen(run.rows, column.where), column.average, draws=draws), kind="share")
+        return Cell(value=points(rows, draws=draws), kind="points")
+    return Cell(value=accuracy(rows, column.average, draws=draws), kind="share")
+
+
+def _rows(run: Run, column: PaperColumn) -> Sequence[Row]:
+    """The trials that a column is about; none where they were scored as something else."""
+    rows = chosen(run.rows, column.where)
+    return scored_alike(rows, parser=column.parser, alike=column.alike)[0] if rows else ()
 
 
 def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
@@ -192,7 +201,7 @@ def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
         for i, item in enumerate(paired.items)
         if all(item.tags.get(tag) in values for tag, values in column.where.items())
     ]
-    if column.of != "accuracy" or column.average == ANSWERED or not keep:
+    if column.of != "accuracy" or column.average == ANSWERED or column.parser or not keep:
         return None
     part = paired.part(keep)
     tag = macro_tag(column.average)
@@ -206,94 +215,6 @@ def _best(paired: Paired, column: PaperColumn, *, draws: Draws) -> int | None:
         level=draws.level,
     )
     return int(ranking.names[0]) if ranking.places[0] == (1, 1) else None
-
-
-# --------------------------------------------------------------------------- beside printed rows
-
-
-def published_tables(runs: Sequence[Run], *, draws: Draws) -> tuple[Table, ...]:
-    """Each published table that a run can stand in, with the runs below the printed rows.
-
-    A run stands only in tables of its benchmark and split, and there only in columns of which it has
-    questions. Printed values that arithmetic contradicts carry a dagger, remarks an asterisk; the footnotes
-    say what is known.
-
-    Args:
-        runs: one run or more.
-        draws: where the draws of the intervals come from.
-
-    Raises:
-        UsageError: no published table is about what these runs were asked.
-    """
-    names = run_names(runs)
-    found: dict[str, tuple[PublishedTable, list[int]]] = {}
-    for i, run in enumerate(runs):
-        for table in beside(run.plan.benchmark, run.plan.split):
-            found.setdefault(table.name, (table, []))[1].append(i)
-    tables = []
-    for table, members in found.values():
-        cells = {i: _our_cells(runs[i], table, draws=draws) for i in members}
-        ours = {i: some for i, some in cells.items() if any(cell.value is not None for cell in some)}
-        if ours:
-            rows = [TableRow(key=f"ours:{i}", label=names[i], values=some) for i, some in ours.items()]
-            how = [f"{names[i]} was asked {how_asked(runs[i])}." for i in ours]
-            tables.append(_with_ours(table, rows, how))
-    if not tables:
-        asked = ", ".join(dict.fromkeys(f"{run.plan.benchmark} ({run.plan.split})" for run in runs))
-        raise UsageError(
-            f"no published table is about {asked}; `vidence audit-table` lists those that there are"
-        )
-    return tuple(tables)
-
-
-def _our_cells(run: Run, table: PublishedTable, *, draws: Draws) -> tuple[Cell, ...]:
-    """What a run has for the columns behind the first; a dash where it has nothing."""
-    cells = []
-    for column in table.columns[1:]:
-        measure = column.measure
-        if measure is None:
-            cells.append(Cell())
-        else:
-            shaped = PaperColumn(title=column.name, average=measure.average, where=measure.where)
-            cells.append(_cell(run, shaped, draws=draws))
-    return tuple(cells)
-
-
-def _with_ours(table: PublishedTable, ours: Sequence[TableRow], how: Sequence[str]) -> Table:
-    footnotes: dict[str, str] = {}
-    printed = []
-    for n, row in enumerate(table.rows):
-        pairs = zip(table.columns, row.cells, strict=True)
-        first, *others = [_printed_cell(column, cell, footnotes) for column, cell in pairs]
-        detail = first.detail or ""
-        printed.append(
-            TableRow(key=f"printed:{n}", label=str(first.value), detail=detail, values=tuple(others))
-        )
-    first_column, *columns = [
-        Column(key=f"column:{i}", title=c.name, note=c.means, kind="text" if c.kind == "text" else "number")
-        for i, c in enumerate(table.columns)
-    ]
-    source = ", ".join(filter(None, (table.source.paper, table.source.where)))
-    return Table(
-        name=f"published:{table.name}",
-        title=f"{table.title}: as printed, and ours",
-        note=f"Printed values are from {source}. Ours stand below, with their intervals. "
-        f"{PROBLEM}: arithmetic contradicts the printed value; {REMARK}: a remark.",
-        label=first_column,
-        columns=tuple(columns),
-        rows=(*printed, *ours),
-        footnotes=(*how, *table.notes, *(f"{sign} {says}" for says, sign in footnotes.items())),
-    )
-
-
-def _printed_cell(column: PublishedColumn, cell: PublishedCell, footnotes: dict[str, str]) -> Cell:
-    """A printed cell with the signs of its footnotes; new ones are added."""
-    signs = []
-    for flag in cell.flags:
-        says = f"{column.name}: {flag.says}" if column.kind != "text" else flag.says
-        sign = f"{PROBLEM if flag.is_problem else REMARK}{len(footnotes) + 1}"
-        signs.append(footnotes.setdefault(says, sign))
-    return Cell(value=DASH if is_blank(cell.text) else cell.text, detail=" ".join(signs))
 
 
 # --------------------------------------------------------------------------- frame budgets
@@ -311,7 +232,8 @@ def budget_table(runs: Sequence[Run], *, draws: Draws) -> Table | None:
     """
     groups: dict[str, list[int]] = {}
     for i, run in enumerate(runs):
-        groups.setdefault(_key(run), []).append(i)
+        if is_asked(run):  # of other replies the plan does not say what was shown
+            groups.setdefault(_key(run), []).append(i)
     kept = [some for some in groups.values() if len({runs[i].plan.n_frames for i in some}) > 1]
     if not kept:
         return None

@@ -26,6 +26,7 @@ from vidence.records import (
     Verdict,
     VideoPart,
 )
+from vidence.report.provenance import prompt_note, shown_note
 from vidence.report.results import STATUSES, Row, Run, Status
 
 MOST_FRAMES = 16
@@ -271,7 +272,10 @@ def shown_words(trial: Trial) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """One trial on the page: `run_name` stands beside it where there are several runs."""
+    """One trial on the page: `run_name` stands beside it where there are several runs.
+
+    `prompt_note` says why there is no prompt to show; empty where one was sent.
+    """
 
     id: str
     run_id: str
@@ -280,6 +284,7 @@ class Entry:
     tag_ids: str
     sheet_id: str
     shown: str
+    prompt_note: str
 
 
 @dataclass(kw_only=True)
@@ -325,7 +330,8 @@ def browse(runs: Sequence[tuple[str, str, Run]], *, sheets: ContactSheets, n_ite
                     row=row,
                     tag_ids=" ".join(ids),
                     sheet_id=pictured.sheet_id,
-                    shown=f"{shown_words(row.trial)} {pictured.note}".strip(),
+                    shown=shown_note(run, row) or f"{shown_words(row.trial)} {pictured.note}".strip(),
+                    prompt_note=prompt_note(run, row),
                 )
             )
     found = {entry.row.status for entry in entries}

@@ -134,6 +134,7 @@ def margin(
     baseline: ArrayLike,
     *,
     clusters: Sequence[str],
+    groups: Sequence[str] | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How far a score lies above a baseline on the same items, with its interval.
@@ -150,6 +151,7 @@ def margin(
         baseline: what the baseline gets on each: 1 / n_choices for guessing, 1.0 or 0.0 for a rule.
             A letter that was picked because it is best on these items is a hard baseline.
         clusters: the name of the cluster of each item, n of them.
+        groups: where given, both are means over these groups, each alike.
         level: coverage of the interval.
 
     Raises:
@@ -167,8 +169,10 @@ def margin(
     if len(ours) != len(theirs):
         raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
     if np.isin(theirs, (0, 1)).all():
-        return ClusteredMean.of(ours - theirs, clusters=clusters).difference(level=level)[0]
-    score, chance = mean_interval(ours, clusters=clusters, level=level), float(theirs.mean())
+        paired = ClusteredMean.of(ours - theirs, clusters=clusters, groups=groups)
+        return paired.difference(level=level)[0]
+    score = mean_interval(ours, clusters=clusters, groups=groups, level=level)
+    chance = ClusteredMean.of(theirs, clusters=clusters, groups=groups).value
     return msgspec.structs.replace(
         score,
         value=score.value - chance,

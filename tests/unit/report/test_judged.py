@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from vidence.ask.judging.mmvu_official import CONTRADICTION
 from vidence.records import Answered, Failed, Score, Unreadable, Verdict
 from vidence.report.judged import judge_sentence, judge_tables, marked_by
 from vidence.report.tables import all_tables, headline, outcome_table
@@ -194,3 +195,19 @@ def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):
 def test_numbers_of_judges_do_not_depend_on_their_company(panel):
     one = judge_tables(panel, rng=np.random.default_rng(0))
     assert one == judge_tables(panel, rng=np.random.default_rng(0))
+
+
+def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
+    items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(3)]
+    rules = [CONTRADICTION, CONTRADICTION, "judge/letter"]
+    trials = [
+        judged(runs, item, [verdict(1.0)], value=1.0, outcome=Answered(answer="B", rule=rule))
+        for item, rule in zip(items, rules, strict=True)
+    ]
+    run = runs.load(items=items, trials=trials, judge_models=("scripted:j1",), judge="mmvu-official")
+    marks, *_ = judge_tables(run, rng=rng)
+    assert marks.columns[-1].title == "contradictions"
+    assert cells(marks)["judge:mmvu-official"][-1] == "2"
+    assert judge_sentence(run).endswith(" 2 verdicts extracted one letter and scored another.")
+    one = runs.load("one", items=items[2:], trials=trials[2:], judge="mmvu-official")
+    assert "contradictions" not in [column.title for column in judge_tables(one, rng=rng)[0].columns]

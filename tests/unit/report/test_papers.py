@@ -1,5 +1,7 @@
 """Tables shaped as in the papers, their printed rows, and budgets; numbers that can be counted by hand."""
 
+from dataclasses import replace
+
 import msgspec
 import numpy as np
 import pytest
@@ -14,7 +16,6 @@ from vidence.report.papers import (
     for_print,
     paper_sections,
     paper_tables,
-    published_tables,
 )
 from vidence.report.results import WAITING
 from vidence.report.scores import Draws, accuracy, chosen, macro_tag, points
@@ -75,8 +76,6 @@ def test_points_are_means_by_question(runs, draws):
     rows = [
         msgspec.structs.replace(r.trial.score, points=p) for r, p in zip(run.rows, (4.0, 1.0), strict=True)
     ]
-    from dataclasses import replace
-
     marked = [replace(r, score=s) for r, s in zip(run.rows, rows, strict=True)]
     again = replace(marked[0], score=msgspec.structs.replace(rows[0], points=2.0))
     # Question one has 4 and 2, so 3; question two has 1.
@@ -102,7 +101,9 @@ def test_mmvu_has_its_disciplines(runs, draws):
         ("validation", "All"),
     ]
     assert row(table) == ["50.0", "100.0", "100.0", "66.7", "100.0", "75.0"]
-    assert shown_rows(table)[0].cells[0].detail == "paper: direct, 4 frames, midpoints; scored by robust"
+    assert shown_rows(table)[0].cells[0].detail == (
+        "paper protocol, own wording; direct, no frames, midpoints; scored by robust"
+    )
 
 
 def test_herbench_has_families_and_three_overall_means(runs, draws):
@@ -136,8 +137,6 @@ def test_humanpcr_has_levels_and_the_points_of_the_judge(runs, draws):
         {"level": "reasoning", "reasoning": "Planning", "domain": "Sports"},
     ]
     run = asked(runs, tags, [1, 0, 1, 0, 1], benchmark="humanpcr", headline="macro:task")
-    from dataclasses import replace
-
     verdict = Verdict(judge_model="scripted:j", value=1.0, points=3.0)
     last = run.rows[-1]
     score = msgspec.structs.replace(last.score, points=3.0, verdicts=(verdict,), scorer="humanpcr", value=1.0)
@@ -178,6 +177,25 @@ def test_perceptioncomp_and_actpld_have_their_columns(runs, draws):
     assert (titles(table), row(table)) == ([("single", "3AFC, label")], ["50.0"])
 
 
+def test_descriptions_stand_in_columns_of_their_own_with_what_people_get(runs, draws):
+    tags = [{"set": "single", "task": "3afc", "target": "label"}] * 4
+    letters = asked(runs, tags, [1, 1, 0, 1], benchmark="actpld", headline="answered")
+    logs = replace(
+        letters,
+        rows=tuple(
+            replace(
+                r, score=msgspec.structs.replace(r.score, scorer="description-match", value=float(i == 0))
+            )
+            for i, r in enumerate(letters.rows)
+        ),
+    )
+    (table,) = paper_tables([letters, logs], draws=draws)
+    assert titles(table) == [("single", "3AFC, label"), ("single", "description, label")]
+    assert [row(table, line) for line in (0, 1)] == [["75.0", DASH], [DASH, "25.0"]]
+    [note] = table.footnotes
+    assert note.endswith("people who choose right in 90 to 100 % get 36.67 and 43.33 by them.")
+
+
 @pytest.mark.parametrize("name", catalog.names("benchmark"))
 def test_columns_of_every_benchmark_can_be_averaged(name):
     found = getattr(catalog.find("benchmark", name).create(), "paper_tables", {})
@@ -213,7 +231,8 @@ def test_the_best_is_marked_only_where_it_is_told_apart(runs, draws):
     (table,) = paper_tables([one, two], draws=draws)
     marks = [[cell.mark for cell in line.cells[1:]] for line in shown_rows(table)]
     # Sport 30 to 0, game 15 to 15, level 1 as sport, level 2 as game, overall 45 to 15.
-    assert marks == [["best", "", "best", "", "best"], [""] * 5]
+    assert marks == [["best", "", "best", "", "best"], [""] * 5, [""] * 5]
+    assert shown_rows(table)[-1].key == "videos"
     assert "Bold: best" in table.note
     other = asked(runs, tags[:40], [1] * 40, benchmark="perceptioncomp", model="scripted:c", name="c")
     (table,) = paper_tables([one, other], draws=draws)
@@ -234,63 +253,12 @@ def test_columns_that_cannot_be_tested_have_no_best(runs, draws):
     assert marks["overall", "over tasks"] == marks["TR&C", "avg."] == marks["overall", "official"] == ""
 
 
-# --------------------------------------------------------------------------- beside printed rows
+# --------------------------------------------------------------------------- budgets
 
 
 def seed500(runs, marks, name="a", **plan):
     tags = [{"category": "sport", "difficulty": "1"}, {"category": "shopping", "difficulty": "2"}]
     return asked(runs, tags * 2, marks, name=name, benchmark="perceptioncomp", split="seed500", **plan)
-
-
-def test_our_row_stands_under_the_printed_ones(runs, draws):
-    tables = published_tables([seed500(runs, [1, 0, 1, 1], model="scripted:ours")], draws=draws)
-    table = next(t for t in tables if t.name == "published:perceptioncomp-table2")
-    titles = [c.title for c in shown_columns(table)]
-    assert titles[:5] == [
-        "Model",
-        "Size",
-        "Frames",
-        "Outdoor Tour",
-        "Shopping",
-    ]
-    human, ours = shown_rows(table)[0], shown_rows(table)[-1]
-    # As printed in the paper.
-    assert human.cells[0].text == "Human"
-    assert human.cells[5].text == "81.08"
-    assert human.cells[-1].text == "82.40"
-    assert human.cells[5].detail.startswith("†")
-    sign = human.cells[5].detail
-    assert any(note.startswith(f"{sign} Sports: no share of 15") for note in table.footnotes)
-    cells = dict(zip([c.title for c in shown_columns(table)], ours.cells, strict=True))
-    assert ours.key == "ours:0"
-    assert cells["Model"].text == "scripted:ours"
-    assert cells["Outdoor Tour"].text == DASH
-    assert (cells["Sports"].text, cells["Shopping"].text, cells["Overall"].text) == ("100.0", "50.0", "75.0")
-    assert table.footnotes[0] == (
-        "scripted:ours was asked paper: direct, 4 frames, midpoints; scored by robust."
-    )
-    assert "Table 2" in table.note
-
-
-def test_signs_of_footnotes_are_all_explained(runs, draws):
-    for table in published_tables([seed500(runs, [1, 0, 1, 1])], draws=draws):
-        used = {
-            s for line in shown_rows(table) for c in line.cells if not c.estimate for s in c.detail.split()
-        }
-        told = {note.split()[0] for note in table.footnotes if note[0] in "†*"}
-        assert used == told
-
-
-def test_a_run_without_a_printed_table_is_refused(runs, draws):
-    with pytest.raises(UsageError, match=r"no published table is about table \(all\); `vidence audit-table`"):
-        published_tables([runs.load("a")], draws=draws)
-    # Of the right benchmark, with none of its tags: only the overall value stands there.
-    bare = asked(runs, [{}], [1], name="b", benchmark="humanpcr", split="human-r")
-    with pytest.raises(UsageError, match="no published table"):
-        published_tables([bare], draws=draws)
-
-
-# --------------------------------------------------------------------------- budgets
 
 
 def test_the_best_of_budgets_stands_apart(runs, draws):
@@ -314,6 +282,11 @@ def test_the_best_of_budgets_stands_apart(runs, draws):
     assert budget_table([found[0], alone], draws=draws) is None
     other_parser = asked(runs, tags, [1] * 4, n_frames=64, name="r", parser="perceptioncomp-api")
     assert budget_table([found[0], other_parser], draws=draws) is None
+
+
+def test_replies_that_were_recorded_elsewhere_have_no_budget(runs, draws):
+    found = [asked(runs, [{}], [1], n_frames=n, name=f"r{n}", model="replay:replies.jsonl") for n in (8, 16)]
+    assert budget_table(found, draws=draws) is None
 
 
 def test_budgets_without_marks_are_dashes(runs, draws):

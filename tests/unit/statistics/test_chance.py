@@ -105,3 +105,15 @@ def test_a_baseline_that_is_always_right_where_the_score_is_has_no_margin() -> N
 def test_the_margin_needs_one_baseline_for_each_value() -> None:
     with pytest.raises(UsageError, match="1 baseline values for 2"):
         margin([1, 0], [0.5], clusters=["a", "b"])
+
+
+def test_a_margin_over_groups_counts_each_group_alike() -> None:
+    # Ten of one group, all right; two of another, none right: a micro margin of 10/12 - 1/4.
+    score, groups = [1.0] * 10 + [0.0] * 2, ["a"] * 10 + ["b"] * 2
+    videos = [f"v{n}" for n in range(12)]
+    over_chance = margin(score, [0.25] * 12, clusters=videos, groups=groups)
+    assert over_chance.value == pytest.approx(0.25)
+    alone = mean_interval(score, clusters=videos, groups=groups)
+    assert (over_chance.low, over_chance.high) == pytest.approx((alone.low - 0.25, alone.high - 0.25))
+    over_rule = margin(score, [1.0] * 5 + [0.0] * 7, clusters=videos, groups=groups)
+    assert over_rule.value == pytest.approx(0.25)

@@ -25,7 +25,10 @@ _DECODER = msgspec.json.Decoder(dict[str, object])
 
 
 class Settings(Record):
-    """Options of ``replay:`` models: which column holds what; an empty name reads nothing."""
+    """Options of ``replay:`` models: which column holds what; an empty name reads nothing.
+
+    `asked` is a declaration, no column: reports repeat it, and nothing else depends on it.
+    """
 
     positional: ClassVar[str] = "file"
 
@@ -36,6 +39,7 @@ class Settings(Record):
     reasoning: Annotated[str, Meta(description="column of what the model thought")] = "reasoning"
     refusal: Annotated[str, Meta(description="column of the words in which it declined")] = "refusal"
     finish: Annotated[str, Meta(description="column of why the reply ended")] = "finish"
+    asked: Annotated[str, Meta(description="how the replies were asked, in words, for reports")] = ""
 
     def __post_init__(self) -> None:
         """Refuse files without ids or replies."""
@@ -196,6 +200,7 @@ def create(settings: Settings) -> ReplayModel:
         DataError: the file cannot be read, or a row is not what it should be.
     """
     file = files.read(Path(settings.file).expanduser(), what="recorded replies")
-    named = "&".join(f"{f}={getattr(settings, f)}" for f in settings.__struct_fields__ if f != "file")
+    columns = [f for f in settings.__struct_fields__ if f not in ("file", "asked")]
+    named = "&".join(f"{f}={getattr(settings, f)}" for f in columns)
     identity = f"replay:{file.content_hash}?{named}"
     return ReplayModel(_replies(file, settings), identity=identity, source=str(file.path))

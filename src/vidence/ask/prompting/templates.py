@@ -16,6 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
+from vidence.ask.prompting.origin import ORIGIN_FILE, read_origin
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Item
 
@@ -178,7 +179,8 @@ def own_files(
     expected = ", ".join(f"{name}.txt" for name in known)
     if not folder.is_dir():
         raise UsageError(f"{folder} is not a folder; expected a folder with some of: {expected}")
-    paths = sorted(path for path in folder.iterdir() if not path.name.startswith("."))
+    imported = read_origin(folder)
+    paths = sorted(p for p in folder.iterdir() if not p.name.startswith(".") and p.name != ORIGIN_FILE)
     unknown = [path.name for path in paths if path.suffix != ".txt" or path.stem not in known]
     if is_shared:
         paths = [path for path in paths if path.name not in unknown]
@@ -191,8 +193,9 @@ def own_files(
             text = path.read_text("utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+        label = imported.label(path.stem, hashlib.sha256(text.encode()).hexdigest()) if imported else ""
         files[path.stem] = Template.parse(
-            text, place=str(path), variables=known[path.stem], origin="own", name=path.stem
+            text, place=str(path), variables=known[path.stem], origin=label or "own", name=path.stem
         )
     return files
 
@@ -260,7 +263,7 @@ class Templates:
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text.
 
-        The set of a file that a user brought is ``own``.
+        The set of a file that a user brought is ``own``, or that of `origin.ImportedSet.label`.
         """
         return self._file(name).label
 

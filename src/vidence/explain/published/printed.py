@@ -50,15 +50,25 @@ class Source(Record, omit_defaults=True):
 
 
 class Measure(Record, omit_defaults=True):
-    """How a run computes what stands in a column.
+    """How a run computes what stands in a column, and which runs measured the same.
 
     `average` is ``micro`` (mean over questions), ``answered`` (mean over those whose reply could be read)
     or ``macro:TAG`` (mean over the values of a tag). Only questions are averaged that have, for each tag in
     `where`, one of its values.
+
+    `parser` names who may have scored the replies: parsers, judges, or ``letters`` for every parser that
+    reads the letter of a choice. `split` and `style` name the splits and styles of the printed values; where
+    nothing is named, all fit. `alike` is a tag in which all averaged questions must agree. `by_rules` says
+    what to know where rules scored what the paper had judged.
     """
 
     average: str = "micro"
     where: dict[str, tuple[str, ...]] = msgspec.field(default_factory=dict)
+    parser: tuple[str, ...] = ()
+    split: tuple[str, ...] = ()
+    style: tuple[str, ...] = ()
+    alike: str = ""
+    by_rules: str = ""
 
 
 class PublishedColumn(Record, omit_defaults=True):

@@ -162,6 +162,8 @@ def test_identity_follows_content_and_columns_and_not_the_path(tmp_path: Path):
     both = '{"item_id": "1", "text": "A", "raw": "B"}'
     path = written(tmp_path / "e.jsonl", both)
     assert create(path, {}).identity != create(path, {"text": "raw"}).identity
+    # What is declared of the asking changes no reply.
+    assert create(path, {}).identity == create(path, {"asked": "64 frames"}).identity
 
 
 def test_real_responses_align_by_the_question(checks_dir: Path):

@@ -5,6 +5,7 @@ from importlib import resources
 import pytest
 
 from vidence import catalog
+from vidence.ask.prompting.compose import STYLES
 from vidence.errors import UnknownNameError
 from vidence.explain.published import published
 from vidence.explain.published.printed import is_blank, number
@@ -118,6 +119,33 @@ def test_a_table_that_stands_beside_runs_has_columns_that_a_run_can_fill():
         assert all(m.average in ("micro", "answered", "macro:task") for m in measures)
 
 
+@pytest.mark.parametrize("name", [name for name in SHAPES if published.load(name).splits])
+def test_every_column_that_a_run_can_fill_says_what_was_measured(name):
+    table = published.load(name)
+    splits = {*catalog.find("benchmark", table.benchmark).create().splits, "test"}
+    scorers = {*catalog.names("parser"), *catalog.names("judge"), "letters"}
+    for column in table.columns:
+        if (measure := column.measure) is not None:
+            assert measure.parser, column.name
+            assert set(measure.parser) <= scorers, column.name
+            assert set(measure.style) <= set(STYLES), column.name
+            assert set(measure.split) <= splits, column.name
+
+
+def test_no_value_of_a_hidden_split_and_no_letter_among_descriptions():
+    mmvu = published.load("mmvu-table3")
+    by_split = {one.name: one.measure.split for one in mmvu.columns if one.measure is not None}
+    assert by_split.pop("Validation") == ("validation",)
+    assert set(by_split.values()) == {("test",)}
+    for name in ("actpld-table2", "actpld-table3"):
+        table = published.load(name)
+        by = {one.name: one.measure for one in table.columns if one.measure is not None}
+        assert "description-match" not in by["3AFC"].parser
+        assert by["Description Matching"].parser == ("description-match",)
+        assert "under the same rules" in by["Description Matching"].by_rules
+    assert any("29.11" in note and "31.01" in note for note in published.load("actpld-table2").notes)
+
+
 def test_measures_say_how_each_paper_averages():
     [herbench] = published.beside("herbench", "all")
     overall, family = herbench.columns[-1].measure, herbench.columns[4].measure
@@ -145,7 +173,9 @@ def test_rows_by_target_become_columns_beside_a_run():
     assert rows["Gemini 2.5 Pro"] == ["41.27", "53.97", "48.48", "56.06"]
     measure = social.columns[4].measure
     assert measure is not None
-    assert measure.where == {"set": ("social",), "task": ("description",), "target": ("intention",)}
+    # Logs of the choice and free descriptions alike, by who marked them; never both at once.
+    assert measure.where == {"set": ("social",), "target": ("intention",)}
+    assert (measure.parser, measure.alike) == (("description-match",), "task")
     gemini = next(row for row in social.rows if row.name == "Gemini 2.5 Pro")
     assert [flag.says[:20] for flag in gemini.cells[0].flags] == [
         "Only shares of 63 cl",

@@ -1,0 +1,320 @@
+"""The authors' prompts, taken from a user's own copy of what they released.
+
+vidence brings none of these sentences. ``released.toml`` says where they stand in the authors'
+repositories, what marks the question and its choices there, and the SHA-256 of each text: facts, by
+which a copy is known again. Their code is read, never run.
+"""
+
+import ast
+import hashlib
+import re
+import string
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+import msgspec
+import tomli_w
+
+from vidence.ask.prompting.origin import ORIGIN_FILE, UNCHECKED, ImportedSet, ImportedText
+from vidence.ask.prompting.templates import KNOWN, Template
+from vidence.errors import UnknownNameError, UsageError
+from vidence.records import Record
+
+Wording: TypeAlias = Literal["own", "authors", "unchecked"]
+_LABEL = re.compile(r"(?P<set>.*)/(?P<name>[^/]+)\.txt sha256:(?P<sha256>[0-9a-f]{64})", re.DOTALL)
+# Stands where a loop or a condition adds to the text.
+_ADDED = "{...}"
+
+
+class Choices(Record):
+    """How the authors write the choices of a question: each by `each`, with `between` between them."""
+
+    each: str
+    between: str
+
+
+class KnownText(Record):
+    """One text that the authors released: its SHA-256, that of the template made of it, and the revision."""
+
+    sha256: str
+    template_sha256: str
+    revision: str
+
+
+class ReleasedPrompt(Record):
+    """One prompt of a set: the template that it becomes, and the variable of the file that holds it.
+
+    `form` says how the variable marks what is filled in: ``template`` as `string.Template`, ``f-string`` as
+    Python does. `fill` maps each mark, as it stands in the text, to ``question`` or to `Choices`.
+    """
+
+    template: str
+    file: str
+    variable: str
+    form: Literal["template", "f-string"]
+    fill: dict[str, Literal["question"] | Choices]
+    known: tuple[KnownText, ...]
+
+
+class ReleasedSet(Record):
+    """The prompts of one set of authors."""
+
+    name: str
+    paper: str
+    repository: str
+    prompts: tuple[ReleasedPrompt, ...]
+
+
+class _Released(Record):
+    sets: tuple[ReleasedSet, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Imported:
+    """Templates made of the authors' prompts, by name, and what is known of them."""
+
+    templates: Mapping[str, str]
+    about: ImportedSet
+
+
+@cache
+def released() -> Mapping[str, ReleasedSet]:
+    """The sets whose place in the authors' repositories is known, by name."""
+    text = (resources.files("vidence.ask.prompting") / "released.toml").read_text("utf-8")
+    return {one.name: one for one in msgspec.convert(tomllib.loads(text), _Released).sets}
+
+
+def wording_of(label: str) -> Wording:
+    """Whose words a stored prompt has, by the label of its template: a template's set, name and SHA-256.
+
+    >>> wording_of("plain/choice-direct.txt sha256:" + 64 * "0")
+    'own'
+    """
+    match = _LABEL.fullmatch(label)
+    if match is None:
+        return "own"
+    if match["sha256"] in _known_templates():
+        return "authors"
+    return "unchecked" if match["set"].startswith(UNCHECKED) else "own"
+
+
+@cache
+def _known_templates() -> frozenset[str]:
+    prompts = (prompt for one in released().values() for prompt in one.prompts)
+    return frozenset(text.template_sha256 for prompt in prompts for text in prompt.known)
+
+
+def sha256(text: str) -> str:
+    """The SHA-256 of a text in UTF-8, without the empty lines around it."""
+    return hashlib.sha256(text.strip("\n").encode()).hexdigest()
+
+
+# --------------------------------------------------------------------------- taking over
+
+
+def take(name: str, source: Path, *, template: str = "", is_unchecked: bool = False) -> Imported:
+    """Take the prompts of a released set out of a user's copy.
+
+    Args:
+        name: one of `released`.
+        source: the folder of the repository, or a text file with one prompt as the authors' file has it,
+            marks included.
+        template: for a text file, which template it is.
+        is_unchecked: take texts that are not those whose SHA-256 is known.
+
+    Raises:
+        UnknownNameError: no such set, or the set has no such template.
+        UsageError: a file is not there or cannot be read, holds no such prompt, has other marks than
+            expected, or its text is not one that is known.
+    """
+    if name not in released():
+        raise UnknownNameError("released set of prompts", name, released())
+    one = released()[name]
+    if source.is_dir():
+        found = [(prompt, _in_folder(prompt, source)) for prompt in one.prompts]
+    else:
+        found = [(_named(one, template), (source, [_read(source)]))]
+    texts, templates = [], {}
+    for prompt, (path, candidates) in found:
+        known = {text.sha256: text for text in prompt.known}
+        text = next((text for text in candidates if sha256(text) in known), candidates[0])
+        digest = sha256(text)
+        if digest not in known and not is_unchecked:
+            raise UsageError(_does_not_fit(one, prompt, path=path, digest=digest))
+        made = as_template(text, prompt, place=str(path))
+        Template.parse(made, place=str(path), variables=KNOWN[prompt.template])
+        templates[prompt.template] = made
+        texts.append(
+            ImportedText(
+                template=prompt.template,
+                file=prompt.file if source.is_dir() else source.name,
+                sha256=digest,
+                template_sha256=hashlib.sha256(made.encode()).hexdigest(),
+                revision=known[digest].revision if digest in known else "",
+            )
+        )
+    about = ImportedSet(name=one.name, paper=one.paper, repository=one.repository, texts=tuple(texts))
+    return Imported(templates=templates, about=about)
+
+
+def write(imported: Imported, folder: Path) -> tuple[Path, ...]:
+    """Write templates and ``origin.toml`` into a folder that holds neither yet, for ``--prompts``.
+
+    Raises:
+        UsageError: the folder holds something already, or cannot be written.
+    """
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(f"{folder} holds something already; name a new folder with --out")
+    paths = [folder / f"{name}.txt" for name in imported.templates]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for path, text in zip(paths, imported.templates.values(), strict=True):
+            path.write_bytes(text.encode())
+        (folder / ORIGIN_FILE).write_text(tomli_w.dumps(msgspec.to_builtins(imported.about)), "utf-8")
+    except OSError as error:
+        raise UsageError(f"cannot write {folder}: {error.strerror or error}") from error
+    return (*paths, folder / ORIGIN_FILE)
+
+
+def _named(one: ReleasedSet, template: str) -> ReleasedPrompt:
+    there = {prompt.template: prompt for prompt in one.prompts}
+    if not template:
+        raise UsageError(f"a text file holds one prompt; say which with --as: {', '.join(there)}")
+    if template not in there:
+        raise UnknownNameError(f"template of {one.name}", template, there)
+    return there[template]
+
+
+def _in_folder(prompt: ReleasedPrompt, folder: Path) -> tuple[Path, list[str]]:
+    """The file of a prompt in a clone, and every text that its variable is given there."""
+    path = folder / prompt.file
+    if not path.is_file():
+        raise UsageError(f"{path} is not there; expected the folder of the authors' repository")
+    try:
+        tree = ast.parse(_read(path))
+    except SyntaxError as error:
+        raise UsageError(f"{path}, line {error.lineno}: not Python: {error.msg}") from error
+    found = list(dict.fromkeys(_texts(tree, prompt.variable)))
+    if not found:
+        raise UsageError(f"{path} gives no text to {prompt.variable!r}; expected the file as it was released")
+    return path, found
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig").replace("\r\n", "\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"{path} cannot be read as UTF-8 text: {error}") from error
+
+
+def _does_not_fit(one: ReleasedSet, prompt: ReleasedPrompt, *, path: Path, digest: str) -> str:
+    expected = ", ".join(f"{text.sha256} ({text.revision})" for text in prompt.known)
+    return (
+        f"{path}: the text for {prompt.template}.txt has the SHA-256 {digest}; known of {one.repository}: "
+        f"{expected}. Take the file as the authors released it, or accept this one with --unchecked; every "
+        "report then says that the wording was not checked"
+    )
+
+
+# --------------------------------------------------------------------------- texts in their code
+
+
+def _texts(tree: ast.AST, variable: str) -> Iterator[str]:
+    """Every text that a variable is given in a file; what is added later in the same block belongs to it."""
+    for node in ast.walk(tree):
+        for block in (getattr(node, "body", None), getattr(node, "orelse", None)):
+            if isinstance(block, list) and (text := _text_in(block, variable)) is not None:
+                yield text
+
+
+def _text_in(block: Sequence[ast.stmt], variable: str) -> str | None:
+    text: str | None = None
+    for statement in block:
+        match statement:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name == variable:
+                text = _text_of(value)
+            case ast.AugAssign(target=ast.Name(id=name), value=value) if (
+                name == variable and text is not None
+            ):
+                added = _text_of(value)
+                text = None if added is None else text + added
+            case ast.If() | ast.For() if text is not None and _gives(statement, variable):
+                text += _ADDED
+            case _:
+                pass
+    return text
+
+
+def _gives(statement: ast.stmt, variable: str) -> bool:
+    return any(
+        isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == variable
+        for node in ast.walk(statement)
+    )
+
+
+def _text_of(value: ast.expr) -> str | None:
+    """A text with the marks of what is filled in, or None where the value is none."""
+    match value:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr(values=parts):
+            return "".join(_piece(part) for part in parts)
+        case ast.Call(func=ast.Name(id="Template"), args=[ast.Constant(value=str(text))]):
+            return text
+        case _:
+            return None
+
+
+def _piece(part: ast.expr) -> str:
+    if isinstance(part, ast.FormattedValue):
+        return f"{{{ast.unparse(part.value)}}}"
+    return part.value if isinstance(part, ast.Constant) and isinstance(part.value, str) else ""
+
+
+# --------------------------------------------------------------------------- templates of them
+
+
+def as_template(text: str, prompt: ReleasedPrompt, *, place: str) -> str:
+    """A text of the authors as a template of vidence: their marks become its variables, the words stay.
+
+    Args:
+        text: the text, with their marks.
+        prompt: what the marks mean.
+        place: its file, for messages.
+
+    Raises:
+        UsageError: a mark is missing.
+    """
+    text = text.strip("\n")
+    missing = [mark for mark in prompt.fill if mark not in text]
+    if missing:
+        raise UsageError(
+            f"{place}: the text for {prompt.template}.txt lacks {', '.join(missing)}; expected "
+            f"{', '.join(prompt.fill)} where the question and its choices are filled in"
+        )
+    marks = "|".join(re.escape(mark) for mark in sorted(prompt.fill, key=len, reverse=True))
+    pieces = re.split(f"({marks})", text)
+    return "".join(
+        _filled(prompt.fill[piece]) if piece in prompt.fill else _literal(piece, prompt.form)
+        for piece in pieces
+    )
+
+
+def _literal(text: str, form: str) -> str:
+    """Words that mean nothing to Jinja."""
+    if form == "template":
+        text = text.replace(string.Template.delimiter * 2, string.Template.delimiter)
+    return re.sub(r"\{(?=[{%#])", '{{ "{" }}', text)
+
+
+def _filled(what: str | Choices) -> str:
+    if isinstance(what, str):
+        return f"{{{{ {what} }}}}"
+    each = what.each.format(letter="{{ choice.letter }}", text="{{ choice.text }}")
+    between = what.between.replace("\n", "\\n")
+    return f'{{%+ for choice in choices +%}}{each}{{{{ "" if loop.last else "{between}" }}}}{{%+ endfor +%}}'

@@ -1,0 +1,156 @@
+"""How the replies of a run came about, told by its trials: asked, recorded elsewhere, or made by a rule."""
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from vidence.ask.prompting.released import Wording, wording_of
+from vidence.catalog import parse_spec
+from vidence.records import Failed, Trial, VideoPart
+from vidence.report.judged import marked_by
+from vidence.report.results import Row, Run
+
+Origin: TypeAlias = Literal["asked", "recorded", "rule", "made"]
+# Models that ask nobody, by name; all others are sent the prompt.
+_ORIGINS: Mapping[str, Origin] = {
+    "replay": "recorded",
+    "baseline": "rule",
+    "phantom": "made",
+    "scripted": "made",
+}
+_WORDINGS: Mapping[Wording, str] = {
+    "own": "own wording",
+    "authors": "the authors' wording",
+    "unchecked": "imported wording, not checked",
+}
+_BEFORE_THE_MODEL = ("media", "selection", "prompting")
+_RULE = "a rule that sees neither frames nor prompt"
+
+
+def origin_of(run: Run) -> Origin:
+    """Whether a model was asked, or where else the replies are from."""
+    return _ORIGINS.get(parse_spec(run.plan.model).name, "asked")
+
+
+def is_asked(run: Run) -> bool:
+    """Whether what the plan says of frames and prompts was put to whoever replied."""
+    return origin_of(run) in ("asked", "made")
+
+
+def how_asked(run: Run) -> str:
+    """Protocol, wording, style, frames, and by whom the replies were scored, in a few words.
+
+    Of replies that were recorded elsewhere nothing is said but what their source declares; the plan of such
+    a run describes what would have been asked.
+    """
+    match origin_of(run):
+        case "recorded":
+            how = f"recorded replies, {_declared(run)}"
+        case "rule":
+            how = _RULE
+        case _:
+            plan = run.plan
+            shown = f"{plan.style}, {frames_shown(run)}, {plan.selector}"
+            how = f"{plan.protocol} protocol, {wording(run)}; {shown}"
+    return f"{how}; {marked_by(run)}{_judge_wording(run)}"
+
+
+def asked_sentence(run: Run, name: str) -> str:
+    """How a run was asked, as a footnote says it.
+
+    Args:
+        run: the run.
+        name: what its row is called.
+    """
+    how = how_asked(run)
+    match origin_of(run):
+        case "recorded" | "rule":
+            return f"{name} was not asked: {how}."
+        case "made":
+            return f"{name} was asked: {how}. It is no model: its replies are made up.{_never_sent(run)}"
+        case _:
+            return f"{name} was asked: {how}.{_never_sent(run)}"
+
+
+def plan_note(run: Run) -> str:
+    """What to say above the plan of a run: how it was asked, or that the plan only says how it would be."""
+    said = asked_sentence(run, "This run")
+    return said if is_asked(run) else f"{said} The plan says only how a model would have been asked."
+
+
+def not_asked(run: Run) -> str:
+    """What to say beside a score for which no model was asked; empty where one was."""
+    match origin_of(run):
+        case "recorded":
+            return f"No model was asked: the replies were recorded elsewhere, {_declared(run)}."
+        case "rule":
+            return "No model was asked: the answers are those of a rule that sees neither frames nor prompt."
+        case _:
+            return ""
+
+
+def wording(run: Run) -> str:
+    """Whose words the prompts of a run are, by the templates that its trials name."""
+    labels = dict.fromkeys(t.prompt.template for t in _sent(run) if t.prompt is not None)
+    found = list(dict.fromkeys(wording_of(label) for label in labels if label)) or ["own"]
+    return " and ".join(_WORDINGS[one] for one in found)
+
+
+def frames_shown(run: Run) -> str:
+    """What the trials show to have been sent beside the words."""
+    sent = _sent(run)
+    if any(isinstance(part, VideoPart) for t in sent if t.prompt is not None for part in t.prompt.parts):
+        return "whole videos"
+    counts = {len(t.selection.frames) if t.selection is not None else 0 for t in sent}
+    most = max(counts, default=0)
+    if not most:
+        return "no frames"
+    some = f"{most} frame" if most == 1 else f"{most} frames"
+    return some if counts == {most} else f"up to {some}"
+
+
+def shown_note(run: Run, row: Row) -> str:
+    """What to say of the frames of a trial that nobody was shown; empty where the trial tells."""
+    match origin_of(run):
+        case "recorded":
+            return "A recorded reply: what was shown is not known."
+        case "rule":
+            return "A rule: nothing is shown to it."
+        case _:
+            return "" if was_sent(row.trial) else "Nothing was sent: the trial failed before."
+
+
+def prompt_note(run: Run, row: Row) -> str:
+    """What to say in place of a prompt that was never sent; empty where it was."""
+    match origin_of(run):
+        case "recorded":
+            return f"A recorded reply: the prompt is not known; {_declared(run)}."
+        case "rule":
+            return "A rule: no prompt was sent."
+        case _:
+            return "" if was_sent(row.trial) else "No prompt was sent: the trial failed before."
+
+
+def was_sent(trial: Trial) -> bool:
+    """Whether a trial came as far as the model."""
+    outcome = trial.score.outcome
+    return not isinstance(outcome, Failed) or outcome.stage not in _BEFORE_THE_MODEL
+
+
+def _sent(run: Run) -> list[Trial]:
+    return [row.trial for row in run.rows if was_sent(row.trial)]
+
+
+def _never_sent(run: Run) -> str:
+    n = len(run.rows) - len(_sent(run))
+    return f" {n:,} of {len(run.rows):,} trials failed before anything was sent." if n else ""
+
+
+def _declared(run: Run) -> str:
+    declared = parse_spec(run.plan.model).options.get("asked", "")
+    return (
+        f"declared as asked with {declared!r}" if declared else "nothing is declared of how they were asked"
+    )
+
+
+def _judge_wording(run: Run) -> str:
+    return ", the judge in own wording" if any(row.score.verdicts for row in run.rows) else ""
