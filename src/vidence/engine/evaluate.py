@@ -31,10 +31,12 @@ class Summary:
 
     `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). Of the trials that have a judge
     error now, `n_scores_lost` had a score before.
+    `n_left_out` counts the lines of the question files that hold no usable question.
     """
 
     n_planned: int
     n_answered_before: int
+    n_left_out: int = 0
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
@@ -105,7 +107,11 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
     todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
-    summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo))
+    summary = Summary(
+        n_planned=len(planned),
+        n_answered_before=len(planned) - len(todo),
+        n_left_out=len(prepared.facts.problems),
+    )
     session.on_event(
         Started(
             n_planned=summary.n_planned,

@@ -225,7 +225,7 @@ def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) 
         [second[item.item_id] for item in items],
         [first[item.item_id] for item in items],
         right=[item.answer for item in items],
-        clusters=[item.video_id for item in items],
+        clusters=[item.source_id for item in items],
         rng=rng,
         settings=settings,
     )

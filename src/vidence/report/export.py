@@ -97,6 +97,7 @@ def write_json(run: Run, tables: Sequence[Table], path: Path) -> None:
         "parser": run.parser,
         "plan": run.plan,
         "facts": run.facts,
+        "n_left_out": len(run.facts.problems),
         "tables": [table_as_json(table) for table in tables],
         "trials": [
             {

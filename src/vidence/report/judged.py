@@ -187,7 +187,7 @@ def _members(judged: Sequence[Row]) -> Table:
 
 def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
     said = [{v.judge_model: v for v in row.score.verdicts} for row in judged]
-    clusters = [row.item.video_id for row in judged]
+    clusters = [row.item.source_id for row in judged]
     rows = []
     for one, other in combinations(_models(judged), 2):
         both = [
@@ -229,7 +229,7 @@ def _alphas(judged: Sequence[Row], *, rng: np.random.Generator) -> Iterator[str]
                 if given is not None:
                     ratings[i, models.index(verdict.judge_model)] = given
         if ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
-            clusters = [row.item.video_id for row in judged]
+            clusters = [row.item.source_id for row in judged]
             found = krippendorff_alpha(
                 ratings, measurement=measurement, rng=rng, clusters=clusters, settings=_DRAWS
             ).value

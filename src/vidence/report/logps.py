@@ -52,7 +52,7 @@ def stated(rows: Sequence[Row]) -> tuple[Stated, ...]:
         read = read_logps(item, reply)
         if isinstance(read, Answered):
             correct = float(read.answer == item.answer)
-            one = Stated(video=item.video_id, confidence=likely[read.answer], correct=correct)
+            one = Stated(video=item.source_id, confidence=likely[read.answer], correct=correct)
             found.append(one)
     return tuple(found)
 

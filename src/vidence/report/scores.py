@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, OutcomeName
+from vidence.records import Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
@@ -66,7 +66,7 @@ class Draws:
 
         Args:
             values: one for each question, shape (n_items,).
-            clusters: the video of each question.
+            clusters: the source of each question, by default its video.
             groups: where given, the mean is that over these groups, each alike.
             bounds: the least and the greatest value there can be.
         """
@@ -80,7 +80,7 @@ class Scored:
     """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
-    `clusters` names the video of each question. `n_outcomes` counts the trials of these
+    `clusters` names the source of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge.
     """
 
@@ -92,7 +92,7 @@ class Scored:
 
     @property
     def n_videos(self) -> int:
-        """How many videos (or other media) the scored questions are about."""
+        """How many videos (or other media) the scored questions are about; of one source, they count once."""
         return len(set(self.clusters))
 
     @classmethod
@@ -111,7 +111,7 @@ class Scored:
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
-            clusters=tuple(item.video_id for item in kept),
+            clusters=tuple(item.source_id for item in kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
@@ -288,7 +288,7 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     draws = Draws(rng=rng, level=level)
     rules = SimpleRules.of(run.rows)
     tags = tag_values(run)
-    measures = _measures(rules, draws=draws, has_unscored=Scored.of(run.rows).n_unscored > 0)
+    measures = _measures(run, rules, draws=draws)
     many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
     lines = (*aggregates(run), *_numeric(run, rules))
     headline = tabulate(
@@ -355,7 +355,7 @@ def margin_table(run: Run, *, level: float = 0.95) -> Table:
         "Above chance",
         label=Column(key="name", title="questions"),
         rows=lines,
-        measures=(*_sizes(), _accuracy(draws), *map(above, ("chance", "constant", "longest"))),
+        measures=(*_sizes(run), _accuracy(draws), *map(above, ("chance", "constant", "longest"))),
         notes=(
             f"A score beats a rule at the level {draws.level:g} where the interval lies above 0. The letter "
             "of 'always' was chosen on these very questions, so it is hard to beat.",
@@ -398,10 +398,11 @@ def few_note(n_videos: Iterable[int]) -> str:
     return f"few: fewer than {FEW_VIDEOS} videos, so that a single one can move the score far."
 
 
-def _sizes() -> tuple[Measure[Aggregate], Measure[Aggregate]]:
+def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:
+    videos = f"{source_noun(row.item for row in run.rows)}s"
     return (
         count("items", lambda one: len(one.scored.items), "questions"),
-        count("videos", lambda one: videos_cell(one.scored.n_videos)),
+        count("videos", lambda one: videos_cell(one.scored.n_videos), videos),
     )
 
 
@@ -409,7 +410,7 @@ def _accuracy(draws: Draws) -> Measure[Aggregate]:
     return share("accuracy", lambda one: one.estimate(draws), note="with its interval")
 
 
-def _measures(rules: SimpleRules, *, draws: Draws, has_unscored: bool) -> tuple[Measure[Aggregate], ...]:
+def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
     def rule(key: str) -> Measure[Aggregate]:
         title, note = RULES[key]
         if key == "constant":
@@ -423,11 +424,11 @@ def _measures(rules: SimpleRules, *, draws: Draws, has_unscored: bool) -> tuple[
         "unmarked", lambda one: one.scored.n_unscored, "not scored", note="wait for a judge; in no mean"
     )
     return (
-        *_sizes(),
+        *_sizes(run),
         _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
-        *([unscored] if has_unscored else []),
+        *([unscored] if Scored.of(run.rows).n_unscored else []),
     )
 
 

@@ -47,7 +47,9 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
 
 
 def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Column, ...]) -> Table:
-    labels = {"accuracy": "accuracy, %", "items": "questions", "videos": "videos", "chance": "chance, %"}
+    titles = dict.fromkeys(c.title for score in scores for c in score.columns if c.key == "videos")
+    labels = {"accuracy": "accuracy, %", "items": "questions", "videos": " or ".join(titles)}
+    labels["chance"] = "chance, %"
     labels |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
     parsers = TableRow(key="parser", label="parser", values=tuple(run.parser for run in runs))
     rows = (

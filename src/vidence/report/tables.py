@@ -274,6 +274,8 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
             n_undecided=sum(row.is_undecided for row in run.rows),
         ),
     ]
+    if left_out := run.facts.left_out:
+        sentences.append(left_out)
     if said := not_asked(run):
         sentences.append(said)
     if any(row.score.verdicts for row in run.rows):
@@ -321,11 +323,12 @@ def _accuracy(score: Table) -> str:
         return "No question is scored yet."
     name = score.row("headline").label
     items = several(shown(score, "headline", "items").text, "question")
-    videos = several(shown(score, "headline", "videos").text, "video")
+    source = next(column.title for column in score.columns if column.key == "videos").removesuffix("s")
+    videos = several(shown(score, "headline", "videos").text, source)
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
-        interval = f"{level} {interval_text(estimate)}, clustered by video"
+        interval = f"{level} {interval_text(estimate)}, clustered by {source}"
     else:
         interval = f"no interval: {estimate.reason}"
     return (

@@ -144,7 +144,7 @@ def _rule(items: Sequence[Item], hits: Hits, *, name: tuple[str, str, str], figu
         n=len(some),
         accuracy=figures.mean(got, some) if some else None,
         guessing=float(guesses.mean()) if some else 0.0,
-        margin=margin(got, guesses, clusters=[item.video_id for item in some], level=figures.level)
+        margin=margin(got, guesses, clusters=[item.source_id for item in some], level=figures.level)
         if some
         else None,
     )
@@ -180,5 +180,5 @@ def _priors(items: Sequence[Item], contexts: Sequence[str]) -> Hits:
         [[exact_form(choice).casefold() for choice in item.choices] for item in items],
         [letter_index(item.answer) for item in items],
         contexts=contexts,
-        clusters=[item.video_id for item in items],
+        clusters=[item.source_id for item in items],
     )
