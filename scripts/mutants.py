@@ -35,6 +35,12 @@ SWAPS: dict[type[ast.AST], type[ast.AST]] = {
 }
 # Types and how classes are made: what changes there is no wrong number.
 SKIPPED = frozenset({"annotation", "returns", "decorator_list"})
+# Three more kinds of places give the same numbers whatever they hold, by what the names in them promise:
+# a statement with a name in *BLOCK* says how much is worked on at once, `zip(strict=...)`,
+# `if TYPE_CHECKING` and what is logged are for whoever works on the code, and whether the edge of a tolerance
+# (a name in *ROUNDING*, or a number below SMALLEST) belongs to it is decided by rounding alone.
+BLOCK, TOLERANCE, SMALLEST = "BLOCK", "ROUNDING", 1e-6
+EDGES = (ast.Lt, ast.LtE, ast.Gt, ast.GtE)
 
 
 @dataclass(frozen=True)
@@ -60,13 +66,16 @@ class Changer(ast.NodeTransformer):
 
     def generic_visit(self, node: ast.AST) -> ast.AST:
         """Change the operators of this node and go on below, but not into annotations."""
+        if _gives_the_same(node):
+            return node
         before = ast.unparse(node) if isinstance(node, ast.expr) else ""
         if isinstance(node, ast.BinOp | ast.BoolOp) and type(node.op) in SWAPS and self._is_wanted():
             node.op = SWAPS[type(node.op)]()  # type: ignore[assignment]
             self._say(node, before)
         if isinstance(node, ast.Compare):
             for i, operator in enumerate(node.ops):
-                if type(operator) in SWAPS and self._is_wanted():
+                is_edge = isinstance(operator, EDGES) and _has_tolerance(node)
+                if type(operator) in SWAPS and not is_edge and self._is_wanted():
                     node.ops[i] = SWAPS[type(operator)]()  # type: ignore[call-overload]
                     self._say(node, before)
         for field, value in ast.iter_fields(node):
@@ -96,6 +105,28 @@ class Changer(ast.NodeTransformer):
             self.said = f"{node.lineno}: {node.value} -> {value}"
             return ast.copy_location(ast.Constant(value), node)
         return node
+
+
+def _gives_the_same(node: ast.AST) -> bool:
+    """Whether nothing below can change a number: blocks, guards, the log, code for the type checker."""
+    match node:
+        case ast.Assign() | ast.AnnAssign():
+            return any(isinstance(one, ast.Name) and BLOCK in one.id for one in ast.walk(node))
+        case ast.If(test=ast.Name(id="TYPE_CHECKING")) | ast.keyword(arg="strict"):
+            return True
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="_log"))):
+            return True
+        case _:
+            return False
+
+
+def _has_tolerance(comparison: ast.Compare) -> bool:
+    """Whether one side is moved by a tolerance for rounding."""
+    return any(
+        (isinstance(one, ast.Name) and TOLERANCE in one.id)
+        or (isinstance(one, ast.Constant) and isinstance(one.value, float) and 0 < one.value <= SMALLEST)
+        for one in ast.walk(comparison)
+    )
 
 
 def places(room: str) -> Iterator[Place]:

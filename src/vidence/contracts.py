@@ -187,6 +187,8 @@ class Traits:
 
     budget: str = ""
     """How `n_frames` is kept: ``ignored``, ``at most``, ``one over``; empty: exactly."""
+    thins: bool = False
+    """Whether its own rule says how many frames there are, of which `n_frames` are kept at most."""
     repeats: bool = False
     """Whether a position may come twice."""
     needs_media: bool = True

@@ -1,5 +1,6 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
+from collections.abc import Iterable
 from typing import Any, Literal, TypeAlias, assert_never, dataclass_transform
 
 import msgspec
@@ -69,12 +70,14 @@ class Item(Record, omit_defaults=True):
     """One question about some media: one line of the format ``vidence-item/1``.
 
     For `answer_kind` ``choice`` the loaders turn `answer` into the letter of the right choice;
-    `choices` holds bare texts without letters.
+    `choices` holds bare texts without letters. `source_id` names the film, place or recording that the media
+    were cut from, where several are of one (in Python it is given as `source`).
     """
 
     item_id: str
     benchmark: str = ""
     media: tuple[Media, ...] = ()
+    source: str = msgspec.field(default="", name="source_id")
     question: str
     choices: tuple[str, ...] = ()
     answer: str
@@ -88,9 +91,17 @@ class Item(Record, omit_defaults=True):
 
     @property
     def video_id(self) -> str:
-        """What questions about the same media share; the unit by which scores are clustered."""
+        """What questions about the same media share: they are decoded together."""
         names = [m.path or m.url or "" for m in self.media]
         return "|".join(names) if any(names) else self.item_id
+
+    @property
+    def source_id(self) -> str:
+        """What questions about one film, place or recording share; the unit by which scores are clustered.
+
+        It is `source` where that is known, otherwise the medium.
+        """
+        return self.source or self.video_id
 
     @property
     def letters(self) -> tuple[str, ...]:
@@ -114,6 +125,15 @@ class Item(Record, omit_defaults=True):
         return msgspec.structs.replace(
             self, choices=tuple(self.choices[i] for i in order), answer=chr(ord("A") + shown_at)
         )
+
+
+def source_noun(items: Iterable[Item]) -> Literal["source", "video"]:
+    """What the clusters of these items are called: sources where some media share one, else videos."""
+    sources: dict[str, str] = {}
+    for item in items:
+        if sources.setdefault(item.source_id, item.video_id) != item.video_id:
+            return "source"
+    return "video"
 
 
 def item_schema() -> dict[str, object]:

@@ -45,6 +45,23 @@ def test_messages_types_and_how_classes_are_made_are_left_alone(mutants: ModuleT
     assert changes(mutants, "@dataclass(frozen=True)\nclass A(Record, kw_only=True): ...") == []
 
 
+def test_what_gives_the_same_numbers_is_left_alone(mutants: ModuleType) -> None:
+    assert changes(mutants, "rows = max(1, BLOCK_CELLS // max(1, n))") == []
+    assert changes(mutants, "_BLOCK: Final = 512") == []
+    assert changes(mutants, "rows = max(1, n)") == ["rows = max(2, n)"]
+    assert changes(mutants, "if TYPE_CHECKING:\n    x = 1") == []
+    assert changes(mutants, "zip(a, b, strict=True)") == []
+    assert changes(mutants, "_log.debug('it broke', exc_info=True)") == []
+    assert changes(mutants, "f(a, sorts=True)") == ["f(a, sorts=False)"]
+
+
+def test_the_edge_of_a_tolerance_is_left_alone_and_nothing_else_of_it(mutants: ModuleType) -> None:
+    assert changes(mutants, "a > _ROUNDING * b") == ["a > _ROUNDING / b"]
+    assert changes(mutants, "a - 1e-09 <= b") == ["a + 1e-09 <= b", "a - 1.000000001 <= b"]
+    assert changes(mutants, "a == ROUNDING") == ["a != ROUNDING"]
+    assert changes(mutants, "a < 0.01") == ["a <= 0.01", "a < 1.01"]
+
+
 def test_every_room_has_places_and_tests(mutants: ModuleType) -> None:
     for room in mutants.ROOMS:
         first = next(mutants.places(room))

@@ -139,3 +139,32 @@ def questions(tmp_path: Path) -> Questions:
         return path
 
     return make
+
+
+@pytest.fixture
+def leveled_runs(vidence):
+    """Runs on 24 questions of three levels and two kinds, each from a string of right (1) and wrong (0)."""
+
+    def make(**marks):
+        lines = [
+            {
+                "item_id": f"q{i}",
+                "media": [{"path": f"v{i // 2}.mp4"}],
+                "question": f"Question {i}?",
+                "choices": ["yes", "no"],
+                "answer": "A",
+                "tags": {"level": str(1 + i % 3), "kind": "ab"[i // 12], "one": "same"},
+            }
+            for i in range(24)
+        ]
+        (vidence.folder / "items.jsonl").write_text("\n".join(map(json.dumps, lines)))
+        for name, right in marks.items():
+            said = [{"id": f"q{i}", "text": "BA"[int(mark)]} for i, mark in enumerate(right)]
+            (vidence.folder / f"{name}.jsonl").write_text("\n".join(map(json.dumps, said)))
+            done = vidence(
+                *("run", "table", "--data", "items.jsonl", "--model", f"replay:{name}.jsonl"),
+                *("--replay-columns", "id=id,text=text", "--out", name, "--no-page"),
+            )
+            assert done.code == 0, done.err
+
+    return make

@@ -82,7 +82,7 @@ def test_bad_lines_are_listed_and_the_good_ones_asked(vidence, questions):
     ]
     path.write_text("\n".join([good, *bad]))
     done = vidence(*RUN, "baseline:constant?letter=A")
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err  # lines were left out
     assert set(vidence.trials("r")) == {"0-0", "0-1"}
     for number in (3, 4, 5, 6):
         assert re.search(rf"questions\.jsonl:{number}:", done.err), done.err

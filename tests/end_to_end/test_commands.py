@@ -92,6 +92,18 @@ def test_report_writes_a_page_json_and_csv(two_runs):
     assert json.loads((two_runs.folder / "a.json").read_text())
 
 
+def test_report_sets_scores_against_chance(two_runs):
+    done = two_runs("report", "A", "--against-chance", "--json", "r.json", "--html", "r.html")
+    assert done.code == 0
+    assert "Above chance" in done.out
+    assert "Above chance" in (two_runs.folder / "r.html").read_text()
+    tables = json.loads((two_runs.folder / "r.json").read_text())["tables"]
+    (margin,) = [table for table in tables if table["name"] == "margin"]
+    headline = next(line for line in margin["lines"] if line["key"] == "headline")
+    assert headline["chance"]["estimate"]["method"].endswith("less the mean chance")
+    assert "Above chance" not in two_runs("report", "A").out
+
+
 def test_report_reads_replies_again_without_asking(vidence, questions):
     questions(n_clips=1, n_questions=1)
     with OpenAIStub(answer="A man appears.") as server:

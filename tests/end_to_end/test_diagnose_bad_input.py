@@ -77,7 +77,7 @@ def test_a_question_with_more_choices_than_letters_is_left_out(vidence, items):
     items(2, many)
     with OpenAIStub(answer="A", letter_logps={"A": -0.1, "B": -3.0, "C": -3.0}) as server:
         done, found = diagnose(vidence, "frame-shares", server, "--set", "view=plan", "--out", "r")
-    assert done.code == 0, done.err
+    assert done.code == 3, done.err  # one was left out
     assert "choices: 27 found; expected 2 to 26" in " ".join(done.err.split())
     assert set(findings(found)) == {"0-0"}
 
@@ -164,3 +164,15 @@ def test_scores_that_say_nothing_give_a_ranking_spread_over_the_video(vidence, i
     finding = findings(found)["0-0"]
     assert finding["n_delivered"] == 8  # sixteen were wanted, eight were scored
     assert sorted(finding["asked"]) == list(range(9))
+
+
+def test_lines_left_out_and_shared_sources_are_said(vidence, questions):
+    path = questions(n_clips=2, n_questions=1)
+    lines = [json.loads(line) | {"source_id": "film"} for line in path.read_text().splitlines()]
+    path.write_text("\n".join([*map(json.dumps, lines), '{"item_id": "bad"}']))
+    with OpenAIStub(answer="Answer: A") as server:
+        done, _ = diagnose(vidence, "modality", server, "--out", "r")
+    assert done.code == 3, done.err
+    said = " ".join(done.out.split())
+    assert "Left out when the questions were read, and in no figure: 1 line beside 2 questions" in said
+    assert "Intervals are clustered by source: the questions are about 1 source." in said

@@ -87,3 +87,18 @@ def test_what_cannot_be_planned_is_refused(vidence, words, message):
     done = vidence("power", *words)
     assert done.code == 2
     assert message in done.err
+
+
+def test_a_run_is_planned_by_its_sources(vidence):
+    lines = [
+        {"item_id": f"q{i}", "media": [{"path": f"v{i}.mp4"}], "source_id": f"film{i // 4}", "question": "?"}
+        | {"choices": ["yes", "no"], "answer": "A"}
+        for i in range(40)
+    ]
+    (vidence.folder / "q.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    said = [{"item_id": f"q{i}", "text": "AB"[i // 4 % 2]} for i in range(40)]
+    (vidence.folder / "r.jsonl").write_text("\n".join(map(json.dumps, said)))
+    run = vidence("run", "table", "--data", "q.jsonl", "--model", "replay:r.jsonl", "--out", "r", "--no-page")
+    assert "clustered by source; 40 questions on 10 sources" in " ".join(run.out.split())
+    found = vidence("power", "--run", "r").out
+    assert "40 questions on 10 sources, correlation within a source 1.00: they count as 10" in found

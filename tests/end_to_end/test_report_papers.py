@@ -55,7 +55,7 @@ def test_latex_and_csv_files(vidence, perceptioncomp):
     names = sorted(p.name for p in (vidence.folder / "tables").iterdir())
     assert {"paper-1.csv", "runs.csv", "runs-score.csv"} <= set(names)
     rows = list(csv.reader((vidence.folder / "tables" / "paper-1.csv").read_text().splitlines()))
-    assert [row[0] for row in rows] == ["model", "scripted:A", "scripted:B"]
+    assert [row[0] for row in rows] == ["model", "scripted:A", "scripted:B", "videos"]
     assert f"wrote {len(names)} tables into tables" in done.err
 
 

@@ -383,3 +383,28 @@ def test_sigterm_stops_a_run_that_ignores_interrupts(vidence, questions):
     assert process.returncode == 130
     assert "vidence resume r" in err
     assert "Traceback" not in err
+
+
+def test_lines_without_a_usable_question_end_with_3_and_are_said_everywhere(vidence, questions):
+    questions(n_clips=1, n_questions=3)
+    whole = (vidence.folder / "questions.jsonl").read_text()
+    (vidence.folder / "questions.jsonl").write_text(whole.strip() + '\n{"item_id": "bad"}\n')
+    words = ["run", "table", "--data", "questions.jsonl", "--model", "baseline:constant", "--no-page"]
+    said = "Left out when the questions were read, and in no figure: 1 line beside 3 questions"
+    for name in ("one", "two"):
+        done = vidence(*words, "--out", name)
+        assert done.code == 3, done.err
+        assert said in " ".join(done.out.split())
+        assert "1 line of the questions left out" in " ".join(done.err.split())
+    again = vidence(*words, "--out", "one")
+    assert again.code == 3
+    assert "nothing is left to ask" in again.err
+    assert vidence("resume", "one", "--no-page").code == 3
+    reported = vidence("report", "one", "--json", "one.json")
+    assert reported.code == 0, reported.err  # the report is made; it says what it lacks
+    assert said in " ".join(reported.out.split())
+    assert json.loads((vidence.folder / "one.json").read_text())["n_left_out"] == 1
+    compared = vidence("compare", "one", "two", "--json", "both.json")
+    assert said in " ".join(compared.out.split())
+    assert said in (vidence.folder / "both.json").read_text()
+    assert vidence(*words, "--out", "three", "--strict").code == 2

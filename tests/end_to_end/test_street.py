@@ -194,6 +194,7 @@ def test_every_answer_is_what_was_planted(drafts):
     assert wrong == []
     assert all(has_three_apart(one) for one in drafts)
     counts = Counter(one.task for one in drafts)
-    assert counts.keys() == {"MPDR", "RLPC", "AGLT", "MEGL", "TSO"}
+    # RLPC asks for five people or more, so that four smaller ranges fit below; no film counts so many.
+    assert counts.keys() == {"MPDR", "AGLT", "MEGL", "TSO"}
     assert counts["AGLT"] >= 10
     assert min(counts.values()) >= 2

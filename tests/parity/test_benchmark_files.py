@@ -46,6 +46,7 @@ def released(annotations: Path) -> Loaded:
 def test_perceptioncomp_has_every_released_question_under_its_key(released: Loaded) -> None:
     assert [item.item_id for item in released.items] == [str(key) for key in range(1, 1115)]
     assert len({item.video_id for item in released.items}) == 273
+    assert len({item.source_id for item in released.items}) == 167
     assert all(len(item.choices) == 5 for item in released.items)
     assert tag_counts(released.items, "category") == {
         "outdoor tour": 391,
@@ -78,6 +79,7 @@ def test_perceptioncomp_first_500_are_the_papers(annotations: Path) -> None:
     items = perceptioncomp.create().load(annotations, split="seed500", strict=True).items
     assert [item.item_id for item in items] == [str(key) for key in range(1, 501)]
     assert len({item.video_id for item in items}) == 87
+    assert len({item.source_id for item in items}) == 56
     assert tag_counts(items, "category") == {
         "outdoor tour": 391,
         "shopping": 5,
@@ -155,6 +157,7 @@ def test_mmvu_counts_are_the_published_ones(mmvu_loaded: Loaded, stats: dict[str
     choice = [item for item in items if item.answer_kind == "choice"]
     assert Counter(item.answer for item in choice) == stats["mc_answer_letters"]
     assert len({item.video_id for item in items}) == stats["unique_videos"]
+    assert len({item.source_id for item in items}) == 453  # films; stats counts spellings of their addresses
 
 
 def test_mmvu_texts_have_the_published_lengths(mmvu_loaded: Loaded, stats: dict[str, object]) -> None:

@@ -127,6 +127,9 @@ def test_the_longest_choice_of_vlm4d_by_other_means(data_dir: Path, tmp_path: Pa
     for line in lines:
         if line["item_id"] not in used:
             continue
+        lengths = [len(choice.strip()) for choice in line["choices"]]
+        if lengths.count(max(lengths)) > 1:
+            continue
         total += 1
         longest = max(line["choices"], key=lambda c: len(c.strip()))
         right = line["answer"] if line["answer"] in line["choices"] else ""

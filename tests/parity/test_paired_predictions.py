@@ -153,7 +153,7 @@ def check_ranking(found: Ranking, answers: Answers) -> None:
     means = {name: sum(right) / n for name, right in answers.systems.items()}
     assert list(found.names) == sorted(means, key=lambda name: (-means[name], name))
     assert [m.value for m in found.means] == pytest.approx([means[name] for name in found.names])
-    assert [(p.better, p.worse) for p in found.pairs] == list(itertools.combinations(found.names, 2))
+    assert [(p.first, p.second) for p in found.pairs] == list(itertools.combinations(answers.systems, 2))
     # Holm's rule, step by step.
     highest, m = 0.0, len(found.pairs)
     for step, pair in enumerate(sorted(found.pairs, key=lambda pair: pair.p_value)):
@@ -183,7 +183,7 @@ def test_the_ranking_of_all_direct_vlm4d_models(data_dir: Path) -> None:
     assert found.names[0].startswith("gemini-2.5-pro")
     assert found.places[0] == (1, 1)
     for pair in found.pairs:
-        first, second = answers.systems[pair.better], answers.systems[pair.worse]
+        first, second = answers.systems[pair.second], answers.systems[pair.first]
         n_more = sum(a > b for a, b in zip(first, second, strict=True))
         n_less = sum(a < b for a, b in zip(first, second, strict=True))
         assert pair.difference.value == pytest.approx((n_more - n_less) / len(first))

@@ -45,13 +45,13 @@ def with_texts(path: Path, rows: dict[str, dict[str, Any]], folder: Path) -> Pat
     return copy
 
 
-def replay(responses: Path, annotations: Path, folder: Path) -> Path:
-    """Run PerceptionComp over one recorded file; returns the run folder."""
+def replay(responses: Path, annotations: Path, folder: Path, **overrides: object) -> Path:
+    """Run PerceptionComp over one recorded file, on what it has unless told; returns the run folder."""
     plan = make_plan(
         "perceptioncomp",
         data=annotations,
         model=f"replay:{responses}?id=question_key&text=raw",
-        overrides={"recorded_only": True},
+        overrides=overrides or {"recorded_only": True},
     )
 
     async def go() -> None:
@@ -116,3 +116,74 @@ def test_the_report_says_how_many_letters_another_parser_changes(checks_dir: Pat
     n_changed = sum(robust[key]["read"] != gemini[key]["read"] for key in robust)
     table, _ = parser_tables(load_run(folder), ["robust", "perceptioncomp-gemini"])
     assert table.cell("perceptioncomp-gemini", "changed").value == n_changed
+
+
+def test_a_difference_that_hangs_on_the_parser_is_said_to(checks_dir: Path, tmp_path: Path):
+    """Qwen2.5-VL-7B less GPT-5-chat-latest: -21.4 by `robust`, -3.8 and -16.0 by the released rules."""
+    from vidence.report.compared_words import sentences
+    from vidence.report.comparing import compare_runs
+    from vidence.report.pairing import pair
+
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    runs = []
+    for name in ("GPT-5-chat-latest@1-500", "Qwen2.5-VL-7B@1-500"):
+        path = need(checks_dir / "perceptioncomp" / "responses" / f"{name}.jsonl.gz")
+        runs.append(load_run(replay(path, annotations, tmp_path / name, split="seed500")))
+    found = compare_runs(pair(runs))
+    assert found.headline.difference.value == pytest.approx(-0.214)
+    by_parser = {one.parser: one.comparison for one in found.unread.readings}
+    assert by_parser["perceptioncomp-gemini"].difference.value == pytest.approx(-0.038)
+    assert by_parser["perceptioncomp-gemini"].verdict == "not clear"
+    assert by_parser["perceptioncomp-api"].difference.value == pytest.approx(-0.160)
+    assert [run.outcomes["unreadable"] for run in found.unread.runs] == [5, 142]
+    assert found.unread.both_answered.difference.n == 355
+    assert found.unread.both_answered.difference.value == pytest.approx(-48 / 355)
+    assert (found.unread.worst.difference.value, found.unread.best.difference.value) == pytest.approx(
+        (-0.224, 0.072)
+    )
+    said = sentences(found)[0]
+    assert "21.4 points below replay:GPT-5-chat-latest@1-500, but this depends on the parser" in said
+    assert "perceptioncomp-gemini: -3.8 (not clear)) and on 148 trials without an answer" in said
+
+
+# Level 3 less level 1 of every recorded run, counted apart from this code.
+LEVELS = {
+    "GPT-4.1@501-1114": (-0.077, (-0.199, 0.047)),
+    "GPT-5-chat-latest@1-500": (-0.030, (-0.147, 0.086)),
+    "Gemini-3.1-Pro@1-500": (-0.033, (-0.155, 0.073)),
+    "Qwen2.5-VL-7B@1-500": (-0.013, (-0.094, 0.069)),
+    "Seed-2.0-Pro@501-1114": (-0.130, (-0.232, -0.012)),
+}
+
+
+def test_level_3_less_level_1_of_every_recorded_run(checks_dir: Path, tmp_path: Path):
+    """PerceptionComp, section 4.1, says that accuracy "drops sharply at Level 3"."""
+    from vidence.report.contrasts import contrast_runs
+
+    annotations = need(checks_dir / "perceptioncomp" / "annotations_1-1114.json")
+    runs, expected = [], []
+    for number, path in enumerate(response_files(checks_dir)):
+        known = LEVELS.get(path.name.removesuffix(".jsonl.gz"))
+        if known is None:
+            continue
+        folder = replay(with_texts(path, recorded(path), tmp_path), annotations, tmp_path / str(number))
+        runs.append(load_run(folder))
+        expected.append(known)
+    found = contrast_runs(runs, tag="difficulty", pairs=[("3", "1")], has_trend=True)
+    pairs = [one for one in found.contrasts if one.of]
+    assert len(pairs) == len(expected)
+    for one, read, (value, drawn) in zip(pairs, runs, expected, strict=True):
+        marks = {
+            level: [row.correct for row in read.rows if row.item.tags["difficulty"] == level]
+            for level in "13"
+        }
+        means = {level: sum(some) / len(some) for level, some in marks.items()}
+        estimate = one.contrast.estimate
+        assert estimate.value == pytest.approx(means["3"] - means["1"])
+        assert estimate.value == pytest.approx(value, abs=0.004)
+        # A bootstrap of whole videos, which is a little too narrow.
+        assert (estimate.low, estimate.high) == pytest.approx(drawn, abs=0.03)
+        assert one.contrast.n_shared > 10
+    # One of five could be told from zero alone, and none is after Holm's adjustment.
+    assert sum(one.contrast.p_value < 0.05 for one in pairs) == 1
+    assert not any(one.is_clear for one in pairs)

@@ -186,9 +186,9 @@ def test_rank_correlation_does_not_see_a_stretched_scale(points: list[tuple[int,
 
 
 def printed_as(k: int, n: int, decimals: int, *, rule: str) -> str:
-    """Long division: the digits of 100 k / n, cut off or rounded half up."""
+    """Long division: the digits of 100 k / n, cut off, or rounded half up or down."""
     scaled, rest = divmod(100 * k * 10**decimals, n)
-    if rule == "half-up" and 2 * rest >= n:
+    if (rule == "half-up" and 2 * rest >= n) or (rule == "half-down" and 2 * rest > n):
         scaled += 1
     if not decimals:
         return str(scaled)
@@ -224,6 +224,40 @@ def test_implied_counts_are_those_of_trying_all(n: int, text: int) -> None:
     # Ways of rounding leave no gap.
     counts = implied(value, n).all
     assert not counts or counts == tuple(range(counts[0], counts[-1] + 1))
+
+
+@FAST
+@given(
+    sizes=st.tuples(st.integers(1, 12), st.integers(1, 12)),
+    shares=st.tuples(st.fractions(0, 1), st.fractions(0, 1)),
+    more=st.integers(-1, 1),
+    rules=st.tuples(*[st.sampled_from(["half-up", "half-down", "truncated"])] * 3),
+    decimals=st.integers(0, 1),
+)
+def test_a_row_is_possible_where_some_counts_print_it_by_one_rule(
+    sizes: tuple[int, int],
+    shares: tuple[Fraction, Fraction],
+    more: int,
+    rules: tuple[str, str, str],
+    decimals: int,
+) -> None:
+    """Rows of counts, by one rule and by several, with a whole that fits or not: all counts are tried."""
+    counts = [int(share * n) for share, n in zip(shares, sizes, strict=True)]
+    n = sum(sizes)
+    all_sizes, counts = (*sizes, n), [*counts, min(max(sum(counts) + more, 0), n)]
+    cells = zip(counts, all_sizes, rules, strict=True)
+    texts = [printed_as(k, size, decimals, rule=rule) for k, size, rule in cells]
+
+    def prints(row: tuple[int, int, int], ways: tuple[str, ...]) -> bool:
+        return all(
+            any(printed_as(k, size, decimals, rule=rule) == text for rule in ways)
+            for k, size, text in zip(row, all_sizes, texts, strict=True)
+        )
+
+    rows = [(i, j, i + j) for i in range(sizes[0] + 1) for j in range(sizes[1] + 1)]
+    is_printed = any(prints(row, ways) for row in rows for ways in (("half-up", "half-down"), ("truncated",)))
+    found = audit_row({"a": texts[0], "b": texts[1]}, {"a": sizes[0], "b": sizes[1]}, whole=(texts[2], n))
+    assert found.is_possible == is_printed
 
 
 @FAST

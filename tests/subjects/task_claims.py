@@ -273,7 +273,8 @@ def _rlpc(draft: Draft, people: People) -> Callable[[str], bool]:
         counts = {strict, loose} if draft.facts["unclear"] != "0" else {loose}
 
     def is_true(text: str) -> bool:
-        low, high = digits(text)
+        low, *rest = digits(text)
+        high = rest[-1] if rest else low
         held = [low <= count <= high for count in counts]
         assert all(held) or not any(held), f"{text} holds only some of {counts}"
         return all(held)

@@ -336,7 +336,7 @@ def explained(error: msgspec.ValidationError, *, record: type = Item) -> FieldEr
     prefix = f"{path}." if path else ""
     owner = _RECORDS.get(path.partition("[")[0].partition(".")[0], record)
     if unknown := _UNKNOWN.fullmatch(what):
-        known = [field.name for field in msgspec.structs.fields(owner)]
+        known = [field.encode_name for field in msgspec.structs.fields(owner)]
         return FieldError(prefix + unknown["name"], f"unknown field;{near(unknown['name'], known)}")
     if required := _REQUIRED.fullmatch(what):
         return FieldError(prefix + required["name"], "absent; this field is required")

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from vidence.catalog import parse_spec
 from vidence.cli.console import say, several, watched
-from vidence.cli.run import FAILED_ITEMS, flag_of, pairs, with_columns, with_plan_flags
+from vidence.cli.run import NOT_ALL, flag_of, pairs, with_columns, with_plan_flags
 from vidence.engine.environment import environment, now
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan
 from vidence.engine.prepare import default_folder, make_plan
@@ -72,7 +72,7 @@ def diagnose(
         folder = out if out is not None else default_folder(plan)
     failed = examine_plan(diagnostic, plan, folder, options=options)
     _say(diagnostic, folder, options=options, level=level, json_path=json_path, with_page=page)
-    return FAILED_ITEMS if failed else 0
+    return NOT_ALL if failed or read_plan(folder)[1].problems else 0
 
 
 def examine_plan(diagnostic: "Diagnostic", plan: Plan, folder: Path, *, options: dict[str, str]) -> int:

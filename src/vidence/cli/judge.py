@@ -6,7 +6,7 @@ import click
 from rich.console import Console
 
 from vidence.cli.console import say, watched
-from vidence.cli.run import FAILED_ITEMS, say_summary
+from vidence.cli.run import NOT_ALL, say_summary
 from vidence.engine.environment import environment
 from vidence.engine.plan import read_plan
 from vidence.errors import UsageError
@@ -59,4 +59,4 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
 
     show_run(folder, page=folder / "report.html" if page else None)
     say_summary(summary, folder, console)
-    return FAILED_ITEMS if summary.n_failed else 0
+    return NOT_ALL if summary.n_failed else 0

@@ -22,6 +22,8 @@ COMMANDS = {
     "migrate": ("migrate", "Rewrite run folders of an earlier version."),
     "report": ("report", "Tables, a page, CSV or JSON from run folders; --parser reads replies again."),
     "compare": ("compare", "Two runs or more on the same questions: is the difference real?"),
+    "contrast": ("contrast", "Inside a run: hard questions less easy ones, or the trend over a tag."),
+    "correlate": ("correlate", "Two scores over models, tasks or rows of a table: do they go together?"),
     "audit-table": ("audit_table", "Whether the numbers of a printed table can be true."),
     "audit": ("audit", "The report card of a set of questions: what they give away, what they demand."),
     "diagnose": ("diagnose", "Why the score is what it is: MRFS, frame shares, modality, budgets, ..."),

@@ -90,6 +90,7 @@ def power(
         power=wanted,
         level=level,
         is_icc_assumed=known is None,
+        source="video" if videos or items is not None else found.source,
     )
     for line in (plan.unpaired if unpaired else plan.paired)(difference):
         click.echo(line)
@@ -103,9 +104,11 @@ class _Known:
     n_videos: int | None = None
     accuracy: float | None = None
     icc: float | None = None
+    source: str = "video"
 
 
 def _of_run(folder: Path) -> _Known:
+    from vidence.records import source_noun
     from vidence.report.results import load_run
     from vidence.report.scores import Scored
     from vidence.statistics.power import intraclass_correlation
@@ -121,6 +124,7 @@ def _of_run(folder: Path) -> _Known:
         n_videos=scored.n_videos,
         accuracy=float(scored.values.mean()),
         icc=0.0 if math.isnan(icc) else min(max(icc, 0.0), 1.0),
+        source=source_noun(scored.items),
     )
 
 
@@ -134,14 +138,15 @@ class _Plan:
     power: float
     level: float
     is_icc_assumed: bool
+    source: str
 
     def _size(self) -> list[str]:
         design = self.design
-        size = f"{design.n_items:,} questions on {design.n_clusters:,} videos"
+        size = f"{design.n_items:,} questions on {design.n_clusters:,} {self.source}s"
         if design.n_items == design.n_clusters:
             return [f"{size}, one each."]
         said = [
-            f"{size}, correlation within a video {design.icc:.2f}: they count as "
+            f"{size}, correlation within a {self.source} {design.icc:.2f}: they count as "
             f"{design.n_effective:,.0f} independent questions."
         ]
         if self.is_icc_assumed:
@@ -201,8 +206,8 @@ class _Plan:
     def _detectable(self, least: float, how: str) -> str:
         if math.isinf(least):
             return (
-                f"No difference {how} is found with power {self.power:g}: {self.design.n_clusters:,} videos "
-                "are too few; ask about more videos."
+                f"No difference {how} is found with power {self.power:g}: {self.design.n_clusters:,} "
+                f"{self.source}s are too few; ask about more {self.source}s."
             )
         return (
             f"Smallest difference found with power {self.power:g} at level {self.level:g}, {how}: "
@@ -213,5 +218,5 @@ class _Plan:
         return [
             f"A difference of {100 * difference:g} points is found with power {chance:.2f}.",
             f"For power {self.power:g} it takes {needed.n_items:,} questions "
-            f"on {needed.n_clusters:,} videos.",
+            f"on {needed.n_clusters:,} {self.source}s.",
         ]

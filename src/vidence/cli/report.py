@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     show_default=True,
     help="Most items shown on the page.",
 )
+@click.option("--against-chance", is_flag=True, help="How far the scores lie above chance, with intervals.")
 @click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")
 @click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
 @click.option(
@@ -57,6 +58,7 @@ def report(
     json_path: Path | None,
     level: float,
     items: int,
+    against_chance: bool,
     published: bool,
     latex: Path | None,
     interval: Literal["pm", "brackets", "none"],
@@ -66,7 +68,7 @@ def report(
     from vidence.report.export import write_csv, write_file, write_json, write_tables
     from vidence.report.papers import for_print, paper_sections
     from vidence.report.results import SEED, load_run
-    from vidence.report.scores import Draws
+    from vidence.report.scores import Draws, margin_table
     from vidence.report.side_by_side import side_by_side
     from vidence.report.tables import all_tables
     from vidence.report.terminal import draw, draw_section
@@ -77,6 +79,9 @@ def report(
     runs = [load_run(folder, parser=parser) for folder in folders]
     draws = Draws(rng=np.random.default_rng(SEED), level=level)
     tables = [all_tables(run, rng=draws.fresh(), level=level) for run in runs]
+    if against_chance:
+        margins = [margin_table(run, level=level) for run in runs]
+        tables = [(*some, margin) for some, margin in zip(tables, margins, strict=True)]
     sections = paper_sections(runs, draws=draws, with_published=published)
     added = [table for section in sections for table in section.tables]
     if csv_path is not None:

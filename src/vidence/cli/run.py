@@ -14,7 +14,7 @@ from vidence.engine.plan import Plan, plan_flags, read_plan
 from vidence.engine.prepare import default_folder, make_plan
 from vidence.errors import UsageError
 
-FAILED_ITEMS = 3
+NOT_ALL = 3  # questions failed, or were left out when they were read
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -141,12 +141,13 @@ def _go(plan: Plan, folder: Path, *, page: bool) -> int:
     page_path = folder / "report.html"
     if summary.n_tried == 0 and (page_path.exists() or not page):
         say(console, f"nothing is left to ask; see vidence report {folder}")
-        return 0
+        _say_left_out(summary, console)
+        return NOT_ALL if summary.n_left_out else 0
     from vidence.cli.report import show_run
 
     show_run(folder, page=page_path if page else None)
     say_summary(summary, folder, console)
-    return FAILED_ITEMS if summary.n_failed else 0
+    return NOT_ALL if summary.n_failed or summary.n_left_out else 0
 
 
 def say_summary(summary: Summary, folder: Path, console: Console) -> None:
@@ -168,7 +169,20 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
         say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
+        if summary.n_scores_lost:
+            say(console, f"{summary.n_scores_lost} of them had a score before, which stays in run.sqlite")
+        say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
+    if summary.n_undecided:
+        n = several(summary.n_undecided, "reply", many="replies")
+        say(console, f"{n} left the judges undecided: counted as wrong, and listed apart")
     if summary.n_failed:
         failed = f"{several(summary.n_failed, 'question')} failed"
         again = f"Ask again with: vidence resume {folder}"
         say(console, (failed, "red"), f", which counts as wrong. {again}")
+    _say_left_out(summary, console)
+
+
+def _say_left_out(summary: Summary, console: Console) -> None:
+    if n := summary.n_left_out:
+        lines = f"{several(n, 'line')} of the questions left out"
+        say(console, (lines, "red"), ": no usable question is there. --strict stops at the first")

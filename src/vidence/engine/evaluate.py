@@ -10,13 +10,13 @@ from pathlib import Path
 import anyio.to_thread
 import msgspec
 
+from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.engine.engine import AskCount, Context
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, Started, Tried
 from vidence.engine.limits import Budget
 from vidence.engine.plan import PLAN_FILE, Plan, read_plan, write_plan
 from vidence.engine.prepare import Prepared, check_same
-from vidence.engine.scoring import has_judge_error
 from vidence.engine.session import Session, ShownSubject, opened_session
 from vidence.engine.specs import what_is_asked
 from vidence.engine.store import RunStore
@@ -27,10 +27,16 @@ from vidence.records import Failed, Trial
 
 @dataclass(kw_only=True)
 class Summary:
-    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart."""
+    """What one session of a run did. `cost` is in US dollars, judges included; the judges' tokens apart.
+
+    `n_failed` counts judge errors, too, and no tied panels (`n_undecided`). Of the trials that have a judge
+    error now, `n_scores_lost` had a score before.
+    `n_left_out` counts the lines of the question files that hold no usable question.
+    """
 
     n_planned: int
     n_answered_before: int
+    n_left_out: int = 0
     decoding: DecodeCount = field(default_factory=DecodeCount)
     n_tried: int = 0
     n_failed: int = 0
@@ -39,13 +45,17 @@ class Summary:
     input_tokens: int = 0
     output_tokens: int = 0
     n_judge_errors: int = 0
+    n_undecided: int = 0
+    n_scores_lost: int = 0
     judge_input_tokens: int = 0
     judge_output_tokens: int = 0
 
     def add(self, trial: Trial) -> None:
         """Count a trial."""
         self.n_tried += 1
-        self.n_failed += isinstance(trial.score.outcome, Failed)
+        is_tied = is_undecided(trial.score)
+        self.n_undecided += is_tied
+        self.n_failed += isinstance(trial.score.outcome, Failed) and not is_tied
         self.n_remembered += trial.is_remembered
         self.n_judge_errors += has_judge_error(trial.score)
 
@@ -97,7 +107,11 @@ async def _answer_all(session: Session, store: RunStore) -> Summary:
     answered = store.answered()
     planned = [(item, repeat) for item in prepared.items for repeat in range(plan.repeats)]
     todo = [(item, repeat) for item, repeat in planned if (item.item_id, repeat) not in answered]
-    summary = Summary(n_planned=len(planned), n_answered_before=len(planned) - len(todo))
+    summary = Summary(
+        n_planned=len(planned),
+        n_answered_before=len(planned) - len(todo),
+        n_left_out=len(prepared.facts.problems),
+    )
     session.on_event(
         Started(
             n_planned=summary.n_planned,

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import msgspec
 
+from vidence.ask.judging.verdicts import has_judge_error
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.engine import Context, Engine
@@ -16,14 +17,16 @@ from vidence.engine.scoring import JudgePool, score_reply
 from vidence.engine.session import add_judges, each
 from vidence.engine.store import RunStore
 from vidence.errors import UsageError
-from vidence.records import Reply, Trial
+from vidence.records import Failed, Reply, Trial
 
 
 async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_event: Listener) -> Summary:
     """Put every stored reply of a run to the judge that `plan` names; the run then carries this judge.
 
-    Trials that this judge and these models have scored before are left alone; those without a reply
-    stay as they are. Nothing is removed: a trial that is judged is stored once more, and the last counts.
+    Trials that this judge and these models have scored before are left alone, tied panels too; those without
+    a reply stay as they are. Where they were asked and gave no verdict (a judge error) they are asked anew,
+    and not out of the memory, which would repeat what could not be read. Nothing is removed: a trial that is
+    judged is stored once more, and the last counts.
 
     Args:
         plan: the plan in the folder with `judge` and `judge_models` as they shall be.
@@ -63,6 +66,7 @@ async def _judge_all(
         "text": create("parser", plan.text_parser),
     }
     trials = list(store.trials())
+    n_stored = store.n_stored()
     todo = [(t, t.reply) for t in trials if t.reply is not None and not pool.has_judged(t.score)]
     summary = Summary(n_planned=len(trials), n_answered_before=len(trials) - len(todo))
     on_event(Started(n_planned=summary.n_planned, n_answered_before=summary.n_answered_before))
@@ -71,10 +75,14 @@ async def _judge_all(
         trial, reply = one
         shown = items[trial.item_id].with_order(trial.choice_order)
         ruled = score_reply(shown, reply, parsers[shown.answer_kind])
-        score = await engine.drive(pool.score(shown, reply, ruled=ruled), Context(item_id=shown.item_id))
+        attempt = n_stored[trial.item_id, trial.repeat] if pool.has_asked(trial.score) else 0
+        context = Context(item_id=shown.item_id, repeat=attempt)
+        score = await engine.drive(pool.score(shown, reply, ruled=ruled), context)
         judged = msgspec.structs.replace(trial, score=score)
         store.add(judged)
         summary.add(msgspec.structs.replace(judged, is_remembered=False))
+        had_score = trial.score.value is not None and not isinstance(trial.score.outcome, Failed)
+        summary.n_scores_lost += had_score and has_judge_error(score)
         on_event(Tried(trial=judged, cost=0.0))
 
     await each(todo, judge, n_consumers=plan.concurrency)

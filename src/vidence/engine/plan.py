@@ -119,6 +119,9 @@ class Plan(Record):
     where: dict[str, str] = msgspec.field(default_factory=dict)
     limit: Annotated[int | None, _flag("Only the first N questions.")] = None
     sample: Annotated[int | None, _flag("N questions sampled with --seed.")] = None
+    sample_by: Annotated[
+        str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
+    ] = None
     seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
@@ -144,8 +147,10 @@ class Plan(Record):
             value = getattr(self.sampling if hasattr(self.sampling, name) else self, name)
             if value is not None and not low <= value <= high:
                 raise UsageError(f"{name} is {value}; expected {expected}")
-        if self.limit is not None and self.sample is not None:
-            raise UsageError("limit and sample exclude each other: give one of them")
+        ways = {"limit": self.limit, "sample": self.sample, "sample_by": self.sample_by}
+        if len(given := [name for name, value in ways.items() if value is not None]) > 1:
+            raise UsageError(f"{' and '.join(given)} exclude each other: give one of them")
+        _ = self.stratum
         prices = (self.price_in, self.price_out, self.judge_price_in, self.judge_price_out)
         if self.max_cost is not None and not any(prices):
             raise UsageError(
@@ -153,6 +158,23 @@ class Plan(Record):
             )
         if len(set(self.judge_models)) < len(self.judge_models):
             raise UsageError(f"a judge model is named twice: {', '.join(self.judge_models)}")
+
+    @property
+    def stratum(self) -> tuple[str, int] | None:
+        """The tag of `sample_by`, and how many questions with each of its values; None without.
+
+        Raises:
+            UsageError: it is not ``TAG=N`` with a whole number above 0.
+        """
+        if self.sample_by is None:
+            return None
+        tag, equals, number = self.sample_by.rpartition("=")
+        if not (equals and tag and number.isascii() and number.isdecimal() and int(number)):
+            raise UsageError(
+                f"sample_by is {self.sample_by!r}; expected TAG=N with a whole number above 0, such as "
+                "difficulty=20"
+            )
+        return tag, int(number)
 
     @property
     def view(self) -> View:
@@ -204,6 +226,7 @@ class PlanOverrides(TypedDict, total=False):
     where: dict[str, str] | None
     limit: int | None
     sample: int | None
+    sample_by: str | None
     seed: int | None
     repeats: int | None
     strict: bool | None
@@ -291,6 +314,17 @@ class Facts(Record):
     notes: tuple[str, ...] = ()
     problems: tuple[str, ...] = ()
     started_at: str
+
+    @property
+    def left_out(self) -> str:
+        """What was left out when the questions were read, as a sentence; empty where nothing was."""
+        if not self.problems:
+            return ""
+        n = f"{len(self.problems):,} line{'s' if len(self.problems) > 1 else ''}"
+        return (
+            f"Left out when the questions were read, and in no figure: {n} beside {self.n_items:,} questions "
+            f"that can be used; the first is {self.problems[0]}."
+        )
 
 
 # What must not have changed when a run is taken up again, and how to say it.

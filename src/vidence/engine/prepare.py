@@ -13,7 +13,16 @@ import numpy as np
 from vidence.ask.prompting.compose import Prompter
 from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create, parse_spec
-from vidence.contracts import Benchmark, Loaded, Model, RecordedModel, Scorer, Selector, Strategy, View
+from vidence.contracts import (
+    Benchmark,
+    Loaded,
+    Model,
+    RecordedModel,
+    Scorer,
+    Selector,
+    Strategy,
+    View,
+)
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
 from vidence.engine.specs import with_whole_paths, without_sampling
@@ -172,8 +181,9 @@ def prepare(
         jpeg_quality=plan.jpeg_quality,
     )
     loaded = benchmark.load(Path(plan.data), split=plan.split, strict=plan.strict)
-    shows_media = plan.layout == "video" or traits.needs_media
-    items, notes = choose_items(loaded, plan, model=model, shows_media=shows_media)
+    items, notes = choose_items(
+        loaded, plan, model=model, shows_media=plan.layout == "video" or traits.needs_media
+    )
     # What the selector's choice depends on beside its version: its file of scores, the models it asks.
     identities = [traits.scores_digest, *(models[spec].identity for spec in traits.models)]
     facts = msgspec.convert(
@@ -194,7 +204,7 @@ def prepare(
             "media_root": str(loaded.media_root.resolve()),
             "n_items": len(loaded.items),
             "n_planned": len(items) * plan.repeats,
-            "notes": (*loaded.notes, *notes, *prompter.notes(items)),
+            "notes": (*loaded.notes, *notes, *_limit_notes(plan, view, model), *prompter.notes(items)),
             "problems": loaded.problems,
             "started_at": now.isoformat(timespec="seconds"),
         },
@@ -210,6 +220,16 @@ def prepare(
         prompter=prompter,
         parser=create("parser", plan.parser),
         text_parser=create("parser", plan.text_parser),
+    )
+
+
+def _limit_notes(plan: Plan, view: OpenView, model: Model) -> tuple[str, ...]:
+    """That a rule which says itself how many frames there are is limited by the plan."""
+    if not view.traits.thins or not model.looks:
+        return ()
+    return (
+        f"{plan.selector} shows {plan.n_frames} frames of a question at most: where it gives more they are "
+        "thinned evenly; --frames N sets another limit",
     )
 
 
@@ -236,11 +256,14 @@ def choose_items(
         rng = np.random.default_rng(plan.seed)
         sampled = np.sort(rng.choice(len(items), plan.sample, replace=False))
         items = [items[i] for i in sampled]
+    if plan.stratum is not None:
+        items, said = _stratified(items, *plan.stratum, seed=plan.seed)
+        notes.append(said)
     if model.looks and shows_media:
         items, left_out = _with_media(items, loaded.media_root, allow_missing=plan.allow_missing)
         notes += left_out
     if not items:
-        raise UsageError("no question is left to ask; loosen --where, --limit or --sample")
+        raise UsageError("no question is left to ask; loosen --where, --limit, --sample or --sample-by")
     return tuple(items), tuple(notes)
 
 
@@ -249,12 +272,41 @@ def _filtered(items: Sequence[Item], where: Mapping[str, str]) -> list[Item]:
     for tag, value in where.items():
         values = sorted({i.tags[tag] for i in items if tag in i.tags})
         if not values:
-            tags = sorted({t for i in items for t in i.tags})
-            raise UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
+            raise _no_such_tag(tag, items)
         if value not in values:
             raise UsageError(f"no question has {tag}={value!r}; values are: {', '.join(values[:40])}")
         kept = [i for i in kept if i.tags.get(tag) == value]
     return kept
+
+
+def _no_such_tag(tag: str, items: Sequence[Item]) -> UsageError:
+    tags = sorted({t for i in items for t in i.tags})
+    return UsageError(f"no question has the tag {tag!r}; tags are: {', '.join(tags) or 'none'}")
+
+
+def _stratified(items: Sequence[Item], tag: str, n: int, *, seed: int) -> tuple[list[Item], str]:
+    """N questions with each value of a tag in the order of the release, and what to say of the sample.
+
+    What is sampled of one value does not depend on the other values.
+    """
+    strata: dict[str, list[int]] = {}
+    for place, item in enumerate(items):
+        if tag in item.tags:
+            strata.setdefault(item.tags[tag], []).append(place)
+    if not strata:
+        raise _no_such_tag(tag, items)
+    kept: list[int] = []
+    counts: list[str] = []
+    for value, places in sorted(strata.items()):
+        rng = np.random.default_rng(list(hashlib.sha256(f"{seed}/{tag}/{value}".encode()).digest()))
+        kept += rng.choice(places, min(n, len(places)), replace=False).tolist()
+        counts.append(f"{value}: {min(n, len(places))} of {len(places)}")
+    without = len(items) - sum(map(len, strata.values()))
+    return [items[place] for place in sorted(kept)], (
+        f"sampled by {tag}, {n} questions with each value or all that there are ({'; '.join(counts)}"
+        + (f"; none of {without} without the tag" if without else "")
+        + "): a mean over questions is that of this sample, where values weigh otherwise than in the set"
+    )
 
 
 def _with_media(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from vidence.ask.judging.panel import combine
+from vidence.ask.judging.verdicts import has_judge_error
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdict
@@ -37,11 +38,6 @@ def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
         raise UsageError(
             f"the parser {parser.name!r} broke on item {item.item_id!r}: {type(error).__name__}: {error}"
         ) from error
-
-
-def has_judge_error(score: Score) -> bool:
-    """Whether judges were asked and no verdict came of it."""
-    return bool(score.verdicts) and isinstance(score.outcome, Failed)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,10 +81,14 @@ class JudgePool:
         }
 
     def has_judged(self, score: Score) -> bool:
-        """Whether these models have given their verdict as this judge, and none of them was silent."""
+        """Whether these models have given their verdict as this judge, be they tied; not after an error."""
+        return self.has_asked(score) and not has_judge_error(score)
+
+    def has_asked(self, score: Score) -> bool:
+        """Whether these models were asked as this judge, whatever came of it."""
         by = [verdict.judge_model for verdict in score.verdicts]
         is_ours = score.scorer == self.judge.name and score.scorer_version == self.judge.version
-        return is_ours and by == [m.identity for m in self.models] and not isinstance(score.outcome, Failed)
+        return is_ours and by == [m.identity for m in self.models]
 
     def _verdict(self, model: JudgeModel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         try:
@@ -98,7 +98,7 @@ class JudgePool:
         return score if score is ruled else model.signed(score)
 
     def _without_reply(self, error: TransientModelError | RejectedRequestError) -> Score:
-        """The judge model gave no reply: nothing is guessed, and `vidence resume` asks again."""
+        """The judge model gave no reply: nothing is guessed, and `vidence judge` asks again."""
         message = f"the judge {self.judge.name} got no reply: {error}"
         return Score(
             outcome=Failed(stage="scoring", error=type(error).__name__, message=message),

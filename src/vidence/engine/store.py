@@ -320,6 +320,12 @@ class RunStore(ExitStack):
             )
             return {(item_id, repeat) for item_id, repeat in rows}
 
+    def n_stored(self) -> dict[tuple[str, int], int]:
+        """How often each trial was stored: once, and once more whenever it was asked or judged again."""
+        with _translated(self.path):
+            rows = self._db.execute("SELECT item_id, repeat, COUNT(*) FROM trials GROUP BY item_id, repeat")
+            return {(item_id, repeat): n for item_id, repeat, n in rows}
+
     def trials(self) -> Iterator[Trial]:
         """The last trial of every question and repeat, in the order of the questions."""
         selections, rows = msgspec.json.Decoder(Selection), msgspec.json.Decoder(_TrialRow)

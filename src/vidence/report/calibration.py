@@ -74,7 +74,7 @@ def compare(run: Run) -> Compared:
         planted=planted,
         recovered=tuple(row.correct == 1.0 for row in run.rows),
         demands=tuple(demand(row.item) for row in run.rows),
-        videos=tuple(row.item.video_id for row in run.rows),
+        videos=tuple(row.item.source_id for row in run.rows),
     )
 
 

@@ -1,6 +1,6 @@
 """A comparison as tables, as a part of a page, as CSV with one row for each question, and as JSON."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import msgspec
@@ -9,12 +9,14 @@ from vidence.report.compared_words import Verdict, ranked_sentences, sentences, 
 from vidence.report.comparing import Compared, Ranked, Setting
 from vidence.report.export import write_file
 from vidence.report.pairing import Paired
+from vidence.report.results import OUTCOMES
 from vidence.report.sections import Section
+from vidence.report.unread import Unanswered
 from vidence.statistics.paired import Comparison, Pair
 from vidence.tables.export import csv_text, table_as_json
 from vidence.tables.table import Cell, Column, Row, Table, Value
 
-JSON_FORMAT = "vidence-comparison/1"
+JSON_FORMAT = "vidence-comparison/2"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 _P = Column(key="p", title="p", kind="p")
 _VERDICT = Column(key="clear", title="verdict", kind="text")
@@ -91,6 +93,8 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
     tags = dict.fromkeys(found.tag for found in compared.tags)
     return (
         _averages(compared),
+        outcomes(compared.unread.runs),
+        *_unread(compared),
         *(_by_tag(compared, tag) for tag in tags),
         *_settings((compared.first, compared.second), compared.settings),
     )
@@ -127,9 +131,7 @@ def _averages(compared: Compared) -> Table:
         averages.insert(0, ("headline", label, "each value alike", compared.headline))
     rows = []
     for key, label, detail, comparison in averages:
-        found = verdict(comparison)
-        said = _said(found == "clear", _NOT_CLEAR.get(found, found))
-        values = (*_values(comparison, compared.n_videos), said)
+        values = (*_values(comparison, compared.n_videos), _found(comparison))
         rows.append(Row(key=key, label=label, detail=detail, values=values))
     return Table(
         name="difference",
@@ -140,6 +142,85 @@ def _averages(compared: Compared) -> Table:
         columns=(*_columns(compared), _VERDICT),
         rows=tuple(rows),
     )
+
+
+def outcomes(runs: Sequence[Unanswered]) -> Table:
+    """What became of the trials of each run on the compared questions."""
+    return Table(
+        name="outcomes",
+        title="What has no answer",
+        note="Trials on the compared questions; all but those with an answer count as wrong.",
+        label=Column(key="name", title="run"),
+        columns=(
+            Column(key="trials", title="trials", kind="count"),
+            *(Column(key=name, title=name, kind="count") for name in OUTCOMES),
+        ),
+        rows=tuple(
+            Row(
+                key=run.name,
+                label=run.name,
+                values=(run.n_trials, *(run.outcomes[name] for name in OUTCOMES)),
+            )
+            for run in runs
+        ),
+    )
+
+
+def _unread(compared: Compared) -> Iterator[Table]:
+    """The difference without what has no answer, with it right or wrong; and as other parsers read."""
+    unread, first, second = compared.unread, compared.first, compared.second
+    base = unread.readings[0].comparison
+    if unread.n_unread:
+        rows: list[tuple[str, str, Comparison]] = [("as-compared", "all wrong, as above", base)]
+        if unread.both_answered is not None:
+            rows.append(("both-answered", "only questions that both answered", unread.both_answered))
+        rows.append(("worst", f"right in {first}, wrong in {second}", unread.worst))
+        rows.append(("best", f"wrong in {first}, right in {second}", unread.best))
+        yield Table(
+            name="unread",
+            title="What trials without an answer can change",
+            figure="differences",
+            note="The difference that complete answers would have given lies between the last two lines.",
+            label=Column(key="name", title="trials without an answer are"),
+            columns=(*_columns(compared), _VERDICT),
+            rows=tuple(
+                Row(key=key, label=label, values=(*_values(one, one.difference.n_clusters), _found(one)))
+                for key, label, one in rows
+            ),
+        )
+    if len(unread.readings) > 1:
+        n_others = len(unread.others)
+        yield Table(
+            name="parsers",
+            title="The difference under each parser",
+            figure="differences",
+            note=f"The stored replies of both runs, read again; nobody was asked. {n_others:,} of "
+            f"{len(unread.readings) - 1:,} other parsers change the sign or the verdict.",
+            label=Column(key="name", title="parser"),
+            columns=(
+                Column(key="unread-first", title=first, kind="count", group="without an answer"),
+                Column(key="unread-second", title=second, kind="count", group="without an answer"),
+                *_columns(compared),
+                _VERDICT,
+            ),
+            rows=tuple(
+                Row(
+                    key=one.parser,
+                    label=one.parser,
+                    values=(
+                        *one.n_unread,
+                        *_values(one.comparison, one.comparison.difference.n_clusters),
+                        _found(one.comparison),
+                    ),
+                )
+                for one in unread.readings
+            ),
+        )
+
+
+def _found(comparison: Comparison) -> Cell:
+    found = verdict(comparison)
+    return _said(found == "clear", _NOT_CLEAR.get(found, found))
 
 
 def _by_tag(compared: Compared, tag: str) -> Table:
@@ -166,26 +247,31 @@ def _by_tag(compared: Compared, tag: str) -> Table:
 
 
 def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
-    """The ranking, the differences to the first in it, all pairs, and what else differs."""
-    ranking = ranked.ranking
-    best = ranking.names[0]
-    to_best = _pair_table(
-        "to-best",
-        f"{best} less each other run",
-        [(pair, pair.worse, "") for pair in ranking.pairs if pair.better == best],
+    """The ranking, what each run is above the one that was named first, all pairs, and what else differs."""
+    ranking, base = ranked.ranking, ranked.names[0]
+    to_first = _pair_table(
+        "to-first",
+        f"Each run less {base}",
+        [(pair, pair.second, "") for pair in ranking.pairs if pair.first == base],
         label="run",
-        note="Clear after Holm's adjustment for all pairs. The first run was picked by its score, which "
-        "favours it a little.",
+        note="Clear after Holm's adjustment for all pairs. The run that was named first is the base.",
     )
     pairs = _pair_table(
         "pairs",
         "All pairs",
-        [(pair, pair.better, f"less {pair.worse}") for pair in ranking.pairs],
+        [(pair, pair.second, f"less {pair.first}") for pair in ranking.pairs],
         label="pair",
-        note=f"{len(ranking.pairs):,} pairs, the better less the worse. {ranking.method}.",
+        note=f"{len(ranking.pairs):,} pairs, the run that was named later less the earlier one. "
+        f"{ranking.method}.",
     )
-    to_best = msgspec.structs.replace(to_best, figure="differences")
-    return (_ranking(ranked), to_best, pairs, *_settings(ranked.names, ranked.settings))
+    to_first = msgspec.structs.replace(to_first, figure="differences")
+    return (
+        _ranking(ranked),
+        outcomes(ranked.unanswered),
+        to_first,
+        pairs,
+        *_settings(ranked.names, ranked.settings),
+    )
 
 
 def _ranking(ranked: Ranked) -> Table:
@@ -233,7 +319,7 @@ def _pair_table(
         ),
         rows=tuple(
             Row(
-                key=f"{pair.better}>{pair.worse}",
+                key=f"{pair.second}>{pair.first}",
                 label=shown,
                 detail=detail,
                 values=(pair.difference, pair.p_value, pair.p_holm, _said(pair.is_clear)),

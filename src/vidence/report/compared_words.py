@@ -5,12 +5,16 @@ from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.report.results import OUTCOMES
+from vidence.report.scores import ANSWERED
+from vidence.report.unread import Unanswered
 from vidence.statistics.paired import Comparison
-from vidence.tables.table import has_interval, interval_text, p_words, percent, several
+from vidence.tables.table import has_interval, interval_text, p_words, percent, points, several
 
 # Below so many questions that tell two runs apart, a few answers decide.
 FEW_APART = 10
 MOST_SETTINGS = 4
+MOST_PARSERS = 3  # in the first sentence
 
 Verdict: TypeAlias = Literal["clear", "unclear", "equal", "no interval"]
 # What follows a difference, in full and in short.
@@ -44,7 +48,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         *_other_average(compared),
         *_agreement(compared),
         *_detectable(compared),
-        *_failed(compared),
+        *_unread(compared),
         *compared.notes,
         *_settings(compared.settings),
     ]
@@ -67,6 +71,8 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
+        *_without_answer(ranked.unanswered),
+        *_two_by_two(ranked.unanswered),
         *ranked.notes,
         *_settings(ranked.settings),
     )
@@ -81,17 +87,39 @@ def _several(names: tuple[str, ...]) -> str:
 
 def _main(compared: Compared) -> str:
     comparison = compared.headline
-    found = verdict(comparison)
+    found, depends = verdict(comparison), _dependence(compared)
     if found == "equal":
         return (
             f"{compared.second} and {compared.first} have the same scores on all "
-            f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %)."
+            f"{several(comparison.difference.n, 'question')} ({percent(comparison.mean_first)} %){depends}."
         )
     over = f", means over {compared.macro_tag}, each value alike" if compared.macro_tag else ""
-    return (
-        f"{_above(compared, comparison)}{_ENDINGS[found][0]} ({percent(comparison.mean_first)} % against "
-        f"{percent(comparison.mean_second)} %{over}; {_interval(compared, comparison)}; {_tests(compared)})."
+    figures = (
+        f"{percent(comparison.mean_first)} % against {percent(comparison.mean_second)} %{over}; "
+        f"{_interval(compared, comparison)}; {_tests(compared)}"
     )
+    said = f"{_above(compared, comparison)}{_ENDINGS[found][0]}"
+    return f"{said}{depends}; {figures}." if depends else f"{said} ({figures})."
+
+
+def _dependence(compared: Compared) -> str:
+    """On what the sign or the verdict depends, with the differences that would turn it; or nothing."""
+    unread = compared.unread
+    said = []
+    if others := unread.others:
+        listed = "; ".join(f"{one.parser}: {_short(one.comparison)}" for one in others[:MOST_PARSERS])
+        more = f"; and {len(others) - MOST_PARSERS} more" if len(others) > MOST_PARSERS else ""
+        said.append(f"on the parser ({listed}{more})")
+    if unread.is_open:
+        ends = f"{_short(unread.worst)} to {_short(unread.best)}"
+        said.append(f"on {several(unread.n_unread, 'trial')} without an answer (all wrong or right: {ends})")
+    return f", but this depends {' and '.join(said)}" if said else ""
+
+
+def _short(comparison: Comparison) -> str:
+    """A difference with its sign, and whether it is clear."""
+    is_clear = comparison.verdict == "clear"
+    return points(comparison.difference.value) + ("" if is_clear else f" ({comparison.verdict})")
 
 
 def _above(compared: Compared, comparison: Comparison) -> str:
@@ -110,7 +138,7 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
         return f"no interval: {difference.reason}"
     return (
         f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
-        f"clustered by {several(compared.n_videos, 'video')}"
+        f"clustered by {several(difference.n_clusters, 'video')}"
     )
 
 
@@ -176,17 +204,56 @@ def _detectable(compared: Compared) -> list[str]:
     if compared.detectable is None:
         return []
     if math.isinf(compared.detectable):
-        return ["A comparison of this size would not find any difference reliably."]
+        return [
+            f"In a comparison of this size no difference, however large, is found with a chance of "
+            f"{100 * POWER:g} %."
+        ]
     return [
         f"A comparison like this one finds a difference of {100 * compared.detectable:.1f} points over "
-        f"questions with a chance of {100 * POWER:g} %; smaller ones are mostly missed."
+        f"questions with a chance of {100 * POWER:g} %, a smaller one less often."
     ]
 
 
-def _failed(compared: Compared) -> list[str]:
-    found = ((compared.first, compared.n_first_failed), (compared.second, compared.n_second_failed))
-    listed = "; ".join(f"{name}: {n:,}" for name, n in found if n)
-    return [f"Trials that failed count as wrong here ({listed}); resume asks them again."] if listed else []
+def _unread(compared: Compared) -> list[str]:
+    """What has no answer, and what becomes of the difference without it, or with it right or wrong."""
+    unread = compared.unread
+    said = _without_answer(unread.runs)
+    if not said:
+        return []
+    if (both := unread.both_answered) is None:
+        said.append("No question has an answer from both.")
+    else:
+        said.append(
+            f"On the {several(both.difference.n, 'question')} that both answered: "
+            f"{_above(compared, both)}{_ENDINGS[verdict(both)][1]} ({_interval(compared, both)})."
+        )
+    ends = (unread.worst, unread.best)
+    shown = " and ".join(f"{points(one.difference.value)} ({one.verdict})" for one in ends)
+    said.append(
+        f"Complete answers would have given a difference between {shown}: with all trials without an answer "
+        f"right in {compared.first} and wrong in {compared.second}, or the other way round."
+    )
+    return said
+
+
+def _without_answer(runs: tuple[Unanswered, ...]) -> list[str]:
+    """The trials that have no answer, for each run; and that failed ones can be asked again."""
+    listed = "; ".join(
+        f"{run.name}: {run.n_unread:,} of {run.n_trials:,}, "
+        + ", ".join(f"{run.outcomes[name]:,} {name}" for name in OUTCOMES if name != ANSWERED)
+        for run in runs
+    )
+    if not any(run.n_unread for run in runs):
+        return []
+    again = any(run.outcomes["failed"] for run in runs)
+    ending = " Resume asks failed ones again." if again else ""
+    return [f"Trials without an answer count as wrong here ({listed}).{ending}"]
+
+
+def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
+    if not any(run.n_unread for run in runs):
+        return []
+    return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
 
 
 def _settings(settings: tuple[Setting, ...]) -> list[str]:

@@ -10,6 +10,7 @@ from vidence.records import Record
 from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
+from vidence.report.unread import Unanswered, Unread, unanswered, unread
 from vidence.statistics.agreement import AnswerAgreement, ItemAgreement, answer_agreement, item_agreement
 from vidence.statistics.paired import Comparison, Ranking, holm, rank, verdict
 from vidence.statistics.paired import compare as compare_values
@@ -57,7 +58,8 @@ class Compared(Record):
     `headline` is the comparison of what both plans ask for: macro means of `macro_tag`, or means over
     questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
-    inf where no difference would be found.
+    inf where no difference would be found. `unread` says how the headline depends on replies without an
+    answer and on the parser.
     """
 
     first: str
@@ -66,8 +68,7 @@ class Compared(Record):
     over_items: Comparison
     macro_tag: str
     n_videos: int
-    n_first_failed: int
-    n_second_failed: int
+    unread: Unread
     right: ItemAgreement | None
     answers: AnswerAgreement | None
     detectable: float | None
@@ -82,13 +83,18 @@ class Compared(Record):
 
 
 class Ranked(Record):
-    """Several runs on the same questions; `names` and `settings` have the order in which they were given."""
+    """Several runs on the same questions.
+
+    `names`, `unanswered` and `settings` have the order in which the runs were given, and every pair of the
+    ranking is the one given later less the one given earlier.
+    """
 
     names: tuple[str, ...]
     ranking: Ranking
     macro_tag: str
     n_items: int
     n_videos: int
+    unanswered: tuple[Unanswered, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -120,7 +126,7 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
     if len(paired.runs) != 2:
         raise UsageError(f"{len(paired.runs)} runs; expected two (`rank_runs` takes more)")
     tag, tag_notes = _macro_tag(paired)
-    (first, second), values = paired.runs, paired.values
+    values = paired.values
     over_items = _difference(paired, level=settings.level)
     headline = _difference(paired, tag, level=settings.level) if tag else over_items
     right = None
@@ -135,8 +141,7 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         over_items=over_items,
         macro_tag=tag,
         n_videos=paired.n_videos,
-        n_first_failed=sum(row.outcome == "failed" for row in first.rows),
-        n_second_failed=sum(row.outcome == "failed" for row in second.rows),
+        unread=unread(paired, tag=tag, level=settings.level),
         right=right,
         answers=_answers(paired, rng=rng, settings=settings),
         detectable=_detectable(paired, rng=rng, level=settings.level),
@@ -166,6 +171,7 @@ def rank_runs(paired: Paired, *, level: float) -> Ranked:
         macro_tag=tag,
         n_items=len(paired.items),
         n_videos=paired.n_videos,
+        unanswered=unanswered(paired),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -219,7 +225,7 @@ def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) 
         [second[item.item_id] for item in items],
         [first[item.item_id] for item in items],
         right=[item.answer for item in items],
-        clusters=[item.video_id for item in items],
+        clusters=[item.source_id for item in items],
         rng=rng,
         settings=settings,
     )

@@ -12,13 +12,13 @@ from vidence.contracts import Diagnostic, Examined
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
-from vidence.records import Failed
+from vidence.records import Failed, source_noun
 from vidence.report.export import write_file
 from vidence.report.results import SEED
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
 from vidence.tables.rendering import render
-from vidence.tables.table import Table
+from vidence.tables.table import Table, several
 
 JSON_FORMAT = "vidence-diagnosis/1"
 
@@ -61,10 +61,11 @@ def load_diagnosed(
         StoreError: no findings, or damaged ones.
         UsageError: no question could be examined.
     """
-    plan, _ = read_plan(folder)
+    plan, facts = read_plan(folder)
     name = diagnosis_name(diagnostic.name, options)
     with RunStore(folder) as store:
-        n_items = len(store.items())
+        items = store.items()
+        n_items = len(items)
         header = store.header(name)
         examined = tuple(store.findings(name, diagnostic.finding).values())
     good = [one for one in examined if not isinstance(one.finding, Failed)]
@@ -87,6 +88,11 @@ def load_diagnosed(
         sentences.append(
             f"{sum(failed.values()):,} failed and are in no number, {n:,} of them with: {error[:300]}"
         )
+    if facts.left_out:
+        sentences.append(facts.left_out)
+    if source_noun(items) == "source":
+        about = several(len({item.source_id for item in items}), "source")
+        sentences.append(f"Intervals are clustered by source: the questions are about {about}.")
     rng = np.random.default_rng(seed)
     return Diagnosed(
         diagnostic=diagnostic,

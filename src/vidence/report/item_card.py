@@ -24,7 +24,11 @@ SMALL_P = 0.01
 _RULES: Mapping[str, str] = {
     "longest": "Is the longest choice right?",
     "shortest": "... the shortest?",
-    "median": "... the middle number?",
+    "median": "... the middle number or range?",
+    "smallest": "... the smallest number or range?",
+    "second-smallest": "... the second smallest?",
+    "second-largest": "... the second largest?",
+    "largest": "... the largest?",
     "question-words": "... the one in the words of the question?",
     "popular": "... the one that is right in other videos?",
 }
@@ -164,16 +168,17 @@ def number_words(value: Value) -> str:
 
 def _interval(estimate: Estimate, text: Callable[[float], str]) -> str:
     low, high = text(estimate.low), text(estimate.high)
-    return f"({low} to {high})" if has_interval(estimate) and low != high else "(no interval)"
+    is_one = not has_interval(estimate) or low == high
+    return f"({estimate.reason or 'no interval'})" if is_one else f"({low} to {high})"
 
 
 def _above(margin: Value) -> Verdict:
-    """What a share above guessing means."""
-    if not isinstance(margin, Estimate) or math.isnan(margin.value):
+    """What a share above guessing means: only what its interval shows is said, be the share what it may."""
+    if not isinstance(margin, Estimate) or math.isnan(margin.low) or margin.n < FEW:
         return "not known"
-    if margin.n >= FEW and margin.value >= MUCH and margin.low > 0:
-        return "bad"
-    return "look" if margin.low > 0 or margin.value >= MUCH else "good"
+    if margin.low > 0:
+        return "bad" if margin.value >= MUCH else "look"
+    return "good"
 
 
 def _asked_lines(asked: Asked) -> Iterator[Row]:
@@ -207,9 +212,11 @@ def _asked_lines(asked: Asked) -> Iterator[Row]:
 def _frame_verdict(share: Value, chance: Value) -> Verdict:
     if not isinstance(share, Estimate) or not isinstance(chance, float):
         return "not known"
-    if share.value - chance >= 0.5:
-        return "bad"
-    return "look" if share.low > chance else "good"
+    if math.isnan(share.low):
+        return "not known"
+    if share.low > chance:
+        return "bad" if share.value - chance >= 0.5 else "look"
+    return "good"
 
 
 def _solved(full: Value) -> Verdict:

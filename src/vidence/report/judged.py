@@ -7,18 +7,25 @@ from itertools import combinations
 
 import numpy as np
 
+from vidence.ask.judging.mmvu_official import n_contradictions
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.records import Answered, Score
 from vidence.report.results import WAITING, Row, Run
 from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_alpha
 from vidence.statistics.resampling import Resampling
-from vidence.tables.table import Cell, Column, Table, has_interval
+from vidence.tables.table import Cell, Column, Table, has_interval, several
 from vidence.tables.table import Row as TableRow
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
 _DRAWS = Resampling(n_boot=500)
 JUDGE_TABLES = ("judges", "judges-members", "judges-pairs", "rules-judges")
+_CONTRARY = Column(
+    key="contrary",
+    title="contradictions",
+    kind="count",
+    note="verdicts that extract one letter and score another; they count as the judge scored them",
+)
 _RIGHT, _WRONG, _NONE = "right", "wrong", "nothing"
 
 
@@ -57,10 +64,16 @@ def judge_sentence(run: Run) -> str:
     n_errors = sum(row.is_judge_error for row in judged)
     n_rules = sum(not row.score.verdicts and row.correct is not None for row in run.rows)
     names = ", ".join(dict.fromkeys(row.score.scorer for row in judged))
+    n_tied = sum(row.is_undecided for row in judged)
     errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
+    n_contrary = n_contradictions(row.score for row in judged)
+    contrary = (
+        f" {several(n_contrary, 'verdict')} extracted one letter and scored another." if n_contrary else ""
+    )
+    tied = f", {n_tied:,} undecided between the judges, counted as wrong" if n_tied else ""
     return (
-        f"Judged by {names} ({models}): {len(judged) - n_errors:,} trials by verdict, {n_rules:,} by rules, "
-        f"{errors if n_errors else 'no judge error'}."
+        f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
+        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}.{contrary}"
     )
 
 
@@ -88,6 +101,7 @@ _KINDS = {
     "rule": "rules ({})",
     "judge": "verdicts ({})",
     "error": "judge errors ({})",
+    "undecided": "undecided judges ({})",
     "waiting": "nobody yet, or nothing to judge",
 }
 
@@ -95,6 +109,8 @@ _KINDS = {
 def _kind(row: Row) -> str:
     if row.is_judge_error:
         return "error"
+    if row.is_undecided:
+        return "undecided"
     if row.score.verdicts:
         return "judge"
     return "waiting" if row.score.scorer == WAITING else "rule"
@@ -106,16 +122,18 @@ def _marks(run: Run) -> Table:
         for row in run.rows:
             if _kind(row) == kind:
                 groups.setdefault((kind, row.score.scorer), []).append(row)
+    has_contrary = n_contradictions(row.score for row in run.rows) > 0
     rows = []
     for (kind, name), some in groups.items():
         values = [row.correct for row in some if row.correct is not None and not row.is_judge_error]
         given = [row.score.points for row in some if row.score.points is not None]
-        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given))
+        contrary = (n_contradictions(row.score for row in some),) if has_contrary else ()
+        found = (len(some), len(some) / len(run.rows), _mean(values), _points(given), *contrary)
         rows.append(TableRow(key=f"{kind}:{name}", label=_KINDS[kind].format(name), values=found))
     return Table(
         name="judges",
         title="Who scored the replies",
-        note="A judge error counts as wrong in the score; nothing is guessed.",
+        note="Judge errors and undecided judges count as wrong in the score; nothing is guessed.",
         label=Column(key="by", title="scored by"),
         columns=(
             Column(key="n", title="trials", kind="count"),
@@ -127,6 +145,7 @@ def _marks(run: Run) -> Table:
                 note="of the trials in this line, judge errors left out",
             ),
             Column(key="points", title="mean points", kind="points", note="on the scale of the judge"),
+            *([_CONTRARY] if has_contrary else []),
         ),
         rows=tuple(rows),
     )
@@ -168,7 +187,7 @@ def _members(judged: Sequence[Row]) -> Table:
 
 def _pairs(judged: Sequence[Row], *, rng: np.random.Generator) -> Table:
     said = [{v.judge_model: v for v in row.score.verdicts} for row in judged]
-    clusters = [row.item.video_id for row in judged]
+    clusters = [row.item.source_id for row in judged]
     rows = []
     for one, other in combinations(_models(judged), 2):
         both = [
@@ -210,7 +229,7 @@ def _alphas(judged: Sequence[Row], *, rng: np.random.Generator) -> Iterator[str]
                 if given is not None:
                     ratings[i, models.index(verdict.judge_model)] = given
         if ((~np.isnan(ratings)).sum(axis=1) >= 2).any():
-            clusters = [row.item.video_id for row in judged]
+            clusters = [row.item.source_id for row in judged]
             found = krippendorff_alpha(
                 ratings, measurement=measurement, rng=rng, clusters=clusters, settings=_DRAWS
             ).value

@@ -14,8 +14,10 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.report.export import write_file
 from vidence.report.judged import JUDGE_TABLES
+from vidence.report.logps import LOGP_TABLES, logp_words
 from vidence.report.provenance import plan_note
 from vidence.report.questions import ContactSheets, browse, error_of, how_read, prompt_text, verdict_words
+from vidence.report.repeated import REPEAT_TABLES
 from vidence.report.results import STATUSES, Run
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names, side_by_side
@@ -45,6 +47,16 @@ class _View:
     def scores(self) -> list[Table]:
         """The tables of scores, the one with the headline first."""
         return [table for table in self.tables.values() if table.figure == "scores"]
+
+    @property
+    def confidence(self) -> list[Table]:
+        """How well log-probabilities are calibrated; nothing where there are none."""
+        return [self.tables[name] for name in LOGP_TABLES if name in self.tables]
+
+    @property
+    def repeats(self) -> list[Table]:
+        """What repeats say; nothing where there are none."""
+        return [self.tables[name] for name in REPEAT_TABLES if name in self.tables]
 
     @property
     def plan_note(self) -> str:
@@ -125,6 +137,7 @@ def write_page(  # noqa: PLR0913 - the whole page is one call; each argument sta
         verdict_words=verdict_words,
         how_read=how_read,
         error_of=error_of,
+        logp_words=logp_words,
         prompt_text=prompt_text,
     )
     write_file(path, page)
@@ -138,6 +151,7 @@ def _links(views: Sequence[_View], sections: Sequence[Section]) -> list[tuple[st
     else:
         names = {"scores": "Scores", "outcomes": "Outcomes"}
         names |= {"judges": "Judges"} if views[0].judges else {}
+        names |= {"confidence": "Log-probabilities"} if views[0].confidence else {}
         names |= {"parsers": "Parsers", "letters": "Letters"}
         names["manifest"] = "How it was run"
         links += [(f"{views[0].id}-{name}", words) for name, words in names.items()]

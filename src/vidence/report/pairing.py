@@ -4,14 +4,16 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Item
+from vidence.records import Item, source_noun
 from vidence.report.results import Row, Run
 from vidence.report.scores import Scored
 from vidence.report.side_by_side import run_names
+from vidence.tables.table import several
 
 MOST_NAMED = 5  # of the questions that differ
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
@@ -38,12 +40,12 @@ class Paired:
 
     @property
     def clusters(self) -> tuple[str, ...]:
-        """The video of each question."""
-        return tuple(item.video_id for item in self.items)
+        """The source of each question, by default its video."""
+        return tuple(item.source_id for item in self.items)
 
     @property
     def n_videos(self) -> int:
-        """How many videos the questions are about."""
+        """How many videos the questions are about; of one source, they count once."""
         return len(set(self.clusters))
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
@@ -98,12 +100,13 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
     kept = [item_id for item_id in own[0] if all(item_id in found for found in values)]
     if not kept:
         raise UsageError(f"{_all(names)} share no question that is scored; there is nothing to compare")
+    items = tuple(_with_source(item_id, own) for item_id in kept)
     return Paired(
         runs=tuple(runs),
         names=names,
-        items=tuple(own[0][item_id] for item_id in kept),
+        items=items,
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
-        notes=tuple(_notes(names, own, n_kept=len(kept))),
+        notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names), *_sources(items)),
     )
 
 
@@ -213,6 +216,32 @@ def _check_questions(
         f"{_all(names)} do not have scores for the same questions:\n  {listed}\n"
         "Compare what they share with --shared, or complete them"
     )
+
+
+def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
+    """The question as the first run has it, with the source that any run names: earlier ones may lack it."""
+    found = [run[item_id] for run in own]
+    source = next((item.source for item in found if item.source), "")
+    return msgspec.structs.replace(found[0], source=source)
+
+
+def _sources(items: Sequence[Item]) -> list[str]:
+    """That videos are fewer than there are files, where several are of one source."""
+    if source_noun(items) == "video":
+        return []
+    n_files, n_sources = len({item.video_id for item in items}), len({item.source_id for item in items})
+    return [
+        f"The {n_files:,} videos are of {several(n_sources, 'source')}; intervals and tests are clustered by "
+        "source, and numbers of videos are those of sources."
+    ]
+
+
+def _left_out(runs: Sequence[Run], names: Sequence[str]) -> list[str]:
+    """What was left out when the questions were read; once where it was the same in all runs."""
+    said = [run.facts.left_out for run in runs]
+    if len(set(said)) == 1:
+        return said[:1] if said[0] else []
+    return [f"{name}: {words}" for name, words in zip(names, said, strict=True) if words]
 
 
 def _notes(names: Sequence[str], own: Sequence[Mapping[str, Item]], *, n_kept: int) -> list[str]:

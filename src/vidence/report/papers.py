@@ -23,7 +23,7 @@ from vidence.report.scores import (
 from vidence.report.sections import Section
 from vidence.report.side_by_side import run_names
 from vidence.statistics.paired import rank
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import Cell, Column, Table, videos_row
 from vidence.tables.table import Row as TableRow
 
 # Where a benchmark names no columns: the headline, and the values of tags with at most so many.
@@ -115,19 +115,22 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
             note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
     labels = run_names(runs)
+    headings = tuple(
+        Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
+        for i, column in enumerate(columns)
+    )
+    lines = [
+        TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
+        for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
+    ]
+    videos = videos_row(lines, headings)
     return Table(
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",
         note=note,
         label=Column(key="name", title="model", note="and how it was asked and scored"),
-        columns=tuple(
-            Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
-            for i, column in enumerate(columns)
-        ),
-        rows=tuple(
-            TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
-            for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
-        ),
+        columns=headings,
+        rows=(*lines, *([] if videos is None else [videos])),
         footnotes=tuple(
             dict.fromkeys(
                 f"{label}, {column.group} {column.title}: {column.by_rules}."

@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from vidence.ask.scoring.logp import NAME as LOGP
 from vidence.catalog import create, names
 from vidence.contracts import Scorer
+from vidence.report.logps import has_logps
 from vidence.report.results import Row, Run, read_again
 from vidence.tables.table import DASH, Cell, Column, Table
 from vidence.tables.table import Row as TableRow
@@ -18,7 +20,8 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
 
     Args:
         run: the run; its own parser comes first.
-        parsers: names of others; without any, all of the catalog that read letters.
+        parsers: names of others; without any, all of the catalog that read letters out of words, and
+            ``logp`` where a reply has log-probabilities.
 
     Raises:
         UnknownNameError: no parser has that name.
@@ -28,7 +31,7 @@ def parser_tables(run: Run, parsers: Sequence[str] = ()) -> tuple[Table, Table]:
     for name in parsers or names("parser"):
         if name != run.parser:
             scorer: Scorer = create("parser", name)
-            if parsers or scorer.reads_letters:
+            if parsers or scorer.reads_letters or (name == LOGP and any(map(has_logps, rows))):
                 read[name] = [
                     Row(item=row.item, trial=row.trial, score=read_again(row.item, row.trial, scorer))
                     for row in rows

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.engine.plan import Facts, Plan, read_plan
@@ -11,7 +12,6 @@ from vidence.engine.scoring import score_reply
 from vidence.engine.store import RunStore
 from vidence.records import (
     Answered,
-    Failed,
     Item,
     OutcomeName,
     Score,
@@ -24,7 +24,7 @@ SEED = 0  # of every interval and test of a report: the same numbers from the sa
 WAITING = "needs-judge"
 OUTCOMES: tuple[OutcomeName, ...] = ("answered", "unreadable", "refused", "failed")
 Status: TypeAlias = Literal[
-    "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "unmarked"
+    "right", "partly", "wrong", "unreadable", "refused", "failed", "unjudged", "undecided", "unmarked"
 ]
 # What becomes of a trial, and how to say it.
 STATUSES: dict[Status, str] = {
@@ -35,6 +35,7 @@ STATUSES: dict[Status, str] = {
     "refused": "refused",
     "failed": "failed",
     "unjudged": "judge error",
+    "undecided": "judges undecided",
     "unmarked": "waits for a judge",
 }
 
@@ -73,13 +74,20 @@ class Row:
     @property
     def is_judge_error(self) -> bool:
         """Whether judges were asked and no verdict came of it."""
-        return bool(self.score.verdicts) and isinstance(self.score.outcome, Failed)
+        return has_judge_error(self.score)
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the judges of a panel are tied."""
+        return is_undecided(self.score)
 
     @property
     def status(self) -> Status:
         """The outcome, judge errors apart from other failures, and for answers the mark."""
         if self.is_judge_error:
             return "unjudged"
+        if self.is_undecided:
+            return "undecided"
         if self.outcome != "answered":
             return self.outcome
         match self.correct:

@@ -3,29 +3,43 @@
 import copy
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, OutcomeName
+from vidence.records import Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
-from vidence.statistics.chance import longest_choice, numeric_median
-from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
-from vidence.tables.table import Cell, Column, Line, Measure, Table, count, share, tabulate
+from vidence.statistics.chance import longest_choice, margin, numeric_median
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
+from vidence.tables.table import (
+    FEW_VIDEOS,
+    Cell,
+    Column,
+    Line,
+    Measure,
+    Table,
+    count,
+    number,
+    share,
+    tabulate,
+    videos_cell,
+)
 from vidence.text import letter_index
 
 NO_VALUE = "(none)"  # of a tag that a question lacks
 ANSWERED = "answered"  # the average over readable replies alone
+NUMERIC = "numeric"  # the average over the questions whose choices are numbers
 MOST_VALUES = 40
+LEAST_MEDIAN = 10  # questions whose choices are numbers; of fewer the median rule says nothing
 # Rules that look at no video, with what they are called and do; `constant` is followed by its letter.
 RULES: Mapping[str, tuple[str, str]] = {
     "chance": ("chance", "blind guessing"),
     "constant": ("always", "always the letter that is right most often in this run"),
     "longest": ("longest", "always the longest choice"),
-    "median": ("median", "always the median number, on questions whose choices are numbers"),
+    "median": ("median", "always the median number; nothing where not all choices are numbers"),
 }
 
 
@@ -52,7 +66,7 @@ class Draws:
 
         Args:
             values: one for each question, shape (n_items,).
-            clusters: the video of each question.
+            clusters: the source of each question, by default its video.
             groups: where given, the mean is that over these groups, each alike.
             bounds: the least and the greatest value there can be.
         """
@@ -66,7 +80,7 @@ class Scored:
     """The scored questions among some trials.
 
     Shapes: `values` (n_items,): the mean of the scores of a question over its repeats, 0 to 1.
-    `clusters` names the video of each question. `n_outcomes` counts the trials of these
+    `clusters` names the source of each question. `n_outcomes` counts the trials of these
     questions. `n_unscored` counts the questions beside them that wait for a judge.
     """
 
@@ -78,7 +92,7 @@ class Scored:
 
     @property
     def n_videos(self) -> int:
-        """How many videos (or other media) the scored questions are about."""
+        """How many videos (or other media) the scored questions are about; of one source, they count once."""
         return len(set(self.clusters))
 
     @classmethod
@@ -97,7 +111,7 @@ class Scored:
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
-            clusters=tuple(item.video_id for item in kept),
+            clusters=tuple(item.source_id for item in kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
@@ -105,40 +119,61 @@ class Scored:
 
 @dataclass(frozen=True, kw_only=True)
 class SimpleRules:
-    """What rules that look at no video get; worked out once for all questions of a run.
+    """What rules that look at no video get; worked out once for all trials of a run.
 
     `letter` is the letter that is right most often, the first of equals, and None where no question
-    has choices. `hits` has for each question with choices, by its id, what each rule gets on it, 0 to 1;
-    ``median`` only where all choices are numbers.
+    has choices. `hits` has for each scored trial of a question with choices, by its id and repeat, what each
+    rule gets on it, 0 to 1; ``median`` only where all choices are numbers.
     """
 
     letter: str | None
-    hits: Mapping[str, Mapping[str, float]]
+    hits: Mapping[tuple[str, int], Mapping[str, float]]
 
     @classmethod
-    def of(cls, items: Sequence[Item]) -> "SimpleRules":
-        """Work out the rules on these questions."""
-        choice = [item for item in items if item.answer_kind == "choice" and item.choices]
-        right = Counter(item.answer for item in choice)
+    def of(cls, rows: Sequence[Row]) -> "SimpleRules":
+        """Work out the rules on the trials that are scored."""
+        choice = [
+            row
+            for row in rows
+            if row.correct is not None and row.item.answer_kind == "choice" and row.item.choices
+        ]
+        right = Counter(row.item.answer for row in choice)
         letter = min(right, key=lambda letter: (-right[letter], letter), default=None)
-        hits: dict[str, dict[str, float]] = {}
-        for item in choice:
-            index = letter_index(item.answer)
-            hits[item.item_id] = {
-                "chance": 1 / len(item.choices),
-                "constant": float(item.answer == letter),
-                "longest": float(longest_choice(item.choices) == index),
-            }
-            if (median := numeric_median(item.choices)) is not None:
-                hits[item.item_id]["median"] = float(median == index)
+        hits: dict[tuple[str, int], dict[str, float]] = {}
+        for row in choice:
+            item, index = row.item, letter_index(row.item.answer)
+            found = {"chance": 1 / len(item.choices), "constant": float(item.answer == letter)}
+            picked = {"longest": longest_choice(item.choices), "median": numeric_median(item.choices)}
+            found |= {rule: float(at == index) for rule, at in picked.items() if at is not None}
+            hits[item.item_id, row.trial.repeat] = found
         return cls(letter=letter, hits=hits)
 
-    def on(self, rule: str, items: Sequence[Item]) -> Cell:
-        """What a rule gets on those of the questions of which it says something."""
-        found = [self.hits.get(item.item_id, {}).get(rule) for item in items]
-        known = [hit for hit in found if hit is not None]
-        detail = f"on {len(known):,}" if known and rule == "median" else ""
-        return Cell(value=float(np.mean(known)) if known else None, detail=detail)
+    def applies(self, rule: str, row: Row) -> bool:
+        """Whether a rule says anything of this trial."""
+        return rule in self.hits.get((row.item.item_id, row.trial.repeat), {})
+
+    def hit(self, rule: str, row: Row) -> float | None:
+        """What a rule gets on a trial, nothing where it does not apply; None where no score is known.
+
+        A model that answers by the rule gets the same: where the rule does not apply it has no answer.
+        """
+        if row.correct is None:
+            return None
+        return self.hits.get((row.item.item_id, row.trial.repeat), {}).get(rule, 0.0)
+
+    def on(self, rule: str, aggregate: "Aggregate") -> Cell:
+        """What a rule gets on the trials of an aggregate, averaged as their scores are.
+
+        Nothing where it applies to none of the questions, or for ``median`` to fewer than `LEAST_MEDIAN`.
+        Chance and the median say to how many they apply where these are not all.
+        """
+        n = len({row.item.item_id for row in aggregate.rows if self.applies(rule, row)})
+        if n < (LEAST_MEDIAN if rule == "median" else 1):
+            return Cell(detail=f"applies to {n:,}" if n else "")
+        n_all = len(aggregate.scored.items)
+        is_said = rule in {"chance", "median"} and n < n_all  # the other rules apply where chance does
+        detail = f"applies to {n:,} of {n_all:,}" if is_said else ""
+        return Cell(value=aggregate.mean(lambda row: self.hit(rule, row)), detail=detail)
 
 
 # --------------------------------------------------------------------------- averages
@@ -163,6 +198,57 @@ def chosen(rows: Sequence[Row], where: Mapping[str, Sequence[str]]) -> list[Row]
     return [row for row in rows if all(row.item.tags.get(tag) in values for tag, values in where.items())]
 
 
+@dataclass(frozen=True, kw_only=True)
+class Aggregate:
+    """A way to average some trials of a run, for their scores and for everything that stands beside them.
+
+    Several trials of a question enter as their mean. `groups` names for each scored question the value of a
+    tag where the mean is that over its values, each alike; questions without the tag are a group of
+    their own.
+    """
+
+    rows: Sequence[Row]
+    scored: Scored
+    groups: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, rows: Sequence[Row], average: str = "micro") -> "Aggregate":
+        """The aggregate of these trials.
+
+        Args:
+            rows: the trials, of one run.
+            average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``.
+
+        Raises:
+            UsageError: no such average.
+        """
+        tag = macro_tag(average)
+        if average == ANSWERED:
+            rows = [row for row in rows if row.outcome == ANSWERED]
+        scored = Scored.of(rows)
+        groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
+        return cls(rows=rows, scored=scored, groups=groups)
+
+    def estimate(self, draws: Draws) -> Estimate | None:
+        """The mean score with its interval; None where no question is scored."""
+        return draws.average(self.scored.values, clusters=self.scored.clusters, groups=self.groups)
+
+    def values_of(self, value: Callable[[Row], float | None]) -> NDArray[np.float64]:
+        """Something else of each scored question, the mean over its trials; shape (n_items,).
+
+        Args:
+            value: what it is for a trial; None exactly where the trial has no score.
+        """
+        return Scored.of(self.rows, value).values
+
+    def mean(self, value: Callable[[Row], float | None]) -> float | None:
+        """Something else of each trial, averaged as the scores are; None where no question is scored."""
+        values = self.values_of(value)
+        if not len(values):
+            return None
+        return ClusteredMean.of(values, clusters=self.scored.clusters, groups=self.groups).value
+
+
 def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | None:
     """The accuracy over some trials; None where none of their questions is scored.
 
@@ -175,12 +261,7 @@ def accuracy(rows: Sequence[Row], average: str, *, draws: Draws) -> Estimate | N
     Raises:
         UsageError: no such average.
     """
-    tag = macro_tag(average)
-    if average == ANSWERED:
-        rows = [row for row in rows if row.outcome == ANSWERED]
-    scored = Scored.of(rows)
-    groups = None if tag is None else [item.tags.get(tag, NO_VALUE) for item in scored.items]
-    return draws.average(scored.values, clusters=scored.clusters, groups=groups)
+    return Aggregate.of(rows, average).estimate(draws)
 
 
 def points(rows: Sequence[Row], *, draws: Draws) -> Estimate | None:
@@ -203,49 +284,100 @@ def score_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> 
     Raises:
         UsageError: the run has no trials, or its headline is none of ``micro``, ``answered``, ``macro:TAG``.
     """
-    if not run.rows:
-        raise UsageError(
-            f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
-        )
-    items = [row.item for row in run.rows]
-    names = dict.fromkeys(tag for item in items for tag in item.tags)
-    tags = {
-        tag: sorted({row.item.tags.get(tag, NO_VALUE) for row in run.rows}, key=natural_order)
-        for tag in names
-    }
+    _check_has_trials(run)
     draws = Draws(rng=rng, level=level)
-    scored = Scored.of(run.rows)
-    rules = SimpleRules.of(scored.items)
-    measures = _measures(rules, has_unscored=scored.n_unscored > 0)
+    rules = SimpleRules.of(run.rows)
+    tags = tag_values(run)
+    measures = _measures(run, rules, draws=draws)
     many = [f"{tag} ({len(values):,} values)" for tag, values in tags.items() if len(values) > MOST_VALUES]
+    lines = (*aggregates(run), *_numeric(run, rules))
     headline = tabulate(
         "score",
         "Score",
         label=Column(key="name", title="aggregate"),
-        # The headline stands first whatever it averages over.
-        rows=sorted(_averages(run, tags, rules=rules, draws=draws), key=lambda line: line.key != "headline"),
+        rows=lines,
         measures=measures,
         notes=(
             "Unreadable, refused and failed trials count as wrong, except in the line 'answered only'.",
             f"Tags with too many values for a table: {', '.join(many)}." if many else "",
+            few_note(line.about.scored.n_videos for line in lines),
         ),
         figure="scores",
     )
-
-    def by_tag(tag: str, values: Sequence[str]) -> Table:
-        groups: dict[str, list[Row]] = {value: [] for value in values}
-        for row in run.rows:
-            groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-        return tabulate(
+    by_tag = (
+        tabulate(
             f"score:{tag}",
             f"Score by {tag}",
             label=Column(key="name", title=tag),
-            rows=(Line(value, value, _Mean.of(rows, draws=draws)) for value, rows in groups.items()),
+            rows=lines,
             measures=measures,
+            notes=(few_note(line.about.scored.n_videos for line in lines),),
             figure="scores",
         )
+        for tag, lines in levels(run)
+    )
+    return (headline, *by_tag)
 
-    return (headline, *(by_tag(tag, values) for tag, values in tags.items() if is_moderate(values)))
+
+def margin_table(run: Run, *, level: float = 0.95) -> Table:
+    """How far the scores lie above what chance and simple rules get on the same questions.
+
+    One line for each line of the tables of scores; the difference is of the same aggregate.
+
+    Args:
+        run: the run.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: the run has no trials.
+    """
+    _check_has_trials(run)
+    rules, draws = SimpleRules.of(run.rows), Draws(rng=np.random.default_rng(0), level=level)
+    lines = [*aggregates(run)]
+    for tag, some in levels(run):
+        lines += [Line(f"{tag}:{line.key}", f"{tag}: {line.label}", line.about) for line in some]
+
+    def above(key: str) -> Measure[Aggregate]:
+        def of(one: Aggregate) -> Estimate | None:
+            if not any(rules.applies(key, row) for row in one.rows):
+                return None
+            baseline = one.values_of(lambda row: rules.hit(key, row))
+            scored = one.scored
+            return margin(
+                scored.values, baseline, clusters=scored.clusters, groups=one.groups, level=draws.level
+            )
+
+        title = RULES[key][0] if key != "constant" else f"always {rules.letter or 'one letter'}"
+        return number(key, of, title, kind="difference", group="above, points")
+
+    return tabulate(
+        "margin",
+        "Above chance",
+        label=Column(key="name", title="questions"),
+        rows=lines,
+        measures=(*_sizes(run), _accuracy(draws), *map(above, ("chance", "constant", "longest"))),
+        notes=(
+            f"A score beats a rule at the level {draws.level:g} where the interval lies above 0. The letter "
+            "of 'always' was chosen on these very questions, so it is hard to beat.",
+            few_note(line.about.scored.n_videos for line in lines),
+        ),
+    )
+
+
+def _check_has_trials(run: Run) -> None:
+    if not run.rows:
+        raise UsageError(
+            f"{run.folder} has no trials yet, so there is nothing to report; `vidence resume` asks"
+        )
+
+
+def tag_values(run: Run) -> dict[str, list[str]]:
+    """The tags of the questions of a run, each with its values in their order."""
+    names = dict.fromkeys(tag for row in run.rows for tag in row.item.tags)
+    return {
+        tag: sorted({row.item.tags.get(tag, NO_VALUE) for row in run.rows}, key=natural_order)
+        for tag in names
+    }
 
 
 def is_moderate(values: Sequence[str]) -> bool:
@@ -259,71 +391,90 @@ def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
     return value == NO_VALUE, [(not p.isdecimal(), int(p) if p.isdecimal() else 0, p) for p in pieces]
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Mean:
-    """What a line of a score table is about: some questions, and their score."""
-
-    scored: Scored
-    score: Estimate | None
-
-    @classmethod
-    def of(cls, rows: Sequence[Row], *, draws: Draws) -> "_Mean":
-        """The mean over the questions of some trials."""
-        scored = Scored.of(rows)
-        return cls(scored=scored, score=draws.average(scored.values, clusters=scored.clusters))
+def few_note(n_videos: Iterable[int]) -> str:
+    """What to know of a table where some lines are about few videos; empty where none is."""
+    if not any(0 < n < FEW_VIDEOS for n in n_videos):
+        return ""
+    return f"few: fewer than {FEW_VIDEOS} videos, so that a single one can move the score far."
 
 
-def _measures(rules: SimpleRules, *, has_unscored: bool) -> tuple[Measure[_Mean], ...]:
-    def rule(key: str) -> Measure[_Mean]:
+def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:
+    videos = f"{source_noun(row.item for row in run.rows)}s"
+    return (
+        count("items", lambda one: len(one.scored.items), "questions"),
+        count("videos", lambda one: videos_cell(one.scored.n_videos), videos),
+    )
+
+
+def _accuracy(draws: Draws) -> Measure[Aggregate]:
+    return share("accuracy", lambda one: one.estimate(draws), note="with its interval")
+
+
+def _measures(run: Run, rules: SimpleRules, *, draws: Draws) -> tuple[Measure[Aggregate], ...]:
+    def rule(key: str) -> Measure[Aggregate]:
         title, note = RULES[key]
         if key == "constant":
             title = f"{title} {rules.letter or 'one letter'}"
-        return share(
-            key, lambda one: rules.on(key, one.scored.items), title, note=note, group="without looking, %"
-        )
+        return share(key, lambda one: rules.on(key, one), title, note=note, group="without looking, %")
 
-    def outcome(name: OutcomeName) -> Measure[_Mean]:
+    def outcome(name: OutcomeName) -> Measure[Aggregate]:
         return count(name, lambda one: one.scored.n_outcomes.get(name, 0), group="trials")
 
-    unscored: Measure[_Mean] = count(
+    unscored: Measure[Aggregate] = count(
         "unmarked", lambda one: one.scored.n_unscored, "not scored", note="wait for a judge; in no mean"
     )
     return (
-        count("items", lambda one: len(one.scored.items), "questions"),
-        count("videos", lambda one: one.scored.n_videos),
-        share("accuracy", lambda one: one.score, note="with its interval"),
+        *_sizes(run),
+        _accuracy(draws),
         *map(rule, RULES),
         *map(outcome, OUTCOMES),
-        *([unscored] if has_unscored else []),
+        *([unscored] if Scored.of(run.rows).n_unscored else []),
     )
 
 
-def _averages(
-    run: Run, tags: Mapping[str, Sequence[str]], *, rules: SimpleRules, draws: Draws
-) -> Iterator[Line[_Mean]]:
-    """One line for each way to average; ``headline`` is the one that the plan asks for."""
+def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
+    """One line for each way to average a run; ``headline``, the one that the plan asks for, stands first.
+
+    Raises:
+        UsageError: its headline is none of ``micro``, ``answered``, ``macro:TAG``.
+    """
     tag = macro_tag(run.plan.headline)
     is_answered = run.plan.headline == ANSWERED
-    micro = _Mean.of(run.rows, draws=draws)
-    scored, label = micro.scored, "mean over questions"
     key = "headline" if tag is None and not is_answered else "micro"
-    yield Line(key, label, micro)
+    found = [Line(key, "mean over questions", Aggregate.of(run.rows))]
     # The values of each tag that every question has, and of the headline's tag.
+    tags = tag_values(run)
     whole = [one for one, values in tags.items() if is_moderate(values) and NO_VALUE not in values]
     for one in dict.fromkeys([*whole, *([tag] if tag is not None else [])]):
-        groups = [item.tags.get(one, NO_VALUE) for item in scored.items]
-        macro = _Mean(
-            scored=scored, score=draws.average(scored.values, clusters=scored.clusters, groups=groups)
-        )
+        macro = Aggregate.of(run.rows, f"macro:{one}")
         key = "headline" if one == tag else f"macro:{one}"
-        yield Line(key, f"mean over {one}", macro, detail=f"{len(set(groups))} values, each alike")
-    answered = _Mean.of([row for row in run.rows if row.outcome == ANSWERED], draws=draws)
-    yield Line(
-        "headline" if is_answered else ANSWERED,
-        "answered only",
-        answered,
-        detail="as the protocol says" if is_answered else "for comparison",
+        n_values = len(set(macro.groups or ()))
+        found.append(Line(key, f"mean over {one}", macro, detail=f"{n_values} values, each alike"))
+    found.append(
+        Line(
+            "headline" if is_answered else ANSWERED,
+            "answered only",
+            Aggregate.of(run.rows, ANSWERED),
+            detail="as the protocol says" if is_answered else "for comparison",
+        )
     )
-    numeric = _Mean.of([r for r in run.rows if "median" in rules.hits.get(r.item.item_id, {})], draws=draws)
-    if 0 < len(numeric.scored.items) < len(scored.items):
-        yield Line("numeric", "numbers as choices", numeric)
+    return tuple(sorted(found, key=lambda line: line.key != "headline"))
+
+
+def levels(run: Run) -> Iterator[tuple[str, tuple[Line[Aggregate], ...]]]:
+    """For each tag with a table, one line for each of its values."""
+    for tag, values in tag_values(run).items():
+        if not is_moderate(values):
+            continue
+        groups: dict[str, list[Row]] = {value: [] for value in values}
+        for row in run.rows:
+            groups[row.item.tags.get(tag, NO_VALUE)].append(row)
+        yield tag, tuple(Line(value, value, Aggregate.of(rows)) for value, rows in groups.items())
+
+
+def _numeric(run: Run, rules: SimpleRules) -> Iterator[Line[Aggregate]]:
+    """The questions that the median rule speaks of, where they are some and not all."""
+    numeric = Aggregate.of([row for row in run.rows if rules.applies("median", row)])
+    n, n_all = len(numeric.scored.items), len(Scored.of(run.rows).items)
+    if LEAST_MEDIAN <= n < n_all:
+        yield Line(NUMERIC, "numbers as choices", numeric)

@@ -1,10 +1,10 @@
 """Several runs side by side: their names, and the same tables with a column for each run."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from vidence.catalog import parse_spec
 from vidence.report.results import OUTCOMES, Run
-from vidence.tables.table import Cell, Column, Table
+from vidence.tables.table import FEW_VIDEOS, Cell, Column, Table, Value, several
 from vidence.tables.table import Row as TableRow
 
 _ENDINGS = (".gz", ".jsonl", ".json", ".csv")
@@ -47,7 +47,9 @@ def side_by_side(runs: Sequence[Run], tables: Sequence[Sequence[Table]]) -> tupl
 
 
 def _overview(runs: Sequence[Run], scores: Sequence[Table], columns: tuple[Column, ...]) -> Table:
-    labels = {"accuracy": "accuracy, %", "items": "questions", "videos": "videos", "chance": "chance, %"}
+    titles = dict.fromkeys(c.title for score in scores for c in score.columns if c.key == "videos")
+    labels = {"accuracy": "accuracy, %", "items": "questions", "videos": " or ".join(titles)}
+    labels["chance"] = "chance, %"
     labels |= {"constant": "always one letter, %"} | {name: name for name in OUTCOMES}
     parsers = TableRow(key="parser", label="parser", values=tuple(run.parser for run in runs))
     rows = (
@@ -76,10 +78,20 @@ def _same_questions(runs: Sequence[Run]) -> str:
     )
 
 
+def _on_videos(key: str, sizes: Sequence[Mapping[str, Value]]) -> str:
+    """On how many videos the scores of a line stand; the least and the most where runs differ."""
+    found = sorted({n for of_run in sizes if isinstance(n := of_run.get(key), int)})
+    if not found:
+        return ""
+    n = several(found[0], "video") if len(found) == 1 else f"{found[0]:,} to {found[-1]:,} videos"
+    return f"{n} (few)" if found[0] < FEW_VIDEOS else n
+
+
 def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column, ...]) -> Table:
     known = [table for table in found if table is not None]
     labels = {row.key: row for table in known for row in table.rows}
     cells = [{} if t is None else {row.key: t.cell(row.key, "accuracy") for row in t.rows} for t in found]
+    sizes = [{} if t is None else {row.key: t.value(row.key, "videos") for row in t.rows} for t in found]
     return Table(
         name=f"runs:{name}",
         title=f"{known[0].title}: accuracy, %",
@@ -89,7 +101,7 @@ def _accuracies(name: str, found: Sequence[Table | None], columns: tuple[Column,
             TableRow(
                 key=key,
                 label=row.label,
-                detail=row.detail,
+                detail=", ".join(filter(None, (row.detail, _on_videos(key, sizes)))),
                 values=tuple(of_run.get(key, Cell()) for of_run in cells),
             )
             for key, row in labels.items()

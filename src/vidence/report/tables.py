@@ -8,13 +8,15 @@ import numpy as np
 
 from vidence.records import Answered, Estimate, Failed, Refused, Unreadable, VideoPart
 from vidence.report.judged import judge_sentence, judge_tables
+from vidence.report.logps import logp_tables
 from vidence.report.parsers import parser_tables
 from vidence.report.provenance import is_asked, not_asked
+from vidence.report.repeated import repeat_tables
 from vidence.report.results import OUTCOMES, STATUSES, Row, Run
-from vidence.report.scores import RULES, score_tables
+from vidence.report.scores import NUMERIC, RULES, score_tables
 from vidence.statistics.answer_keys import PositionBias, position_bias
-from vidence.statistics.repeats import components, summarise
 from vidence.tables.table import (
+    FEW_VIDEOS,
     Cell,
     Column,
     Line,
@@ -24,7 +26,6 @@ from vidence.tables.table import (
     has_interval,
     interval_text,
     number,
-    percent,
     several,
     share,
     shown,
@@ -32,7 +33,6 @@ from vidence.tables.table import (
 )
 
 MOST_REASONS = 10
-REPEATS = "repeats"
 # Some parsers find in a text that it means none of the choices, and say so in words.
 LETTERS = frozenset(ascii_uppercase)
 
@@ -53,6 +53,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
         reason_table(run),
+        *logp_tables(run, level=level),
         *parser_tables(run),
         position_table(run, rng=rng),
         *(judge_tables(run, rng=rng) if is_judged else ()),
@@ -69,7 +70,7 @@ def outcome_table(run: Run) -> Table:
     found = Counter(row.status for row in run.rows)
     total = len(run.rows) + run.n_missing
     counts = [(str(status), title, found[status]) for status, title in STATUSES.items()]
-    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "unmarked"}]
+    counts = [c for c in counts if c[2] or c[0] not in {"partly", "unjudged", "undecided", "unmarked"}]
     if run.n_missing:
         counts.append(("missing", "not asked yet", run.n_missing))
     n_cut = sum(row.trial.reply is not None and row.trial.reply.finish == "length" for row in run.rows)
@@ -120,61 +121,6 @@ def _reason(row: Row) -> str:
             return reason[:200]
         case Failed(stage=stage, error=error):
             return f"{error} ({stage})"
-
-
-# --------------------------------------------------------------------------- repeats
-
-
-def repeat_tables(run: Run, *, level: float = 0.95) -> tuple[Table, ...]:
-    """The score of each repeat, their mean with its t interval, and what the uncertainty is made of.
-
-    Only questions with a score in every repeat enter. Nothing for a run without repeats.
-
-    Args:
-        run: the run.
-        level: coverage of the intervals.
-    """
-    marks: dict[str, dict[int, float]] = {}
-    videos: dict[str, str] = {}
-    for row in run.rows:
-        if row.correct is not None:
-            marks.setdefault(row.item.item_id, {})[row.trial.repeat] = row.correct
-            videos[row.item.item_id] = row.item.video_id
-    repeats = sorted({repeat for found in marks.values() for repeat in found})
-    whole = [item_id for item_id, found in marks.items() if len(found) == len(repeats)]
-    if len(repeats) < 2 or not whole:
-        return ()
-    values = np.array([[marks[item_id][repeat] for repeat in repeats] for item_id in whole])
-    scores = values.mean(axis=0)
-    summary = summarise(scores, level=level)
-    parts = components(values, clusters=[videos[item_id] for item_id in whole], level=level)
-    rows: list[tuple[str, str, Value | Cell]] = [
-        (f"repeat:{repeat}", f"repeat {repeat + 1}", float(score))
-        for repeat, score in zip(repeats, scores, strict=True)
-    ]
-    errors = (
-        ("error-repeats", "standard error from repeats, points", parts.repeat_error),
-        ("error-questions", "standard error from the sample of questions, points", parts.sampling_error),
-    )
-    rows += [
-        ("mean", "mean, t interval over repeats", summary.mean),
-        ("variance", "sample variance, squared points", f"{1e4 * summary.variance:.2f}"),
-        ("total", "mean, other questions too", parts.mean),
-        *((key, label, percent(error)) for key, label, error in errors),
-        ("questions", "questions with a score in every repeat", len(whole)),
-    ]
-    table = tabulate(
-        REPEATS,
-        "Repeats",
-        label=Column(key="name", title=""),
-        rows=(Line(key, label, value) for key, label, value in rows),
-        measures=(share("value", lambda value: value, "accuracy"),),
-        notes=(
-            "The t interval says how far the score moves when the same questions are asked again, as in "
-            "table 11 of HumanPCR; the line below it also covers other questions and videos.",
-        ),
-    )
-    return (table,)
 
 
 # --------------------------------------------------------------------------- letters
@@ -320,9 +266,16 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
     """
     sentences = [
         _accuracy(score),
+        *_few_videos(score),
         *_baselines(score),
-        _outcomes(score, n_judge_errors=sum(row.is_judge_error for row in run.rows)),
+        _outcomes(
+            score,
+            n_judge_errors=sum(row.is_judge_error for row in run.rows),
+            n_undecided=sum(row.is_undecided for row in run.rows),
+        ),
     ]
+    if left_out := run.facts.left_out:
+        sentences.append(left_out)
     if said := not_asked(run):
         sentences.append(said)
     if any(row.score.verdicts for row in run.rows):
@@ -370,11 +323,12 @@ def _accuracy(score: Table) -> str:
         return "No question is scored yet."
     name = score.row("headline").label
     items = several(shown(score, "headline", "items").text, "question")
-    videos = several(shown(score, "headline", "videos").text, "video")
+    source = next(column.title for column in score.columns if column.key == "videos").removesuffix("s")
+    videos = several(shown(score, "headline", "videos").text, source)
     average = "" if name == "mean over questions" else f", {name}"
     if has_interval(estimate):
         level = f"{100 * estimate.level:g} % interval"
-        interval = f"{level} {interval_text(estimate)}, clustered by video"
+        interval = f"{level} {interval_text(estimate)}, clustered by {source}"
     else:
         interval = f"no interval: {estimate.reason}"
     return (
@@ -382,23 +336,45 @@ def _accuracy(score: Table) -> str:
     )
 
 
+def _few_videos(score: Table) -> list[str]:
+    """A caution where the headline is about few videos."""
+    n = score.value("headline", "videos")
+    if not isinstance(n, int) or not 0 < n < FEW_VIDEOS:
+        return []
+    estimate = score.estimate("headline", "accuracy")
+    ending = "the interval is wide for that reason"
+    if estimate is None or not has_interval(estimate):
+        ending = "nothing is said about other videos"
+    return [f"Caution: {several(n, 'video')} only, so a single one can move the score far; {ending}."]
+
+
 def _baselines(score: Table) -> list[str]:
+    numeric = next((row.key for row in score.rows if row.key == NUMERIC), None)
     said = []
     for column in score.columns:
         cell = shown(score, "headline", column.key)
-        if column.key in RULES and cell.value is not None:
-            numeric = f" ({cell.detail} with numbers)" if cell.detail else ""
-            said.append(f"{column.title} {cell.text} %{numeric}")
-    return [f"Without looking: {', '.join(said)}."] if said else []
+        # Of some questions the median is said beside the score on them: over all it is a small number.
+        if column.key in RULES and cell.value is not None and not (column.key == "median" and numeric):
+            applies = f" ({cell.detail})" if cell.detail else ""
+            said.append(f"{column.title} {cell.text} %{applies}")
+    sentences = [f"Without looking: {', '.join(said)}."] if said else []
+    if numeric:
+        n, own, median = (shown(score, numeric, key).text for key in ("items", "accuracy", "median"))
+        sentences.append(
+            f"On the {n} questions whose choices are numbers: accuracy {own} %, median {median} %."
+        )
+    return sentences
 
 
-def _outcomes(score: Table, *, n_judge_errors: int) -> str:
+def _outcomes(score: Table, *, n_judge_errors: int, n_undecided: int) -> str:
     has_answered = any(row.key == "answered" for row in score.rows)
     everything = "headline" if has_answered else "micro"
     names = ("unreadable", "refused", "failed")
     counts = ", ".join(f"{shown(score, everything, name).text} {name}" for name in names)
     if n_judge_errors:
         counts += f" ({n_judge_errors:,} by a judge error)"
+    if n_undecided:
+        counts += f" ({n_undecided:,} with undecided judges)"
     if not has_answered:
         return f"{counts}: these are left out of the score, as the protocol says."
     if not any(score.value("headline", name) for name in names):

@@ -6,20 +6,25 @@ from rich.console import Console, JustifyMethod
 from rich.table import Table as Grid
 from rich.text import Text
 
+from vidence.report.logps import LOGP_TABLES
+from vidence.report.repeated import REPEAT_TABLES
 from vidence.report.results import OUTCOMES, Run
+from vidence.report.scores import few_note
 from vidence.report.sections import Section
-from vidence.report.tables import REPEATS, asked, headline
+from vidence.report.tables import asked, headline
 from vidence.tables.table import Table, shown, shown_columns
 from vidence.tables.terminal import new_grid, plain, print_table, shortened
 
 # What fits into 80 columns beside a name of some length.
-_SCORE_COLUMNS = ("items", "accuracy", "chance", "constant")
-_AGGREGATE_COLUMNS = ("items", "accuracy")
+_SCORE_COLUMNS = ("items", "videos", "accuracy", "chance", "constant")
+_AGGREGATE_COLUMNS = ("items", "videos", "accuracy")
+_SHORT = {"items": "n", "accuracy": "score, %"}
 _GRIDS = {
     "outcomes": ("name", "n", "share"),
     "parsers": ("parser", "read", "changed", "accuracy"),
     "positions": ("letter", "gold", "read", "accuracy"),
 }
+_WHOLE = ("margin", *REPEAT_TABLES, *LOGP_TABLES)  # printed with all their columns
 _MOST_REASONS = 3  # of each outcome
 
 
@@ -38,20 +43,32 @@ def draw(run: Run, tables: Sequence[Table], console: Console) -> None:
         console.print()
         for sentence in headline(run, by_name["score"]):
             console.print(plain(sentence))
-    for table in tables:
-        if table.figure == "scores":
-            console.print()
-            console.print(_score_grid(table, is_first=table.name == "score"))
-    if any(table.figure == "scores" and table.name != "score" for table in tables):
-        console.print(plain("a/u/r/f: answered, unreadable, refused, failed trials", style="dim"))
-    if REPEATS in by_name:
-        print_table(by_name[REPEATS], console)
+    _draw_scores([table for table in tables if table.figure == "scores"], console)
+    for name in _WHOLE:
+        if name in by_name:
+            print_table(by_name[name], console)
     for name, columns in _GRIDS.items():
         if name in by_name:
             console.print()
             console.print(_grid(by_name[name], columns))
             for text in _below(name, by_name):
                 console.print(text)
+
+
+def _draw_scores(scores: Sequence[Table], console: Console) -> None:
+    for table in scores:
+        console.print()
+        console.print(_score_grid(table, is_first=table.name == "score"))
+    if scores:
+        console.print(plain(_legend(scores), style="dim"))
+
+
+def _legend(scores: Sequence[Table]) -> str:
+    """What the short headings of the tables of scores mean."""
+    trials = "a/u/r/f: answered, unreadable, refused, failed trials" if len(scores) > 1 else ""
+    videos = (table.value(row.key, "videos") for table in scores for row in table.rows)
+    few = few_note(n for n in videos if isinstance(n, int))
+    return "\n".join(filter(None, ("n: questions", trials, few)))
 
 
 def draw_section(section: Section, console: Console) -> None:
@@ -91,19 +108,21 @@ def _score_grid(table: Table, *, is_first: bool) -> Grid:
     columns = _AGGREGATE_COLUMNS if is_first else _SCORE_COLUMNS
     grid.add_column(plain(table.labels.title, style="dim"))
     for key in columns:
-        grid.add_column(plain(titles[key], style="dim"), justify="right")
+        heading = plain(_SHORT.get(key, titles[key]), style="dim")
+        grid.add_column(heading, justify="right", no_wrap=True)
         if key == "accuracy":
             grid.add_column(plain("interval", style="dim"), justify="right", no_wrap=True)
     if not is_first:
-        grid.add_column(plain("a/u/r/f", style="dim"), justify="right")
+        grid.add_column(plain("a/u/r/f", style="dim"), justify="right", no_wrap=True)
     for row in table.rows:
         label = plain(shortened(row.label))
         cells = [label.append(f" {row.detail}", style="dim") if is_first else label]
         for key in columns:
             cell = shown(table, row.key, key)
-            cells.append(plain(cell.text))
+            cells.append(plain(" ".join(filter(None, (cell.text, cell.detail if key == "videos" else "")))))
             if key == "accuracy":
-                cells.append(plain(cell.detail, style="dim"))
+                # A reason is longer than an interval and would push the names aside.
+                cells.append(plain(cell.detail.replace("too few ", "too few\n"), style="dim"))
         if not is_first:
             cells.append(plain("/".join(shown(table, row.key, name).text for name in OUTCOMES)))
         grid.add_row(*cells)

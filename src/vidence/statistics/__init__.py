@@ -17,6 +17,8 @@ Comparisons
     * right and wrong of two runs: `paired.mcnemar` [#fagerland2013]_
     * many runs: `paired.rank`, with `paired.holm` [#holm1979]_ and `paired.compact_letter_display`
       [#piepho2004]_
+    * groups of items of one run: `contrasts.contrast`, with the error CR2; a group that is all alike gets the
+      variance of Agresti and Caffo [#agresti2000]_
     * two groups of items: `effect_sizes.two_groups`, with Cohen's d [#cohen1988]_ and Cliff's delta
       [#cliff1993]_
     * what a run would find: `power` [#connor1987]_, with the design effect [#kish1965]_ or simulated
@@ -27,13 +29,17 @@ Figures that are no means have a bootstrap of whole clusters [#cameron2008]_.
 Agreement and correlation
     * `agreement.cohen_kappa` [#cohen1960]_, `agreement.fleiss_kappa` [#fleiss1971]_,
       `agreement.krippendorff_alpha` [#krippendorff2011]_
-    * `correlation.pearson` [#fisher1921]_, `correlation.spearman` [#bonett2000]_
+    * `correlation.pearson` [#fisher1921]_, `correlation.spearman` [#bonett2000]_,
+      `correlation.cluster_permutation` [#good2005]_
 
 Questions
     * what guessing and rules get: `chance`, `answer_keys`, `position`
     * texts that say nearly the same: `near_duplicates` [#broder1997]_
 
 References:
+    .. [#agresti2000] Agresti & Caffo, "Simple and effective confidence intervals for proportions and
+       differences of proportions result from adding two successes and two failures", The American
+       Statistician 54, 2000.
     .. [#bell2002] Bell & McCaffrey, "Bias reduction in standard errors for linear regression with
        multi-stage samples", Survey Methodology 28, 2002.
     .. [#bonett2000] Bonett & Wright, "Sample size requirements for estimating Pearson, Kendall and Spearman
@@ -52,6 +58,7 @@ References:
     .. [#fieller1954] Fieller, "Some problems in interval estimation", 1954.
     .. [#fisher1921] Fisher, "On the probable error of a coefficient of correlation", 1921.
     .. [#fleiss1971] Fleiss, "Measuring nominal scale agreement among many raters", 1971.
+    .. [#good2005] Good, "Permutation, parametric, and bootstrap tests of hypotheses", 2005.
     .. [#holm1979] Holm, "A simple sequentially rejective multiple test procedure", 1979.
     .. [#kish1965] Kish, "Survey sampling", 1965.
     .. [#krippendorff2011] Krippendorff, "Computing Krippendorff's alpha-reliability", 2011.

@@ -1,7 +1,7 @@
 """What a score is worth: what guessing and simple rules get, and how far a score lies above them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import msgspec
 import numpy as np
@@ -23,6 +23,10 @@ NUMBER = re.compile(
     """,
     re.VERBOSE,
 )
+# What stands between the ends of a range, the unit of the first end included.
+_TO = re.compile(r"\s*[^\W\d]*\s*(?:[-\u2013\u2014~]|\bto\b|\buntil\b)\s*")
+_BETWEEN = re.compile(r"\bbetween\s*\Z", re.IGNORECASE)
+_AND = re.compile(r"\s*[^\W\d]*\s*\band\s+")
 
 
 def guess_rate(n_choices: Sequence[int]) -> float:
@@ -69,8 +73,8 @@ def constant_letter(answers: Sequence[str], *, n_choices: Sequence[int] | None =
     return {chr(ord("A") + i): float(share) for i, share in enumerate(shares)}
 
 
-def longest_choice(choices: Sequence[str]) -> int:
-    """The position of the choice with the most characters; of equals the first.
+def longest_choice(choices: Sequence[str]) -> int | None:
+    """The position of the choice with the most characters; None where several have as many.
 
     Blanks at the ends do not count.
 
@@ -79,13 +83,14 @@ def longest_choice(choices: Sequence[str]) -> int:
 
     >>> longest_choice(["red", "light blue", "green"])
     1
+    >>> longest_choice(["red", "one"]) is None
+    True
     """
-    lengths = _lengths(choices)
-    return lengths.index(max(lengths))
+    return _ranked(_lengths(choices), -1)
 
 
-def shortest_choice(choices: Sequence[str]) -> int:
-    """The position of the choice with the fewest characters; of equals the first.
+def shortest_choice(choices: Sequence[str]) -> int | None:
+    """The position of the choice with the fewest characters; None where several have as few.
 
     Blanks at the ends do not count.
 
@@ -95,22 +100,62 @@ def shortest_choice(choices: Sequence[str]) -> int:
     >>> shortest_choice(["green", "red", "light blue"])
     1
     """
-    lengths = _lengths(choices)
-    return lengths.index(min(lengths))
+    return _ranked(_lengths(choices), 0)
 
 
-def _lengths(choices: Sequence[str]) -> list[int]:
+def _lengths(choices: Sequence[str]) -> list[float]:
     if not choices:
         raise UsageError("no choices; expected at least one")
     return [len(choice.strip()) for choice in choices]
 
 
-def numeric_median(choices: Sequence[str]) -> int | None:
-    """The position of the choice with the median number; None unless every choice has exactly one number.
+def _ranked(sizes: Sequence[float], rank: int) -> int | None:
+    """Where the size of that rank stands; None where there is no such rank, or several have this size.
 
-    Numbers are written in digits: ``12``, ``-3``, ``1,000``, ``2.5``, with or without words around them.
-    "2-3", "10:30" and "1/2" hold two numbers, "B12" none. Of an even count the lower of the two middle
-    ones; of equal numbers the first choice that has it.
+    A rule that took the first of equals would say something about letters, not about sizes.
+    """
+    if not -len(sizes) <= rank < len(sizes):
+        return None
+    wanted = sorted(sizes)[rank]
+    return sizes.index(wanted) if sizes.count(wanted) == 1 else None
+
+
+def choice_sizes(choices: Sequence[str]) -> tuple[float, ...] | None:
+    """The number of each choice, of a range its middle; None unless every choice is one of both.
+
+    Numbers are written in digits: ``12``, ``-3``, ``1,000``, ``2.5``, and ranges as ``3-5``, ``10 to 12`` or
+    ``between 3 and 5``, with or without words around them. "10:30" and "1/2" are neither, "B12" holds none.
+    Where one reads ``3-2``, such pairs are scores and no ranges.
+
+    Raises:
+        UsageError: no choices.
+
+    >>> choice_sizes(["3 to 5 people", "about 7", "10-12"])
+    (4.0, 7.0, 11.0)
+    """
+    if not choices:
+        raise UsageError("no choices; expected at least one")
+    sizes = [_size(choice) for choice in choices]
+    return None if None in sizes else tuple(size for size in sizes if size is not None)
+
+
+def _size(choice: str) -> float | None:
+    found = list(NUMBER.finditer(choice))
+    values = [float(one[0].replace(",", "").replace("\u2212", "-")) for one in found]
+    if len(values) == 1:
+        return values[0]
+    if len(values) != 2 or values[0] >= values[1]:
+        return None
+    before, between = choice[: found[0].start()], choice[found[0].end() : found[1].start()]
+    is_range = _TO.fullmatch(between) or (_BETWEEN.search(before) and _AND.fullmatch(between))
+    return sum(values) / 2 if is_range else None
+
+
+def numeric_median(choices: Sequence[str]) -> int | None:
+    """The position of the choice with the median number or range; None where there is none.
+
+    There is none unless every choice has a size (`choice_sizes`), and where several have the middle one. Of
+    an even count it is the lower of the two middle ones.
 
     Raises:
         UsageError: no choices.
@@ -120,13 +165,36 @@ def numeric_median(choices: Sequence[str]) -> int | None:
     >>> numeric_median(["3", "four", "5"]) is None
     True
     """
-    if not choices:
-        raise UsageError("no choices; expected at least one")
-    found = [NUMBER.findall(choice) for choice in choices]
-    if any(len(numbers) != 1 for numbers in found):
-        return None
-    values = [float(numbers[0].replace(",", "").replace("\u2212", "-")) for numbers in found]
-    return values.index(sorted(values)[(len(values) - 1) // 2])
+    sizes = choice_sizes(choices)
+    return None if sizes is None else _ranked(sizes, (len(sizes) - 1) // 2)
+
+
+def size_rank(rank: int) -> Callable[[Sequence[str]], int | None]:
+    """A rule: the position of the choice whose number or range has that rank by size.
+
+    The rule finds none where not every choice has a size (`choice_sizes`), or several have that one.
+
+    Args:
+        rank: 0 for the smallest, 1 for the second, -1 for the largest.
+
+    >>> size_rank(1)(["3-5", "0-2", "6-9"])
+    0
+    """
+
+    def pick(choices: Sequence[str]) -> int | None:
+        sizes = choice_sizes(choices)
+        return None if sizes is None else _ranked(sizes, rank)
+
+    return pick
+
+
+# The rules that look at the sizes of numbers alone, beside the median: what each takes, and how it is found.
+SIZE_RULES: Mapping[str, tuple[str, Callable[[Sequence[str]], int | None]]] = {
+    "smallest": ("smallest number or range", size_rank(0)),
+    "second-smallest": ("second smallest number or range", size_rank(1)),
+    "second-largest": ("second largest number or range", size_rank(-2)),
+    "largest": ("largest number or range", size_rank(-1)),
+}
 
 
 def margin(
@@ -134,6 +202,7 @@ def margin(
     baseline: ArrayLike,
     *,
     clusters: Sequence[str],
+    groups: Sequence[str] | None = None,
     level: float = 0.95,
 ) -> Estimate:
     """How far a score lies above a baseline on the same items, with its interval.
@@ -150,6 +219,7 @@ def margin(
         baseline: what the baseline gets on each: 1 / n_choices for guessing, 1.0 or 0.0 for a rule.
             A letter that was picked because it is best on these items is a hard baseline.
         clusters: the name of the cluster of each item, n of them.
+        groups: where given, both are means over these groups, each alike.
         level: coverage of the interval.
 
     Raises:
@@ -167,8 +237,10 @@ def margin(
     if len(ours) != len(theirs):
         raise UsageError(f"{len(theirs)} baseline values for {len(ours)} values; expected one for each")
     if np.isin(theirs, (0, 1)).all():
-        return ClusteredMean.of(ours - theirs, clusters=clusters).difference(level=level)[0]
-    score, chance = mean_interval(ours, clusters=clusters, level=level), float(theirs.mean())
+        paired = ClusteredMean.of(ours - theirs, clusters=clusters, groups=groups)
+        return paired.difference(level=level)[0]
+    score = mean_interval(ours, clusters=clusters, groups=groups, level=level)
+    chance = ClusteredMean.of(theirs, clusters=clusters, groups=groups).value
     return msgspec.structs.replace(
         score,
         value=score.value - chance,

@@ -89,6 +89,32 @@ def ece(confidences: ArrayLike, correct: ArrayLike, *, n_bins: int = N_BINS) -> 
     return sum(one.n * abs(one.accuracy - one.confidence) for one in bins) / n
 
 
+def ece_by_luck(confidences: ArrayLike, *, n_bins: int = N_BINS) -> float:
+    """The expected calibration error to expect of a model that is calibrated, with as many answers.
+
+    The share of right answers in a bin strays from the mean confidence by luck alone; the mean of what it
+    strays is that of the normal distribution with the same variance. Answers count as independent.
+
+    Args:
+        confidences: for each answer the probability that it is right, from 0 to 1.
+        n_bins: how many bins 0 to 1 is cut into.
+
+    Raises:
+        UsageError: as for `calibration_bins`.
+
+    >>> round(ece_by_luck([0.5] * 100), 3)
+    0.04
+    """
+    stated = np.asarray(confidences, np.float64)
+    found = calibration_bins(stated, np.zeros(stated.shape), n_bins=n_bins)
+    strayed = 0.0
+    for one in found:
+        is_inside = (stated <= one.high) & ((stated > one.low) | (one.low == 0))
+        inside = stated[is_inside]
+        strayed += float(np.sqrt(2 / np.pi * (inside * (1 - inside)).sum()))
+    return strayed / len(stated)
+
+
 def brier(confidences: ArrayLike, correct: ArrayLike) -> float:
     """The Brier score of "this answer is right": the mean squared distance of probability and outcome.
 

@@ -215,26 +215,38 @@ def _name(mean: ClusteredMean) -> str:
 
 
 class Pair(Record):
-    """One pair of a ranking: the better less the worse.
+    """One pair of a ranking: the second less the first, in the order in which the systems were given.
 
-    `difference` is as that of `compare`, not adjusted for the number of pairs; `p_holm` is `p_value` adjusted
-    for it. `is_clear` says whether the two can be told apart.
+    So a difference keeps its sign in every table, whoever is ahead. `difference` is as that of `compare`, not
+    adjusted for the number of pairs; `p_holm` is `p_value` adjusted for it. `is_clear` says whether the two
+    can be told apart.
     """
 
-    better: str
-    worse: str
+    first: str
+    second: str
     difference: Estimate
     p_value: float
     p_holm: float
     is_clear: bool
 
+    @property
+    def better(self) -> str:
+        """The one ahead; the first where both score the same."""
+        return self.second if self.difference.value > 0 else self.first
+
+    @property
+    def worse(self) -> str:
+        """The one behind; the second where both score the same."""
+        return self.first if self.difference.value > 0 else self.second
+
 
 class Ranking(Record):
     """Systems on the same items, best first, and which of them can be told apart.
 
-    `names` and `means` are in that order. `places` holds for each the best and the worst place that the
-    clear pairs leave it, counted from 1. `groups` are the largest sets of systems of which no two can be
-    told apart; a system can be in several, since A and B, and B and C, may be alike where A and C are not.
+    `names` and `means` are in that order, `pairs` in the order in which the systems were given. `places`
+    holds for each the best and the worst place that the clear pairs leave it, counted from 1. `groups` are
+    the largest sets of systems of which no two can be told apart; a system can be in several, since A and B,
+    and B and C, may be alike where A and C are not.
     """
 
     names: tuple[str, ...]
@@ -362,21 +374,20 @@ def rank(
     means = tuple(unranked[i].interval(bounds=bounds, level=level) for i in order)
     found = []
     for i, j in itertools.combinations(range(len(names)), 2):
-        gaps = values[:, order[i]] - values[:, order[j]]
-        gap = ClusteredMean.of(gaps, clusters=clusters, groups=groups)
+        gap = ClusteredMean.of(values[:, j] - values[:, i], clusters=clusters, groups=groups)
         found.append(
-            (names[i], names[j], *gap.difference(bounds=_apart(bounds), level=level, name=_name(gap)))
+            (unordered[i], unordered[j], *gap.difference(bounds=_apart(bounds), level=level, name=_name(gap)))
         )
     pairs = tuple(
         Pair(
-            better=better,
-            worse=worse,
+            first=first,
+            second=second,
             difference=difference,
             p_value=p_value,
             p_holm=p_holm,
             is_clear=verdict(p_holm, difference) == "clear",
         )
-        for (better, worse, difference, p_value), p_holm in zip(
+        for (first, second, difference, p_value), p_holm in zip(
             found, holm([p_value for *_, p_value in found]), strict=True
         )
     )

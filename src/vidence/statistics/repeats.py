@@ -6,7 +6,8 @@ repeats shrink the first alone.
 """
 
 import math
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 
 import msgspec
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
 from vidence.records import Estimate, Record
-from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, clustered_error, mean_interval
+from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
 from vidence.statistics.resampling import as_labels, as_values
 
 
@@ -58,7 +59,7 @@ class Components(Record):
         """
         if n_repeats < 1:
             raise UsageError(f"n_repeats {n_repeats}; expected 1 or more")
-        return math.sqrt(self.sampling_error**2 + self.repeat_variance / (self.n_items * n_repeats))
+        return math.sqrt(self.sampling_error**2 + self.repeat_error**2 * self.n_repeats / n_repeats)
 
 
 def over_repeats(values: ArrayLike) -> NDArray[np.float64]:
@@ -148,13 +149,18 @@ def summarise(scores: ArrayLike, *, level: float = 0.95) -> RepeatSummary:
 
 
 def components(
-    values: ArrayLike, *, clusters: Sequence[str], bounds: Bounds = SHARE, level: float = 0.95
+    values: ArrayLike,
+    *,
+    clusters: Sequence[str],
+    groups: Sequence[str] | None = None,
+    bounds: Bounds = SHARE,
+    level: float = 0.95,
 ) -> Components:
     """Take the uncertainty of a mean apart into repeats and the sample of questions.
 
     The variance within questions comes from the repeats (mean of the sample variances); it adds
-    ``repeat_variance / (n r)`` to the squared error of the mean. The clustered error of the item means
-    holds both parts, so that the rest is due to the sample of questions and videos.
+    ``repeat_variance / (n r)`` to the squared error of the mean over items. The clustered error of the item
+    means holds both parts, so that the rest is due to the sample of questions and videos.
 
     Repeats count as independent of each other. Something that moves a whole run at once, such as another
     version of the model, is not in `repeat_error`; `summarise` of the run means sees it.
@@ -162,12 +168,13 @@ def components(
     Args:
         values: shape (n, r), r >= 2 repeats of each of n items.
         clusters: the name of the cluster (video) of each item, n of them.
+        groups: where given, the mean is that over these groups, each alike, and so are its errors.
         bounds: the least and the greatest value there can be; infinite for what has no limit.
         level: coverage of the interval.
 
     Raises:
-        UsageError: fewer than two repeats, a value that is not finite or outside `bounds`, not one cluster
-            for each item, or a level outside (0, 1).
+        UsageError: fewer than two repeats, a value that is not finite or outside `bounds`, not one cluster,
+            or group, for each item, or a level outside (0, 1).
 
     Source: Miller, Adding Error Bars to Evals (2024), sections 2.2 and 3.1; Searle, Casella & McCulloch,
         Variance Components (1992), section 3.6 (balanced one-way analysis of variance).
@@ -183,11 +190,12 @@ def components(
     if n_repeats < 2:
         raise UsageError("1 repeat of each item; expected two or more to see how much repeats differ")
     means = numbers.mean(axis=1)
-    estimate = mean_interval(means, clusters=clusters, bounds=bounds, level=level)
-    total = clustered_error(means, clusters=clusters)
-    within = float(numbers.var(axis=1, ddof=1).mean())
+    averaged = ClusteredMean.of(means, clusters=clusters, groups=groups)
+    estimate, total = averaged.interval(bounds=bounds, level=level), averaged.error
+    within_each = numbers.var(axis=1, ddof=1)
+    within = float(within_each.mean())
     between = float(means.var(ddof=1)) - within / n_repeats if n > 1 else math.nan
-    of_repeats = within / (n * n_repeats)
+    of_repeats = float(_weights(n, groups) ** 2 @ within_each) / n_repeats
     # NaN, of a single cluster, stays NaN.
     of_sampling = total**2 - of_repeats
     return Components(
@@ -201,3 +209,98 @@ def components(
         n_clusters=estimate.n_clusters,
         n_repeats=n_repeats,
     )
+
+
+def _weights(n: int, groups: Sequence[str] | None) -> NDArray[np.float64]:
+    """The weight of each item in the mean, shape (n,)."""
+    if groups is None:
+        return np.full(n, 1 / n)
+    sizes = Counter(groups)
+    return np.array([1 / (len(sizes) * sizes[group]) for group in groups])
+
+
+# --------------------------------------------------------------------------- what repeats find
+
+
+def pass_at(n_right: ArrayLike, *, n_repeats: int, k: int) -> NDArray[np.float64]:
+    """The chance that at least one of k repeats is right, for each item ("pass@k").
+
+    ``1 - C(r - c, k) / C(r, k)`` with c of r repeats right: the share of all ways to take k of the repeats
+    that hold a right one. Its mean over r is free of bias, which ``1 - (1 - c/r)^k`` is not.
+
+    Args:
+        n_right: how many repeats of each item are right, shape (n_items,).
+        n_repeats: how many repeats there are.
+        k: how many of them are taken.
+
+    Raises:
+        UsageError: k is not between 1 and `n_repeats`, or a count not between 0 and `n_repeats`.
+
+    Source: Chen and others, Evaluating Large Language Models Trained on Code (2021), section 2.1.
+    Departs: no.
+
+    >>> pass_at([0, 1, 3], n_repeats=3, k=2).round(3)
+    array([0.   , 0.667, 1.   ])
+    """
+    counts = _checked_counts(n_right, n_repeats=n_repeats, k=k)
+    return 1 - _all_of(n_repeats - counts, n_repeats=n_repeats, k=k)
+
+
+def pass_all(n_right: ArrayLike, *, n_repeats: int, k: int) -> NDArray[np.float64]:
+    """The chance that all of k repeats are right, for each item ("pass^k").
+
+    ``C(c, k) / C(r, k)`` with c of r repeats right.
+
+    Args:
+        n_right: how many repeats of each item are right, shape (n_items,).
+        n_repeats: how many repeats there are.
+        k: how many of them are taken.
+
+    Raises:
+        UsageError: k is not between 1 and `n_repeats`, or a count not between 0 and `n_repeats`.
+
+    Source: Yao and others, tau-bench (2024), section 4.2.
+    Departs: no.
+
+    >>> pass_all([0, 2, 3], n_repeats=3, k=2).round(3)
+    array([0.   , 0.333, 1.   ])
+    """
+    counts = _checked_counts(n_right, n_repeats=n_repeats, k=k)
+    return _all_of(counts, n_repeats=n_repeats, k=k)
+
+
+def _checked_counts(n_right: ArrayLike, *, n_repeats: int, k: int) -> NDArray[np.int64]:
+    counts = np.asarray(n_right, np.int64)
+    if not 1 <= k <= n_repeats:
+        raise UsageError(f"{k} of {n_repeats} repeats; expected k from 1 to the number of repeats")
+    if counts.size and not (counts.min() >= 0 and counts.max() <= n_repeats):
+        raise UsageError(
+            f"between {counts.min()} and {counts.max()} of {n_repeats} repeats are right; "
+            f"expected 0 to {n_repeats}"
+        )
+    return counts
+
+
+def _all_of(counts: NDArray[np.int64], *, n_repeats: int, k: int) -> NDArray[np.float64]:
+    ways = np.array([math.comb(c, k) / math.comb(n_repeats, k) for c in range(n_repeats + 1)])
+    return np.asarray(ways[counts], np.float64)
+
+
+def majority(votes: Sequence[Hashable | None], right: Hashable) -> float:
+    """What the answer that most repeats give gets: 1 or 0, and among equals the share that is right.
+
+    Args:
+        votes: the answer of each repeat; None where there is none, which is no vote.
+        right: the right answer.
+
+    Source: Wang and others, Self-Consistency (2023), section 2.
+    Departs: of answers that are given equally often one counts as drawn, each alike; without any answer
+        it is wrong.
+
+    >>> majority(["A", "A", "B"], "A"), majority(["A", "B", None], "A"), majority([None], "A")
+    (1.0, 0.5, 0.0)
+    """
+    counts = Counter(vote for vote in votes if vote is not None)
+    most = max(counts.values(), default=0)
+    first = [vote for vote, n in counts.items() if n == most]
+    return 1 / len(first) if right in first else 0.0

@@ -9,18 +9,19 @@ Both have a closed form for a mean, and for the mean of the means of groups, so 
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from vidence.statistics.resampling import ROUNDING
 
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """How items lie in clusters and groups; the mean is over items, or over groups, each alike.
+    """How items lie in clusters and groups; the mean is over items, or over groups, weighted.
 
-    Shapes: `counts` (n_clusters, n_groups), how many items there are; `pulls` of the same shape, what one
-    unit of a summed residual adds to the mean, scaled up for CR2, 0 in a group that lies in one cluster.
-    `dof` are the degrees of freedom, NaN where no group lies in two clusters.
+    Shapes: `counts` (n_clusters, n_groups), how many items there are; `weights` (n_groups,), what each group
+    adds to the mean: alike for a mean over groups, adding up to 0 for a contrast of groups; `pulls` as
+    `counts`, what one unit of a summed residual adds to the mean, scaled up for CR2, 0 in a group that lies
+    in one cluster. `dof` are the degrees of freedom, NaN where no group lies in two clusters.
 
     Source: Bell & McCaffrey (2002), "Bias reduction in standard errors for linear regression with
         multi-stage samples", section 3; Pustejovsky & Tipton (2018), "Small-sample methods for
@@ -31,21 +32,24 @@ class Layout:
     """
 
     counts: NDArray[np.float64]
+    weights: NDArray[np.float64]
     pulls: NDArray[np.float64]
     dof: float
 
     @classmethod
-    def of(cls, counts: NDArray[np.float64]) -> "Layout":
+    def of(cls, counts: NDArray[np.float64], *, weights: ArrayLike | None = None) -> "Layout":
         """Work out the pulls and degrees of freedom.
 
         Args:
             counts: items of each cluster in each group, shape (n_clusters, n_groups); no empty row or column.
+            weights: of the means of the groups, shape (n_groups,); without them each group counts alike.
         """
+        n_groups = counts.shape[1]
+        shares = np.full(n_groups, 1 / n_groups) if weights is None else np.asarray(weights, np.float64)
         sizes = counts.sum(axis=0)
         rest = 1 - counts / sizes
-        weights = 1 / (counts.shape[1] * sizes)
         pulls = np.zeros(counts.shape)
-        np.divide(weights, np.sqrt(rest), out=pulls, where=(rest > 0) & (counts > 0))
+        np.divide(shares / sizes, np.sqrt(rest), out=pulls, where=(rest > 0) & (counts > 0))
         # Of the vectors whose products with the values add up to the variance, the matrix of products is
         # D - B B': D diagonal, B with one column for each group.
         own = (counts * pulls**2).sum(axis=1)
@@ -53,7 +57,8 @@ class Layout:
         inner = shared.T @ shared
         trace = float(own.sum() - np.trace(inner))
         squared = float((own**2).sum() - 2 * (own @ (shared**2).sum(axis=1)) + (inner**2).sum())
-        return cls(counts=counts, pulls=pulls, dof=trace**2 / squared if squared > 0 else float("nan"))
+        dof = trace**2 / squared if squared > 0 else float("nan")
+        return cls(counts=counts, weights=shares, pulls=pulls, dof=dof)
 
     @property
     def sizes(self) -> NDArray[np.float64]:
@@ -82,7 +87,7 @@ class Layout:
 
     def mean(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """The mean of sums of values, (..., n_clusters, n_groups); shape (...,)."""
-        return np.asarray((totals.sum(axis=-2) / self.sizes).mean(axis=-1), np.float64)
+        return np.asarray((totals.sum(axis=-2) / self.sizes) @ self.weights, np.float64)
 
     def plain_residuals(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """What each cluster adds to the mean of the deviations from the means of groups, not scaled up.
@@ -93,7 +98,7 @@ class Layout:
         Returns:
             Shape (..., n_clusters).
         """
-        return np.asarray((self._deviations(totals) / (self.n_groups * self.sizes)).sum(axis=-1), np.float64)
+        return np.asarray((self._deviations(totals) * (self.weights / self.sizes)).sum(axis=-1), np.float64)
 
     def scaled_residuals(self, totals: NDArray[np.float64]) -> NDArray[np.float64]:
         """As `plain_residuals`, scaled up for CR2: the sum of their squares is the variance of the mean."""

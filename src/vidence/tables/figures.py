@@ -10,11 +10,11 @@ from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Shown, Table, has_interval, shown
+from vidence.tables.table import Row, Shown, Table, has_interval, several, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
-# among them: it speaks of other questions than the bar does.
-MARKS = ("planted", "chance", "constant", "longest")
+# among them: it says nothing of most questions.
+MARKS = ("planted", "confidence", "chance", "constant", "longest")
 # Shapes of the marks, around the point (0, 0); the n-th kind of mark takes the n-th shape.
 SHAPES = ("M0-8V8", "M0-5.5 5.5 0 0 5.5-5.5 0Z", "M0-5 5.2 4-5.2 4Z", "M-4-4H4V4H-4Z")
 
@@ -30,7 +30,7 @@ Numbered = tuple[Row, Shown]
 def draw_figure(table: Table) -> Drawing | None:
     """The figure that shows a table of scores, differences, letters or outcomes; None for other tables."""
     match table.figure:
-        case "scores" if rows := _numbered(table, "accuracy"):
+        case "scores" | "reliability" if rows := _numbered(table, "accuracy"):
             return _bars(table, rows)
         case "differences" if rows := _numbered(table, "difference"):
             return _differences(table, rows)
@@ -74,7 +74,7 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
     x = svg.scale(0, 1, start=0, end=100)
     for i, (row, cell) in enumerate(rows):
         top = i * _BAR_PX
-        body += _named(row, cell.text, y=top + 14)
+        body += _named(row, " ".join(filter(None, (cell.text, _on_videos(table, row)))), y=top + 14)
         body.append(svg.rect(x=0, width=x(cell.value or 0), y=top + 20, height=12, style="bar"))
         body += svg.interval([x(end) for end in _ends(cell)], y=top + 26)
         for shape, some in zip(shapes, marks.values(), strict=True):
@@ -85,6 +85,15 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
     return Drawing(
         svg=svg.whole(body, height=bottom + svg.AXIS_PX, title=f"Bars: {table.title}"), legend=tuple(legend)
     )
+
+
+def _on_videos(table: Table, row: Row) -> str:
+    """On how many videos a bar stands, where the table says so."""
+    if "videos" not in table.keys:
+        return ""
+    n = shown(table, row.key, "videos")
+    few = f" ({n.detail})" if n.detail else ""
+    return f"on {several(n.text, 'video')}{few}"
 
 
 def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:

@@ -77,8 +77,11 @@ _ACCENTS = {
 # What would become a dash or a quotation mark when it stands twice.
 _LIGATURE = re.compile(r"-(?=-)|'(?=')|,(?=,)|[?!](?=\\textquoteleft)")
 _ENDS = re.compile(r"(-?[\d.]+) to (-?[\d.]+)")
+_ENDS_VALUE = re.compile(r"[+-]?[\d.,]+")
+# By what part of the width the two sides of an interval may differ and still be written with one number.
+MOST_UNEQUAL = 0.1
 _MEANING = {
-    "pm": "Behind $\\pm$: half the width of the interval.",
+    "pm": "Behind $\\pm$: half the width of the interval; where its sides are unequal, both.",
     "brackets": "In brackets: the interval.",
     "none": "",
 }
@@ -194,16 +197,19 @@ def _cell(cell: Shown, intervals: Intervals) -> str:
         text = f"\\textbf{{{text}}}"
     if not cell.detail:
         return text
-    if cell.estimate is not None:
-        return text + _interval(cell.detail, intervals)
+    if cell.estimate is not None and (intervals == "none" or _ENDS.fullmatch(cell.detail)):
+        return text + _interval(cell, intervals)
     if _NOTE_SIGNS.fullmatch(cell.detail):
         return f"{text}\\textsuperscript{{{escaped(cell.detail)}}}"
     return f"{text} {{\\scriptsize {escaped(cell.detail)}}}"
 
 
-def _interval(detail: str, intervals: Intervals) -> str:
-    """The interval as it is shown elsewhere, in the form that is asked for."""
-    ends = _ENDS.fullmatch(detail)
+def _interval(cell: Shown, intervals: Intervals) -> str:
+    r"""The interval as it is shown elsewhere, in the form that is asked for.
+
+    An interval whose two sides are far from equal is no number with ``\pm``: both sides are written.
+    """
+    ends = _ENDS.fullmatch(cell.detail)
     if ends is None or intervals == "none":
         return ""
     if intervals == "brackets":
@@ -211,4 +217,9 @@ def _interval(detail: str, intervals: Intervals) -> str:
         return f" {{\\scriptsize {{[}}{low}, {high}{{]}}}}"
     digits = len(ends[1].partition(".")[2])
     half = (float(ends[2]) - float(ends[1])) / 2
+    if _ENDS_VALUE.fullmatch(cell.text):
+        value = float(cell.text.replace(",", ""))
+        below, above = value - float(ends[1]), float(ends[2]) - value
+        if abs(above - below) > MOST_UNEQUAL * 2 * half:
+            return f" {{\\scriptsize $^{{+{above:.{digits}f}}}_{{-{below:.{digits}f}}}$}}"
     return f" {{\\scriptsize $\\pm$ {half:.{digits}f}}}"

@@ -12,8 +12,10 @@ from vidence.records import Estimate, Record
 
 Value: TypeAlias = Estimate | float | int | str | None
 Kind: TypeAlias = Literal["text", "count", "number", "share", "points", "difference", "p"]
-FigureKind: TypeAlias = Literal["", "scores", "differences", "outcomes", "letters"]
+FigureKind: TypeAlias = Literal["", "scores", "reliability", "differences", "outcomes", "letters"]
 DASH = "\u2013"  # what is shown where there is no number
+FEW_VIDEOS = 10  # fewer get a mark
+ROUNDING = 1e-9  # ends of an interval that are closer are the same number
 
 
 class Cell(Record, omit_defaults=True):
@@ -199,7 +201,7 @@ def show(value: Value | Cell, kind: Kind = "number") -> Shown:
         figure = None
     detail = ""
     if estimate is not None and figure is not None:
-        detail = _ends(estimate, kind) if has_interval(estimate) else "no interval"
+        detail = _ends(estimate, kind) if has_interval(estimate) else estimate.reason or "no interval"
     match figure:
         case None:
             text = DASH
@@ -308,14 +310,41 @@ def several(n: int | str, what: str) -> str:
 def has_interval(estimate: Estimate) -> bool:
     """Whether there is an interval that says something: its ends are numbers, and apart.
 
-    A single video gives none; when all videos score alike, the draws do not differ either.
+    A single video gives none. Ends that only rounding keeps apart are one number.
     """
-    return estimate.high > estimate.low
+    return estimate.high - estimate.low > ROUNDING * max(1.0, abs(estimate.low), abs(estimate.high))
 
 
 def interval_text(estimate: Estimate) -> str:
     """The two ends of an interval in per cent, without the sign."""
     return f"{percent(estimate.low)} to {percent(estimate.high)}"
+
+
+def videos_cell(n: int) -> Cell:
+    """A number of videos, marked where they are few."""
+    return Cell(value=n, detail="few" if 0 < n < FEW_VIDEOS else "")
+
+
+def videos_row(rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
+    """A last row for a table of estimates: from how many videos those of each column come.
+
+    None where no cell is an estimate. Where the rows differ it has the least and the greatest number.
+    """
+    cells: list[Value | Cell] = []
+    for i in range(len(columns)):
+        values = [cell_of(row.values[i], "number").value for row in rows]
+        numbers = {value.n_clusters for value in values if isinstance(value, Estimate)}
+        match sorted(numbers):
+            case []:
+                cells.append(None)
+            case [n]:
+                cells.append(videos_cell(n))
+            case [least, *_, most]:
+                few = "few" if least < FEW_VIDEOS else ""
+                cells.append(Cell(value=f"{least:,} to {most:,}", detail=few))
+    if all(cell is None for cell in cells):
+        return None
+    return Row(key="videos", label="videos", values=tuple(cells))
 
 
 # --------------------------------------------------------------------------- columns and rows

@@ -65,6 +65,54 @@ def test_what_this_judge_has_scored_is_left_alone_and_another_one_asks_anew(fold
     assert len(other.asked) == 3
 
 
+def rambling(fake_model, n_times, points=4):
+    """Gives no verdict so many times, repairs included, and then points."""
+    n_asked = 0
+
+    async def say(request):
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked <= n_times:
+            return Reply(text="It is hard to say.")
+        return Reply(text=f"{{'extracted answer': 'pan', 'correctness': True, 'score': {points}}}")
+
+    return fake_model(turn=say)
+
+
+def test_judging_again_asks_about_judge_errors_alone_and_anew(folder, bench, fake_model, monkeypatch):
+    model = rambling(fake_model, 6)  # each of three replies twice
+    summary, _ = judge(folder, {"fake:judge": model}, monkeypatch)
+    assert (summary.n_judge_errors, summary.n_failed, summary.n_scores_lost) == (3, 3, 0)
+    # The same judge again, which is lost at one reply and clear about the others.
+    again = rambling(fake_model, 2)
+    summary, _ = judge(folder, {"fake:judge": again}, monkeypatch)
+    assert (summary.n_tried, summary.n_judge_errors, len(again.asked)) == (3, 1, 4)
+    last = rambling(fake_model, 0)
+    summary, _ = judge(folder, {"fake:judge": last}, monkeypatch)
+    assert (summary.n_tried, summary.n_judge_errors, len(last.asked)) == (1, 0, 1)
+    assert [trial.score.value for trial in bench.trials()] == [1.0] * 3
+
+
+def test_a_judge_that_cannot_answer_is_said_to_take_a_score_away(folder, fake_model, monkeypatch):
+    judge(folder, {"fake:judge": verdict(fake_model, 4)}, monkeypatch)
+    lost = rambling(fake_model, 99)
+    lost.identity = "fake:2"
+    summary, _ = judge(folder, {"fake:other": lost}, monkeypatch)
+    assert (summary.n_judge_errors, summary.n_scores_lost) == (3, 3)
+
+
+def test_two_judges_that_differ_are_undecided_and_not_asked_again(folder, bench, fake_model, monkeypatch):
+    kind, strict = verdict(fake_model, 4), verdict(fake_model, 1)
+    strict.identity = "fake:strict"
+    models = {"fake:kind": kind, "fake:strict": strict}
+    summary, _ = judge(folder, models, monkeypatch)
+    assert (summary.n_undecided, summary.n_judge_errors, summary.n_failed) == (3, 0, 0)
+    assert {trial.score.outcome.error for trial in bench.trials()} == {"Undecided"}
+    assert [trial.score.value for trial in bench.trials()] == [0.0] * 3
+    summary, _ = judge(folder, models, monkeypatch)
+    assert (summary.n_tried, summary.n_answered_before) == (0, 3)
+
+
 def test_without_a_judge_model_it_says_what_to_give(folder):
     with pytest.raises(UsageError, match="no judge model is named; say --judge-model"):
         judge(folder, {})

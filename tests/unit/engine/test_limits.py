@@ -4,7 +4,7 @@ import anyio
 import numpy as np
 import pytest
 
-from vidence.engine.limits import AdaptiveLimit, Backoff, Budget, DownDetector
+from vidence.engine.limits import AdaptiveLimit, AskLimits, Backoff, Budget, DownDetector
 from vidence.errors import BudgetSpentError, ServerDownError, TransientModelError
 from vidence.records import Reply, Usage
 
@@ -148,3 +148,16 @@ def test_down_detector_needs_failures_in_a_row():
     down.on_failure(error)
     with pytest.raises(ServerDownError, match=r"3 questions in a row .* connection refused"):
         down.on_failure(error)
+
+
+def test_what_is_asked_without_other_words_is_limited_so():
+    limits = AskLimits()
+    assert (limits.concurrency, limits.timeout_s, limits.attempts, limits.max_cost) == (16, 180.0, 6, None)
+    assert limits.seed == 0
+
+
+def test_one_count_of_tokens_is_enough_to_watch_a_limit():
+    budget = Budget(price_in=2.0, price_out=10.0, max_cost=1.0)
+    budget.add(Reply(text="A", usage=Usage(input_tokens=10)))
+    budget.check()
+    assert budget.cost == pytest.approx(2e-5)

@@ -131,6 +131,7 @@ def test_a_plan_that_cannot_be_written_says_where(tmp_path: Path):
         ({"max_cost": -1.0, "price_in": 1.0}, "max_cost is -1"),
         ({"price_out": -1.0}, "price_out is -1"),
         ({"limit": 3}, "limit and sample exclude each other"),
+        ({"sample_by": "task=3"}, "sample and sample_by exclude each other"),
         ({"price_in": math.inf}, "price_in is inf"),
         ({"judge_price_out": -1.0}, "judge_price_out is -1"),
         ({"max_cost": 1.0}, "max_cost needs prices"),

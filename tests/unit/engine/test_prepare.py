@@ -245,3 +245,58 @@ def test_the_strategy_of_a_plan_must_exist(tmp_path: Path):
     )
     with pytest.raises(UnknownNameError, match="Did you mean 'retry'"):
         prepared(made)
+
+
+def test_a_stratified_sample_has_so_many_questions_with_each_value():
+    rare = tuple(
+        msgspec.structs.replace(i, item_id=f"r{n}", tags={"task": "rare"}) for n, i in enumerate(items(2))
+    )
+    untagged = tuple(msgspec.structs.replace(i, item_id=f"u{n}", tags={}) for n, i in enumerate(items(3)))
+    questions = loaded((*items(20), *rare, *untagged))
+    kept, notes = choose_items(questions, plan(sample_by="task=3", seed=5), model=Looker(), shows_media=False)
+    counted = [item.tags["task"] for item in kept]
+    assert {task: counted.count(task) for task in counted} == {"t0": 3, "t1": 3, "rare": 2}
+    assert [i.item_id for i in questions.items if i in kept] == [
+        i.item_id for i in kept
+    ]  # order of the release
+    assert notes[0].startswith(
+        "sampled by task, 3 questions with each value or all that there are (rare: 2 of 2; t0: 3 of 10; "
+        "t1: 3 of 10; none of 3 without the tag): a mean over questions is that of this sample"
+    )
+    assert ids(questions, plan(sample_by="task=3", seed=5)) == [i.item_id for i in kept]
+    assert ids(questions, plan(sample_by="task=3", seed=6)) != [i.item_id for i in kept]
+
+
+def test_what_is_sampled_of_one_value_does_not_depend_on_the_others():
+    whole = ids(loaded(items(20)), plan(sample_by="task=3"))
+    half = ids(loaded(items(20)), plan(sample_by="task=3", where={"task": "t1"}))
+    assert half == [name for name in whole if name in half]
+    assert len(half) == 3
+
+
+@pytest.mark.parametrize("said", ["task", "task=", "=3", "task=0", "task=-1", "task=2.5", "task=\u00b2"])
+def test_a_stratified_sample_is_a_tag_and_a_number(said: str):
+    with pytest.raises(
+        UsageError, match=r"expected TAG=N with a whole number above 0, such as difficulty=20"
+    ):
+        plan(sample_by=said)
+
+
+def test_a_stratified_sample_by_a_tag_that_is_not_there_says_which_are():
+    with pytest.raises(UsageError, match="no question has the tag 'tusk'; tags are: task"):
+        ids(loaded(items(6)), plan(sample_by="tusk=2"))
+
+
+def test_a_rule_that_is_thinned_by_the_plan_says_so(tmp_path: Path):
+    (tmp_path / "questions.jsonl").write_text(
+        '{"item_id": "a", "question": "?", "choices": ["x", "y"], "answer": "A"}\n'
+    )
+
+    def notes(model: str, **overrides: object) -> tuple[str, ...]:
+        made = make_plan("table", data=tmp_path / "questions.jsonl", model=model, overrides=overrides)
+        return tuple(note for note in prepared(made).facts.notes if "thinned" in note)
+
+    (said,) = notes("scripted:B", selector="fps:1")
+    assert said.startswith("fps:1 shows 16 frames of a question at most")
+    assert notes("scripted:B", selector="fps:1", n_frames=64)[0].startswith("fps:1 shows 64 frames")
+    assert notes("scripted:B") == notes("baseline:constant", selector="fps:1") == ()

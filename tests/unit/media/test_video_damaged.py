@@ -5,7 +5,7 @@ import pytest
 
 from vidence.media.video import FrameProblem, Video, open_video
 from videos.special import truncated
-from videos.stamped import RATE, copy, cut_off, damage, packet_places, read_number
+from videos.stamped import RATE, copy, cut_off, damage, packet_places, read_number, write
 
 
 def delivered(video: Video, *, threads: int = 1) -> dict[int, np.ndarray | FrameProblem]:
@@ -36,6 +36,19 @@ def test_a_truncated_avi_gives_what_is_there(clip, clip_folder) -> None:
     for index, image in frames.items():
         assert not isinstance(image, FrameProblem)
         assert read_number(image) == index
+
+
+@pytest.mark.parametrize("n_shown", [60, 119])
+def test_frames_that_an_edit_leaves_out_are_not_lost(n_shown: int, clip_folder) -> None:
+    """The header counts all 120 frames, and an edit list that ends earlier hides the last of them."""
+    content = write(clip_folder / "whole.mp4", codec="mpeg4", options={"bf": "0"}).read_bytes()
+    place = content.index(b"elst") + 12
+    whole = int.from_bytes(content[place : place + 4], "big")
+    path = clip_folder / f"edited-{n_shown}.mp4"
+    path.write_bytes(content[:place] + (whole * n_shown // 120).to_bytes(4, "big") + content[place + 4 :])
+    video = open_video(path)
+    assert (video.n_frames, video.probe.problem) == (n_shown, "")
+    assert read_number(delivered(video)[n_shown - 1]) == n_shown - 1
 
 
 @pytest.mark.parametrize("name", ["avi", "mpeg4-avi", "mpeg4-avi-b", "mjpeg"])

@@ -82,6 +82,7 @@ def test_json_holds_manifest_tables_and_trials(runs, rng, tmp_path):
     assert whole["format"] == "vidence-report/1"
     assert whole["plan"]["model"] == "scripted:test"
     assert whole["facts"]["n_planned"] == 7
+    assert whole["n_left_out"] == 0
     headline = next(line for line in whole["tables"][0]["lines"] if line["key"] == "headline")
     assert headline["accuracy"]["value"] == pytest.approx(2 / 6)
     assert headline["accuracy"]["estimate"]["low"] == pytest.approx(0.0549, abs=1e-4)

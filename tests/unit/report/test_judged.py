@@ -4,6 +4,7 @@ import msgspec
 import numpy as np
 import pytest
 
+from vidence.ask.judging.mmvu_official import CONTRADICTION
 from vidence.records import Answered, Failed, Score, Unreadable, Verdict
 from vidence.report.judged import judge_sentence, judge_tables, marked_by
 from vidence.report.tables import all_tables, headline, outcome_table
@@ -194,3 +195,40 @@ def test_verdicts_are_shown_as_data(runs, page_of, stays_at_home):
 def test_numbers_of_judges_do_not_depend_on_their_company(panel):
     one = judge_tables(panel, rng=np.random.default_rng(0))
     assert one == judge_tables(panel, rng=np.random.default_rng(0))
+
+
+def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
+    items = [runs.question(f"q{n}", f"v{n}", "A") for n in range(3)]
+    rules = [CONTRADICTION, CONTRADICTION, "judge/letter"]
+    trials = [
+        judged(runs, item, [verdict(1.0)], value=1.0, outcome=Answered(answer="B", rule=rule))
+        for item, rule in zip(items, rules, strict=True)
+    ]
+    run = runs.load(items=items, trials=trials, judge_models=("scripted:j1",), judge="mmvu-official")
+    marks, *_ = judge_tables(run, rng=rng)
+    assert marks.columns[-1].title == "contradictions"
+    assert cells(marks)["judge:mmvu-official"][-1] == "2"
+    assert judge_sentence(run).endswith(" 2 verdicts extracted one letter and scored another.")
+    one = runs.load("one", items=items[2:], trials=trials[2:], judge="mmvu-official")
+    assert "contradictions" not in [column.title for column in judge_tables(one, rng=rng)[0].columns]
+
+
+def test_undecided_judges_are_counted_apart_from_errors(runs, rng):
+    tied = Failed(stage="scoring", error="Undecided", message="the judges are tied: 1 for 1, 1 for 0")
+    both = [verdict(1.0), verdict(0.0, judge="scripted:j2")]
+    items = [open_item(runs, n) for n in range(2)]
+    run = runs.load(
+        items=items,
+        trials=[
+            judged(runs, items[0], both, value=0.0, outcome=tied),
+            judged(runs, items[1], [verdict(1.0), verdict(1.0, judge="scripted:j2")], value=1.0),
+        ],
+    )
+    assert judge_sentence(run).endswith(
+        "1 trials by verdict, 0 by rules, no judge error, 1 undecided between the judges, counted as wrong."
+    )
+    tables = all_tables(run, rng=rng)
+    assert any("1 failed (1 with undecided judges)" in sentence for sentence in headline(run, tables[0]))
+    assert cells(outcome_table(run))["undecided"][0] == "1"
+    by = {table.name: table for table in tables}["judges"]
+    assert [row.key.partition(":")[0] for row in by.rows] == ["judge", "undecided"]

@@ -155,3 +155,27 @@ def test_names_are_short_and_different(runs):
         "transformers:tiny (e)",
     )
     assert np.unique(run_names([*loaded, loaded[3]])).size == 6
+
+
+def test_what_was_left_out_when_reading_is_said_once_where_it_was_the_same(runs):
+    bad = {"problems": ("q.jsonl:2: answer: absent",)}
+    first, second = runs.load("a", facts=bad), runs.load("b", facts=bad)
+    said = [note for note in pair([first, second]).notes if "Left out" in note]
+    assert len(said) == 1
+    assert said[0].startswith("Left out when the questions were read, and in no figure: 1 line beside 7")
+    (only,) = (note for note in pair([runs.load("c"), second]).notes if "Left out" in note)
+    assert only.startswith("scripted:test (b): Left out")
+
+
+def test_runs_are_clustered_by_source_also_where_one_of_them_does_not_name_it(runs):
+    named = [msgspec.structs.replace(item, source="film") for item in runs.items[:6]]
+    old = runs.load("a", items=runs.items[:6], trials=runs.trials[:6])
+    new = runs.load("b", items=named, trials=runs.trials[:6])
+    for found in (pair([old, new]), pair([new, old])):
+        assert set(found.clusters) == {"film"}
+        assert found.n_videos == 1
+        assert any(note.startswith("The 3 videos are of 1 source;") for note in found.notes)
+    assert not any(
+        "sources" in note
+        for note in pair([old, runs.load("c", items=runs.items[:6], trials=runs.trials[:6])]).notes
+    )

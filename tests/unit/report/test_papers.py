@@ -231,7 +231,8 @@ def test_the_best_is_marked_only_where_it_is_told_apart(runs, draws):
     (table,) = paper_tables([one, two], draws=draws)
     marks = [[cell.mark for cell in line.cells[1:]] for line in shown_rows(table)]
     # Sport 30 to 0, game 15 to 15, level 1 as sport, level 2 as game, overall 45 to 15.
-    assert marks == [["best", "", "best", "", "best"], [""] * 5]
+    assert marks == [["best", "", "best", "", "best"], [""] * 5, [""] * 5]
+    assert shown_rows(table)[-1].key == "videos"
     assert "Bold: best" in table.note
     other = asked(runs, tags[:40], [1] * 40, benchmark="perceptioncomp", model="scripted:c", name="c")
     (table,) = paper_tables([one, other], draws=draws)

@@ -37,3 +37,11 @@ def test_three_runs_of_one_name_are_numbered(runs, page_of):
     run = runs.load("a")
     _, page = page_of(run, run)
     assert {"scripted:test (a, 1)", "scripted:test (a, 2)"} <= set(page.text_of("th"))
+
+
+def test_lines_say_on_how_many_videos_they_stand(runs, page_of):
+    first, second = runs.load("a"), runs.load("b", trials=runs.trials[:4])
+    _, page = page_of(first, second)
+    labels = [" ".join(text.split()) for text in page.text_of("th", scope="row")]
+    assert "mean over questions2 to 3 videos (few)" in labels
+    assert "order1 video (few)" in labels

@@ -63,26 +63,25 @@ def test_baselines_and_counts_stand_beside_the_score(tables):
         "accuracy": "33.3",
         "chance": "24.2",  # (5/4 + 1/5) / 6
         "constant": "50.0",
-        "longest": "16.7",  # right on q2 alone: "green" is the first of the longest
-        "median": "50.0",  # of 1 2 3 4 the lower middle is B, wrong; of 5 7 6 8 it is C, right
+        "longest": "0.0",  # of q2 "green" is as long as another, so that no choice is the longest
+        "median": "\u2013",  # it applies to two questions, and says nothing on so few
         "answered": "3",
         "unreadable": "1",
         "refused": "1",
         "failed": "1",
         "unmarked": "1",
     }
-    assert shown(tables["score"], "headline", "median").detail == "on 2"
+    assert shown(tables["score"], "headline", "median").detail == "applies to 2"
     assert [c.title for c in shown_columns(tables["score"]) if c.key == "constant"] == ["always A"]
 
 
 def test_the_other_aggregates_stand_below(tables):
     lines = {line.key for line in shown_rows(tables["score"])}
     # Not every question has a level, so there is no mean over levels.
-    assert lines == {"headline", "macro:task", "answered", "numeric"}
+    assert lines == {"headline", "macro:task", "answered"}
     # order: q1 q2 = 1/2; count: q3 q4 q5 q6 = 1/4.
     assert shown(tables["score"], "macro:task", "accuracy").value == pytest.approx(0.375)
     assert shown(tables["score"], "answered", "accuracy").value == pytest.approx(2 / 3)
-    assert shown(tables["score"], "numeric", "accuracy").value == pytest.approx(1 / 2)
 
 
 def test_each_tag_has_a_table_in_natural_order_with_the_rest_last(tables):
@@ -98,7 +97,7 @@ def test_each_tag_has_a_table_in_natural_order_with_the_rest_last(tables):
 def test_a_single_video_has_no_interval(tables):
     cell = shown(tables["score:level"], "10", "accuracy")
     assert math.isnan(cell.estimate.low)
-    assert cell.detail == "no interval"
+    assert cell.detail == "too few videos (1)"
 
 
 def test_the_headline_follows_the_plan(runs, rng):

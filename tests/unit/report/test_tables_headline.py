@@ -65,3 +65,24 @@ def test_replies_that_are_guesses_are_counted(runs, rng):
 
 def test_what_was_asked_is_one_line(runs):
     assert asked(runs.load()).startswith("all, direct answers, midpoints, up to 4 frames, parser ")
+
+
+def test_lines_that_were_left_out_are_counted_in_the_headline(runs, rng):
+    assert not any("Left out" in sentence for sentence in sentences(runs.load(), rng))
+    facts = {"problems": ("q.jsonl:2: answer: absent; this field is required", "q.jsonl:9: JSON: bad")}
+    assert (
+        "Left out when the questions were read, and in no figure: 2 lines beside 7 questions that can be "
+        "used; the first is q.jsonl:2: answer: absent; this field is required."
+    ) in sentences(runs.load("b", facts=facts), rng)
+
+
+def test_clips_of_one_film_are_one_source_and_are_called_so(runs, rng):
+    items = [runs.question(f"q{i}", f"v{i}", "A", source="film" if i < 2 else "") for i in range(4)]
+    trials = [
+        runs.marked(item, Answered(answer="AB"[i % 2], rule="r"), reply=runs.said("Answer"), **runs.shown())
+        for i, item in enumerate(items)
+    ]
+    run = runs.load(items=items, trials=trials)
+    assert sentences(run, rng)[0].endswith("clustered by source; 4 questions on 3 sources).")
+    tables = [table for table in all_tables(run, rng=rng) if table.figure == "scores"]
+    assert all({c.key: c.title for c in table.columns}["videos"] == "sources" for table in tables)

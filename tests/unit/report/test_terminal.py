@@ -21,15 +21,17 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     flat = " ".join(text.split())
     assert "Accuracy 33.3 % (95 % interval 5.5 to 81.2, clustered by video; 6 questions on 3 videos)." in flat
     assert (
-        "Without looking: chance 24.2 %, always A 50.0 %, longest 16.7 %, median 50.0 % (on 2 with numbers)."
-        in flat
+        "Caution: 3 videos only, so a single one can move the score far; the interval is wide for that "
+        "reason. "
+        "Without looking: chance 24.2 %, always A 50.0 %, longest 0.0 %." in flat
     )
     assert "1 unreadable, 1 refused, 1 failed: these count as wrong; without them 66.7 %." in flat
     assert "Waiting for a judge, and in no mean: 1 more question." in flat
     assert "1 unreadable: no letter 1 refused: policy 1 failed: MediaError (media); for example: v3" in flat
     assert "herbench-official 4 1 40.0" in flat
     assert "1 of 5 replies." in flat
-    assert "count 4 25.0" in flat
+    assert "count 4 3 few 25.0" in flat
+    assert "few: fewer than 10 videos, so that a single one can move the score far." in flat
 
 
 def test_only_the_most_frequent_reasons_are_printed(runs, rng):
@@ -87,6 +89,10 @@ def test_intervals_that_say_nothing_are_not_printed(runs, rng):
     single = runs.load("run-b", items=items[:3], trials=runs.trials[:3])
     text = " ".join(drawn(single, score_tables(single, rng=rng)).split())
     assert "(no interval: too few videos (1); 3 questions on 1 video)." in text
+    assert (
+        "Caution: 1 video only, so a single one can move the score far; nothing is said about other" in text
+    )
+    assert "mean over questions 3 1 few 33.3 too few" in text
 
 
 def test_it_says_what_was_shown_and_not_what_was_allowed(runs):

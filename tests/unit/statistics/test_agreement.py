@@ -238,3 +238,10 @@ def test_alpha_does_not_exist_where_all_ratings_are_equal() -> None:
 def test_alpha_of_what_is_no_table_is_refused(ratings: object, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         krippendorff_alpha(ratings, measurement="nominal", rng=generator())
+
+
+def test_items_are_counted_by_who_is_right() -> None:
+    first, second = [1, 1, 1, 0, 0, 0, 0], [1, 0, 0, 1, 0, 0, 0]
+    found = item_agreement(first, second, clusters=list("abcdefg"), rng=np.random.default_rng(0))
+    counts = found.n_both_right, found.n_only_first, found.n_only_second, found.n_both_wrong
+    assert counts == (1, 2, 1, 3)

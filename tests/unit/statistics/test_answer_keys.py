@@ -14,6 +14,7 @@ from vidence.statistics.answer_keys import (
     length_rank,
     letter_balance,
     position_bias,
+    simulated_p,
 )
 from vidence.statistics.chance import shortest_choice
 
@@ -55,8 +56,9 @@ def test_keys_that_are_none_are_refused(rng, right, sizes, draws, words):
         letter_balance(right, n_choices=sizes, rng=rng, n_draws=draws)
 
 
-def test_the_shortest_choice_is_the_first_of_equals():
-    assert shortest_choice(["long one", " b ", "a"]) == 1
+def test_the_shortest_choice_is_one_alone():
+    assert shortest_choice(["long one", " b ", "ab"]) == 1
+    assert shortest_choice(["long one", " b ", "a"]) is None
     with pytest.raises(UsageError, match="at least one"):
         shortest_choice([])
 
@@ -202,3 +204,18 @@ def test_an_unbiased_guesser_of_skewed_answers_is_flagged_as_rarely_as_it_should
         n_flagged += found.p_value <= 0.1
     # Three standard errors of 400 draws at 0.1 are 0.045.
     assert n_flagged / 400 == pytest.approx(0.1, abs=0.045)
+
+
+def test_a_count_far_from_a_large_expected_one_is_no_surprise() -> None:
+    # Pearson: (3 - 1)^2 / 1 + 2 (3 - 4)^2 / 4 = 4.5 as seen; the simulation has 0 + 2 (2 - 4)^2 / 4 = 2.
+    seen, drawn = np.array([3, 3, 3]), np.array([[1, 2, 6]])
+    assert simulated_p(seen, drawn, np.array([1.0, 4.0, 4.0])) == 0.5
+    assert simulated_p(np.array([1, 2, 6]), seen[None], np.array([1.0, 4.0, 4.0])) == 1.0
+
+
+def test_the_prior_adds_one_success_and_one_failure_at_the_rate_of_guessing() -> None:
+    # In other videos a was right in its 1 question and b in 3 of 4: (1 + 1) / 3 and (3 + 1) / 6 tie.
+    choices = [["a", "x"], *[["b", "y"]] * 4, ["a", "b"]]
+    right = [0, 0, 0, 0, 1, 1]
+    said = answer_prior(choices, right, contexts=[0] * 6, clusters=["v"] * 5 + ["w"])
+    assert said[-1] == 0.5

@@ -3,7 +3,17 @@
 import pytest
 
 from vidence.errors import UsageError
-from vidence.statistics.chance import constant_letter, guess_rate, longest_choice, margin, numeric_median
+from vidence.statistics.chance import (
+    SIZE_RULES,
+    choice_sizes,
+    constant_letter,
+    guess_rate,
+    longest_choice,
+    margin,
+    numeric_median,
+    shortest_choice,
+    size_rank,
+)
 from vidence.statistics.intervals import mean_interval
 from vidence.statistics.paired import compare
 
@@ -38,11 +48,15 @@ def test_constant_letter_refuses_what_makes_no_sense() -> None:
         constant_letter(["A", "C"], n_choices=[2, 2])
 
 
-def test_the_longest_choice_is_the_first_of_equals() -> None:
-    assert longest_choice(["aa", "bbbb", "cccc"]) == 1
+def test_the_longest_and_the_shortest_choice_are_none_where_several_are() -> None:
+    assert longest_choice(["aa", "bbbb", "ccc"]) == 1
     assert longest_choice(["a       ", "bb"]) == 1
-    with pytest.raises(UsageError, match="no choices"):
-        longest_choice([])
+    assert longest_choice(["aa", "bbbb", "cccc"]) is None
+    assert shortest_choice(["aa", "bbbb", "cccc"]) == 0
+    assert shortest_choice(["aa", "bb", "cccc"]) is None
+    for rule in (longest_choice, shortest_choice):
+        with pytest.raises(UsageError, match="no choices"):
+            rule([])
 
 
 @pytest.mark.parametrize(
@@ -50,7 +64,11 @@ def test_the_longest_choice_is_the_first_of_equals() -> None:
     [
         (["9", "1", "5"], 2),
         (["4", "1", "3", "2"], 3),  # of 1, 2, 3, 4 the lower middle: 2
-        (["7", "2", "2", "2", "1"], 1),  # the first that has the median
+        (["7", "5", "5", "2", "1", "1"], 3),  # of 1, 1, 2, 5, 5, 7 the lower middle: 2
+        (["7", "2", "2", "2", "1"], None),  # three have the median
+        (["5", "5", "5"], None),
+        (["1", "2-3", "3"], 1),
+        (["0 to 4", "10-12", "5 cm to 9 cm", "between 13 and 20", "21\u201340"], 1),
         (["-3", "0", "\u22125"], 0),
         (["1,000 m", "900 m", "1,000.5 m"], 0),
         ([".5", "0.25", "1"], 0),
@@ -62,20 +80,49 @@ def test_the_longest_choice_is_the_first_of_equals() -> None:
         (["12"], 0),
     ],
 )
-def test_the_median_number_is_found(choices: list[str], expected: int) -> None:
+def test_the_median_number_is_found(choices: list[str], expected: int | None) -> None:
     assert numeric_median(choices) == expected
 
 
 @pytest.mark.parametrize(
-    "option", ["two", "2-3", "10:30", "1/2", "GA783FY", "1,2345", "1.2.3", "", "2 of 5", "1,5"]
+    "option",
+    ["two", "3-2", "2 and 3", "2-3-4", "10:30", "1/2", "GA783FY", "1,2345", "1.2.3", "", "2 of 5", "1,5"],
 )
 def test_there_is_no_median_unless_each_choice_has_one_number(option: str) -> None:
     assert numeric_median(["1", option, "3"]) is None
 
 
-def test_a_median_needs_choices() -> None:
-    with pytest.raises(UsageError, match="no choices"):
-        numeric_median([])
+def test_a_size_needs_choices() -> None:
+    for rule in (numeric_median, choice_sizes):
+        with pytest.raises(UsageError, match="no choices"):
+            rule([])
+
+
+def test_the_size_of_a_range_is_its_middle() -> None:
+    assert choice_sizes(["3-5", "-3", "1,000 to 2,000 m", "from 6 until 8", "Between 2 and 3 s", "6~7"]) == (
+        4, -3, 1500, 7, 2.5, 6.5,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("choices", "found"),
+    [
+        # In the order of SIZE_RULES: smallest, second smallest, second largest, largest.
+        (["8 to 9", "0 to 2", "3 to 7", "30 to 50", "10 to 20"], [1, 2, 4, 3]),
+        (["4", "1", "1", "9", "7"], [None, None, 4, 3]),
+        (["1", "2"], [0, 1, 0, 1]),
+        (["1"], [0, None, None, 0]),
+        (["1", "2", "many"], [None] * 4),
+    ],
+)
+def test_rules_of_sizes_find_what_has_that_rank_alone(choices: list[str], found: list[int | None]) -> None:
+    assert [pick(choices) for _, pick in SIZE_RULES.values()] == found
+
+
+def test_there_is_no_rank_beyond_the_choices() -> None:
+    assert size_rank(2)(["1", "2"]) is None
+    assert size_rank(-3)(["1", "2"]) is None
+    assert size_rank(-2)(["1", "2"]) == 0
 
 
 def test_the_margin_over_a_rule_is_the_paired_difference() -> None:
@@ -105,3 +152,15 @@ def test_a_baseline_that_is_always_right_where_the_score_is_has_no_margin() -> N
 def test_the_margin_needs_one_baseline_for_each_value() -> None:
     with pytest.raises(UsageError, match="1 baseline values for 2"):
         margin([1, 0], [0.5], clusters=["a", "b"])
+
+
+def test_a_margin_over_groups_counts_each_group_alike() -> None:
+    # Ten of one group, all right; two of another, none right: a micro margin of 10/12 - 1/4.
+    score, groups = [1.0] * 10 + [0.0] * 2, ["a"] * 10 + ["b"] * 2
+    videos = [f"v{n}" for n in range(12)]
+    over_chance = margin(score, [0.25] * 12, clusters=videos, groups=groups)
+    assert over_chance.value == pytest.approx(0.25)
+    alone = mean_interval(score, clusters=videos, groups=groups)
+    assert (over_chance.low, over_chance.high) == pytest.approx((alone.low - 0.25, alone.high - 0.25))
+    over_rule = margin(score, [1.0] * 5 + [0.0] * 7, clusters=videos, groups=groups)
+    assert over_rule.value == pytest.approx(0.25)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.errors import UsageError
-from vidence.statistics.confidence import CalibrationBin, brier, calibration_bins, ece
+from vidence.statistics.confidence import CalibrationBin, brier, calibration_bins, ece, ece_by_luck
 
 ANSWERS = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
 
@@ -70,3 +70,11 @@ def test_what_cannot_be_used_is_refused(stated, right, part: str) -> None:
 def test_no_bins_are_refused() -> None:
     with pytest.raises(UsageError, match="0 bins"):
         calibration_bins([0.5], [1], n_bins=0)
+
+
+@pytest.mark.parametrize("n", [40, 400])
+def test_a_calibrated_model_errs_by_luck(n: int) -> None:
+    rng = np.random.default_rng(3)
+    confidences = rng.uniform(0.2, 1.0, n)
+    found = [ece(confidences, (rng.random(n) < confidences).astype(float)) for _ in range(2000)]
+    assert ece_by_luck(confidences) == pytest.approx(float(np.mean(found)), rel=0.05)

@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
-from vidence.statistics.correlation import pearson, spearman
+from vidence.statistics.correlation import cluster_permutation, pearson, spearman
 from vidence.statistics.resampling import Resampling
 
 FEW = Resampling(n_boot=50)
@@ -116,3 +116,49 @@ def test_right_and_wrong_can_be_correlated(x: list[int], y: list[int]) -> None:
     """Values that differ by exactly 1 do vary."""
     found = pearson(x, y, rng=np.random.default_rng(0))
     assert found.bootstrap.low < found.value < found.bootstrap.high
+
+
+def test_whole_clusters_are_permuted_with_their_strata() -> None:
+    """Three clusters with two points each: six orders, counted here one by one."""
+    x, y = [1.0, 4.0, 2.0, 6.0, 3.0, 5.0], [2.0, 5.0, 1.0, 6.0, 4.0, 3.0]
+    clusters, strata = [*"aabbcc"], [*"stststs"][:6]
+    seen = abs(stats.spearmanr(x, y).statistic)
+    blocks = np.reshape(y, (3, 2))
+    orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]]
+    expected = np.mean([abs(stats.spearmanr(x, blocks[o].ravel()).statistic) >= seen - 1e-9 for o in orders])
+    found = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=generator())
+    assert found == pytest.approx(expected)
+    # The order in which the points are named does not matter.
+    turned = [list(reversed(some)) for some in (x, y, clusters, strata)]
+    assert cluster_permutation(
+        turned[0], turned[1], clusters=turned[2], strata=turned[3], rng=generator()
+    ) == pytest.approx(expected)
+
+
+def test_many_clusters_are_permuted_by_draws() -> None:
+    x, y = points(20)
+    clusters, strata = [f"m{i}" for i in range(20)], ["s"] * 20
+    found = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=generator(), kind="pearson")
+    assert found == pytest.approx(stats.pearsonr(x, y).pvalue, abs=0.02)
+    assert found >= 1 / 5040
+
+
+def test_clusters_that_share_their_luck_are_not_taken_for_many_points() -> None:
+    """Two points of each of 6 models are nearly copies: taken one by one they find too much."""
+    rng, n_alone, n_together = generator(3), 0, 0
+    clusters, strata = [f"m{i}" for i in range(6) for _ in "st"], [*"st"] * 6
+    for _ in range(150):
+        x, y = (np.repeat(rng.normal(size=6), 2) + 0.1 * rng.normal(size=12) for _ in range(2))
+        n_alone += stats.spearmanr(x, y).pvalue < 0.05
+        n_together += cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng) < 0.05
+    assert n_together / 150 <= 0.09
+    assert n_alone / 150 >= 0.12
+
+
+@pytest.mark.parametrize(
+    ("clusters", "strata"), [([*"aab"], [*"sts"]), ([*"aaab"], [*"stst"]), ([*"aabb"], [*"ssst"])]
+)
+def test_clusters_without_the_same_strata_cannot_be_permuted(clusters: list[str], strata: list[str]) -> None:
+    values = [1.0, 2.0, 3.0, 4.0][: len(clusters)]
+    with pytest.raises(UsageError, match="expected each cluster once in each stratum"):
+        cluster_permutation(values, values[::-1], clusters=clusters, strata=strata, rng=generator())

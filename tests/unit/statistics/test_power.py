@@ -282,3 +282,10 @@ def test_a_planned_unpaired_run_finds_what_it_promises() -> None:
     errors = np.sqrt((counts * (1 - counts)).sum(axis=1) / n)
     found = np.abs(counts[:, 1] - counts[:, 0]) / errors > stats.t.ppf(0.975, 2 * n - 2)
     assert found.mean() == pytest.approx(planned, abs=0.03)
+
+
+def test_two_runs_that_are_mostly_right_cannot_be_opposed() -> None:
+    # Of ten items with nine right in each run at least eight are right in both: r = -1/9 at the least.
+    assert discordance(0.9, 0.9, correlation=-1 / 9) == pytest.approx(0.2)
+    with pytest.raises(UsageError, match="correlation"):
+        discordance(0.9, 0.9, correlation=-0.2)

@@ -1,5 +1,6 @@
 """Repeats against hand calculation and simulation."""
 
+import itertools
 import math
 
 import numpy as np
@@ -8,7 +9,15 @@ from scipy import stats
 
 from vidence.errors import UsageError
 from vidence.statistics.intervals import UNBOUNDED, clustered_error
-from vidence.statistics.repeats import components, item_means, over_repeats, summarise
+from vidence.statistics.repeats import (
+    components,
+    item_means,
+    majority,
+    over_repeats,
+    pass_all,
+    pass_at,
+    summarise,
+)
 
 
 def test_repeats_are_averaged_by_item() -> None:
@@ -111,3 +120,62 @@ def test_components_find_what_was_simulated() -> None:
     assert found.sampling_error == pytest.approx(math.sqrt(4 / 300 + 1 / 1200), rel=0.1)
     assert found.repeat_error == pytest.approx(math.sqrt(9 / 3600), rel=0.05)
     assert found.total_error == pytest.approx(clustered_error(values.mean(axis=1), clusters=clusters))
+
+
+def test_components_of_a_mean_over_groups_count_each_group_alike() -> None:
+    values = np.array([[1, 1], [1, 0], [0, 0], [0, 1]])
+    groups, videos = ["a", "a", "a", "b"], ["u", "v", "w", "x"]
+    found = components(values, clusters=videos, groups=groups)
+    # Group a: (1 + 1/2 + 0) / 3; b: 1/2.
+    assert found.mean.value == pytest.approx(0.5)
+    # Variances within 0, 1/2, 0, 1/2; weights 1/6, 1/6, 1/6, 1/2; two repeats.
+    assert found.repeat_error == pytest.approx(math.sqrt((0.5 / 36 + 0.5 / 4) / 2))
+    alone = components(values, clusters=videos)
+    assert alone == components(values, clusters=videos, groups=["all"] * 4)
+
+
+def test_more_repeats_leave_the_error_of_the_sample() -> None:
+    found = components([[1, 0], [1, 1], [0, 0], [0, 1]], clusters=["u", "v", "w", "x"], groups=list("aabb"))
+    assert found.error_with(10**9) == pytest.approx(found.sampling_error, abs=1e-4)
+    assert found.error_with(2) ** 2 == pytest.approx(found.sampling_error**2 + found.repeat_error**2)
+
+
+def _by_subsets(marks: tuple[int, ...], k: int) -> tuple[float, float]:
+    """The share of all ways to take k repeats in which one is right, and in which all are."""
+    subsets = list(itertools.combinations(marks, k))
+    return (
+        sum(any(some) for some in subsets) / len(subsets),
+        sum(all(some) for some in subsets) / len(subsets),
+    )
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4, 5])
+@pytest.mark.parametrize("n_right", [0, 1, 2, 4, 5])
+def test_pass_at_and_pass_all_are_shares_of_subsets(n_right: int, k: int) -> None:
+    marks = (1,) * n_right + (0,) * (5 - n_right)
+    found = pass_at([n_right], n_repeats=5, k=k)[0], pass_all([n_right], n_repeats=5, k=k)[0]
+    assert found == pytest.approx(_by_subsets(marks, k))
+
+
+def test_pass_at_has_no_bias() -> None:
+    p, n_repeats, k = 0.3, 6, 3
+    counts = np.arange(n_repeats + 1)
+    chances = stats.binom.pmf(counts, n_repeats, p)
+    assert chances @ pass_at(counts, n_repeats=n_repeats, k=k) == pytest.approx(1 - (1 - p) ** k)
+    assert chances @ pass_all(counts, n_repeats=n_repeats, k=k) == pytest.approx(p**k)
+
+
+@pytest.mark.parametrize(
+    ("n_right", "k", "said"), [([1], 0, "0 of 3"), ([1], 4, "4 of 3"), ([4], 2, "0 to 3")]
+)
+def test_impossible_counts_of_repeats_are_refused(n_right: list[int], k: int, said: str) -> None:
+    for chance in (pass_at, pass_all):
+        with pytest.raises(UsageError, match=said):
+            chance(n_right, n_repeats=3, k=k)
+
+
+def test_the_majority_of_equals_is_a_draw() -> None:
+    assert majority(["A", "B", "B"], "B") == 1.0
+    assert majority(["A", "B", "C"], "C") == pytest.approx(1 / 3)
+    assert majority(["A", "B", None, None], "C") == 0.0
+    assert majority([None, None], "A") == 0.0

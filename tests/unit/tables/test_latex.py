@@ -171,11 +171,11 @@ def test_a_table_is_sound_and_says_everything():
         r"ours\_v2",
         r"\textbf{43.2} {\scriptsize $\pm$ 2.2}",
         r"10.0 {\scriptsize $\pm$ 15.0}",
-        "50.0",
+        r"50.0 {\scriptsize no interval}",
     ]
     assert "% ours\\_v2: asked \\{so\\}\n" in text
     assert text.count("\\midrule") == 2  # below the head, and above ours
-    assert r"\caption{T\_1. 50 \% of all. Behind $\pm$: half the width of the interval.}" in text
+    assert r"\caption{T\_1. 50 \% of all. Behind $\pm$: half the width of the interval; where its" in text
     assert r"\label{tab:paper-1-x}" in text
     assert "\\begin{table}[t]" in text
 
@@ -208,3 +208,29 @@ def test_wide_tables_span_the_page_and_footnotes_stand_below():
 
 def test_a_table_without_lines_is_sound():
     assert_sound(latex([table(rows=())]))
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "written"),
+    [
+        (0.40, 0.47, r"43.2 {\scriptsize $\pm$ 3.5}"),
+        (0.30, 0.47, r"43.2 {\scriptsize $^{+3.8}_{-13.2}$}"),
+        (0.432, 0.9, r"43.2 {\scriptsize $^{+46.8}_{-0.0}$}"),
+    ],
+)
+def test_unequal_sides_of_an_interval_are_both_written(low, high, written):
+    estimate = Estimate(value=0.432, low=low, high=high, level=0.95, n=9, n_clusters=9, method="m")
+    columns = (Column(key="a", title="a", kind="share"),)
+    text = latex([table(columns=columns, rows=(Row(key="x", label="x", values=(estimate,)),))])
+    assert_sound(text)
+    assert f"x & {written} \\\\" in text
+
+
+def test_a_reason_stands_in_place_of_an_interval_unless_none_is_wanted():
+    nan = float("nan")
+    few = {"low": nan, "high": nan, "reason": "too few videos (1)"}
+    estimate = Estimate(value=0.5, level=0.95, n=9, n_clusters=1, method="m", **few)
+    columns = (Column(key="a", title="a", kind="share"),)
+    one = table(columns=columns, rows=(Row(key="x", label="x", values=(estimate,)),))
+    assert r"x & 50.0 {\scriptsize too few videos (1)} \\" in latex([one])
+    assert r"x & 50.0 \\" in latex([one], intervals="none")

@@ -1,21 +1,26 @@
 import math
 
+import msgspec
 import pytest
 
 from vidence.errors import UsageError
 from vidence.records import Estimate
 from vidence.tables.table import (
+    DASH,
     Cell,
     Column,
     Kind,
     Row,
     Table,
     Value,
+    has_interval,
     percent,
     show,
     shown,
     shown_columns,
     shown_rows,
+    videos_cell,
+    videos_row,
 )
 
 ONE = Estimate(value=0.5, low=0.4, high=0.6, level=0.95, n=9, n_clusters=3, method="m")
@@ -160,3 +165,33 @@ def test_an_estimate_that_does_not_exist_is_a_dash() -> None:
     assert show(nothing, "share").text == "\u2013"
     assert show(nothing, "share").value is None
     assert show(nothing, "share").estimate == nothing
+
+
+def test_without_an_interval_the_reason_stands_in_its_place() -> None:
+    nothing = {"low": math.nan, "high": math.nan}
+    few = msgspec.structs.replace(ESTIMATE, **nothing, reason="too few videos (1)")
+    assert show(few, "share").detail == "too few videos (1)"
+    assert show(msgspec.structs.replace(ESTIMATE, **nothing), "share").detail == "no interval"
+
+
+def test_ends_that_only_rounding_keeps_apart_are_no_interval() -> None:
+    third = 1 / 3
+    same = msgspec.structs.replace(ESTIMATE, value=third, low=third, high=third + 1e-15)
+    assert not has_interval(same)
+    assert has_interval(msgspec.structs.replace(same, high=third + 1e-6))
+
+
+def test_a_row_of_videos_says_where_estimates_come_from() -> None:
+    columns = tuple(Column(key=key, title=key, kind="share") for key in "abc")
+    other = msgspec.structs.replace(ESTIMATE, n_clusters=ESTIMATE.n_clusters + 5)
+    rows = [
+        Row(key="x", label="X", values=(ESTIMATE, Cell(value=ESTIMATE), None)),
+        Row(key="y", label="Y", values=(ESTIMATE, Cell(value=other), 0.5)),
+    ]
+    n = ESTIMATE.n_clusters
+    found = videos_row(rows, columns)
+    assert found is not None
+    assert [show(value).text for value in found.values] == [str(n), f"{n} to {n + 5}", DASH]
+    assert videos_cell(9).detail == "few"
+    assert videos_cell(10).detail == ""
+    assert videos_row([Row(key="z", label="Z", values=(0.5, 0.5, None))], columns) is None

@@ -27,7 +27,15 @@ Set: TypeAlias = Literal["single", "social"]
 N_DISTRACTORS = 2
 
 CLIP_COLUMNS = ("clip_id", "path", "set", "label", "intention")
-MORE_CLIP_COLUMNS = ("kind", "label_distractors", "intention_distractors", "source", "licence", "sha256")
+MORE_CLIP_COLUMNS = (
+    "kind",
+    "label_distractors",
+    "intention_distractors",
+    "source",
+    "source_id",
+    "licence",
+    "sha256",
+)
 LABEL_COLUMNS = ("target", "name", "group")
 MORE_LABEL_COLUMNS = ("text", "synonyms", "features")
 _ALL_CLIP_COLUMNS = (*CLIP_COLUMNS, *MORE_CLIP_COLUMNS)
@@ -130,6 +138,7 @@ class ClipRow(Record):
     label_distractors: tuple[str, ...] = ()
     intention_distractors: tuple[str, ...] = ()
     source: str = ""
+    source_id: str = ""
     licence: str = ""
     sha256: str = ""
 
@@ -235,6 +244,7 @@ def _item(clip: ClipRow, labels: Labels, *, task: str, target: Target) -> Item:
         item_id=f"{clip.clip_id}/{target}" if is_choice else f"{clip.clip_id}/{target}/description",
         benchmark=Actpld.name,
         media=(Media(path=clip.path, kind=clip.kind, sha256=clip.sha256 or None),),
+        source=clip.source_id,
         question=_QUESTIONS[task, target],
         choices=tuple(row.words.text for row in shown) if is_choice else (),
         answer=chr(ord("A") + shown.index(truth)) if is_choice else truth.words.text,

@@ -20,6 +20,7 @@ from vidence.ask.benchmarks.question_files import (
     checked,
     locate,
     several,
+    spelling,
     with_videos,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
@@ -62,6 +63,7 @@ _TASKS = KnownNames({code: names for tasks in FAMILIES.values() for code, names 
 _CONFIGS = {26_806: "full, as in the paper", 27_936: "full, later release", 1_971: "lite_v2"}
 _CONFIG_FOLDERS = ("full", "lite", "lite_v2")
 _N_CHOICES = 5
+_ONE_RECORDING = "wildtrack"
 # Minutes and seconds, perhaps with hours before them; stamps count tenths of a second.
 _STAMP = r"(?:(\d+):)?(\d+):(\d+(?:\.\d+)?)"
 _SPAN = re.compile(rf"\s*{_STAMP}\s*(?:[-\N{{EN DASH}}]\s*{_STAMP}\s*)?")
@@ -74,6 +76,7 @@ _EXPECTED = (
 class _Metadata(msgspec.Struct, frozen=True):
     timestamps: object = None
     source_dataset: str | None = None
+    source_id: str | None = None
 
 
 class _Row(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,6 +84,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True):
 
     question_id: str
     video_path: str
+    video_id: str | None = None
     question: str
     candidates: tuple[str, ...]
     answer_choice: str | None = None
@@ -130,7 +134,7 @@ class Herbench:
     """The questions of all task files of a folder, by their `question_id`."""
 
     name = "herbench"
-    version = 1
+    version = 2
     citation = "HERBench: A Benchmark for Multi-Evidence Integration in Video Question Answering. 2025."
     licence = "MIT for the released code; none stated for the questions; the videos belong to their owners"
     terms = (
@@ -238,6 +242,7 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
         item_id=row.question_id,
         benchmark=Herbench.name,
         media=(Media(path=row.video_path),),
+        source=_source(row, metadata),
         question=row.question,
         choices=choices,
         answer=answer,
@@ -246,6 +251,19 @@ def _item(stem: str, row: _Row, revision: str) -> Item:
         provenance=Provenance(source=metadata.source_dataset or "", revision=revision),
     )
     return checked(item)
+
+
+def _source(row: _Row, metadata: _Metadata) -> str:
+    """The film or recording of a question: what the row says, else its video in the folder that it lies in.
+
+    All of WILDTRACK is one recording: seven cameras look at one square at the same time.
+    """
+    if metadata.source_id:
+        return metadata.source_id
+    folder = Path(row.video_path).parent
+    if spelling(folder.name) == _ONE_RECORDING:
+        return folder.name
+    return (folder / row.video_id).as_posix() if row.video_id else ""
 
 
 def _letter(position: int) -> str:

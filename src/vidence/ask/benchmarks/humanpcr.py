@@ -100,6 +100,7 @@ class _Row(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     n_proactive: int | None = None
     hints: tuple[str, ...] = ()
     source: str = ""
+    source_id: str = ""
 
 
 _PAPER = AskingRules(
@@ -248,6 +249,7 @@ def _item(row: _Row, file: DataFile) -> Item:
             item_id=row.id,
             benchmark=Humanpcr.name,
             media=row.media,
+            source=row.source_id,
             question=row.question,
             choices=row.options,
             answer=row.answer.strip(),

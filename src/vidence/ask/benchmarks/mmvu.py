@@ -3,6 +3,7 @@
 625 questions have five choices; 375 are open and need a judge. The test split is hidden.
 """
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -77,6 +78,10 @@ _CHANGED_ANSWERS = {
 _CHANGED_LETTERS = frozenset(item_id for item_id, texts in _CHANGED_ANSWERS.items() if len(texts[0]) == 1)
 _REVISIONS = ("2025-01-21", "2025-02-27 or later")
 _LETTERS = "ABCDE"
+_YOUTUBE = re.compile(
+    r"(?:https?://)?(?:www\.|m\.)?(?:youtube\.com/(?:watch\?(?:[^#]*&)?v=|shorts/|embed/|live/)|youtu\.be/)"
+    r"(?P<film>[\w-]{11})(?![\w-])"
+)
 _HIDDEN = "The test split of mmvu is hidden: its authors grade the answers sent to them"
 _EXPECTED = (
     "validation.json of the dataset yale-nlp/MMVU or of github.com/yale-nlp/MMVU (folder data), or a "
@@ -140,7 +145,7 @@ class Mmvu:
     """The released validation questions, by their `id`."""
 
     name = "mmvu"
-    version = 1
+    version = 2
     citation = (
         "Zhao et al. MMVU: Measuring Expert-Level Multi-Discipline Video Understanding. "
         "arXiv:2501.12380, 2025."
@@ -208,6 +213,7 @@ def _item(row: _Row, revision: str) -> Item:
         item_id=row.id,
         benchmark=Mmvu.name,
         media=(Media(path=path, url=row.video if "://" in row.video else None),),
+        source=youtube_id(row.youtube_url),
         question=row.question,
         choices=tuple(row.choices[letter] for letter in _LETTERS) if is_choice else (),
         answer=row.answer.strip(),
@@ -223,6 +229,16 @@ def _item(row: _Row, revision: str) -> Item:
         provenance=Provenance(source=row.youtube_url.strip(), revision=revision),
     )
     return checked(item)
+
+
+def youtube_id(address: str) -> str:
+    """The film that an address on YouTube names, whatever else stands in it; other addresses as they are.
+
+    >>> youtube_id(" https://www.youtube.com/watch?v=VkqytRr85ao&t=15s"), youtube_id("https://a.org/1.mp4")
+    ('VkqytRr85ao', 'https://a.org/1.mp4')
+    """
+    found = _YOUTUBE.match(address.strip())
+    return found["film"] if found else address.strip()
 
 
 def _video_path(video: str) -> str:

@@ -32,6 +32,8 @@ _LAST_OF_PAPER = 500
 _CATEGORIES = {"show": "variety show", "sports": "sport"}
 _CIRCLED = re.compile("[\u2460-\u2473]")
 _NUMBERED = re.compile(r"^\s*(?:\((\d+)\)|(\d+)\.(?!\d))", re.MULTILINE)
+_TIME = r"(?:\d+|(?=\d)(?:\d+h)?(?:\d+m)?(?:\d+s)?)"
+_CLIP = re.compile(rf"(?P<film>.+)_{_TIME}-{_TIME}")
 _NAMES = (
     "annotations_1-1114.json",
     "1-1114.json",
@@ -175,7 +177,7 @@ class PerceptionComp:
     """The released questions, by their `key`."""
 
     name = "perceptioncomp"
-    version = 1
+    version = 2
     citation = (
         "PerceptionComp: A Video Benchmark for Complex Perception-Centric Reasoning. arXiv:2603.26653, 2026."
     )
@@ -238,12 +240,26 @@ def _item(row: _Row, skills: Skills) -> Item:
         item_id=row.key,
         benchmark=PerceptionComp.name,
         media=(Media(path=f"{row.video_id}.mp4"),),
+        source=film_of(row.video_id),
         question=row.question,
         choices=row.choices,
         answer=chr(ord("A") + row.answer_id),
         tags=tags,
     )
     return checked(item)
+
+
+def film_of(video_id: str) -> str:
+    """The film that a clip was cut from, where its name ends in the span that was cut out.
+
+    The release has no field for it: spans stand in the names, in minutes where no unit is given. Names that
+    only count (``paris1``, ``elden ring 2``) say of no two clips that they are of one film.
+
+    >>> film_of("Chicago_1h14m-1h18m"), film_of("London_2-4"), film_of("paris1")
+    ('Chicago', 'London', 'paris1')
+    """
+    found = _CLIP.fullmatch(video_id)
+    return found["film"].strip() if found else video_id
 
 
 def n_conditions(question: str) -> int:

@@ -108,6 +108,8 @@ def _check(item: Item) -> None:
     for name in ("item_id", "question", "answer"):
         if not getattr(item, name).strip():
             raise FieldError(name, "empty; expected a text")
+    if item.source and not item.source.strip():
+        raise FieldError("source_id", "blank; expected the name of the film or recording, or nothing")
     _check_choices(item)
     for i, media in enumerate(item.media):
         if not (media.path or media.url):
@@ -265,12 +267,21 @@ def remarks(items: Sequence[Item]) -> tuple[str, ...]:
             i.item_id for i in items if i.choices and _LETTERED.match(i.choices[0])
         ],
         "name no media": [i.item_id for i in items if not i.media],
+        "are about media that other questions give to another source_id": list(_several_sources(items)),
         "have evidence outside the span of the video that is shown": [
             i.item_id for i in items if is_evidence_outside(i)
         ],
         "repeat the media, question and choices of an earlier one": list(twins(items)),
     }
     return tuple(line for what, ids in kinds.items() for line in several(ids, what))
+
+
+def _several_sources(items: Sequence[Item]) -> Iterator[str]:
+    """The questions that give a medium to another source than the first question about it."""
+    first: dict[str, str] = {}
+    for item in items:
+        if item.media and first.setdefault(item.video_id, item.source_id) != item.source_id:
+            yield item.item_id
 
 
 def is_evidence_outside(item: Item) -> bool:

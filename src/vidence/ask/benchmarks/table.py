@@ -20,7 +20,7 @@ from vidence.records import Item
 
 _SUFFIXES = (".jsonl", ".ndjson", ".json", ".csv")
 REQUIRED = ("item_id", "question", "answer")
-TEXTS = (*REQUIRED, "benchmark", "answer_kind", "rationale")
+TEXTS = (*REQUIRED, "benchmark", "source_id", "answer_kind", "rationale")
 LISTS = ("choices", "hints", "knowledge")
 NESTED = ("evidence", "provenance", "tags")
 MEDIA = ("media", "video", "media_kind", "start_s", "end_s")

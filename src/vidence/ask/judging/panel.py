@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 
-from vidence.ask.judging.verdicts import ERROR
+from vidence.ask.judging.verdicts import ERROR, UNDECIDED
 from vidence.records import Failed, Score, Verdict
 
 
@@ -19,14 +19,14 @@ def combine(scores: Sequence[Score]) -> Score:
         scores: what each member's flow made of the reply, by one judge with several models.
 
     Returns:
-        A score that holds the verdicts of all members, also of those that gave none; a judge error
-        for a tie or too few verdicts.
+        A score that holds the verdicts of all members, also of those that gave none; undecided
+        for a tie, and a judge error for too few verdicts.
 
     Raises:
         ValueError: there is no score.
 
     Source: majority over judges as in PoLL (Verga et al. 2024, Replacing Judges with Juries).
-    Departs: a tie is nobody's verdict; it is counted as a judge error.
+    Departs: a tie is nobody's verdict; it is counted apart as undecided.
     """
     if not scores:
         raise ValueError("a panel needs at least one score; got none")
@@ -38,10 +38,12 @@ def combine(scores: Sequence[Score]) -> Score:
     first = asked[0]
     counts = Counter(score.value for score in voted).most_common()
     if 2 * len(voted) < len(asked):
-        return _undecided(f"{len(voted)} of {len(asked)} judges gave a verdict", first, verdicts)
+        few = f"{len(voted)} of {len(asked)} judges gave a verdict"
+        return _without_value(Failed(stage="scoring", error=ERROR, message=few), first, verdicts)
     if len(counts) > 1 and counts[0][1] == counts[1][1]:
         said = ", ".join(f"{n} for {value:g}" for value, n in counts if value is not None)
-        return _undecided(f"the judges are tied: {said}", first, verdicts)
+        tied = Failed(stage="scoring", error=UNDECIDED, message=f"the judges are tied: {said}")
+        return _without_value(tied, first, verdicts)
     winner = next(score for score in voted if score.value == counts[0][0])
     points = [verdict.points for verdict in verdicts if verdict.points is not None]
     return Score(
@@ -58,9 +60,9 @@ def _has_value(score: Score) -> bool:
     return all(verdict.value is not None for verdict in score.verdicts)
 
 
-def _undecided(message: str, like: Score, verdicts: tuple[Verdict, ...]) -> Score:
+def _without_value(failed: Failed, like: Score, verdicts: tuple[Verdict, ...]) -> Score:
     return Score(
-        outcome=Failed(stage="scoring", error=ERROR, message=message),
+        outcome=failed,
         value=0.0,
         scorer=like.scorer,
         scorer_version=like.scorer_version,

@@ -15,6 +15,7 @@ from vidence.records import Failed, Score, Verdict
 from vidence.text import without_thinking
 
 ERROR = "JudgeError"
+UNDECIDED = "Undecided"  # every judge gave a verdict, and they are tied
 ID_KEY = "id"
 _MOST_SAID = 20_000
 
@@ -231,6 +232,16 @@ class Form:
 
 
 # --------------------------------------------------------------------------- scores
+
+
+def is_undecided(score: Score) -> bool:
+    """Whether the judges of a panel gave verdicts that are tied."""
+    return isinstance(score.outcome, Failed) and score.outcome.error == UNDECIDED and bool(score.verdicts)
+
+
+def has_judge_error(score: Score) -> bool:
+    """Whether judges were asked and no verdict came of it; a tied panel is another case."""
+    return bool(score.verdicts) and isinstance(score.outcome, Failed) and not is_undecided(score)
 
 
 def judge_error(message: str, *, scorer: str, version: int, said: tuple[str, ...] = ()) -> Score:

@@ -1,11 +1,14 @@
-"""Answers that need no look at the video: ``baseline:random|constant|longest|median``.
+"""Answers that need no look at the video: ``baseline:random|constant|longest|median|smallest|largest``.
 
-Their scores belong beside every model's. Where a rule does not apply (no choices; ``median`` where
-not every choice holds exactly one number) the reply has no text, so that it is unreadable under
-every parser, and its `reasoning` says why. They give no log-probabilities: they hold no beliefs.
+``second-smallest`` and ``second-largest`` are the others; sizes are those of numbers and ranges. Their
+scores belong beside every model's. Where a rule does not apply (no choices; a size where not every choice is
+a number or a range; several choices that are equally long, or have the size that is looked for) the reply has
+no text, so that it is unreadable under every parser, and its `reasoning` says why. They give no
+log-probabilities: they hold no beliefs.
 """
 
 from collections.abc import Callable, Sequence
+from types import MappingProxyType
 from typing import Annotated, ClassVar
 
 from msgspec import Meta
@@ -13,9 +16,10 @@ from msgspec import Meta
 from vidence.ask.models.local import LocalModel, check_rule, drawn
 from vidence.contracts import Request
 from vidence.records import Record, Reply
-from vidence.statistics.chance import longest_choice, numeric_median
+from vidence.statistics.chance import SIZE_RULES, longest_choice, numeric_median
 
-RULES = ("random", "constant", "longest", "median")
+_SIZES = MappingProxyType({"median": numeric_median, **{key: pick for key, (_, pick) in SIZE_RULES.items()}})
+RULES = ("random", "constant", "longest", *_SIZES)
 Rule = Callable[[Request], str | None]
 
 
@@ -24,7 +28,7 @@ class Settings(Record):
 
     positional: ClassVar[str] = "rule"
 
-    rule: Annotated[str, Meta(description="random, constant, longest or median")]
+    rule: Annotated[str, Meta(description="random, constant, longest, median, [second-]smallest or -largest")]
     seed: Annotated[int | None, Meta(description="of random; else that of the plan, or 0")] = None
     letter: Annotated[str | None, Meta(description="of `constant`; by default A")] = None
 
@@ -40,9 +44,10 @@ class BaselineModel(LocalModel):
     looks = False
     by_item = True
 
-    def __init__(self, identity: str, rule: Rule) -> None:
+    def __init__(self, identity: str, rule: Rule, *, silent: str = "") -> None:
+        """The rule, and the reason that is given where it says nothing."""
         self.identity = identity
-        self._rule = rule
+        self._rule, self._silent = rule, silent
 
     async def reply(self, request: Request) -> Reply:
         """The bare letter, or no text and the reason."""
@@ -51,7 +56,7 @@ class BaselineModel(LocalModel):
         elif (letter := self._rule(request)) is not None:
             return Reply(text=letter, model=self.identity)
         else:
-            reason = "not every choice holds exactly one number"
+            reason = self._silent
         return Reply(text="", reasoning=f"{self.identity} does not apply: {reason}", model=self.identity)
 
 
@@ -84,4 +89,7 @@ def create(settings: Settings) -> BaselineModel:
     if settings.rule == "constant":
         letter = (settings.letter or "A").upper()
         return BaselineModel(f"{owner}?letter={letter}", lambda _: letter)
-    return BaselineModel(owner, _by_choices(longest_choice if settings.rule == "longest" else numeric_median))
+    if settings.rule == "longest":
+        return BaselineModel(owner, _by_choices(longest_choice), silent="several choices are the longest")
+    silent = "not every choice holds one number or range, or several have the same"
+    return BaselineModel(owner, _by_choices(_SIZES[settings.rule]), silent=silent)

@@ -23,11 +23,13 @@ class Fps(Selector):
     """Frames on a grid of 1/rate seconds by presentation time, so that a variable frame rate is right.
 
     Each medium of a question has its own grid from its first frame on. No frame is taken twice. More
-    frames than `n_frames` are thinned to the middles of `n_frames` equal segments of the list.
+    frames than `n_frames` are thinned to the middles of `n_frames` equal segments of the list: what a plan
+    says with ``--frames``, or else the protocol of its benchmark, limits it.
     """
 
     version = 1
     budget = "at most"
+    thins = True
 
     def __init__(self, rate: float) -> None:
         self.rate = rate

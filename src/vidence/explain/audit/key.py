@@ -9,7 +9,14 @@ from vidence.explain.audit.checks import exact_form
 from vidence.explain.diagnostics.tables import Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.answer_keys import LetterBalance, answer_prior, length_rank, letter_balance
-from vidence.statistics.chance import NUMBER, longest_choice, numeric_median, shortest_choice
+from vidence.statistics.chance import (
+    NUMBER,
+    SIZE_RULES,
+    longest_choice,
+    margin,
+    numeric_median,
+    shortest_choice,
+)
 from vidence.text import letter_index, normal_form
 
 FEW = 10  # fewer questions than these tell nothing of a rule
@@ -88,7 +95,8 @@ def _rules(items: Sequence[Item]) -> Sequence[tuple[str, str, str, Callable[[Seq
     """Every rule: its key, its title, what it means, and what it gets."""
     right = [item.answer for item in items]
     letter = max(sorted(set(right)), key=right.count)
-    by_length = "by characters; of equals the first"
+    by_length = "by characters; where several are, the rule says nothing"
+    with_sizes = "where every choice holds one number or range, and one alone has this size"
     return (
         (
             *("constant", f"always {letter}"),
@@ -98,9 +106,10 @@ def _rules(items: Sequence[Item]) -> Sequence[tuple[str, str, str, Callable[[Seq
         ("longest", "longest choice", by_length, _picked(longest_choice)),
         ("shortest", "shortest choice", by_length, _picked(shortest_choice)),
         (
-            *("median", "median number", "where every choice holds exactly one number"),
+            *("median", "median number", with_sizes),
             _picked(numeric_median),
         ),
+        *((key, title, with_sizes, _picked(pick)) for key, (title, pick) in SIZE_RULES.items()),
         (
             *("median-bare", "median of bare numbers", "where every choice is a number and nothing else"),
             _picked(_bare_median),
@@ -135,7 +144,9 @@ def _rule(items: Sequence[Item], hits: Hits, *, name: tuple[str, str, str], figu
         n=len(some),
         accuracy=figures.mean(got, some) if some else None,
         guessing=float(guesses.mean()) if some else 0.0,
-        margin=figures.mean(got - guesses, some) if some else None,
+        margin=margin(got, guesses, clusters=[item.source_id for item in some], level=figures.level)
+        if some
+        else None,
     )
 
 
@@ -169,5 +180,5 @@ def _priors(items: Sequence[Item], contexts: Sequence[str]) -> Hits:
         [[exact_form(choice).casefold() for choice in item.choices] for item in items],
         [letter_index(item.answer) for item in items],
         contexts=contexts,
-        clusters=[item.video_id for item in items],
+        clusters=[item.source_id for item in items],
     )

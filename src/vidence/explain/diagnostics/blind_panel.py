@@ -308,7 +308,7 @@ def _agreement(found: Found) -> Table:
         "right": [["right" if v.mark.value == 1.0 else "wrong" for v in f.votes] for f in found.findings],
         "answers": [[v.mark.answer or NOTHING_READ for v in f.votes] for f in found.findings],
     }
-    videos, figures = [item.video_id for item in found.items], found.figures
+    videos, figures = [item.source_id for item in found.items], found.figures
 
     def kappa(ratings: list[list[str]]) -> Estimate:
         settings = Resampling(level=figures.level)

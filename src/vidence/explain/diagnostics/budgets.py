@@ -504,7 +504,7 @@ class _Sweep:
             group: find_plateau(
                 np.stack([some.values[label] for label in fitted], axis=1),
                 list(fitted.values()),
-                clusters=[item.video_id for item in some.items],
+                clusters=[item.source_id for item in some.items],
                 rng=self.found.figures.rng,
                 settings=Resampling(level=self.found.figures.level),
             )

@@ -592,7 +592,7 @@ class _Summary:
     def _compared(self, groups: Groups, of: Of) -> TwoGroups:
         both = groups["right"], groups["wrong"]
         right, wrong = ([of(one) for one in some] for some in both)
-        videos = ([one.item.video_id for one in both[0]], [one.item.video_id for one in both[1]])
+        videos = ([one.item.source_id for one in both[0]], [one.item.source_id for one in both[1]])
         settings = Resampling(level=self.figures.level)
         return two_groups(right, wrong, clusters=videos, rng=self.figures.rng, settings=settings)
 

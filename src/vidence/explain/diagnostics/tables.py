@@ -56,14 +56,14 @@ class Figures:
 
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
         """The mean of what has no bounds, such as a difference, over questions, one or more."""
-        videos = [item.video_id for item in items]
+        videos = [item.source_id for item in items]
         return mean_interval(values, clusters=videos, bounds=UNBOUNDED, level=self.level)
 
     def mean(
         self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
     ) -> Estimate:
         """The mean over questions, one or more; where all values are within `bounds`, so is its interval."""
-        videos = [item.video_id for item in items]
+        videos = [item.source_id for item in items]
         within = bounds if _is_within(bounds, values) else UNBOUNDED
         return mean_interval(values, clusters=videos, bounds=within, level=self.level)
 
@@ -83,7 +83,7 @@ class Figures:
 
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of its being 0."""
-        videos = [item.video_id for item in items]
+        videos = [item.source_id for item in items]
         bounds = SHARE if _is_within(SHARE, first, second) else UNBOUNDED
         found = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
         return found.difference, found.p_value
@@ -110,7 +110,7 @@ class Figures:
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
-        videos = [item.video_id for item in items]
+        videos = [item.source_id for item in items]
         found = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )

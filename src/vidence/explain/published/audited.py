@@ -14,10 +14,12 @@ from vidence.explain.published.grim import (
     Implied,
     audit_row,
     check_mean,
+    check_sum,
     fitting,
     implied,
     nearby_sizes,
     printed,
+    shared_rules,
 )
 from vidence.explain.published.printed import (
     ColumnRule,
@@ -162,11 +164,21 @@ def _counts(
             parts_of = [rule.of for rule in sums if name in rule.of]
             peers = {peer: sizes[peer] for of in parts_of for peer in of if peer != name and peer in sizes}
             flags[name].append(_impossible(figure, sizes[name], peers))
-        elif found.verdict == "truncated only":
-            k = found.truncated[0]
-            says = f"{k:,} of {found.n:,} are {_as_printed(k, found)}: cut off, not rounded"
-            flags[name].append(Flag(kind="last digit", says=says))
+    _audit_rounding(cells, moved=frozenset(sources), flags=flags)
     return cells
+
+
+def _audit_rounding(cells: Mapping[str, Implied], *, moved: frozenset[str], flags: Flags) -> None:
+    """Flag values that were cut off: harmless where the whole row can have been, else a contradiction."""
+    rounded = next((name for name, cell in cells.items() if cell.nearest and not cell.truncated), None)
+    for name, cell in cells.items():
+        if name in moved or cell.verdict != "truncated only":
+            continue
+        k = cell.truncated[0]
+        says = f"{k:,} of {cell.n:,} are {_as_printed(k, cell)}: cut off, not rounded"
+        if rounded is not None:
+            says = f"{says} as {rounded} is"
+        flags[name].append(Flag(kind="last digit" if rounded is None else "rounding", says=says))
 
 
 def _n_fewer(figure: str, n: int, missing: int) -> int:
@@ -230,8 +242,12 @@ def _audit_sum(rule: ColumnRule, cells: Mapping[str, Implied], flags: Flags) -> 
     if not {rule.total, *rule.of} <= set(cells):
         return
     total, parts = cells[rule.total], [cells[part] for part in rule.of]
+    if check_sum(parts, total).is_possible:
+        return
     low, high = sum(part.low for part in parts), sum(part.high for part in parts)
-    if not total.all or any(low <= k <= high for k in total.all):
+    # Without one rule for all (flagged at the values) any will do; by one that does not add up, none does.
+    is_one_rule = bool(shared_rules((*parts, total)))
+    if not total.all or (not is_one_rule and any(low <= k <= high for k in total.all)):
         return
     n_parts = sum(part.n for part in parts)
     nearest = [part for part in rule.of if not cells[part].all]

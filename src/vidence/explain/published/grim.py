@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from itertools import combinations, permutations
-from typing import Literal
+from typing import Literal, get_args
 
 from vidence.errors import UsageError
 from vidence.records import Record
@@ -19,6 +19,9 @@ Rounding = Literal["half-up", "half-even", "half-down", "truncated"]
 # why half-down is among them.
 ROUNDINGS: tuple[Rounding, ...] = ("half-up", "half-even", "half-down", "truncated")
 NEAREST: tuple[Rounding, ...] = ROUNDINGS[:3]
+# How the numbers of one row are printed, all of them.
+Rule = Literal["nearest", "truncated"]
+RULES: tuple[Rule, ...] = get_args(Rule)
 # Columns that are tried in each other's place at once.
 MOST_MOVED = 4
 
@@ -60,6 +63,10 @@ class Implied(Record):
     def truncated(self) -> tuple[int, ...]:
         """The counts that give the text when further digits are cut off."""
         return self.counts["truncated"]
+
+    def by(self, rule: Rule) -> tuple[int, ...]:
+        """The counts that give the text by that rule."""
+        return self.nearest if rule == "nearest" else self.truncated
 
     @property
     def all(self) -> tuple[int, ...]:
@@ -189,16 +196,19 @@ def implied(value_text: str, n: int) -> Implied:
     return Implied(text=found.text, n=n, counts=counts)
 
 
-def shared_roundings(cells: Sequence[Implied]) -> tuple[str, ...]:
-    """The roundings under which every one of these values is possible; none if there is no such one.
+def shared_rules(cells: Sequence[Implied]) -> tuple[Rule, ...]:
+    """The rules by which every one of these values can have been printed; none if there is no such one.
 
-    A table is printed by one rule. Values that need different ones are a sign of retyping.
+    A row is printed by one rule: rounded to the nearest, where ties fall as floating point has them, or cut
+    off. Values that need different ones are a sign of retyping.
     """
-    return tuple(name for name in ROUNDINGS if all(cell.counts[name] for cell in cells))
+    return tuple(rule for rule in RULES if all(cell.by(rule) for cell in cells))
 
 
 def check_sum(parts: Sequence[Implied], whole: Implied) -> SumCheck:
     """Whether parts and whole can be true together: counts of the parts that add up to one of the whole.
+
+    All of them are printed by one rule (`shared_rules`).
 
     Args:
         parts: what `implied` says of each part; together they hold every question of the whole once.
@@ -210,15 +220,20 @@ def check_sum(parts: Sequence[Implied], whole: Implied) -> SumCheck:
     if not parts:
         raise UsageError("no parts; expected the printed value of at least one")
     counts = [part.all for part in parts]
-    # The counts behind one text have no gaps, so neither have their sums.
     sums = (sum(c[0] for c in counts), sum(c[-1] for c in counts)) if all(counts) else None
     return SumCheck(
-        is_possible=sums is not None and any(sums[0] <= k <= sums[1] for k in whole.all),
+        is_possible=any(_adds_up(parts, whole, rule) for rule in shared_rules((*parts, whole))),
         part_sums=sums,
         whole=whole.all,
         n_parts=sum(part.n for part in parts),
         n_whole=whole.n,
     )
+
+
+def _adds_up(parts: Sequence[Implied], whole: Implied, rule: Rule) -> bool:
+    # The counts behind one text have no gaps, so neither have their sums.
+    least, most = (sum(part.by(rule)[end] for part in parts) for end in (0, -1))
+    return any(least <= k <= most for k in whole.by(rule))
 
 
 def _range(found: Printed, *, is_truncated: bool) -> tuple[Fraction, Fraction]:
@@ -346,9 +361,9 @@ class RowAudit(Record):
 
     @property
     def is_possible(self) -> bool:
-        """Whether the row can be right as printed."""
+        """Whether the row can be right as printed, all of it by one rule."""
         cells = [*self.cells.values(), *([self.whole] if self.whole else [])]
-        return all(cell.all for cell in cells) and (self.sum_check is None or self.sum_check.is_possible)
+        return bool(shared_rules(cells)) and (self.sum_check is None or self.sum_check.is_possible)
 
 
 def _rearranged(values: Mapping[str, str], n_moved: int) -> Iterator[dict[str, str]]:

@@ -26,6 +26,7 @@ FlagKind: TypeAlias = Literal[
     "impossible",
     "swapped",
     "last digit",
+    "rounding",
     "fewer",
     "sum",
     "mean",

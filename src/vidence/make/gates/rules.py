@@ -107,9 +107,10 @@ class ReviewRules(Record, omit_defaults=True):
 class ReleaseRules(Record, omit_defaults=True):
     """What is released, and under which name.
 
-    `splits` are shares of the questions; a video is in one split only. A source without a licence is left
-    out unless its collection or its video is named in `without_licence`. With `unreviewed` a set is released
-    that no person has looked at; its datasheet says so. `date` (``2026-11-21``) is written where it is given.
+    `splits` are shares of the questions; videos of one `source_id` are in one split only. A source without a
+    licence is left out unless its collection or its video is named in `without_licence`. With `unreviewed` a
+    set is released that no person has looked at; its datasheet says so. `date` (``2026-11-21``) is written
+    where it is given.
     """
 
     version: str

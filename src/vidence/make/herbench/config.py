@@ -41,13 +41,15 @@ def option_spec(name: str, options: Mapping[str, OptionValue]) -> Spec:
 class SourceRule(Record, omit_defaults=True):
     """One video, or all that a pattern such as ``street/*.mp4`` finds in the folder of the videos.
 
-    `video_id` is by default the name of the file without its ending. In `detections`, `cards` and
+    `video_id` is by default the name of the file without its ending. `source_id` names the film or recording
+    that several videos were cut from: no split separates them. In `detections`, `cards` and
     `scene_cards`, ``{video_id}`` stands for it: files of boxes, of cards and of scene cards that were made
     elsewhere, which are used instead of a detector and of models.
     """
 
     path: str
     video_id: str = ""
+    source_id: str = ""
     collection: str = ""
     licence: str = ""
     detections: str = ""

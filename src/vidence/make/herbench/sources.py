@@ -208,6 +208,7 @@ def _source(
     video = VideoSource(
         video_id=one.video_id,
         path=one.path,
+        source_id=one.rule.source_id,
         n_frames=n_frames,
         fps=known.fps,
         duration_s=known.duration_s,

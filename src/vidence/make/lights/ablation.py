@@ -178,9 +178,9 @@ def _one(config: AblationConfig, model: str, condition: Condition, *, base: Run,
 
 
 def _values(run: Run) -> dict[tuple[str, int], tuple[float, str]]:
-    """For each question and repeat its score and its clip."""
+    """For each question and repeat its score and the source of its clip."""
     return {
-        (row.item.item_id, row.trial.repeat): (row.correct, row.item.video_id)
+        (row.item.item_id, row.trial.repeat): (row.correct, row.item.source_id)
         for row in run.rows
         if row.correct is not None
     }

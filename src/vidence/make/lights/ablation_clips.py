@@ -10,7 +10,8 @@ import numpy as np
 from vidence.ask.benchmarks.actpld import CLIP_COLUMNS
 from vidence.errors import DataError, UsageError
 from vidence.make.lights.ablation_config import AblationConfig, Condition, spec_under
-from vidence.make.lights.tables import labels_table, table
+from vidence.make.lights.clips import name_of
+from vidence.make.lights.tables import labels_table, source_of, table
 from vidence.make.lights.trials import Trial, files_of, motion_files, read_map
 from vidence.media.cache import write_whole
 from vidence.pointlight.drawing import frames
@@ -226,10 +227,11 @@ def write_condition(
         target.parent.mkdir(parents=True, exist_ok=True)
         write_video(list(frames(made)), target, fps=made.fps)
         on_clip(clip.clip_id)
-        rows.append(msgspec.structs.asdict(clip) | {"path": f"clips/{target.name}"})
+        source = source_of(clip, [name_of(file) for file in clip.files])
+        rows.append(msgspec.structs.asdict(clip) | {"path": f"clips/{target.name}", "source_id": source})
     if not rows:
         raise DataError(f"no clip could be shown in the condition {condition.name}; {troubles[-1]}")
-    write_whole(folder / "clips.csv", table(CLIP_COLUMNS, rows))
+    write_whole(folder / "clips.csv", table((*CLIP_COLUMNS, "source_id"), rows))
     write_whole(folder / "labels.csv", labels_table(stimuli.clips)[0])
     write_whole(path, wanted)
     return tuple(troubles)

@@ -25,6 +25,7 @@ from vidence.errors import DataError
 from vidence.make.lights.clips import ClipMade
 from vidence.make.lights.trials import Trial
 from vidence.make.pipeline.material import Dropped
+from vidence.pointlight.figures import is_walker
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,11 +123,24 @@ def clips_table(
         clip = clips[clip_id]
         row = msgspec.structs.asdict(trials[clip_id]) | msgspec.structs.asdict(clip)
         row |= {"kind": "video", "source": " + ".join(clip.sources), "licence": licence}
+        row["source_id"] = source_of(trials[clip_id], clip.sources)
         for choice in chosen:
             wrong = (c.name for n, c in enumerate(choice.choices) if n != choice.right)
             row[f"{choice.target}_distractors"] = "|".join(wrong)
         rows.append(row)
     return table((*CLIP_COLUMNS, *MORE_CLIP_COLUMNS), rows)
+
+
+def source_of(trial: Trial, names: Sequence[str]) -> str:
+    """The `source_id` of a clip: its subjects where the table of the motions names them, else its recordings.
+
+    Args:
+        trial: what the clip shows.
+        names: its files or walkers, as they are called in tables; a walker has no source.
+    """
+    if trial.subjects:
+        return f"subject {'+'.join(trial.subjects)}"
+    return "" if any(map(is_walker, names)) else "+".join(names)
 
 
 def table(columns: Sequence[str], rows: Sequence[Mapping[str, object]]) -> bytes:

@@ -16,11 +16,13 @@ from vidence.seeing.tracks import TrackedVideo
 class VideoSource(Record, omit_defaults=True):
     """One video that questions are made about. `path` starts from the folder of the videos.
 
+    `source_id` names the film or recording that it was cut from, where several videos are of one.
     `collection` is what HERBench calls the source data set; `licence` says what may be done with it.
     """
 
     video_id: str
     path: str
+    source_id: str = ""
     n_frames: int
     fps: float
     duration_s: float

@@ -72,6 +72,7 @@ def item_of(question: Question, *, maker: str) -> Item:
         item_id=question.question_id,
         benchmark="herbench",
         media=(Media(path=(VIDEOS_LINK / video.path).as_posix(), sha256=video.sha256 or None),),
+        source=video.source_id,
         question=draft.question,
         choices=draft.choices,
         answer=question.letter,
@@ -88,7 +89,8 @@ def herbench_row(question: Question) -> dict[str, object]:
     """A question as HERBench's own task files have it.
 
     Source: the released examples of HERBench (data/README).
-    Departs: `metadata` also says structure, k, who computed the truth, and the licence of the video.
+    Departs: `metadata` also says structure, k, who computed the truth, the licence of the video, and the film
+        that it was cut from.
     """
     draft, video = question.draft, question.video
     return {
@@ -104,6 +106,7 @@ def herbench_row(question: Question) -> dict[str, object]:
         "metadata": {
             "timestamps": list(_stamps(draft)),
             "source_dataset": video.collection or None,
+            **({"source_id": video.source_id} if video.source_id else {}),
             "structure": draft.structure,
             "k": draft.k,
             "truth": draft.truth,

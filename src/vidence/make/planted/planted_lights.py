@@ -95,7 +95,7 @@ def _scores(runs: Mapping[tuple[str, str], Run], *, rng: np.random.Generator) ->
 
     def accuracy(run: Run) -> Cell:
         right = [float(row.correct == 1.0) for row in run.rows]
-        found = mean_interval(right, clusters=[row.item.video_id for row in run.rows])
+        found = mean_interval(right, clusters=[row.item.source_id for row in run.rows])
         return Cell(value=found, kind="share")
 
     return plain_table(

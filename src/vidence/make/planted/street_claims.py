@@ -50,8 +50,9 @@ def _counted(street: Street, question: str, structure: str) -> Claim:
     n = n_counted(street, question, structure=structure)
 
     def is_true(choice: str) -> bool:
-        low, high = _numbers(choice)
-        return low <= n <= high
+        # "3 to 5", or "3" alone.
+        ends = _numbers(choice)
+        return ends[0] <= n <= ends[-1]
 
     return is_true
 

@@ -12,7 +12,7 @@ import msgspec
 from vidence.errors import StoreError, UsageError
 from vidence.make.gates.rules import ReleaseRules
 from vidence.make.pipeline.ledger import Account, Ledger
-from vidence.make.pipeline.material import Dropped
+from vidence.make.pipeline.material import Dropped, VideoSource
 from vidence.make.pipeline.output import (
     ITEMS_FILE,
     Question,
@@ -36,6 +36,7 @@ class ReleasedVideo(Record, omit_defaults=True):
 
     video_id: str
     path: str
+    source_id: str = ""
     split: str
     n_questions: int
     sha256: str = ""
@@ -95,7 +96,7 @@ def release_files(
     """
     if not questions:
         raise UsageError("no question is left to release; account.json says what dropped them")
-    splits = split_by_video(questions, rules.splits, seed=seed)
+    splits = split_by_source(questions, rules.splits, seed=seed)
     items = [_tagged(item_of(one, maker=facts.maker), splits[one.video.video_id]) for one in questions]
     files = {
         Path(ITEMS_FILE): json_lines(items),
@@ -135,29 +136,42 @@ def write_release(files: Mapping[Path, bytes], folder: Path) -> bool:
     return True
 
 
-def split_by_video(
+def split_by_source(
     questions: Sequence[Question], shares: Mapping[str, float], *, seed: int
 ) -> dict[str, str]:
-    """The split of each video, by its id. Two files with the same bytes are one video.
+    """The split of each video, by its id. Videos of one source stay together, and files with the same bytes.
 
-    Videos are taken in an order drawn from the seed and their content, and each goes to the split that lacks
-    most of its questions; of splits that lack the same, to the first one.
+    Sources are taken in an order drawn from the seed and the content of their videos, and each goes to the
+    split that lacks most of its questions; of splits that lack the same, to the first one.
     """
-    contents: dict[str, list[str]] = {}
-    sizes: Counter[str] = Counter()
-    for one in questions:
-        key = one.video.sha256 or one.video.video_id
-        sizes[key] += 1
-        if one.video.video_id not in contents.setdefault(key, []):
-            contents[key].append(one.video.video_id)
+    videos = {one.video.video_id: one.video for one in questions}
+    asked = Counter(one.video.video_id for one in questions)
     have: Counter[str] = Counter()
     found: dict[str, str] = {}
-    for key in sorted(contents, key=lambda name: hashlib.sha256(f"split/{seed}/{name}".encode()).digest()):
+    together = {min(map(_content, some)): some for some in _kept_together(list(videos.values()))}
+    for key in sorted(together, key=lambda name: hashlib.sha256(f"split/{seed}/{name}".encode()).digest()):
         lack = {name: share * len(questions) - have[name] for name, share in shares.items()}
         split = max(shares, key=lambda name: lack[name])
-        have[split] += sizes[key]
-        found |= dict.fromkeys(contents[key], split)
+        have[split] += sum(asked[one.video_id] for one in together[key])
+        found |= {one.video_id: split for one in together[key]}
     return found
+
+
+def _content(video: VideoSource) -> str:
+    return video.sha256 or video.video_id
+
+
+def _kept_together(videos: Sequence[VideoSource]) -> list[list[VideoSource]]:
+    """Videos that share a source or their bytes, also by way of a third one."""
+    groups: list[tuple[set[tuple[str, str]], list[VideoSource]]] = []
+    for video in videos:
+        names = {("content", _content(video))} | ({("source", video.source_id)} if video.source_id else set())
+        joined = [group for group in groups if group[0] & names]
+        groups = [group for group in groups if not group[0] & names]
+        groups.append(
+            (names.union(*(n for n, _ in joined)), [*(one for _, some in joined for one in some), video])
+        )
+    return [some for _, some in groups]
 
 
 def _there(folder: Path) -> set[str]:
@@ -209,6 +223,7 @@ def _manifest(
             ReleasedVideo(
                 video_id=name,
                 path=video.path,
+                source_id=video.source_id,
                 split=splits[name],
                 n_questions=counts[name],
                 sha256=video.sha256,

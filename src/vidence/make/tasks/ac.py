@@ -55,9 +55,9 @@ class Ac(ComputedTask):
 
     k: every occurrence is a span of evidence, and three of them share no moment. Five questions of the
     corpus share five counts as their options, each of them right in one (`shared_options`). A count that is
-    left over is not asked, or among counts that are nobody's (``alone=true``). For the most frequent action
-    the spans are all occurrences of all five, and it is drawn how many of the other four are more common in
-    other videos.
+    left over is not asked, or among counts that are nobody's (``alone=true``; from four on, so that there is
+    room for it at each place among the five). For the most frequent action the spans are all occurrences of
+    all five, and it is drawn how many of the other four are more common in other videos.
 
     Source: HERBench, sections 3.1 and 7.5, figure 20.
     Departs: the figure has a right count of 2, which two glances give; here the least is 3. Synonyms in the
@@ -67,7 +67,7 @@ class Ac(ComputedTask):
     code = "AC"
     title = "Action Counting"
     family = "MEA&N"
-    version = 3
+    version = 4
     needs: tuple[str, ...] = ("events",)
     structures: tuple[str, ...] = (*STRUCTURES, "most-often")
 
@@ -96,8 +96,11 @@ class Ac(ComputedTask):
                 yield NoCandidate(subject=one.text, reason="too-little-evidence", detail=detail)
             elif one.options:
                 yield _count_candidate(structure, one, options=one.options)
+            elif self._settings.alone and count < N_OTHERS:
+                detail = f"it occurs {count} times, and {N_OTHERS} smaller counts do not fit below"
+                yield NoCandidate(subject=one.text, reason="no-room-below", detail=detail)
             elif self._settings.alone:
-                options = counts_around(count, rank=min(ranks.next(), count), rng=rng)
+                options = counts_around(count, rank=ranks.next(), rng=rng)
                 yield _count_candidate(structure, one, options=options)
             else:
                 detail = (

@@ -38,48 +38,73 @@ class Range:
     @property
     def text(self) -> str:
         """As an option."""
-        return f"{self.low} to {self.high}"
+        return f"{self.low} to {self.high}" if self.width > 1 else str(self.low)
 
 
-def ranges_around(low: int, high: int, *, rng: np.random.Generator) -> tuple[Range, tuple[Range, ...]]:
-    """The range that holds a count, and four others that do not.
+def least_with_room() -> int:
+    """The least number that a right range can begin with: four ranges of one number each fit below it."""
+    return N_RANGES - 1
 
-    How many of the four lie below is drawn from what fits, so that the place of the right one among them
-    tells little. Sorted, each range is wider than the one before; between two there may be a gap.
+
+def has_room(low: int, high: int) -> bool:
+    """Whether a count from `low` to `high` can stand at each of the five places, the last included."""
+    return low - _slack(high) >= least_with_room()
+
+
+def ranges_around(
+    low: int, high: int, *, rank: int, rng: np.random.Generator
+) -> tuple[Range, tuple[Range, ...]]:
+    """The range that holds a count, and four others that do not, `rank` of them below it.
+
+    The place is given, and the ranges are built to fit: where the place followed from the room that a count
+    leaves below it, the smallest range would be right more often than the others. Sorted, no range is
+    narrower than the one before, and from two numbers on each is wider; between two there may be a gap.
 
     Args:
         low: the least that the count can be.
         high: the most that it can be; both lie in the first range, with room around them.
-        rng: draws widths, gaps and places.
+        rank: how many ranges are smaller, 0 to 4.
+        rng: draws widths and gaps.
+
+    Raises:
+        UsageError: a rank outside 0 to 4, or a count without room (`has_room`).
 
     Source: HERBench, figure 21.
     Departs: the paper does not say how it makes its ranges.
     """
+    if not 0 <= rank < N_RANGES or not has_room(low, high):
+        raise UsageError(
+            f"a count from {low} to {high} with {rank} smaller ranges; expected 0 to {N_RANGES - 1}, and a "
+            f"count that leaves the numbers 0 to {least_with_room() - 1} below it"
+        )
     right = _right(low, high, rng)
     below: list[Range] = []
-    while len(below) < N_RANGES - 1 and (one := _below((right, *below)[-1], rng)) is not None:
-        below.append(one)
-    below = below[: int(rng.integers(len(below) + 1))]
+    for n_more in reversed(range(rank)):
+        below.append(_below((right, *below)[-1], n_more, rng))
     above: list[Range] = []
     while len(below) + len(above) < N_RANGES - 1:
         above.append(_above((right, *above)[-1], rng))
     return right, (*reversed(below), *above)
 
 
+def _slack(high: int) -> int:
+    return max(1, round(_SLACK * high))
+
+
 def _right(low: int, high: int, rng: np.random.Generator) -> Range:
-    slack = max(1, round(_SLACK * high))
-    first, last = max(0, low - slack), high + slack
+    first, last = low - _slack(high), high + _slack(high)
     extra = max(0, math.ceil(_WIDTH * high) + _NARROWEST - (last - first + 1))
-    before = int(rng.integers(extra + 1))
-    return Range(low=max(0, first - before), high=last + extra - before)
+    # It goes down no further than leaves room, whatever its place: its ends must not tell the place.
+    before = min(int(rng.integers(extra + 1)), first - least_with_room())
+    return Range(low=first - before, high=last + extra - before)
 
 
-def _below(one: Range, rng: np.random.Generator) -> Range | None:
-    """The next range towards 0, narrower; None where there is no room."""
-    width = min(one.width - 1, round(one.width / rng.uniform(*_GROWTH)))
-    high = one.low - 1 - int(rng.integers(max(1, width // 2)))
-    low = max(0, high - width + 1)
-    return Range(low=low, high=high) if high - low + 1 >= _NARROWEST else None
+def _below(one: Range, n_more: int, rng: np.random.Generator) -> Range:
+    """The next range towards 0, narrower where it can be, with room for as many more below it."""
+    room = one.low - n_more
+    width = min(max(1, min(one.width - 1, round(one.width / rng.uniform(*_GROWTH)))), room)
+    gap = min(int(rng.integers(max(1, width // 2))), room - width)
+    return Range(low=one.low - gap - width, high=one.low - 1 - gap)
 
 
 def _above(one: Range, rng: np.random.Generator) -> Range:

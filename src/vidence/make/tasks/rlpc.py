@@ -11,6 +11,7 @@ from msgspec import Meta
 from vidence.make.pipeline.material import Corpus, Material, Task
 from vidence.make.tasks.candidates import (
     LEAST_EVIDENCE,
+    BalancedDraw,
     Candidate,
     Candidates,
     ComputedTask,
@@ -19,7 +20,7 @@ from vidence.make.tasks.candidates import (
     all_drawn,
     by_time,
 )
-from vidence.make.tasks.counts import ranges_around
+from vidence.make.tasks.counts import N_RANGES, has_room, ranges_around
 from vidence.make.tasks.people import REACH, End, Reach, UnclearS, lasts_s, timeline_of
 from vidence.records import Evidence, Record
 from vidence.seeing.boxes import share_inside
@@ -94,15 +95,20 @@ class Rlpc(ComputedTask):
     their box in the region, tracks in it that begin inside the frame and may be the rest of others, and
     tracks that refining left out (`TrackedVideo.others`): who passes quickly is somebody all the same.
 
+    Which place by size the right range has is drawn first, and the ranges are built around it. A count too
+    small for the largest place, with four smaller ranges, is not asked at all: asked at the others alone it
+    would make the smallest ranges right most often.
+
     Source: HERBench, section 7.3, figure 21.
     Departs: a corner counts for neither edge; who is there in the first frame did not enter. Counts below
-        three are not asked for. The question says that who comes back counts again, since tracks are counted.
+        three, and counts without room, are not asked for. The question says that who comes back counts
+        again, since tracks are counted.
     """
 
     code = "RLPC"
     title = "Region-Localized People Counting"
     family = "MEA&N"
-    version = 3
+    version = 4
     needs: tuple[str, ...] = ("tracked",)
     structures: tuple[str, ...] = tuple(_WORDS)
 
@@ -121,6 +127,7 @@ class Rlpc(ComputedTask):
     def _candidates(
         self, structure: str, counts: Iterator[_Count], *, rng: np.random.Generator
     ) -> Candidates:
+        ranks = BalancedDraw(N_RANGES, rng=rng)
         for count in counts:
             subject, low = f"{structure}, {count.subject}", len(count.people)
             if low < LEAST_EVIDENCE:
@@ -131,7 +138,13 @@ class Rlpc(ComputedTask):
                 detail = f"{count.n_unclear} unclear beside {low}"
                 yield NoCandidate(subject=subject, reason="count-not-clear", detail=detail)
                 continue
-            right, wrong = ranges_around(low, low + count.n_unclear, rng=rng)
+            high = low + count.n_unclear
+            if not has_room(low, high):
+                detail = f"{low} to {high}: four smaller ranges do not fit below"
+                yield NoCandidate(subject=subject, reason="no-room-below", detail=detail)
+                continue
+            rank = ranks.next()
+            right, wrong = ranges_around(low, high, rank=rank, rng=rng)
             yield Candidate(
                 structure=structure,
                 subject=count.subject,
@@ -142,6 +155,7 @@ class Rlpc(ComputedTask):
                 facts={
                     "counted": str(low),
                     "unclear": str(count.n_unclear),
+                    "smaller ranges": str(rank),
                     "tracks": ", ".join(track_id for track_id, _ in count.people),
                 },
             )

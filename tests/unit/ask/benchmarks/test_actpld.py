@@ -244,3 +244,10 @@ def test_choices_are_shown_but_what_else_is_known_of_labels_is_not() -> None:
     assert all(choice in said for choice in item.choices)
     assert "rake the lawn" not in said
     assert "gardening" not in said
+
+
+def test_clips_of_one_subject_are_one_source(tmp_path: Path) -> None:
+    rows = [GOOD + ",subject 18", GOOD.replace("hop-1,hop", "hop-2,hop2") + ",subject 18"]
+    found = load(folder(tmp_path, *rows, header=HEADER + ",source_id"), strict=True)
+    assert {item.source_id for item in found.items} == {"subject 18"}
+    assert len({item.video_id for item in found.items}) == 2

@@ -372,3 +372,19 @@ def test_the_protocols_are_the_papers_and_the_released_code() -> None:
     assert (protocols["official"].parser, protocols["official"].headline) == ("herbench-official", "answered")
     assert protocols["oracle"].selector == "evidence"
     assert protocols["oracle-only"].selector == "evidence:only"
+
+
+@pytest.mark.parametrize(
+    ("changes", "source"),
+    [
+        ({"video_path": "videos/trailers/a.mp4", "video_id": "tt1"}, "videos/trailers/tt1"),
+        ({"video_path": "videos/trailers/a.mp4", "video_id": None}, "videos/trailers/a.mp4"),
+        ({"video_path": "videos/WildTrack/cam3.mp4", "video_id": "cam3"}, "WildTrack"),
+        ({"video_path": "videos/a.mp4", "metadata": {"source_id": "a film"}}, "a film"),
+    ],
+)
+def test_the_source_is_the_film_or_the_recording(folder: Path, changes: Entry, source: str) -> None:
+    found = change(folder, **changes)
+    assert (
+        next(item for item in found.items if item.item_id == entries()[1]["question_id"]).source_id == source
+    )

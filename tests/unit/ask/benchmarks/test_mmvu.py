@@ -206,3 +206,32 @@ def test_the_protocols_differ_from_the_papers_in_what_their_names_say() -> None:
     assert (protocols["vllm"].selector, protocols["vllm"].n_frames) == ("mmvu-vllm", 16)
     assert protocols["thinking"].sampling.max_tokens == 8192
     assert protocols["gemini"].layout == "video"
+
+
+@pytest.mark.parametrize(
+    ("address", "film"),
+    [
+        ("https://www.youtube.com/watch?v=VkqytRr85ao", "VkqytRr85ao"),
+        (" https://www.youtube.com/watch?v=VkqytRr85ao&t=15s", "VkqytRr85ao"),
+        ("https://www.youtube.com/watch?list=PL0&v=VkqytRr85ao&index=7", "VkqytRr85ao"),
+        ("https://youtu.be/Vkq-tRr85a_?si=abc", "Vkq-tRr85a_"),
+        ("https://www.youtube.com/shorts/VkqytRr85ao", "VkqytRr85ao"),
+        ("https://www.youtube.com/watch?v=sample", "https://www.youtube.com/watch?v=sample"),
+        ("https://example.org/talk.mp4 ", "https://example.org/talk.mp4"),
+        ("", ""),
+    ],
+)
+def test_clips_of_one_film_are_known_by_its_id(address: str, film: str) -> None:
+    assert mmvu.youtube_id(address) == film
+
+
+def test_clips_of_one_film_are_one_source(tmp_path: Path) -> None:
+    rows = entries()
+    for row, address in zip(
+        rows, ("https://youtu.be/VkqytRr85ao?t=3", "https://youtu.be/VkqytRr85ao"), strict=False
+    ):
+        row["youtube_url"] = address
+    first, second, *others = load(write(tmp_path / "validation.json", rows)).items
+    assert first.source_id == second.source_id == "VkqytRr85ao"
+    assert first.video_id != second.video_id
+    assert all(other.source_id != first.source_id for other in others)

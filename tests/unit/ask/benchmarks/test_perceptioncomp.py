@@ -257,3 +257,28 @@ def test_the_protocols_are_those_of_the_paper_and_of_the_released_runners() -> N
     assert (custom.n_frames, custom.sampling.max_tokens) == (8, 128)
     assert (custom.parser, custom.prompts) == ("perceptioncomp-custom", "perceptioncomp-custom")
     assert {rules.headline for rules in protocols.values()} == {"micro"}
+
+
+@pytest.mark.parametrize(
+    ("name", "film"),
+    [
+        ("Chicago_1h14m-1h18m", "Chicago"),
+        ("Parkour_0m35s-1m35s", "Parkour"),
+        ("Poland_3h14m30s-3h21m30s", "Poland"),
+        ("RacedAcrossTheWorld _1h07m-1h14m", "RacedAcrossTheWorld"),
+        ("luxury_home1_10-11", "luxury_home1"),
+        ("2077-1", "2077-1"),
+        ("paris1", "paris1"),
+        ("480p_1", "480p_1"),
+        ("Street Parkour 1", "Street Parkour 1"),
+        ("a_-", "a_-"),
+    ],
+)
+def test_a_span_at_the_end_of_a_name_tells_the_film(name: str, film: str) -> None:
+    assert perceptioncomp.film_of(name) == film
+
+
+def test_clips_of_one_film_are_one_source(tmp_path: Path) -> None:
+    found = load_changed(tmp_path, video_id="Harbour Walk 2_0m-4m").items
+    assert found[1].source_id == found[0].source_id == "Harbour Walk 2"
+    assert found[1].video_id != found[0].video_id

@@ -286,3 +286,16 @@ def test_a_file_that_may_not_be_read_is_named(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setattr(Path, "read_bytes", refuse)
     with pytest.raises(DataError, match=r"q\.jsonl cannot be read \(Permission denied\)"):
         load(tmp_path / "q.jsonl")
+
+
+def test_questions_name_the_film_that_their_clips_are_of(tmp_path: Path) -> None:
+    found = load_lines(tmp_path, line(source_id="film"), line(item_id="h", media=[{"path": "b.mp4"}]))
+    assert [item.source_id for item in found.items] == ["film", "b.mp4"]
+    assert problem_of(tmp_path, line(source_id="  ")).startswith("source_id: blank; expected the name")
+    assert "did you mean 'source_id'?" in problem_of(tmp_path, line(sourceid="film"))
+
+
+def test_a_medium_that_is_given_to_two_sources_is_noted(tmp_path: Path) -> None:
+    rows = (line(source_id="film"), line(item_id="h", source_id="other"), line(item_id="i", source_id="film"))
+    said = [note for note in load_lines(tmp_path, *rows).notes if "source_id" in note]
+    assert said == ["1 question(s) are about media that other questions give to another source_id: h"]

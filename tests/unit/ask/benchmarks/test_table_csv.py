@@ -184,3 +184,8 @@ def test_a_row_that_is_not_utf_8_is_left_out(tmp_path: Path) -> None:
 def test_strict_reading_stops_at_the_first_bad_row(tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"q\.csv:3: answer"):
         load_text(tmp_path, f"{HEADER}\n{GOOD}\nh,?,z,x,y,,a.mp4,,\n", strict=True)
+
+
+def test_a_column_names_the_film(tmp_path: Path) -> None:
+    found = load_text(tmp_path, f"{HEADER},source_id\n{GOOD},film\n{GOOD.replace('g,', 'h,', 1)},\n")
+    assert [item.source_id for item in found.items] == ["film", "a.mp4"]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidence.ask.judging.panel import combine
+from vidence.ask.judging.verdicts import has_judge_error, is_undecided
 from vidence.records import Answered, Failed, Score, Verdict
 
 
@@ -73,10 +74,12 @@ def test_an_undecided_panel_gives_no_points_and_says_why():
     tie = combine([score(1.0, points=4.0), score(0.0, points=0.0)])
     assert tie.points is None
     assert tie.outcome == Failed(
-        stage="scoring", error="JudgeError", message="the judges are tied: 1 for 1, 1 for 0"
+        stage="scoring", error="Undecided", message="the judges are tied: 1 for 1, 1 for 0"
     )
     few = combine([score(1.0), score(None), score(None)])
     assert few.outcome.message == "1 of 3 judges gave a verdict"
+    assert (is_undecided(tie), has_judge_error(tie)) == (True, False)
+    assert (is_undecided(few), has_judge_error(few)) == (False, True)
 
 
 def test_what_the_rules_decided_stays():

@@ -6,6 +6,7 @@ import anyio
 import pytest
 
 from servers.model_asks import maker
+from vidence.ask.models.baseline import RULES
 from vidence.contracts import Request
 from vidence.errors import UnknownNameError, UsageError
 from vidence.records import Prompt, Reply, Sampling
@@ -35,13 +36,25 @@ def test_rules():
     assert say("constant", FOUR).text == "A"
     assert say("longest", FOUR).text == "C"
     assert say("median", ("9", "1", "4")).text == "C"
+    ranges = ("3 to 5", "0 to 2", "10 to 30", "6 to 9")
+    for name, letter in zip(
+        ("smallest", "second-smallest", "second-largest", "largest"), "BADC", strict=True
+    ):
+        assert say(name, ranges).text == letter
 
 
 def test_a_rule_that_does_not_apply_says_nothing_and_why():
     reply = say("median", ("red", "blue"))
     assert (reply.text, reply.finish) == ("", "stop")
-    assert reply.reasoning == "baseline:median does not apply: not every choice holds exactly one number"
-    for name in ("random", "constant", "longest", "median"):
+    silent = "not every choice holds one number or range, or several have the same"
+    assert reply.reasoning == f"baseline:median does not apply: {silent}"
+    assert say("smallest", ("1", "1", "2")).text == ""
+    tied = say("longest", ("red", "one", "a"))
+    assert (tied.text, tied.reasoning) == (
+        "",
+        "baseline:longest does not apply: several choices are the longest",
+    )
+    for name in RULES:
         reply = say(name, ())
         assert reply.text == ""
         assert "no choices" in reply.reasoning

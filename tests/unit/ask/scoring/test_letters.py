@@ -3,9 +3,9 @@
 import pytest
 
 from vidence.ask.scoring import needs_judge, robust
-from vidence.ask.scoring.letters import equal_choices, plain, words
+from vidence.ask.scoring.letters import equal_choices, plain, read_segment, words
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, Item, Refused, Reply, Score, Unreadable
+from vidence.records import Answered, Failed, Item, Media, Refused, Reply, Score, Unreadable
 
 
 @pytest.mark.parametrize(
@@ -136,3 +136,23 @@ def test_where_there_is_no_open_answer_there_is_nothing_to_judge() -> None:
     scorer = needs_judge.create()
     assert scorer.mark(OPEN, Unreadable(reason="x")).value == 0.0
     assert scorer.mark(OPEN, Refused(reason="x")).value == 0.0
+
+
+def lettered(text: str) -> str:
+    """The letter that a segment gives for a question of colours, or why it gives none."""
+    choices = ("red", "blue", "green", "white")
+    item = Item(item_id="q", media=(Media(path="x.mp4"),), question="?", choices=choices, answer="A")
+    found = read_segment(item, text, is_marked=True)
+    return "" if found is None else found.doubt or found.letter
+
+
+def test_only_a_line_with_another_letter_of_the_question_makes_a_list() -> None:
+    assert lettered("A. red\nB. blue") == "several lines start with a letter"
+    assert lettered("A. red\nA. red") == "A"
+    assert lettered("A. red\nE. none of these") == "A"  # the question ends at D
+
+
+def test_a_letter_without_a_mark_behind_it_is_read_before_signs_of_choosing_alone() -> None:
+    assert lettered("A/B") == "the letter A stands with the letter B"
+    assert lettered("A(red)") == "A"
+    assert lettered("A man walks") == ""

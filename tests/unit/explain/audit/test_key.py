@@ -5,6 +5,7 @@ import pytest
 
 from vidence.explain.audit.key import FEW, choice_items, read_key
 from vidence.records import Item, Media
+from vidence.statistics.intervals import mean_interval
 
 
 def item(number, choices, answer, *, question="Which is it?", video=None):
@@ -40,12 +41,10 @@ def test_open_questions_have_no_key():
     ("name", "n", "accuracy"),
     [
         ("constant", 3, 2 / 3),  # always B
-        (
-            "longest",
-            3,
-            1 / 3,
-        ),  # "11" (first of two would be "11" alone: 2 characters), the bear, "twenty two"
-        ("shortest", 3, 1 / 3),  # "7" is wrong, "cats" is wrong, "one" is the first of the two shortest
+        ("longest", 3, 1 / 3),  # "11", the bear, "twenty two"
+        ("smallest", 1, 0.0),  # 7 of 7, 9, 11
+        ("second-largest", 1, 1.0),
+        ("shortest", 1, 0.0),  # "cats" is wrong; "7" and "9" are as short, and so are "one" and "six"
         ("median-bare", 1, 1.0),  # 9 of 7, 9, 11
         ("question-words", 1, 1.0),  # only the second question has words of a choice
     ],
@@ -87,6 +86,36 @@ def test_few_questions_beat_nothing_and_enough_do():
     assert not always(FEW - 1).beats_guessing
     assert always(FEW).beats_guessing
     assert always(FEW).margin.value == pytest.approx(0.5)
+
+
+def test_equal_choices_say_nothing_about_lengths_or_numbers():
+    # A is right in half of them, and every choice is as long and holds the same number.
+    some = [
+        item(i, tuple(f"{name} 5" for name in "abcde"), "A" if i % 2 else "BCDE"[i % 8 // 2])
+        for i in range(40)
+    ]
+    found = key_of(*some)
+    for name in ("longest", "shortest", "median", "smallest", "second-smallest", "largest"):
+        assert (found.rule(name).n, found.rule(name).beats_guessing) == (0, False)
+
+
+def test_the_size_of_a_range_that_gives_answers_away_is_found():
+    # Of 16 the smallest range is right in 10, the second in 5: what tasks once made.
+    ranges = ("2 to 5", "6 to 12", "14 to 30", "31 to 60", "61 to 99")
+    right = "A" * 10 + "B" * 5 + "C"
+    found = key_of(*(item(i, ranges, letter) for i, letter in enumerate(right)))
+    assert (share(found, "smallest"), share(found, "second-smallest")) == ((16, 10 / 16), (16, 5 / 16))
+    assert found.rule("smallest").beats_guessing
+    assert not found.rule("second-smallest").beats_guessing  # a larger share than 20 %, and no evidence
+    assert found.rule("second-smallest").margin.low < 0 < found.rule("second-smallest").margin.value
+
+
+def test_a_rule_beats_guessing_by_the_interval_of_a_score_less_chance():
+    some = [item(i, ("a", "b", "c", "dd"), "D" if i < 14 else "A", video=str(i // 3)) for i in range(30)]
+    rule = key_of(*some).rule("longest")
+    hits, videos = [float(i < 14) for i in range(30)], [str(i // 3) for i in range(30)]
+    alone = mean_interval(hits, clusters=[f"{v}.mp4" for v in videos])
+    assert (rule.margin.low, rule.margin.high) == pytest.approx((alone.low - 0.25, alone.high - 0.25))
 
 
 def test_the_length_rank_is_a_half_where_length_says_nothing():

@@ -342,3 +342,10 @@ def test_herbench_with_other_models_needs_its_own_threshold() -> None:
     one = diagnostic(protocol="herbench", models="a:1|b:2|c:3", at_least="2")
     members = {"a:1": names(right(asked)), "b:2": names(right(asked)), "c:3": names(wrong(asked))}
     assert drive(one.examine(subject(asked)), by_member(members)).made.is_flagged
+
+
+def test_two_runs_are_said_to_be_two() -> None:
+    asked = item()
+    made = drive(diagnostic(runs="2", at_least="2").examine(subject(asked)), names(right(asked))).made
+    found = said([Examined(item=asked, finding=made)], runs="2", at_least="2")
+    assert sheet(found, "questions").value("q0001", "who") == "the model under test (2 of 2)"

@@ -12,7 +12,7 @@ from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.conditions import ReplyScore
-from vidence.explain.diagnostics.modality import CONDITIONS, ModalityFinding
+from vidence.explain.diagnostics.modality import CONDITIONS, FLAGS, ModalityFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply, Usage
 from vidence.tables.charts import Statement
 from vidence.tables.table import Table
@@ -378,3 +378,10 @@ def test_a_full_video_that_is_never_right_has_no_ratio() -> None:
 def test_options_that_cannot_be_are_refused(options: dict[str, str], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         diagnostic(**options)
+
+
+def test_what_a_guesser_gets_of_each_flag():
+    # Of four choices a guess is right in 1/4; one condition right and two wrong are 1/4 * 3/4 * 3/4.
+    chances = {flag.key: flag.chance(0.25) for flag in FLAGS}
+    assert chances["without-video"] == chances["one-frame"] == 0.25
+    assert chances["needs-frames"] == pytest.approx(9 / 64)

@@ -192,3 +192,12 @@ def test_each_tag_with_several_values_has_a_table():
     assert (sheet.name, sheet.title, sheet.label) == ("demo:half", "Scores, by half", "half")
     assert sheet.note == "No adjustment for the number of lines."
     assert [(e.key, e.values[0]) for e in sheet.rows] == [("first", 2), ("second", 2)]
+
+
+def test_a_share_over_questions_has_the_bounds_of_a_share():
+    failed = Failed(stage="model", error="E", message="-")
+    some = [Examined(item=one, finding=failed) for one in items(6)]
+    found = figures().over(some, lambda one: True)
+    assert found is not None
+    assert (found.value, found.high) == (1.0, 1.0)
+    assert found.low < 1

@@ -47,6 +47,25 @@ def test_a_value_that_was_cut_off_is_said_to_be_so():
     ]
 
 
+def test_a_row_has_one_rule_of_rounding():
+    # 2 of 3 are 66.666..., 1 of 6 is 16.666..., 1 of 2 is 50: either rule.
+    assert flags("m,a,b,c\nn,3,6,2\nX,66.7,16.7,50.0\n") == []
+    assert [one[2] for one in flags("m,a,b,c\nn,3,6,2\nX,66.6,16.6,50.0\n")] == ["last digit"] * 2
+    assert flags("m,a,b,c\nn,3,6,2\nX,66.6,16.7,50.0\n") == [
+        ("X", "a", "rounding", "2 of 3 are 66.7: cut off, not rounded as b is")
+    ]
+    [(_, _, flag)] = problems(audit("m,a,b\nn,3,6\nX,66.6,16.7\n"))
+    assert flag.kind == "rounding"
+
+
+def test_a_sum_is_one_by_the_rule_of_its_row():
+    # Rounded, 50 and 50 of 400 are 198 to 202 of each; cut off, up to 203: 406 of 800 are 50.75.
+    text = "m,a,b,all\nn,400,400,800\nX,50,50,{}\n"
+    assert flags(text.format("50.5"), SUM) == []
+    assert [one[2] for one in flags(text.format("50.7"), SUM)] == []  # 406 of 800 is 50.75, cut off
+    assert [one[2] for one in flags(text.format("50.8"), SUM)] == ["sum"]  # rounded; the parts end at 404
+
+
 def test_a_rule_on_some_rows_says_nothing_of_the_others():
     text = "m,a,b,all\nn,4,4,8\nX,25.0,25.0,50.0\nY,25.0,25.0,50.0\n"
     assert [row for row, _, kind, _ in flags(text, SUM) if kind == "sum"] == ["X", "Y"]

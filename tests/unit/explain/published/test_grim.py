@@ -12,7 +12,7 @@ from vidence.explain.published.grim import (
     implied,
     nearby_sizes,
     printed,
-    shared_roundings,
+    shared_rules,
 )
 
 # Rows of made-up tables: 3 / 7, 5 / 11, 4 / 13 and together 12 / 31.
@@ -77,11 +77,37 @@ def test_nothing_and_all_are_counts(text: str, count: tuple[int, ...]) -> None:
     assert implied(text, 7).all == count
 
 
-def test_the_roundings_that_a_table_shares() -> None:
-    up = [implied("13", 8), implied("38", 8)]
-    assert shared_roundings(up) == ("half-up",)
-    assert shared_roundings([*up, implied("12", 8)]) == ()
-    assert shared_roundings([implied("50", 8)]) == ROUNDINGS
+def test_the_rule_that_a_row_shares() -> None:
+    # 1 of 8 is 12.5, 3 of 8 37.5, 1 of 3 33.33..., 2 of 3 66.66...: 67 is rounded and 66 cut off.
+    ties = [implied("13", 8), implied("37", 8)]
+    assert shared_rules(ties) == ("nearest",)
+    assert shared_rules([implied("50", 8), implied("33", 3)]) == ("nearest", "truncated")
+    assert shared_rules([implied("12", 8), implied("66", 3)]) == ("truncated",)
+    assert shared_rules([implied("13", 8), implied("66", 3)]) == ()
+    assert shared_rules([implied("51", 8), implied("33", 3)]) == ()
+
+
+def test_parts_and_whole_add_up_by_one_rule() -> None:
+    # 2 of 3 cut off and 2 of 3 rounded; 4 of 6 is 66.67, cut off 66.66.
+    cut, rounded = implied("66.66", 3), implied("66.67", 3)
+    assert check_sum([rounded, rounded], implied("66.67", 6)).is_possible
+    assert check_sum([cut, cut], implied("66.66", 6)).is_possible
+    assert not check_sum([cut, rounded], implied("66.67", 6)).is_possible
+    assert not check_sum([cut, cut], implied("66.67", 6)).is_possible
+    # 49 % of 400 rounded are 194 to 198, cut off 196 to 199; of the 800 behind 49.75 there are 398.
+    assert check_sum([implied("49.00", 400), implied("50.50", 400)], implied("49.75", 800)).is_possible
+    assert [implied("49", 400).by(rule)[-1] for rule in ("nearest", "truncated")] == [198, 199]
+    # 199 and 199 by cutting off make 398; 202 and 198 and 198 and 200 in any other way are no 49.75 cut off.
+    assert check_sum([implied("49", 400), implied("49", 400)], implied("49", 800)).part_sums == (388, 398)
+
+
+def test_a_row_is_possible_by_one_rule_alone() -> None:
+    sizes = {"a": 3, "b": 7}
+    assert audit_row({"a": "66.67", "b": "28.57"}, sizes).is_possible  # 2 of 7: 28.571...
+    assert audit_row({"a": "66.66", "b": "28.57"}, sizes).is_possible
+    assert audit_row({"a": "66.66", "b": "42.85"}, sizes).is_possible  # 3 of 7: 42.857...
+    assert not audit_row({"a": "66.67", "b": "42.85"}, sizes).is_possible
+    assert not audit_row({"a": "66.66", "b": "42.86"}, sizes).is_possible
 
 
 def test_parts_add_up_or_not() -> None:

@@ -1,8 +1,10 @@
 """What an ablation varies, renders and measures."""
 
+import copy
 import csv
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -120,6 +122,16 @@ def test_a_folder_of_clips_is_one_that_the_benchmark_reads(stimuli: StimulusSet,
     assert (tmp_path / "clips" / "walk-01.mp4").stat().st_mtime_ns == before
     with pytest.raises(UsageError, match="made from other settings"):
         write_condition(stimuli, of("is_inverted")[1], tmp_path, on_clip=lambda _: None)
+
+
+def test_clips_of_one_subject_are_one_source(stimuli: StimulusSet, tmp_path: Path):
+    of_one = copy.copy(stimuli)
+    of_one.clips = tuple(msgspec.structs.replace(clip, subjects=("7",)) for clip in stimuli.clips)
+    write_condition(of_one, BASE, tmp_path / "one", on_clip=lambda _: None)
+    assert {item.source_id for item in actpld().load(tmp_path / "one", split="label").items} == {"subject 7"}
+    write_condition(stimuli, BASE, tmp_path / "own", on_clip=lambda _: None)
+    own = actpld().load(tmp_path / "own", split="label").items  # a walker has no source
+    assert [item.source_id for item in own] == [item.video_id for item in own]
 
 
 def test_fewer_dots_are_a_part_of_more_and_as_large(stimuli: StimulusSet):

@@ -128,7 +128,7 @@ def test_the_section_of_lights_compares_models_and_versions(without):
     from vidence.make.planted.planted_lights import lights_section
 
     def run(n_right: int) -> SimpleNamespace:
-        item = [SimpleNamespace(video_id=f"v{i}") for i in range(8)]
+        item = [SimpleNamespace(source_id=f"v{i}") for i in range(8)]
         return SimpleNamespace(
             rows=[SimpleNamespace(correct=float(i < n_right), item=item[i]) for i in range(8)]
         )

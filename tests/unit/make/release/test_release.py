@@ -16,7 +16,7 @@ from vidence.make.pipeline.ledger import Account
 from vidence.make.release.words import Facts
 from vidence.make.release.writing import (
     release_files,
-    split_by_video,
+    split_by_source,
     without_licence,
     write_release,
 )
@@ -128,18 +128,42 @@ def test_sources_without_a_licence_are_left_out_unless_allowed_by_name():
 
 def test_no_video_is_in_two_splits_and_the_shares_are_met():
     asked = some(20, 3)  # 120 questions, 6 a video
-    splits = split_by_video(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
+    splits = split_by_source(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
     assert set(splits) == {f"v{i}" for i in range(20)}
     assert Counter(splits.values()) == {"train": 14, "val": 2, "test": 4}
-    assert splits == split_by_video(asked[::-1], {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
-    assert splits != split_by_video(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=4)
+    assert splits == split_by_source(asked[::-1], {"train": 0.7, "val": 0.1, "test": 0.2}, seed=3)
+    assert splits != split_by_source(asked, {"train": 0.7, "val": 0.1, "test": 0.2}, seed=4)
 
 
 def test_the_same_file_under_two_names_is_one_video():
     asked = some(8, 1, **{f"v{i}": video(f"v{i}", sha256="ab" * 32) for i in (0, 3, 5)})
     for seed in range(8):
-        splits = split_by_video(asked, {"train": 0.5, "test": 0.5}, seed=seed)
+        splits = split_by_source(asked, {"train": 0.5, "test": 0.5}, seed=seed)
         assert splits["v0"] == splits["v3"] == splits["v5"]
+
+
+def test_clips_of_one_film_stay_together_also_by_way_of_a_copy():
+    changes = {"v0": {"source_id": "film"}, "v3": {"source_id": "film", "sha256": "ab" * 32}}
+    changes["v5"] = {"sha256": "ab" * 32}
+    asked = some(8, 1, **{name: video(name, **changed) for name, changed in changes.items()})
+    seen = set()
+    for seed in range(8):
+        splits = split_by_source(asked, {"train": 0.5, "test": 0.5}, seed=seed)
+        assert splits["v0"] == splits["v3"] == splits["v5"]
+        assert splits == split_by_source(asked[::-1], {"train": 0.5, "test": 0.5}, seed=seed)
+        seen.add(splits["v0"])
+    assert seen == {"train", "test"}
+
+
+def test_a_film_is_said_in_the_items_the_task_files_and_the_list_of_videos():
+    asked = some(2, 1, v0=video("v0", source_id="film"))
+    made = release_files(asked, ReleaseRules(version="1"), facts=FACTS, seed=0, extra={})
+    items = [json.loads(line) for line in made[Path("items.jsonl")].splitlines()]
+    assert {item.get("source_id") for item in items} == {"film", None}
+    rows = [row for path, file in made.items() if path.parent.name == "tasks" for row in json.loads(file)]
+    assert {row["metadata"].get("source_id") for row in rows} == {"film", None}
+    listed = json.loads(made[Path("about/release.json")])["videos"]
+    assert {one["video_id"]: one.get("source_id") for one in listed} == {"v0": "film", "v1": None}
 
 
 def test_splits_are_said_everywhere_alike():

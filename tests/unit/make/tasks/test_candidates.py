@@ -1,15 +1,15 @@
 """The parts that tasks are made with: ledger, moments, ranges, wording, likeness."""
 
 from collections import Counter
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pytest
 
-from vidence.errors import DataError
+from vidence.errors import DataError, UsageError
 from vidence.make.pipeline.material import Draft, Dropped
 from vidence.make.tasks.candidates import BalancedDraw, Candidate, DraftLog, NoCandidate, n_apart
-from vidence.make.tasks.counts import ranges_around
+from vidence.make.tasks.counts import has_room, ranges_around
 from vidence.make.tasks.timeline import Timeline
 from vidence.make.tasks.wording import (
     closest,
@@ -131,25 +131,42 @@ class TestTimeline:
 class TestRanges:
     def test_disjoint_growing_and_the_truth_in_one(self) -> None:
         rng = np.random.default_rng(0)
-        for low in [*range(3, 40), 60, 150, 400]:
-            for more in (0, 1, low // 5):
-                right, wrong = ranges_around(low, low + more, rng=rng)
+        cases = product([*range(5, 40), 60, 150, 400], (0, 1, 5), range(5))
+        for low, part, rank in cases:
+            more = low // part if part > 1 else part
+            if has_room(low, low + more):
+                right, wrong = ranges_around(low, low + more, rank=rank, rng=rng)
                 every = sorted((right, *wrong), key=lambda r: r.low)
                 assert len(every) == 5
                 assert all(a.high < b.low for a, b in pairwise(every))
-                assert all(a.width < b.width for a, b in pairwise(every))
+                assert all(a.width < b.width or a.width == 1 for a, b in pairwise(every))
+                assert every.index(right) == rank
                 assert right.low < low
                 assert low + more < right.high
                 assert every[0].low >= 0
 
-    def test_the_place_of_the_right_one_is_spread(self) -> None:
-        rng = np.random.default_rng(0)
-        ranks: Counter[int] = Counter()
-        for _ in range(500):
-            right, wrong = ranges_around(90, 92, rng=rng)
-            ranks[sum(one.high < right.low for one in wrong)] += 1
-        assert len(ranks) >= 4
-        assert max(ranks.values()) < 250
+    def test_only_a_count_with_four_smaller_ranges_below_it_has_room(self) -> None:
+        # 4 to 6 and the numbers 0, 1, 2, 3; 4 with 3 to 5 leaves three.
+        assert has_room(5, 5)
+        assert not has_room(4, 4)
+        assert has_room(5, 14)
+        assert not has_room(5, 15)  # two numbers of room on each side
+        right, wrong = ranges_around(5, 5, rank=4, rng=np.random.default_rng(0))
+        assert right.low == 4
+        assert [one.text for one in wrong] == ["0", "1", "2", "3"]
+
+    def test_the_ends_of_the_right_one_do_not_tell_its_place(self) -> None:
+        for low in (5, 9, 40):
+            ends = [
+                {ranges_around(low, low, rank=rank, rng=np.random.default_rng(seed))[0] for seed in range(60)}
+                for rank in range(5)
+            ]
+            assert all(one == ends[0] for one in ends)
+
+    @pytest.mark.parametrize(("low", "rank"), [(4, 0), (9, 5), (9, -1)])
+    def test_no_place_and_no_room_are_refused(self, low: int, rank: int) -> None:
+        with pytest.raises(UsageError, match="smaller ranges; expected 0 to 4"):
+            ranges_around(low, low, rank=rank, rng=np.random.default_rng(0))
 
 
 class TestWording:

@@ -211,7 +211,13 @@ class TestRlpc:
         (draft,) = drafts(found, "crossed")
         low, high = (int(word) for word in right(draft).split(" to "))
         assert low <= 6 <= high
-        assert draft.facts == {"counted": "6", "unclear": "0", "tracks": "w0, w1, w2, w3, w4, w5"}
+        rank = str(sum(int(one.split(" to ")[-1]) < low for one in draft.choices))
+        assert draft.facts == {
+            "counted": "6",
+            "unclear": "0",
+            "smaller ranges": rank,
+            "tracks": "w0, w1, w2, w3, w4, w5",
+        }
         assert [e.frames for e in draft.evidence] == [(70 + 40 * i,) for i in range(6)]
         assert "too-few-counted" in reasons(found)
 

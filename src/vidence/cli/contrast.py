@@ -1,0 +1,95 @@
+"""``vidence contrast``."""
+
+from pathlib import Path
+from typing import Literal
+
+import click
+import numpy as np
+from rich.console import Console
+
+from vidence.engine.environment import cache_root
+from vidence.errors import UsageError
+
+
+@click.command()
+@click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--tag", required=True, help="The tag whose values are set against each other.")
+@click.option("--of", "of", multiple=True, help="The value of the tag whose score is taken. [repeatable]")
+@click.option("--to", "to", help="The value whose score is subtracted from it.")
+@click.option("--trend", is_flag=True, help="The growth from one value of the tag to the next.")
+@click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals; 1 less the level of the tests.",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per contrast.")
+@click.option(
+    "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
+)
+@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
+@click.option(
+    "--interval",
+    type=click.Choice(["pm", "brackets", "none"]),
+    default="pm",
+    show_default=True,
+    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
+)
+@click.option(
+    "--items", type=click.IntRange(min=0), default=300, show_default=True, help="Most items on the page."
+)
+def contrast(
+    *,
+    folders: tuple[Path, ...],
+    tag: str,
+    of: tuple[str, ...],
+    to: str | None,
+    trend: bool,
+    parser: str | None,
+    level: float,
+    html: Path | None,
+    csv_path: Path | None,
+    json_path: Path | None,
+    latex: Path | None,
+    interval: Literal["pm", "brackets", "none"],
+    items: int,
+) -> None:
+    """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
+    from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
+    from vidence.report.export import write_file
+    from vidence.report.page import write_page
+    from vidence.report.results import SEED, load_run
+    from vidence.report.terminal import draw_section
+    from vidence.tables.latex import latex as latex_of
+
+    if bool(of) != bool(to):
+        raise UsageError("--of and --to belong together: --of 3 --to 1 gives the score of 3 less that of 1")
+    runs = [load_run(folder, parser=parser) for folder in dict.fromkeys(folders)]
+    pairs = [(value, to) for value in dict.fromkeys(of) if to]
+    found = contrast_runs(runs, tag=tag, pairs=pairs, has_trend=trend, level=level)
+    shown = section(found)
+    if csv_path is not None:
+        write_contrast_csv(found, csv_path)
+        click.echo(f"wrote {csv_path}", err=True)
+    if json_path is not None:
+        write_contrast_json(found, json_path)
+        click.echo(f"wrote {json_path}", err=True)
+    if latex is not None:
+        write_file(latex, latex_of(shown.tables, intervals=interval))
+        click.echo(f"wrote {latex}", err=True)
+    if html is not None:
+        write_page(
+            runs,
+            html,
+            cache_root=cache_root(),
+            media_root=None,
+            n_items=items,
+            extra_sections=[shown],
+            level=level,
+            rng=np.random.default_rng(SEED),
+        )
+        click.echo(f"wrote {html}", err=True)
+    draw_section(shown, Console())  # last: whoever reads may close the pipe

@@ -1,0 +1,110 @@
+"""``vidence correlate``."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+import click
+import numpy as np
+from rich.console import Console
+
+from vidence.errors import UsageError
+
+if TYPE_CHECKING:
+    from vidence.explain.published.printed import PublishedTable
+
+
+@click.command()
+@click.argument("folders", nargs=-1, type=click.Path(path_type=Path))
+@click.option("--x", required=True, help="Questions of the runs: all, or TAG=VALUE. Without runs a column.")
+@click.option("--y", required=True, help="The same; with runs and --with a column of the table.")
+@click.option("--by", help="A point for each run and value of this tag, not for each run alone.")
+@click.option("--with", "with_table", metavar="TABLE", help="A CSV, or the name of a published table.")
+@click.option("--cluster", metavar="COLUMN", help="Without runs: the column of what rows have in common.")
+@click.option("--within", metavar="COLUMN", help="Without runs: the column of what kind of row it is.")
+@click.option("--as", "names", multiple=True, help="What each run is called in the table, in order.")
+@click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
+@click.option(
+    "--level",
+    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
+    default=0.95,
+    show_default=True,
+    help="Level of the intervals.",
+)
+@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
+@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per point.")
+@click.option(
+    "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
+)
+@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
+@click.option(
+    "--interval",
+    type=click.Choice(["pm", "brackets", "none"]),
+    default="brackets",
+    show_default=True,
+    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
+)
+def correlate(
+    *,
+    folders: tuple[Path, ...],
+    x: str,
+    y: str,
+    by: str | None,
+    with_table: str | None,
+    cluster: str | None,
+    within: str | None,
+    names: tuple[str, ...],
+    parser: str | None,
+    level: float,
+    html: Path | None,
+    csv_path: Path | None,
+    json_path: Path | None,
+    latex: Path | None,
+    interval: Literal["pm", "brackets", "none"],
+) -> None:
+    """Whether two scores go together over run FOLDERS, or over the rows of a table."""
+    from vidence.report import correlated
+    from vidence.report.export import write_file
+    from vidence.report.results import SEED, load_run
+    from vidence.report.side_by_side import run_names
+    from vidence.report.terminal import draw_section
+    from vidence.tables.latex import latex as latex_of
+
+    table = _table(with_table) if with_table is not None else None
+    if folders:
+        if cluster or within:
+            raise UsageError(
+                "--cluster and --within are for tables; with runs these are the clusters, see --by"
+            )
+        runs = [load_run(folder, parser=parser) for folder in folders]
+        points = correlated.points_of_runs(runs, names or run_names(runs), x=x, y=y, by=by, table=table)
+    elif table is not None:
+        if by or names or parser:
+            raise UsageError("--by, --as and --parser are for runs; name run folders, or say --within COLUMN")
+        points = correlated.points_of_table(table, x=x, y=y, cluster=cluster, within=within)
+    else:
+        raise UsageError("nothing to correlate; name run folders, or --with a table")
+    found = correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
+    if csv_path is not None:
+        correlated.write_points_csv(found, csv_path)
+        click.echo(f"wrote {csv_path}", err=True)
+    if json_path is not None:
+        correlated.write_correlation_json(found, json_path)
+        click.echo(f"wrote {json_path}", err=True)
+    if latex is not None:
+        write_file(latex, latex_of(correlated.tables(found), intervals=interval))
+        click.echo(f"wrote {latex}", err=True)
+    if html is not None:
+        named = {"runs": ", ".join(map(str, folders)), "with": with_table, "x": x, "y": y, "by": by}
+        settings = {key: value for key, value in named.items() if value}
+        correlated.write_correlation_page(found, html, settings={**settings, "level": level})
+        click.echo(f"wrote {html}", err=True)
+    draw_section(correlated.section(found), Console())  # last: whoever reads may close the pipe
+
+
+def _table(name: str) -> "PublishedTable":
+    """A table from a CSV, or a published one by its name."""
+    from vidence.explain.published import published
+    from vidence.explain.published.printed import read_file
+
+    is_file = name.lower().endswith((".csv", ".tsv")) or Path(name).exists()
+    return read_file(Path(name)) if is_file else published.load(name)

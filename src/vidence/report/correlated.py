@@ -1,0 +1,463 @@
+"""Whether two scores go together over points: models, models by task, or rows of a printed table."""
+
+import math
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TypeAlias
+
+import msgspec
+import numpy as np
+
+from vidence.errors import UsageError
+from vidence.explain.published.printed import PublishedRow, PublishedTable, number
+from vidence.records import Estimate, Record
+from vidence.report.export import write_file
+from vidence.report.results import Run
+from vidence.report.scores import Scored, natural_order
+from vidence.report.sections import Section
+from vidence.statistics.correlation import (
+    Correlation,
+    CorrelationKind,
+    cluster_permutation,
+    pearson,
+    spearman,
+)
+from vidence.statistics.resampling import Resampling
+from vidence.tables.export import csv_text, table_as_json
+from vidence.tables.rendering import render
+from vidence.tables.table import Column, Row, Table, has_interval, number_text, p_words, several
+
+JSON_FORMAT = "vidence-correlation/1"
+ALL = "all"  # questions, in place of TAG=VALUE
+# With fewer clusters their draws say nothing.
+LEAST_CLUSTERS = 4
+Where: TypeAlias = dict[str, str]
+
+
+class Point(Record):
+    """One point: `cluster` is what it shares with others, such as its model, `stratum` what kind it is."""
+
+    cluster: str
+    stratum: str
+    x: float
+    y: float
+
+
+class Points(Record):
+    """Points with what stands on their axes, and whether that is a share; `notes` say what was left out."""
+
+    x: str
+    y: str
+    points: tuple[Point, ...]
+    are_shares: tuple[bool, bool] = (False, False)
+    notes: tuple[str, ...] = ()
+
+
+class Part(Record):
+    """Spearman's rho and Pearson's r over a part of the points, without an interval."""
+
+    name: str
+    n: int
+    spearman: float
+    pearson: float
+
+
+class Coefficient(Record):
+    """One coefficient.
+
+    `p_clusters` is the p-value of permuting whole clusters, or points where each is its own cluster; None
+    where clusters do not have the same strata once each.
+    """
+
+    kind: CorrelationKind
+    found: Correlation
+    p_clusters: float | None
+
+
+class Correlated(Record):
+    """Both coefficients over all points, and over parts of them: each stratum, and the means of clusters."""
+
+    points: Points
+    n_clusters: int
+    coefficients: tuple[Coefficient, Coefficient]
+    parts: tuple[Part, ...]
+
+
+# --------------------------------------------------------------------------- points
+
+
+def points_of_table(
+    table: PublishedTable, *, x: str, y: str, cluster: str | None = None, within: str | None = None
+) -> Points:
+    """A point for each row of a table that is no summary of others and has both numbers.
+
+    Args:
+        table: the table.
+        x: the column of one score.
+        y: that of the other.
+        cluster: the column that says which rows belong together; without it each row stands alone.
+        within: the column of the stratum.
+
+    Raises:
+        UsageError: the table has no such column.
+    """
+    _check_columns(table, [name for name in (x, y, cluster, within) if name])
+    points, n_left = [], 0
+    for row in table.rows:
+        texts = [number(table.text(row, name)) for name in (x, y)]
+        if row.kind == "summary" or None in texts:
+            n_left += 1
+            continue
+        first, second = (float(text) for text in texts if text is not None)
+        points.append(
+            Point(
+                cluster=table.text(row, cluster) if cluster else row.name,
+                stratum=table.text(row, within) if within else "",
+                x=first,
+                y=second,
+            )
+        )
+    notes = (f"Rows without both numbers, or made of others, are left out: {n_left}.",) if n_left else ()
+    return Points(x=x, y=y, points=tuple(points), notes=notes)
+
+
+def points_of_runs(
+    runs: Sequence[Run],
+    names: Sequence[str],
+    *,
+    x: str,
+    y: str,
+    by: str | None = None,
+    table: PublishedTable | None = None,
+) -> Points:
+    """A point for each run, or for each run and value of a tag; runs are the clusters, values the strata.
+
+    Args:
+        runs: the runs.
+        names: what each is called, in the table too.
+        x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE`` with commas between several.
+        y: the same for the other score; with a table, its column.
+        by: the tag.
+        table: a table with a row for each run; with `by`, for each run and value.
+
+    Raises:
+        UsageError: names that are not one for each run or not different, no such questions in a run, or no
+            such column or row in the table.
+    """
+    if len(names) != len(runs) or len(set(names)) < len(names):
+        raise UsageError(f"{len(set(names))} names for {len(runs)} runs; expected a different one for each")
+    first, second = _where(x, "--x"), None if table is not None else _where(y, "--y")
+    points: list[Point] = []
+    for name, run in zip(names, runs, strict=True):
+        scored = Scored.of(run.rows)
+        found = {item.tags[by] for item in scored.items if by in item.tags} if by else {""}
+        if not found:
+            raise UsageError(f"no scored question of {name} has the tag {by!r}")
+        for value in sorted(found, key=natural_order):
+            part = {by: value} if by else {}
+            if table is not None:
+                other = _in_table(table, name, y=y, by=by, value=value)
+            else:
+                other = _accuracy(name, scored, {**(second or {}), **part})
+            ours = _accuracy(name, scored, {**first, **part})
+            points.append(Point(cluster=name, stratum=value, x=ours, y=other))
+    axis = f"{y} of {table.name}" if table is not None else f"accuracy, {y}"
+    return Points(x=f"accuracy, {x}", y=axis, points=tuple(points), are_shares=(True, table is None))
+
+
+def _where(text: str, flag: str) -> Where:
+    if text == ALL:
+        return {}
+    parts = [part.partition("=") for part in text.split(",")]
+    if not all(tag.strip() and sign and value.strip() for tag, sign, value in parts):
+        raise UsageError(f"{flag} {text!r}; expected {ALL!r}, or TAG=VALUE such as task=3afc")
+    return {tag.strip(): value.strip() for tag, _, value in parts}
+
+
+def _accuracy(name: str, scored: Scored, where: Where) -> float:
+    kept = [
+        i
+        for i, item in enumerate(scored.items)
+        if all(item.tags.get(tag) == value for tag, value in where.items())
+    ]
+    if not kept:
+        listed = ", ".join(f"{tag}={value}" for tag, value in where.items()) or ALL
+        raise UsageError(f"no scored question of {name} is {listed}")
+    return float(scored.values[kept].mean())
+
+
+def _in_table(table: PublishedTable, name: str, *, y: str, by: str | None, value: str) -> float:
+    """The number of a run in a table; the first column names the runs."""
+    _check_columns(table, [y, *([by] if by else [])])
+    label = table.columns[0].name
+
+    def fits(row: PublishedRow) -> bool:
+        return table.text(row, label) == name and (not by or table.text(row, by) == value)
+
+    rows = [row for row in table.rows if fits(row)]
+    wanted = f"{label} {name!r}" + (f" and {by} {value!r}" if by else "")
+    if len(rows) != 1:
+        raise UsageError(
+            f"{len(rows)} rows of {table.name} have {wanted}; expected one (--as NAME says what a run is "
+            "called there)"
+        )
+    figure = number(table.text(rows[0], y))
+    if figure is None:
+        raise UsageError(f"{table.name} has no number in {y} where {wanted}")
+    return float(figure)
+
+
+def _check_columns(table: PublishedTable, names: Sequence[str]) -> None:
+    known = [column.name for column in table.columns]
+    if missing := [name for name in names if name not in known]:
+        raise UsageError(f"{table.name} has no column {missing[0]!r}; its columns are {', '.join(known)}")
+
+
+# --------------------------------------------------------------------------- coefficients
+
+
+def correlate(points: Points, *, rng: np.random.Generator, level: float = 0.95) -> Correlated:
+    """Spearman's rho and Pearson's r with their intervals and tests.
+
+    Args:
+        points: three points or more.
+        rng: where the draws come from.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: fewer than three points, or an axis on which all are alike.
+    """
+    if len(points.points) < 3:
+        left = f" ({' '.join(points.notes)})" if points.notes else ""
+        raise UsageError(f"{several(len(points.points), 'point')}{left}; a correlation needs three or more")
+    for axis, values in (
+        (points.x, {one.x for one in points.points}),
+        (points.y, {one.y for one in points.points}),
+    ):
+        if len(values) == 1:
+            raise UsageError(
+                f"{axis} is {values.pop():g} at every point; a correlation needs values that differ"
+            )
+    x, y = [one.x for one in points.points], [one.y for one in points.points]
+    clusters = [one.cluster for one in points.points]
+    strata = [one.stratum for one in points.points]
+    settings = Resampling(level=level)
+    n_clusters = len(set(clusters))
+    is_alone = n_clusters == len(clusters)
+    found = (
+        spearman(x, y, clusters=clusters, rng=rng, settings=settings),
+        pearson(x, y, clusters=clusters, rng=rng, settings=settings),
+    )
+    kinds: tuple[CorrelationKind, CorrelationKind] = ("spearman", "pearson")
+    coefficients = []
+    for kind, one in zip(kinds, found, strict=True):
+        p_value = None
+        if _is_balanced(points.points):
+            p_value = cluster_permutation(x, y, clusters=clusters, strata=strata, rng=rng, kind=kind)
+        coefficients.append(Coefficient(kind=kind, found=_drawn(one, n_clusters), p_clusters=p_value))
+    return Correlated(
+        points=points,
+        n_clusters=n_clusters,
+        coefficients=(coefficients[0], coefficients[1]),
+        parts=tuple(_parts(points.points, is_alone=is_alone)),
+    )
+
+
+def _drawn(found: Correlation, n_clusters: int) -> Correlation:
+    """Without the interval of draws where there are too few clusters to draw."""
+    if n_clusters >= LEAST_CLUSTERS:
+        return found
+    reason = f"too few clusters ({n_clusters})"
+    empty = msgspec.structs.replace(
+        found.bootstrap, low=math.nan, high=math.nan, reason=reason, method=f"no interval: {reason}"
+    )
+    return msgspec.structs.replace(found, bootstrap=empty)
+
+
+def _is_balanced(points: Sequence[Point]) -> bool:
+    """Whether every cluster has every stratum exactly once."""
+    seen = {(one.cluster, one.stratum) for one in points}
+    clusters, strata = {one.cluster for one in points}, {one.stratum for one in points}
+    return len(seen) == len(points) == len(clusters) * len(strata) and len(clusters) > 1
+
+
+def _parts(points: Sequence[Point], *, is_alone: bool) -> Iterator[Part]:
+    strata = dict.fromkeys(one.stratum for one in points)
+    if len(strata) > 1:
+        for stratum in strata:
+            yield _part(stratum, [(one.x, one.y) for one in points if one.stratum == stratum])
+    if not is_alone:
+        means = []
+        for cluster in dict.fromkeys(one.cluster for one in points):
+            own = [(one.x, one.y) for one in points if one.cluster == cluster]
+            means.append((float(np.mean([x for x, _ in own])), float(np.mean([y for _, y in own]))))
+        yield _part("means of clusters", means)
+
+
+def _part(name: str, pairs: Sequence[tuple[float, float]]) -> Part:
+    x, y = np.array(pairs, np.float64).T
+    if len(x) < 3 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return Part(name=name, n=len(x), spearman=math.nan, pearson=math.nan)
+    rng, few = np.random.default_rng(0), Resampling(n_boot=1)  # the intervals are not used
+    rho, r = (of(x, y, rng=rng, settings=few).value for of in (spearman, pearson))
+    return Part(name=name, n=len(x), spearman=rho, pearson=r)
+
+
+# --------------------------------------------------------------------------- in words and tables
+
+_NAMES: dict[CorrelationKind, str] = {"spearman": "Spearman's rho", "pearson": "Pearson's r"}
+
+
+def section(found: Correlated) -> Section:
+    """Sentences and tables."""
+    return Section(title="Correlated", paragraphs=sentences(found), tables=tables(found))
+
+
+def sentences(found: Correlated) -> tuple[str, ...]:
+    """What there is to say, Spearman's rho first."""
+    points, n = found.points, len(found.points.points)
+    rho = found.coefficients[0]
+    is_alone = found.n_clusters == n
+    of = "" if is_alone else f" of {several(found.n_clusters, 'cluster')}"
+    test = f"p {p_words(rho.found.p_value)}, both as if points were independent"
+    if is_alone and rho.p_clusters is not None:
+        test = f"p {p_words(rho.p_clusters)} by permuting points"
+    said = [
+        f"{points.x} against {points.y} over {several(n, 'point')}{of}: Spearman's rho is "
+        f"{number_text(rho.found.value)} ({_interval(rho.found.fisher)}, by Fieller's error; {test})."
+    ]
+    if not is_alone:
+        drawn = _interval(rho.found.bootstrap)
+        moved = "" if rho.p_clusters is None else f"; p {p_words(rho.p_clusters)} by permuting whole clusters"
+        said.append(f"Points of one cluster are not independent: {drawn}, by drawing whole clusters{moved}.")
+        if rho.p_clusters is None:
+            said.append("Clusters cannot be permuted, since they do not have the same strata once each.")
+    return (*said, *points.notes)
+
+
+def _interval(estimate: Estimate) -> str:
+    if not has_interval(estimate):
+        return f"no interval: {estimate.reason or 'that takes four points that are not in one line'}"
+    ends = f"{number_text(estimate.low)} to {number_text(estimate.high)}"
+    return f"{100 * estimate.level:g} % interval {ends}"
+
+
+def tables(found: Correlated) -> tuple[Table, ...]:
+    """The coefficients, those of parts, and the points."""
+    parts = [_parts_table(found)] if found.parts else []
+    return (_coefficients(found), *parts, _points(found))
+
+
+def _coefficients(found: Correlated) -> Table:
+    return Table(
+        name="correlation",
+        title="Correlation",
+        note="Fisher's z takes points as independent, for rho with Fieller's error; draws and permutations "
+        "take whole clusters.",
+        label=Column(key="name", title="coefficient"),
+        columns=(
+            Column(key="points", title="points", kind="count"),
+            Column(key="clusters", title="clusters", kind="count"),
+            Column(key="fisher", title="Fisher's z", group="value, with its interval by"),
+            Column(key="bootstrap", title="drawn clusters", group="value, with its interval by"),
+            Column(key="p", title="p", kind="p", note="from Student's t, points independent"),
+            Column(
+                key="p-clusters",
+                title="p, clusters",
+                kind="p",
+                note="whole clusters permuted, or points without clusters",
+            ),
+        ),
+        rows=tuple(
+            Row(
+                key=one.kind,
+                label=_NAMES[one.kind],
+                values=(
+                    one.found.n,
+                    found.n_clusters,
+                    one.found.fisher,
+                    one.found.bootstrap,
+                    one.found.p_value,
+                    one.p_clusters,
+                ),
+            )
+            for one in found.coefficients
+        ),
+    )
+
+
+def _parts_table(found: Correlated) -> Table:
+    return Table(
+        name="parts",
+        title="Parts of the points",
+        label=Column(key="name", title="points of"),
+        columns=(
+            Column(key="n", title="points", kind="count"),
+            Column(key="spearman", title="Spearman's rho"),
+            Column(key="pearson", title="Pearson's r"),
+        ),
+        rows=tuple(Row(key=p.name, label=p.name, values=(p.n, p.spearman, p.pearson)) for p in found.parts),
+    )
+
+
+def _points(found: Correlated) -> Table:
+    shown = found.points
+    return Table(
+        name="points",
+        title="Points",
+        label=Column(key="name", title="cluster"),
+        columns=(
+            Column(key="x", title=shown.x, kind="share" if shown.are_shares[0] else "number"),
+            Column(key="y", title=shown.y, kind="share" if shown.are_shares[1] else "number"),
+        ),
+        rows=tuple(
+            Row(key=f"point:{i}", label=one.cluster, detail=one.stratum, values=(one.x, one.y))
+            for i, one in enumerate(shown.points)
+        ),
+    )
+
+
+# --------------------------------------------------------------------------- files
+
+
+def write_points_csv(found: Correlated, path: Path) -> None:
+    """Write one row for each point.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    rows = ((one.cluster, one.stratum, one.x, one.y) for one in found.points.points)
+    names = ("cluster", "stratum", found.points.x, found.points.y)
+    write_file(path, csv_text([names, *rows]))
+
+
+def write_correlation_json(found: Correlated, path: Path) -> None:
+    """Write sentences, tables and all figures as one JSON object; a number that does not exist is null.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    whole = {
+        "format": JSON_FORMAT,
+        "sentences": sentences(found),
+        "correlated": found,
+        "tables": [table_as_json(table) for table in tables(found)],
+    }
+    write_file(path, msgspec.json.encode(whole) + b"\n")
+
+
+def write_correlation_page(found: Correlated, path: Path, *, settings: dict[str, object]) -> None:
+    """Write one page that loads nothing from elsewhere; `settings` say how it was found.
+
+    Raises:
+        StoreError: the file cannot be written.
+    """
+    page = render(
+        "diagnosis.html.j2",
+        eyebrow="vidence correlate",
+        title=f"{found.points.x} against {found.points.y}",
+        sentences=sentences(found),
+        statements=tables(found),
+        facts=(("Correlation", settings),),
+    )
+    write_file(path, page)

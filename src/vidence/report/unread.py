@@ -1,0 +1,207 @@
+"""What a comparison of two runs owes to replies without an answer, and to the parser that read them."""
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from vidence.catalog import create, names
+from vidence.contracts import Scorer
+from vidence.records import OutcomeName, Record
+from vidence.report.pairing import Paired
+from vidence.report.results import OUTCOMES, Row, Run, read_again
+from vidence.report.scores import ANSWERED, Scored
+from vidence.statistics.paired import Comparison, compare
+
+_Mark: TypeAlias = Callable[[Row], float | None]
+# The name of the reading of the comparison itself.
+AS_COMPARED = "as compared"
+
+
+class Unanswered(Record):
+    """What became of the trials of one run on the compared questions."""
+
+    name: str
+    n_trials: int
+    outcomes: dict[OutcomeName, int]
+
+    @property
+    def n_unread(self) -> int:
+        """How many trials have no answer: unreadable, refused or failed."""
+        return self.n_trials - self.outcomes["answered"]
+
+
+class Reading(Record):
+    """The comparison under another parser; `n_unread` counts for both runs the trials without an answer."""
+
+    parser: str
+    comparison: Comparison
+    n_unread: tuple[int, int]
+
+
+class Unread(Record):
+    """How a difference depends on replies without an answer. Every difference is the second less the first.
+
+    `runs` count what became of the trials. `both_answered` is the difference on the questions to which both
+    runs gave an answer, in every repeat; None where there is none. `worst` counts every trial without an
+    answer of the second run as wrong and of the first as right, `best` the other way round: between these
+    two lies the difference that complete answers would have given. `readings` has the same replies as each
+    applicable parser reads them (`applicable_parsers`), the parsers of the runs first as `AS_COMPARED`; only
+    that one where no reply to a question with choices is stored.
+
+    `comparison` of all of these is the average of the headline.
+    """
+
+    runs: tuple[Unanswered, Unanswered]
+    both_answered: Comparison | None
+    worst: Comparison
+    best: Comparison
+    readings: tuple[Reading, ...]
+
+    @property
+    def n_unread(self) -> int:
+        """How many trials of both runs have no answer."""
+        return sum(run.n_unread for run in self.runs)
+
+    @property
+    def others(self) -> tuple[Reading, ...]:
+        """The readings of other parsers that change the verdict, or the sign (`is_other`)."""
+        first = self.readings[0].comparison
+        return tuple(one for one in self.readings[1:] if is_other(one.comparison, first))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether trials without an answer could turn the verdict, or the sign (`is_other`)."""
+        first = self.readings[0].comparison
+        return is_other(self.worst, first) or is_other(self.best, first)
+
+
+def is_other(one: Comparison, base: Comparison) -> bool:
+    """Whether the verdict is another one, or the sign.
+
+    Where neither can be told from zero nothing was said of a sign that could turn.
+    """
+    if one.verdict != base.verdict:
+        return True
+    return one.verdict != "not clear" and one.difference.value * base.difference.value < 0
+
+
+def unanswered(paired: Paired) -> tuple[Unanswered, ...]:
+    """What became of the trials of each run on the compared questions."""
+    ids = {item.item_id for item in paired.items}
+    found = []
+    for name, run in zip(paired.names, paired.runs, strict=True):
+        outcomes = [row.outcome for row in run.rows if row.item.item_id in ids]
+        counts = {outcome: outcomes.count(outcome) for outcome in OUTCOMES}
+        found.append(Unanswered(name=name, n_trials=len(outcomes), outcomes=counts))
+    return tuple(found)
+
+
+def unread(paired: Paired, *, tag: str = "", level: float = 0.95) -> Unread:
+    """Compare two runs again: without what was not answered, with it right or wrong, and by other parsers.
+
+    Args:
+        paired: two runs on the same questions.
+        tag: the tag of a macro mean; empty for the mean over questions.
+        level: coverage of the intervals; 1 less the level of the tests.
+    """
+    both = paired.part(_answered_by_all(paired))
+    counted = unanswered(paired)
+    as_compared = Reading(
+        parser=AS_COMPARED,
+        comparison=_difference(paired, tag, level=level),
+        n_unread=(counted[0].n_unread, counted[1].n_unread),
+    )
+    readings = [as_compared]
+    for name, runs in _read_by_parsers(paired.runs).items():
+        again = _with_values(paired, runs, _score)
+        first, second = unanswered(again)
+        comparison = _difference(again, tag, level=level)
+        readings.append(
+            Reading(parser=name, comparison=comparison, n_unread=(first.n_unread, second.n_unread))
+        )
+    return Unread(
+        runs=(counted[0], counted[1]),
+        both_answered=_difference(both, tag, level=level) if both.items else None,
+        worst=_difference(_with_values(paired, paired.runs, _filled(1.0), _filled(0.0)), tag, level=level),
+        best=_difference(_with_values(paired, paired.runs, _filled(0.0), _filled(1.0)), tag, level=level),
+        readings=tuple(readings),
+    )
+
+
+def _difference(paired: Paired, tag: str, *, level: float) -> Comparison:
+    """The second run less the first."""
+    groups = paired.groups(tag) if tag else None
+    first, second = paired.values.T
+    return compare(second, first, clusters=paired.clusters, groups=groups, level=level)
+
+
+def _answered_by_all(paired: Paired) -> list[int]:
+    """The positions of the questions that every run answered in every repeat."""
+    silent = {row.item.item_id for run in paired.runs for row in run.rows if row.outcome != ANSWERED}
+    return [i for i, item in enumerate(paired.items) if item.item_id not in silent]
+
+
+def _score(row: Row) -> float | None:
+    return row.correct
+
+
+def _filled(value: float) -> _Mark:
+    """The score of a trial, and this value in place of it where the trial has no answer."""
+
+    def mark(row: Row) -> float | None:
+        return row.correct if row.correct is None or row.outcome == ANSWERED else value
+
+    return mark
+
+
+def _with_values(paired: Paired, runs: Sequence[Run], *marks: _Mark) -> Paired:
+    """The same questions with other scores: those that the marks, one for each run or one for all, give."""
+    each = marks if len(marks) == len(runs) else marks * len(runs)
+    columns = []
+    for run, mark in zip(runs, each, strict=True):
+        scored = Scored.of(run.rows, mark)
+        known = dict(zip((item.item_id for item in scored.items), scored.values.tolist(), strict=True))
+        columns.append([known[item.item_id] for item in paired.items])
+    values = np.array(columns, np.float64).T
+    return dataclasses.replace(paired, runs=tuple(runs), values=values)
+
+
+def _read_by_parsers(runs: Sequence[Run]) -> dict[str, tuple[Run, ...]]:
+    """The runs as each applicable parser reads them; none where no such reply is stored."""
+    if not any(row.trial.reply and row.item.answer_kind == "choice" for run in runs for row in run.rows):
+        return {}
+    known = applicable_parsers(runs[0].plan.benchmark, names("parser"))
+    scorers: dict[str, Scorer] = {name: create("parser", name) for name in known}
+    return {
+        name: tuple(_read(run, scorer, name) for run in runs)
+        for name, scorer in scorers.items()
+        if scorer.reads_letters and any(run.parser != name for run in runs)
+    }
+
+
+def applicable_parsers(benchmark: str, parsers: Sequence[str]) -> tuple[str, ...]:
+    """The parsers that may be asked what replies to a benchmark say.
+
+    Where the benchmark has parsers of its own, those of other benchmarks fall away: they expect other
+    prompts, and take letters out of prose. Where it has none, as for a user's own table, all may be right.
+
+    Args:
+        benchmark: the name of the benchmark.
+        parsers: the names of parsers; that of a benchmark begins with its name.
+
+    >>> applicable_parsers("herbench", ["herbench-official", "mmvu-official", "robust"])
+    ('herbench-official', 'robust')
+    """
+    owners = {name: [b for b in names("benchmark") if name.startswith(f"{b}-")] for name in parsers}
+    if not any(benchmark in found for found in owners.values()):
+        return tuple(parsers)
+    return tuple(name for name, found in owners.items() if not found or benchmark in found)
+
+
+def _read(run: Run, scorer: Scorer, name: str) -> Run:
+    rows = tuple(
+        Row(item=row.item, trial=row.trial, score=read_again(row.item, row.trial, scorer)) for row in run.rows
+    )
+    return dataclasses.replace(run, rows=rows, parser=name)

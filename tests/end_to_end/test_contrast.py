@@ -1,0 +1,43 @@
+"""``vidence contrast``, as a user runs it on recorded replies."""
+
+import json
+
+import pytest
+
+FALLING, EVEN = "110" * 4 + "100" * 4, "10" * 12
+
+
+def test_levels_inside_two_runs(vidence, leveled_runs):
+    leveled_runs(falling=FALLING, even=EVEN)
+    done = vidence(
+        *("contrast", "falling", "even", "--tag", "level", "--of", "3", "--to", "1", "--trend"),
+        *("--html", "c.html", "--csv", "c.csv", "--json", "c.json", "--latex", "c.tex"),
+    )
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    assert "replay:falling: level 3 less 1 is -100.0 points" in text
+    assert "replay:even: level 3 less 1 is 0.0 points, which cannot be told from zero" in text
+    assert "2 of 4 can be told from zero after Holm's adjustment for all 4." in text
+    assert max(map(len, done.out.splitlines())) <= 100
+    found = json.loads((vidence.folder / "c.json").read_text())["contrasts"]["contrasts"]
+    assert [one["contrast"]["estimate"]["value"] for one in found] == pytest.approx([-1, -0.5, 0, 0])
+    assert "Contrasts of level" in (vidence.folder / "c.html").read_text()
+    assert (vidence.folder / "c.csv").read_text().count("\n") == 5
+    assert (vidence.folder / "c.tex").read_text().isascii()
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--tag", "level"), "nothing to contrast; level is 1, 2, 3"),
+        (("--tag", "level", "--of", "3"), "--of and --to belong together"),
+        (("--tag", "level", "--of", "9", "--to", "1"), "has level '9'; there is 1, 2, 3"),
+        (("--tag", "nothing", "--trend"), "no question of replay:even has the tag 'nothing'"),
+        (("--tag", "one", "--trend"), "one has only 'same' in replay:even; a contrast needs two values"),
+    ],
+)
+def test_what_cannot_be_contrasted_is_refused(vidence, leveled_runs, words, says):
+    leveled_runs(even=EVEN)
+    done = vidence("contrast", "even", *words)
+    assert (done.code, says in done.err) == (2, True), done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,60 @@
+"""``vidence correlate``, as a user runs it on recorded replies and on tables."""
+
+import json
+
+import pytest
+
+FALLING, EVEN, LOW, MIXED = "110" * 4 + "100" * 4, "10" * 12, "0" * 20 + "1" * 4, "111" * 4 + "001" * 4
+
+
+def test_runs_are_correlated_over_a_tag_and_with_a_table(vidence, leveled_runs):
+    leveled_runs(falling=FALLING, even=EVEN, low=LOW, mixed=MIXED)
+    runs = ("falling", "even", "low", "mixed")
+    done = vidence(
+        *("correlate", *runs, "--x", "kind=a", "--y", "kind=b", "--by", "level"),
+        *("--html", "p.html", "--csv", "p.csv", "--json", "p.json", "--latex", "p.tex"),
+    )
+    assert done.code == 0, done.err
+    text = " ".join(done.out.split())
+    assert "accuracy, kind=a against accuracy, kind=b over 12 points of 4 clusters: Spearman's rho is" in text
+    assert "by permuting whole clusters" in text
+    assert len(json.loads((vidence.folder / "p.json").read_text())["correlated"]["points"]["points"]) == 12
+    assert "vidence correlate" in (vidence.folder / "p.html").read_text()
+    (vidence.folder / "size.csv").write_text("Model,size\nF,1\nE,2\nL,3\nM,4\n")
+    named = [word for name in "FELM" for word in ("--as", name)]
+    done = vidence("correlate", *runs, "--x", "all", "--y", "size", "--with", "size.csv", *named)
+    assert "accuracy, all against size of size over 4 points" in " ".join(done.out.split())
+
+
+def test_rows_of_a_published_table_are_correlated(vidence):
+    done = vidence(
+        *("correlate", "--with", "actpld-table3", "--x", "3AFC", "--y", "Description Matching"),
+        *("--cluster", "Model", "--within", "Type"),
+    )
+    text = " ".join(done.out.split())
+    assert "rho is 0.72 (95 % interval 0.24 to 0.92, by Fieller's error; p = 0.008" in text
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--x", "all", "--y", "all"), "nothing to correlate"),
+        (("--with", "nowhere", "--x", "a", "--y", "b"), "nowhere"),
+        (
+            ("--with", "actpld-table3", "--x", "a", "--y", "b"),
+            "has no column 'a'; its columns are Model, Type",
+        ),
+        (
+            ("--with", "actpld-table3", "--x", "3AFC", "--y", "3AFC", "--by", "level"),
+            "--by, --as and --parser are",
+        ),
+        (("even", "--x", "all", "--y", "all"), "1 point; a correlation needs three or more"),
+        (("even", "--x", "all", "--y", "all", "--cluster", "Model"), "--cluster and --within are for tables"),
+    ],
+)
+def test_what_cannot_be_correlated_is_refused(vidence, leveled_runs, words, says):
+    if "even" in words:
+        leveled_runs(even=EVEN)
+    done = vidence("correlate", *words)
+    assert (done.code, says in done.err) == (2, True), done.err
+    assert "Traceback" not in done.err

@@ -1,0 +1,124 @@
+"""Aggregates, and what stands beside a score in the same aggregate."""
+
+import msgspec
+import pytest
+
+from vidence.errors import UsageError
+from vidence.records import Answered, Score, Unreadable
+from vidence.report.scores import LEAST_MEDIAN, Aggregate, SimpleRules, margin_table, score_tables
+from vidence.report.tables import headline
+from vidence.tables.table import shown
+
+
+def unlike(runs):
+    """Thirty questions of one task, A right in all, and six of another, B right in all; each on its video."""
+    tasks = ["order"] * 30 + ["count"] * 6
+    items = [
+        runs.question(f"q{n}", f"v{n}", "A" if task == "order" else "B", tags={"task": task})
+        for n, task in enumerate(tasks)
+    ]
+    return items, [runs.marked(item, Answered(answer="A", rule="r")) for item in items]
+
+
+def test_a_rule_beside_a_macro_score_is_a_macro_mean(runs, rng):
+    items, trials = unlike(runs)
+    run = runs.load(items=items, trials=trials, headline="macro:task")
+    score = score_tables(run, rng=rng)[0]
+    assert shown(score, "headline", "accuracy").text == "50.0"
+    assert shown(score, "headline", "constant").text == "50.0"
+    assert shown(score, "micro", "constant").text == "83.3"
+    assert "always A 50.0 %" in " ".join(headline(run, score))
+
+
+def test_a_rule_gets_nothing_where_it_does_not_apply(runs, rng):
+    # Nine of ten questions are open; a model that always says A is right on the other one.
+    items = [runs.question(f"o{n}", f"v{n}", "a dog", choices=(), answer_kind="text") for n in range(9)]
+    judged = Score(outcome=Answered(answer="a dog"), value=1.0, scorer="judge", scorer_version=1)
+    trials = [msgspec.structs.replace(runs.marked(i, Unreadable(reason="-")), score=judged) for i in items]
+    choice = runs.question("c", "vc", "A")
+    run = runs.load(items=[*items, choice], trials=[*trials, runs.marked(choice, Answered(answer="A"))])
+    score = score_tables(run, rng=rng)[0]
+    assert (shown(score, "headline", "constant").text, shown(score, "headline", "chance").text) == (
+        "10.0",
+        "2.5",
+    )
+    # Its choices are equally long, so that the rule of the longest says nothing at all.
+    said = "Without looking: chance 2.5 % (applies to 1 of 10), always A 10.0 %."
+    assert said in headline(run, score)
+
+
+def test_rules_follow_the_order_in_which_choices_were_shown(runs, rng):
+    item, order = runs.items[0], (1, 0, 2, 3)
+    turned = item.with_order(order)
+    trials = [
+        runs.marked(item, Answered(answer="A"), repeat=0),
+        msgspec.structs.replace(runs.marked(turned, Answered(answer="A")), repeat=1, choice_order=order),
+    ]
+    run = runs.load(items=[item], trials=trials, repeats=2)
+    rules = SimpleRules.of(run.rows)
+    assert rules.letter == "A"
+    assert [rules.hit("constant", row) for row in run.rows] == [1.0, 0.0]
+    assert shown(score_tables(run, rng=rng)[0], "headline", "constant").text == "50.0"
+
+
+@pytest.mark.parametrize(("n", "text"), [(LEAST_MEDIAN - 1, "\u2013"), (LEAST_MEDIAN, "50.0")])
+def test_the_median_says_nothing_on_few_questions(runs, rng, n, text):
+    numbers = [runs.question(f"n{k}", f"v{k}", "B", choices=("1", "2", "3")) for k in range(n)]
+    words = [runs.question(f"w{k}", f"w{k}", "A") for k in range(n)]
+    items = [*numbers, *words]
+    run = runs.load(items=items, trials=[runs.marked(i, Answered(answer="A")) for i in items])
+    score = score_tables(run, rng=rng)[0]
+    assert shown(score, "headline", "median").text == text
+    assert any(row.key == "numeric" for row in score.rows) == (n >= LEAST_MEDIAN)
+    said = " ".join(headline(run, score))
+    assert ("median" in said) == (n >= LEAST_MEDIAN)
+    if n >= LEAST_MEDIAN:
+        cell = shown(score, "headline", "median")
+        assert (cell.text, cell.detail) == ("50.0", "applies to 10 of 20")
+        assert "On the 10 questions whose choices are numbers: accuracy 0.0 %, median 100.0 %." in said
+
+
+@pytest.mark.parametrize(("n_videos", "detail"), [(9, "few"), (10, "")])
+def test_few_videos_are_marked_in_every_line(runs, rng, n_videos, detail):
+    items = [runs.question(f"q{n}", f"v{n % n_videos}", "A") for n in range(20)]
+    run = runs.load(items=items, trials=[runs.marked(i, Answered(answer=i.answer)) for i in items])
+    score = score_tables(run, rng=rng)[0]
+    videos = shown(score, "headline", "videos")
+    assert (videos.text, videos.detail) == (str(n_videos), detail)
+    assert ("fewer than 10 videos" in score.note) == bool(detail)
+    assert any(said.startswith("Caution: 9 videos only") for said in headline(run, score)) == bool(detail)
+
+
+def test_the_margin_is_of_the_same_aggregate(runs):
+    items, trials = unlike(runs)
+    run = runs.load(items=items, trials=trials, headline="macro:task")
+    table = margin_table(run, level=0.9)
+    # Half of the tasks right, chance 1/4 in each; the best letter is what was answered.
+    assert shown(table, "headline", "chance").text == "+25.0"
+    assert shown(table, "headline", "constant").text == "0.0"
+    assert shown(table, "micro", "chance").text == "+58.3"
+    assert table.estimate("micro", "chance").level == 0.9
+    assert shown(table, "task:count", "chance").text == "-25.0"
+    assert shown(table, "task:count", "videos").detail == "few"
+    score = table.estimate("micro", "accuracy")
+    margin = table.estimate("micro", "chance")
+    assert (margin.low, margin.high) == pytest.approx((score.low - 0.25, score.high - 0.25))
+
+
+def test_the_margin_needs_trials(runs):
+    with pytest.raises(UsageError, match="no trials yet"):
+        margin_table(runs.load(trials=[]))
+
+
+def test_open_questions_have_no_margin(runs):
+    run = runs.load(items=[runs.items[6]], trials=[runs.trials[6]])
+    assert shown(margin_table(run), "headline", "chance").text == "\u2013"
+
+
+def test_an_aggregate_averages_other_things_alike(runs):
+    run = runs.load()
+    one = Aggregate.of(run.rows, "macro:task")
+    # order: q1 q2; count: q3 q4 q5 q6, of which two have a letter behind B.
+    behind = one.mean(lambda row: None if row.correct is None else float(row.item.answer == "C"))
+    assert behind == pytest.approx((0 + 2 / 4) / 2)
+    assert Aggregate.of([]).mean(lambda row: row.correct) is None

@@ -1,0 +1,29 @@
+"""The values that travel: which questions belong together."""
+
+import msgspec
+
+from vidence.records import Item, Media, source_noun
+
+
+def item(path: str, source: str = "") -> Item:
+    return Item(item_id=path, media=(Media(path=path),), source=source, question="Who?", answer="A")
+
+
+def test_the_source_is_the_medium_where_no_film_is_named() -> None:
+    assert item("a.mp4").source_id == item("a.mp4").video_id == "a.mp4"
+    assert item("a.mp4", "film").source_id == "film"
+    assert item("a.mp4", "film").video_id == "a.mp4"  # what is decoded together
+
+
+def test_the_source_is_called_source_id_in_files_and_absent_where_it_is_the_medium() -> None:
+    written = msgspec.json.encode(item("a.mp4", "film"))
+    assert msgspec.json.decode(written)["source_id"] == "film"
+    assert msgspec.json.decode(written, type=Item) == item("a.mp4", "film")
+    assert b"source" not in msgspec.json.encode(item("a.mp4"))
+
+
+def test_clusters_are_called_sources_only_where_media_share_one() -> None:
+    assert source_noun([item("a.mp4"), item("b.mp4"), item("a.mp4")]) == "video"
+    assert source_noun([item("a.mp4", "one"), item("b.mp4", "two")]) == "video"
+    assert source_noun([item("a.mp4", "one"), item("b.mp4", "one")]) == "source"
+    assert source_noun([]) == "video"
