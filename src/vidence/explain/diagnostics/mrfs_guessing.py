@@ -274,7 +274,7 @@ def estimated(
     some, vectors = vectors_of(told)
     if vectors is None:
         return None
-    videos = [one.item.video_id for one in some]
+    videos = [one.item.source_id for one in some]
     return demand(vectors, clusters=videos, rng=rng, level=level, least_known=least_known)
 
 

@@ -90,7 +90,7 @@ class Figures:
 
     def effect(self, values: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The mean of effects that have no bounds, such as nats, and the p-value of its being 0."""
-        videos = [item.video_id for item in items]
+        videos = [item.source_id for item in items]
         nothing = np.zeros(len(values))
         found = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
         return found.difference, found.p_value

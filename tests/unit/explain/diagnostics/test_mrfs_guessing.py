@@ -3,6 +3,7 @@
 import random
 from collections.abc import Sequence
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -278,3 +279,14 @@ def test_the_line_of_one_frame_is_never_below_it() -> None:
     values = [lines.of_one_frame(a / 10) for a in range(11)]
     assert values == sorted(values, reverse=True)
     assert values[-1] == 1.0
+
+
+def test_questions_of_one_source_are_drawn_together() -> None:
+    found = asked(300, range(1, 9), known=0.7, rho=0.5, mode="exhaustive")
+    one = [
+        Examined(item=msgspec.structs.replace(e.item, source=f"film {i % 3}"), finding=e.finding)
+        for i, e in enumerate(found)
+    ]
+    mean = tables(one, "exhaustive")["mixture"].value("all", "mean")
+    assert isinstance(mean, Estimate)
+    assert mean.n_clusters == 3
