@@ -6,6 +6,7 @@ import msgspec
 
 from vidence.catalog import create, names
 from vidence.contracts import PaperColumn
+from vidence.records import source_noun
 from vidence.report.beside import is_by_rules, published_tables, scored_alike
 from vidence.report.pairing import Paired, pair_where_possible
 from vidence.report.provenance import how_asked, is_asked
@@ -102,7 +103,8 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
     name: str, title: str, runs: Sequence[Run], columns: Sequence[PaperColumn], *, draws: Draws
 ) -> Table:
     cells = [[_cell(run, column, draws=draws) for column in columns] for run in runs]
-    note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by video."
+    noun = source_noun(row.item for run in runs for row in run.rows)
+    note = f"Accuracy in per cent with {100 * draws.level:g} % intervals, clustered by {noun}."
     if any(column.of == "points" for column in columns):
         note += " Points are on the scale of the judge."
     if len(runs) > 1:
@@ -113,7 +115,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
             for place, column in enumerate(columns):
                 if (best := _best(paired, column, draws=draws)) is not None:
                     cells[best][place] = msgspec.structs.replace(cells[best][place], mark="best")
-            note += " Bold: best, and told apart from every other row (test by video, Holm over all pairs)."
+            note += f" Bold: best, and told apart from every other row (test by {noun}, Holm over all pairs)."
     labels = run_names(runs)
     headings = tuple(
         Column(key=f"column:{i}", title=column.title, group=column.group, note=_meaning(column))
@@ -123,7 +125,7 @@ def _table(  # noqa: PLR0917 - name and title belong together, runs and columns 
         TableRow(key=f"run:{i}", label=label, detail=how_asked(run), values=tuple(some))
         for i, (label, run, some) in enumerate(zip(labels, runs, cells, strict=True))
     ]
-    videos = videos_row(lines, headings)
+    videos = videos_row(lines, headings, label=f"{noun}s")
     return Table(
         name=name,
         title=f"{runs[0].plan.benchmark}: {title}",

@@ -392,10 +392,10 @@ def natural_order(value: str) -> tuple[bool, list[tuple[bool, int, str]]]:
 
 
 def few_note(n_videos: Iterable[int]) -> str:
-    """What to know of a table where some lines are about few videos; empty where none is."""
+    """What to know of a table where some lines are about few videos or sources; empty where none is."""
     if not any(0 < n < FEW_VIDEOS for n in n_videos):
         return ""
-    return f"few: fewer than {FEW_VIDEOS} videos, so that a single one can move the score far."
+    return f"few: fewer than {FEW_VIDEOS} videos or sources, so that a single one can move the score far."
 
 
 def _sizes(run: Run) -> tuple[Measure[Aggregate], Measure[Aggregate]]:

@@ -10,7 +10,7 @@ from xml.sax.saxutils import quoteattr
 
 from vidence.tables import svg
 from vidence.tables.svg import Drawing, Tick
-from vidence.tables.table import Row, Shown, Table, has_interval, several, shown
+from vidence.tables.table import Row, Shown, Table, has_interval, shown
 
 # Columns of a score table that become marks, in the order of the shapes. The median rule is not
 # among them: it says nothing of most questions.
@@ -74,7 +74,7 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
     x = svg.scale(0, 1, start=0, end=100)
     for i, (row, cell) in enumerate(rows):
         top = i * _BAR_PX
-        body += _named(row, " ".join(filter(None, (cell.text, _on_videos(table, row)))), y=top + 14)
+        body += _named(row, cell.text + _few(table, row), y=top + 14)
         body.append(svg.rect(x=0, width=x(cell.value or 0), y=top + 20, height=12, style="bar"))
         body += svg.interval([x(end) for end in _ends(cell)], y=top + 26)
         for shape, some in zip(shapes, marks.values(), strict=True):
@@ -87,13 +87,10 @@ def _bars(table: Table, rows: Sequence[Numbered]) -> Drawing:
     )
 
 
-def _on_videos(table: Table, row: Row) -> str:
-    """On how many videos a bar stands, where the table says so."""
-    if "videos" not in table.keys:
-        return ""
-    n = shown(table, row.key, "videos")
-    few = f" ({n.detail})" if n.detail else ""
-    return f"on {several(n.text, 'video')}{few}"
+def _few(table: Table, row: Row) -> str:
+    """Whether a bar stands on few videos; the table has their number."""
+    detail = shown(table, row.key, "videos").detail if "videos" in table.keys else ""
+    return f" ({detail})" if detail else ""
 
 
 def _differences(table: Table, rows: Sequence[Numbered]) -> Drawing:

@@ -325,7 +325,7 @@ def videos_cell(n: int) -> Cell:
     return Cell(value=n, detail="few" if 0 < n < FEW_VIDEOS else "")
 
 
-def videos_row(rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
+def videos_row(rows: Sequence[Row], columns: Sequence[Column], *, label: str = "videos") -> Row | None:
     """A last row for a table of estimates: from how many videos those of each column come.
 
     None where no cell is an estimate. Where the rows differ it has the least and the greatest number.
@@ -344,7 +344,7 @@ def videos_row(rows: Sequence[Row], columns: Sequence[Column]) -> Row | None:
                 cells.append(Cell(value=f"{least:,} to {most:,}", detail=few))
     if all(cell is None for cell in cells):
         return None
-    return Row(key="videos", label="videos", values=tuple(cells))
+    return Row(key="videos", label=label, values=tuple(cells))
 
 
 # --------------------------------------------------------------------------- columns and rows

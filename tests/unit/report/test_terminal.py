@@ -31,7 +31,7 @@ def test_the_terminal_says_score_interval_counts_and_parsers(runs, rng):
     assert "herbench-official 4 1 40.0" in flat
     assert "1 of 5 replies." in flat
     assert "count 4 3 few 25.0" in flat
-    assert "few: fewer than 10 videos, so that a single one can move the score far." in flat
+    assert "few: fewer than 10 videos or sources, so that a single one can move the score far." in flat
 
 
 def test_only_the_most_frequent_reasons_are_printed(runs, rng):
