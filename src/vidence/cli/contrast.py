@@ -4,10 +4,19 @@ from pathlib import Path
 from typing import Literal
 
 import click
-import numpy as np
 from rich.console import Console
 
-from vidence.engine.environment import cache_root
+from vidence.cli.outputs import (
+    csv_option,
+    html_option,
+    interval_option,
+    items_option,
+    json_option,
+    latex_option,
+    level_option,
+    parser_option,
+    write_runs_page,
+)
 from vidence.errors import UsageError
 
 
@@ -17,30 +26,14 @@ from vidence.errors import UsageError
 @click.option("--of", "of", multiple=True, help="The value of the tag whose score is taken. [repeatable]")
 @click.option("--to", "to", help="The value whose score is subtracted from it.")
 @click.option("--trend", is_flag=True, help="The growth from one value of the tag to the next.")
-@click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals; 1 less the level of the tests.",
-)
-@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per contrast.")
-@click.option(
-    "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
-)
-@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
-@click.option(
-    "--interval",
-    type=click.Choice(["pm", "brackets", "none"]),
-    default="pm",
-    show_default=True,
-    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
-)
-@click.option(
-    "--items", type=click.IntRange(min=0), default=300, show_default=True, help="Most items on the page."
-)
+@parser_option
+@level_option("Level of the intervals; 1 less the level of the tests.")
+@html_option
+@csv_option("contrast")
+@json_option
+@latex_option
+@interval_option("pm")
+@items_option
 def contrast(
     *,
     folders: tuple[Path, ...],
@@ -60,8 +53,7 @@ def contrast(
     """Inside run FOLDERS: questions with one value of a tag less those with another, or the trend."""
     from vidence.report.contrasts import contrast_runs, section, write_contrast_csv, write_contrast_json
     from vidence.report.export import write_file
-    from vidence.report.page import write_page
-    from vidence.report.results import SEED, load_run
+    from vidence.report.results import load_run
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
 
@@ -81,15 +73,5 @@ def contrast(
         write_file(latex, latex_of(shown.tables, intervals=interval))
         click.echo(f"wrote {latex}", err=True)
     if html is not None:
-        write_page(
-            runs,
-            html,
-            cache_root=cache_root(),
-            media_root=None,
-            n_items=items,
-            extra_sections=[shown],
-            level=level,
-            rng=np.random.default_rng(SEED),
-        )
-        click.echo(f"wrote {html}", err=True)
+        write_runs_page(runs, html, section=shown, level=level, n_items=items)
     draw_section(shown, Console())  # last: whoever reads may close the pipe

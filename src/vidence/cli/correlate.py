@@ -7,6 +7,15 @@ import click
 import numpy as np
 from rich.console import Console
 
+from vidence.cli.outputs import (
+    csv_option,
+    html_option,
+    interval_option,
+    json_option,
+    latex_option,
+    level_option,
+    parser_option,
+)
 from vidence.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,27 +31,13 @@ if TYPE_CHECKING:
 @click.option("--cluster", metavar="COLUMN", help="Without runs: the column of what rows have in common.")
 @click.option("--within", metavar="COLUMN", help="Without runs: the column of what kind of row it is.")
 @click.option("--as", "names", multiple=True, help="What each run is called in the table, in order.")
-@click.option("--parser", help="Read all stored replies again with this parser; nothing is asked.")
-@click.option(
-    "--level",
-    type=click.FloatRange(0.5, 1, min_open=True, max_open=True),
-    default=0.95,
-    show_default=True,
-    help="Level of the intervals.",
-)
-@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per point.")
-@click.option(
-    "--json", "json_path", type=click.Path(path_type=Path), help="Write the sentences, tables and figures."
-)
-@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
-@click.option(
-    "--interval",
-    type=click.Choice(["pm", "brackets", "none"]),
-    default="brackets",
-    show_default=True,
-    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
-)
+@parser_option
+@level_option("Level of the intervals.")
+@html_option
+@csv_option("point")
+@json_option
+@latex_option
+@interval_option("brackets")
 def correlate(
     *,
     folders: tuple[Path, ...],

@@ -8,6 +8,7 @@ import click
 import numpy as np
 from rich.console import Console
 
+from vidence.cli.outputs import csv_option, html_option, interval_option, items_option, latex_option
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
@@ -20,29 +21,17 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("folders", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--parser", help="Read the stored replies again with this parser; nothing is asked.")
-@click.option("--html", type=click.Path(path_type=Path), help="Write one self-contained page.")
-@click.option("--csv", "csv_path", type=click.Path(path_type=Path), help="Write one row per trial.")
+@html_option
+@csv_option("trial")
 @click.option(
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the tables and the manifest."
 )
 @click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
-@click.option(
-    "--items",
-    type=click.IntRange(min=0),
-    default=300,
-    show_default=True,
-    help="Most items shown on the page.",
-)
+@items_option
 @click.option("--against-chance", is_flag=True, help="How far the scores lie above chance, with intervals.")
 @click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")
-@click.option("--latex", type=click.Path(path_type=Path), help="Write the tables for a paper, for \\input.")
-@click.option(
-    "--interval",
-    type=click.Choice(["pm", "brackets", "none"]),
-    default="pm",
-    show_default=True,
-    help="How --latex writes intervals: half the width behind a plus-minus, both ends, or not at all.",
-)
+@latex_option
+@interval_option("pm")
 @click.option(
     "--tables",
     "tables_dir",
