@@ -141,8 +141,6 @@ def test_a_killed_run_repeats_at_most_what_was_in_flight(vidence, questions):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_stops_cleanly_and_says_how_to_go_on(vidence, questions, number):
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # of a shell's background job; children inherit it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
     questions(n_clips=4, n_questions=10)
     with OpenAIStub(answer="Answer: A", latency_s=0.1) as server:
         words = ["run", "table", "--data", "questions.jsonl", "--model", model(server)]
