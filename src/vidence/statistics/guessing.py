@@ -147,7 +147,7 @@ def luck(search: Search, guesser: Guesser) -> Found:
 
     >>> found = luck(lambda right: next((k for k in range(1, 17) if right(k)), None), Guesser(n_choices=5))
     >>> round(found.mean, 1), round(found.chance, 2)
-    (4.6, 0.97)
+    (4.5, 0.97)
     """
     total = chance = 0.0
     ways: list[dict[int, bool]] = [{}]
