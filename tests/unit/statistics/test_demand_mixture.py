@@ -102,6 +102,20 @@ def test_a_share_that_may_be_nothing_gives_no_mean() -> None:
     found = demand(vectors, clusters=clusters, rng=np.random.default_rng(0), n_draws=30, n_planted=5)
     assert found.known is not None
     assert (found.mean is None) == (found.known.low <= 0.05)
+    rare = drawn(mixture(1, 8, never=0.95, rho=0.0), 3000)
+    clusters = [str(i // 250) for i in range(3000)]
+    found = demand(rare, clusters=clusters, rng=np.random.default_rng(0), n_draws=30, n_planted=5)
+    assert found.known is not None
+    assert found.known.low <= 0.05
+    assert found.mean is None
+    assert "may be as low as" in found.why
+
+
+def test_a_fit_ends_after_so_many_steps() -> None:
+    vectors = drawn(mixture(1, 8, never=0.3, rho=0.5), 300)
+    short = fit(vectors, most_steps=1)
+    assert short.mean != pytest.approx(fit(vectors).mean, abs=0.01)
+    assert short.shares.sum() == pytest.approx(1)
 
 
 def test_few_questions_and_one_video_give_no_mean() -> None:

@@ -156,3 +156,9 @@ def test_a_letter_without_a_mark_behind_it_is_read_before_signs_of_choosing_alon
     assert lettered("A/B") == "the letter A stands with the letter B"
     assert lettered("A(red)") == "A"
     assert lettered("A man walks") == ""
+
+
+def test_a_remark_behind_a_letter_leaves_the_letter() -> None:
+    item = Item(item_id="q", question="?", choices=("red", "blue", "green"), answer="A")
+    found = read_segment(item, "B: This shows him walking slowly", is_marked=False)
+    assert (found.letter, found.form) == ("B", "letter-and-remark")

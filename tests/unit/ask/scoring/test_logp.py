@@ -56,3 +56,9 @@ def test_it_is_marked_like_any_letter() -> None:
     scorer = logp.create()
     assert scorer.mark(ITEM, scorer.read(ITEM, Reply(text="A", choice_logps={"B": -1.0}))).value == 1.0
     assert not scorer.reads_letters
+
+
+def test_words_say_nothing_to_it() -> None:
+    assert logp.create().read_text(ITEM, "A") == Unreadable(
+        reason="this parser reads log-probabilities and no words"
+    )
