@@ -8,7 +8,14 @@ import click
 import numpy as np
 from rich.console import Console
 
-from vidence.cli.outputs import csv_option, html_option, interval_option, items_option, latex_option
+from vidence.cli.outputs import (
+    csv_option,
+    html_option,
+    interval_option,
+    items_option,
+    latex_option,
+    level_option,
+)
 from vidence.engine.environment import cache_root
 from vidence.errors import UsageError
 
@@ -26,7 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--json", "json_path", type=click.Path(path_type=Path), help="Write the tables and the manifest."
 )
-@click.option("--level", type=float, default=0.95, show_default=True, help="Level of the intervals.")
+@level_option("Level of the intervals.")
 @items_option
 @click.option("--against-chance", is_flag=True, help="How far the scores lie above chance, with intervals.")
 @click.option("--published", is_flag=True, help="Set the runs under the rows that their papers print.")

@@ -1,5 +1,6 @@
 """How many frames a question demands, by HERBench's Minimum Required Frame-Set (MRFS)."""
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -188,16 +189,16 @@ class Result:
 
 
 @dataclass(kw_only=True)
-class Probes:
+class Probes(ABC):
     """What is known of one question with the first frames of its ranking, as a search sees it."""
 
     n_frames: int
     right: dict[int, bool | None] = field(default_factory=dict)
     errors: list[str] = field(default_factory=list)
 
+    @abstractmethod
     def ask(self, *shots: Shot) -> Flow[None]:
         """Find out whether it is right with these; None where there is no score."""
-        raise NotImplementedError
 
     def is_right(self, n_wanted: int) -> Flow[bool | None]:
         """With the first `n_wanted` frames, or as many as there are: right, wrong, or no score."""

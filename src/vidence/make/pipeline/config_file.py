@@ -1,8 +1,6 @@
 """Strict TOML: unknown keys are refused with the nearest known one, wrong values with their line."""
 
 import difflib
-import functools
-import operator
 import tomllib
 import types
 import typing
@@ -127,8 +125,12 @@ def _line(lines: Sequence[str], steps: Sequence[Step]) -> int | None:
 
 
 def _holds(raw: object, steps: Sequence[Step]) -> bool:
-    try:
-        functools.reduce(operator.getitem, steps, raw)  # type: ignore[arg-type]
-    except (KeyError, IndexError, TypeError):
-        return False
+    for step in steps:
+        match raw:
+            case dict() if step in raw:
+                raw = raw[step]
+            case list() if isinstance(step, int) and step < len(raw):
+                raw = raw[step]
+            case _:
+                return False
     return True
