@@ -8,6 +8,7 @@ import msgspec
 from vidence.errors import UsageError
 from vidence.records import Estimate, OutcomeName, Record
 from vidence.report.export import write_file
+from vidence.report.pairing import sources_note
 from vidence.report.results import Run
 from vidence.report.scores import ANSWERED, NO_VALUE, Scored, natural_order
 from vidence.report.sections import Section
@@ -74,6 +75,7 @@ class Contrasts(Record):
     level: float
     runs: tuple[OfRun, ...]
     contrasts: tuple[Contrasted, ...]
+    notes: tuple[str, ...] = ()
 
 
 def contrast_runs(
@@ -134,6 +136,7 @@ def contrast_runs(
             )
             for (name, of, to, one), p_holm in zip(found, adjusted, strict=True)
         ),
+        notes=tuple(sources_note([item for one in tagged for item in one.scored.items])),
     )
 
 
@@ -231,7 +234,7 @@ def sentences(found: Contrasts) -> tuple[str, ...]:
             said.append(
                 f"{several(run.n_waiting, 'question')} of {run.run} wait for a judge and are left out."
             )
-    return tuple(said)
+    return (*said, *found.notes)
 
 
 def _said(found: Contrasts, one: Contrasted) -> str:

@@ -106,7 +106,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
         names=names,
         items=items,
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
-        notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names), *_sources(items)),
+        notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names), *sources_note(items)),
     )
 
 
@@ -225,7 +225,7 @@ def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
     return msgspec.structs.replace(found[0], source=source)
 
 
-def _sources(items: Sequence[Item]) -> list[str]:
+def sources_note(items: Sequence[Item]) -> list[str]:
     """That videos are fewer than there are files, where several are of one source."""
     if source_noun(items) == "video":
         return []

@@ -3,6 +3,7 @@
 import csv
 import json
 
+import msgspec
 import pytest
 
 from vidence.errors import UsageError
@@ -162,3 +163,20 @@ def test_every_form_has_the_same_figures(leveled, tmp_path, page_of, stays_at_ho
     text, page = page_of(run, extra_sections=[section(found)])
     stays_at_home(text, page)
     assert page.text_of("h2")[0] == "Contrasts of level"
+
+
+def test_videos_of_one_source_are_named(runs):
+    items = [
+        msgspec.structs.replace(
+            runs.question(f"{level}-{i}", f"v{level}-{i}", "A", tags={"level": level}), source=f"film {i}"
+        )
+        for level in ("1", "2")
+        for i in range(8)
+    ]
+    answers = [Answered(answer="AB"[n % 3 == 0]) for n in range(16)]
+    trials = [runs.marked(item, answer) for item, answer in zip(items, answers, strict=True)]
+    found = contrast_runs([runs.load(items=items, trials=trials)], tag="level", pairs=[("2", "1")])
+    assert found.contrasts[0].contrast.estimate.n_clusters == 8
+    assert sentences(found)[-1].startswith(
+        "The 16 videos are of 8 sources; intervals and tests are clustered"
+    )
