@@ -7,6 +7,7 @@ several rows for one question (and repeat) the last one counts.
 import hashlib
 import os
 import sqlite3
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
@@ -34,6 +35,8 @@ MEMORY_FORMAT = "vidence-memory/1"
 _NOT_FAILED = ("answered", "unreadable", "refused")
 _OLD_FILE = "trials.sqlite"  # of vidence-run/1, with findings in diagnostics/*.jsonl
 _LOCK_FILE = "lock.sqlite"
+_LOG_TRIES = 600
+_LOG_WAIT_S = 0.05
 
 # Generated columns and the view are for whoever filters with SQL.
 _RUN_TABLES = """
@@ -171,7 +174,7 @@ def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlit
     with closing(db):
         with _translated(path):
             if tables:
-                db.execute("PRAGMA journal_mode=WAL")
+                _keep_log(db)
                 db.execute("PRAGMA synchronous=NORMAL")
             if tables and not db.execute(_HAS_FORMAT).fetchone():
                 with _transaction(db):
@@ -187,6 +190,20 @@ def _opened(path: Path, *, file_format: str, tables: str = "") -> Iterator[sqlit
                 "use the version that wrote it, or start with a new file"
             )
         yield db
+
+
+def _keep_log(db: sqlite3.Connection) -> None:
+    """Change to a write-ahead log; SQLite does not wait here by itself while another makes the file."""
+    for _ in range(_LOG_TRIES - 1):
+        try:
+            db.execute("PRAGMA journal_mode=WAL")
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error):
+                raise
+            time.sleep(_LOG_WAIT_S)
+        else:
+            return
+    db.execute("PRAGMA journal_mode=WAL")
 
 
 @contextmanager

@@ -6,6 +6,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+import threading
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -309,6 +310,19 @@ with Memory(Path(sys.argv[1])) as memory:
         assert {memory.get(f"shared{n}".encode()).text for n in range(300)} <= {"one", "two"}
         (n_kept,) = memory._db.execute("SELECT COUNT(*) FROM replies").fetchone()
     assert n_kept == 900
+
+
+def test_memory_waits_for_process_that_makes_the_file(tmp_path: Path):
+    path = tmp_path / "replies.sqlite"
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as maker:
+        maker.execute("CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT)")
+        maker.execute("BEGIN IMMEDIATE")  # SQLite refuses the change of the log at once, whatever its timeout
+        ends = threading.Timer(0.3, lambda: maker.execute("DROP TABLE meta") and maker.execute("COMMIT"))
+        ends.start()
+        with Memory(path) as memory:
+            memory.put(b"k", Reply(text="A"))
+            assert memory.get(b"k") == Reply(text="A")
+        ends.join()
 
 
 def request(
