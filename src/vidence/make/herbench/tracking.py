@@ -247,10 +247,12 @@ def read_once(
         size_px = (video.probe.width_px, video.probe.height_px)
         cutter = ShotObserver(shots, n_frames=video.n_frames, size_px=size_px)
         observers.append(cutter)
+    keeper = FrameKeeper(video)
     if isinstance(detector, Finder) or observers:
-        observers.append(FrameKeeper(video))
+        observers.append(keeper)
     frames = range(0, video.n_frames, every)
     watched = watch(Video(video.scan), frames, detector=detector, observers=observers)
+    keeper.settle(watched.problems)
     boxes = Boxes(
         detections=watched.detections,
         vectors=None if portraits is None else portraits.of(watched.detections),
