@@ -144,7 +144,7 @@ class _Watcher:
         every = 1 if self.rules is None else self.rules.every
         describer = "" if self._describer is None else self._describer.identity
         settings = ["" if detector is None else detector.identity, describer, every]
-        box_stage = Stage(name="boxes", kind=Boxes, version=3, settings=settings)
+        box_stage = Stage(name="boxes", kind=Boxes, version=4, settings=settings)
         shot_stage = Stage(name="shots", kind=tuple[Shot, ...], settings=self.shots and self.shots.identity)
         boxes = None if detector is None else cache.find(box_stage, inputs)
         shots = None if self.shots is None else cache.find(shot_stage, inputs)
