@@ -99,6 +99,7 @@ def _crop(work: HerbenchSession, one: VideoState, step: CardStep) -> Cropped:
             height_px=tracked.height_px,
             rules=step.crops,
             others=(*tracked.tracks, *tracked.others),
+            fps=tracked.fps,
         )
         for name in one.material.chosen
     ]

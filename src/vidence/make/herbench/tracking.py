@@ -192,7 +192,7 @@ class _Watcher:
         if self.rules is None or self._tracker is None:
             return
         tracker, rules, seed = self._tracker, self.rules, self.work.config.seed
-        stage = Stage(name=STAGE, kind=Tracks, version=6, settings=[tracker.identity, rules, seed])
+        stage = Stage(name=STAGE, kind=Tracks, version=7, settings=[tracker.identity, rules, seed])
         inputs = {"boxes": boxes.digest, "video": one.source.video.sha256}
         frames: list[Span] = []
         if rules.end_at_cuts and shots is not None:

@@ -61,7 +61,6 @@ class Aglt(PeopleTask):
     code = "AGLT"
     title = "Appearance-Grounded Localization Trajectory"
     family = "R&T"
-    version = 4
     structures: tuple[str, ...] = tuple(_WORDS)
 
     def candidates(self, structure: str, people: Sequence[Person], *, rng: np.random.Generator) -> Candidates:
