@@ -127,7 +127,8 @@ def test_texts_of_choices_are_as_likely_as_transformers_says(model: BatchingMode
     wanted = msgspec.structs.replace(GREEDY, want_choice_text_logps=True)
     requests = [Request(item_id=r.item_id, prompt=r.prompt, sampling=wanted, images=r.images) for r in MIXED]
     ours = replies(model, *requests)
-    reference = ask_together(create_transformers(str(folder), {"device": "cpu"}), requests)
+    local = create_transformers(str(folder), {"device": "cpu", "threads": "1"})
+    reference = ask_together(local, requests, timeout_s=LOAD_S)
     assert [r.text for r in ours] == [r.text for r in reference]
     for one, other in zip(ours, reference, strict=True):
         assert one.choice_text_logps.keys() == other.choice_text_logps.keys() == set("ABCD")
