@@ -3,15 +3,16 @@
 import csv
 import json
 import math
+from dataclasses import replace
 
 import msgspec
 import pytest
 
-from vidence.records import Answered, TextLogp
+from vidence.records import Answered, Sampling, TextLogp
 from vidence.report.export import write_csv, write_json
 from vidence.report.logps import logp_tables, logp_words, stated
 from vidence.report.parsers import parser_tables
-from vidence.report.tables import all_tables
+from vidence.report.tables import all_tables, headline
 from vidence.tables.figures import draw_figure
 from vidence.tables.table import DASH, shown
 
@@ -209,3 +210,18 @@ def test_the_browser_and_files_show_texts(texts_run, page_of, tmp_path):
     trials = json.loads((tmp_path / "t.json").read_text())["trials"]
     assert trials[0]["choice_text_logps"] == found
     assert "choice_text_logps" not in trials[4]
+
+
+def test_replies_without_the_log_probabilities_that_were_asked_for_are_counted(texts_run, rng):
+    sampling = Sampling(want_choice_logps=True, want_choice_text_logps=True)
+    wanting = replace(texts_run, plan=msgspec.structs.replace(texts_run.plan, sampling=sampling))
+    (score, *_) = all_tables(wanting, rng=rng)
+    said = headline(wanting, score)
+    assert (
+        "Log-probabilities of the texts of the choices were asked for, and 2 of 5 replies came without."
+        in said
+    )
+    assert any(
+        s.startswith("Log-probabilities of the letters were asked for, and 5 of 5 replies") for s in said
+    )
+    assert not any("Log-probabilities" in s for s in headline(texts_run, score))
