@@ -65,6 +65,9 @@ class SamplingFlags(Record):
     want_choice_logps: Annotated[
         bool | None, _flag("Ask for the letters' log-probabilities.", "--choice-logps")
     ] = None
+    want_choice_text_logps: Annotated[
+        bool | None, _flag("Ask for those of the choices' texts (own weights only).", "--choice-text-logps")
+    ] = None
 
 
 class Plan(Record):
@@ -216,6 +219,7 @@ class PlanOverrides(TypedDict, total=False):
     max_tokens: int | None
     model_seed: int | None
     want_choice_logps: bool | None
+    want_choice_text_logps: bool | None
     parser: str | None
     text_parser: str | None
     headline: str | None

@@ -15,7 +15,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from vidence.ask.prompting.compose import Prompted
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Flow, Judge, Strategy, View
-from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules
+from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
 from vidence.engine.environment import Environment
 from vidence.engine.events import Listener, MediaTrouble
 from vidence.engine.frames import FrameDesk, Place
@@ -298,6 +298,7 @@ async def opened_session(
             engine.add(spec, ModelRules(spec=spec, budget=asking))
         names = ["", *(others or {}), *asked, plan.model]
         models = {name: engine.model(name) for name in names}
+        check_texts(models[""], plan.sampling)
         pool = add_judges(engine, plan, judging)
         yield Session(
             prepared=prepare(plan, strategy=strategy, view=opened["plan"], models=models, pool=pool, now=now),
