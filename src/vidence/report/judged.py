@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 
-from vidence.ask.judging.mmvu_official import n_contradictions
+from vidence.ask.judging.verdicts import n_contradictions
 from vidence.catalog import create
 from vidence.contracts import Scorer
 from vidence.records import Answered, Score

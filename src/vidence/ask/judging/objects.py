@@ -10,9 +10,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-# Most characters of one object, and most opening braces that are tried in one text.
+# Most characters of one object that is no plain JSON, most opening braces that are tried before one id, and
+# most ids.
 MOST_CHARS = 20_000
 MOST_BRACES = 200
+MOST_IDS = 4
 
 _TOKEN = re.compile(
     r"""(?P<space>\s+|//[^\n]*|\#[^\n]*|/\*.*?\*/)
@@ -36,10 +38,11 @@ class Object:
 
 @dataclass(frozen=True)
 class Found:
-    """An object and the words that it was read from."""
+    """An object, the words that it was read from, and where they begin."""
 
     value: Object
     source: str
+    start: int
 
 
 def _string(token: str) -> str:
@@ -82,29 +85,56 @@ def _read(written: str) -> Object | None:
     return value if isinstance(value, Object) else None
 
 
-def find_objects(text: str) -> list[Found]:
-    """The objects in a text that do not stand inside another one, in order.
+def find_objects(text: str, *, holding: str) -> list[Found]:
+    """The objects in a text in which some words stand, and which do not stand inside another one, in order.
 
-    Raises:
-        ValueError: there are more than `MOST_BRACES` opening braces to try.
+    Args:
+        text: the text.
+        holding: what stands in an object, such as an id; its last `MOST_IDS` places are looked at, and before
+            each the last `MOST_BRACES` opening braces.
 
-    >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there")]
+    >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there", holding="right")]
     [(('right', True),)]
     """
     found: list[Found] = []
-    place = -1
-    for _ in range(MOST_BRACES):
-        place = text.find("{", place + 1)
-        if place < 0:
-            return found
-        written = _as_json(text, place)
-        value = _read(written[0]) if written else None
-        if written and value:
-            found.append(Found(value, text[place : written[1]]))
-            place = written[1] - 1
-    if text.find("{", place + 1) < 0:
-        return found
-    raise ValueError(f"it has more than {MOST_BRACES} opening braces")
+    done = 0
+    for held in _places(text, holding):
+        if held < done:
+            continue  # in the object before
+        for start in _braces_before(text, held, done):
+            if start < done:
+                continue
+            written = _as_json(text, start)
+            value = _read(written[0]) if written and written[1] > held else None
+            if written and value:
+                done = written[1]
+                found.append(Found(value, text[start:done], start))
+                break
+    return found
+
+
+def _places(text: str, words: str) -> list[int]:
+    """The last places at which words stand, in order."""
+    places: list[int] = []
+    place = len(text)
+    while len(places) < MOST_IDS and words and (place := text.rfind(words, 0, place)) >= 0:
+        places.append(place)
+    return places[::-1]
+
+
+def _braces_before(text: str, end: int, begin: int) -> list[int]:
+    """The last opening braces before a place, in order."""
+    braces: list[int] = []
+    place = end
+    first = max(begin, end - MOST_CHARS)
+    while len(braces) < MOST_BRACES and (place := text.rfind("{", first, place)) >= 0:
+        braces.append(place)
+    return braces[::-1]
+
+
+def whole_object(text: str) -> Object | None:
+    """The object that a text is, read as JSON and nothing else; None where it is anything more or less."""
+    return _read(text) if text.startswith("{") else None
 
 
 def inside(value: Object | list[object]) -> Iterator[Object]:

@@ -2,9 +2,11 @@
 
 A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
 (`reply`, a block made by `fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
-others, ``system.txt`` for one, are system messages.
+others, ``system.txt`` for one, are system messages. ``sign.txt`` beside the sets is the line that asks for the id
+of the block where the words that a user brought do not.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import resources
@@ -13,6 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
+from vidence.ask.prompting.released import Wording, wording_of
 from vidence.ask.prompting.templates import (
     Template,
     brought_files,
@@ -24,7 +27,8 @@ from vidence.ask.prompting.templates import (
 from vidence.errors import UsageError
 from vidence.records import Item
 
-QUESTION, REPAIR = "question", "repair"
+QUESTION, REPAIR, SIGN, SYSTEM = "question", "repair", "sign", "system"
+_ID_ASKED = re.compile("[\"'\u201c`]id[\"'\u201d`]")
 
 # What every template can use, and what it means.
 VARIABLES: Mapping[str, str] = MappingProxyType(
@@ -56,6 +60,11 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
         "rationale": item.rationale,
         "block_id": block_id,
     }
+
+
+def asks_for_id(*words: str) -> bool:
+    """Whether words that are put to a judge name the key ``id`` of the verdict."""
+    return any(_ID_ASKED.search(text) for text in words)
 
 
 def _names(folder: Traversable, set_name: str) -> list[str]:
@@ -105,12 +114,13 @@ class JudgeTemplates:
         """
         if folder is None:
             folder = resources.files("vidence.ask.judging") / "templates" / set_name
-        known = {}
+        known = {SIGN: dict(VARIABLES)}
         for name in _names(folder, set_name):
             known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
             if name == REPAIR:
                 known[name] |= REPAIR_VARIABLES
-        files = brought_files(folder, set_name, known)
+        own = resources.files("vidence.ask.judging") / "templates"
+        files = brought_files(own, "vidence", known) | brought_files(folder, set_name, known)
         if override is not None:
             files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")
         made = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
@@ -122,6 +132,12 @@ class JudgeTemplates:
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
         return self._files[name].label
+
+    @property
+    def wording(self) -> Wording:
+        """Whose words the system messages are: the authors' where all of them are."""
+        told = {wording_of(file.label) for name, file in self._files.items() if name.startswith(SYSTEM)}
+        return "authors" if told == {"authors"} else "unchecked" if "unchecked" in told else "own"
 
     def fill(self, name: str, values: Mapping[str, object]) -> str:
         """The words of a template with values filled in.

@@ -8,18 +8,30 @@ import pytest
 from vidence.ask.judging.mmvu_official import FORM
 from vidence.records import Failed, Prompt, Reply, Verdict
 
-RIGHT = '{"extracted_answer": "pan", "correct": true}'
+RIGHT = '{"id": "$ID", "extracted_answer": "pan", "correct": true}'
 
 
 def in_turn(*said):
-    """A judge that says these things one after the other."""
+    """A judge that says these things one after the other; $ID stands for the id of the block."""
     left = list(said)
-    return lambda _: left.pop(0)
+
+    def says(prompt):
+        one = left.pop(0)
+        marked = re.search(r'<reply id="(\w+)">', prompt.text)[1]
+        return one.replace("$ID", marked) if isinstance(one, str) else one
+
+    return says
+
+
+def unsigned(text):
+    return re.sub('"id": "[0-9a-f]{16}"', '"id": "$ID"', text)
 
 
 def test_a_verdict_at_once_needs_no_repair(bench):
     judged = bench.put(bench.judge("mmvu-official"), bench.open, "a frying pan", in_turn(RIGHT))
-    assert judged.score.verdicts[0].said == (RIGHT,)
+    (verdict,) = judged.score.verdicts
+    assert tuple(map(unsigned, verdict.said)) == (RIGHT,)
+    assert verdict.read_as == "exact"
     assert len(judged.prompts) == 1
 
 
@@ -37,7 +49,7 @@ def test_a_repair_shows_what_was_said_as_data_and_what_was_wrong(bench):
     assert json.loads(block[2]) == said
     assert "System" not in repair.replace(block[2], "")
     assert judged.score.value == 1.0
-    assert judged.score.verdicts[0].said == (said, RIGHT)
+    assert tuple(map(unsigned, judged.score.verdicts[0].said)) == (said, RIGHT)
 
 
 def test_there_is_no_second_repair(bench):
