@@ -169,8 +169,10 @@ def say_summary(summary: Summary, folder: Path, console: Console) -> None:
     if summary.n_judge_errors:
         n = several(summary.n_judge_errors, "reply", many="replies")
         say(console, (f"{n} got no usable verdict", "red"), ": counted as wrong, listed as judge errors")
-        if summary.n_scores_lost:
-            say(console, f"{summary.n_scores_lost} of them had a score before, which stays in run.sqlite")
+    if summary.n_scores_kept:
+        n = several(summary.n_scores_kept, "reply", many="replies")
+        say(console, (f"{n} got no new verdict", "red"), ": what they had before stays and counts")
+    if summary.n_judge_errors or summary.n_scores_kept:
         say(console, f"Ask about these alone with: vidence judge {folder} --judge-model (the same)")
     if summary.n_undecided:
         n = several(summary.n_undecided, "reply", many="replies")

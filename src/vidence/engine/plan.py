@@ -307,6 +307,7 @@ class Facts(Record):
     terms: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
+    judge_wording: Literal["", "own", "authors", "unchecked"] = ""
     judge_identities: tuple[str, ...] = ()
     media_root: str = ""
     n_items: int

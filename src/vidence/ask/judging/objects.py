@@ -45,6 +45,9 @@ class Found:
     start: int
 
 
+_PLAIN = json.JSONDecoder(object_pairs_hook=lambda pairs: Object(tuple(pairs)))
+
+
 def _string(token: str) -> str:
     """A string token as JSON; a backslash before a letter that JSON does not know stays."""
     if token[0] == '"':
@@ -77,9 +80,19 @@ def _as_json(text: str, start: int) -> tuple[str, int] | None:
     return None
 
 
+def _object_at(text: str, start: int) -> tuple[Object | None, int]:
+    """The object that begins at `start`, and where it ends: plain JSON, or what is meant to be."""
+    try:
+        value, end = _PLAIN.raw_decode(text, start)
+    except (ValueError, RecursionError):
+        written = _as_json(text, start)
+        return (_read(written[0]), written[1]) if written else (None, start)
+    return value, end
+
+
 def _read(written: str) -> Object | None:
     try:
-        value = json.loads(written, object_pairs_hook=lambda pairs: Object(tuple(pairs)))
+        value = _PLAIN.decode(written)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, Object) else None
@@ -104,10 +117,9 @@ def find_objects(text: str, *, holding: str) -> list[Found]:
         for start in _braces_before(text, held, done):
             if start < done:
                 continue
-            written = _as_json(text, start)
-            value = _read(written[0]) if written and written[1] > held else None
-            if written and value:
-                done = written[1]
+            value, end = _object_at(text, start)
+            if value is not None and end > held:
+                done = end
                 found.append(Found(value, text[start:done], start))
                 break
     return found
@@ -126,8 +138,7 @@ def _braces_before(text: str, end: int, begin: int) -> list[int]:
     """The last opening braces before a place, in order."""
     braces: list[int] = []
     place = end
-    first = max(begin, end - MOST_CHARS)
-    while len(braces) < MOST_BRACES and (place := text.rfind("{", first, place)) >= 0:
+    while len(braces) < MOST_BRACES and (place := text.rfind("{", begin, place)) >= 0:
         braces.append(place)
     return braces[::-1]
 

@@ -283,7 +283,11 @@ class Form:
                 return NoReading(problem="it was cut off where it copies the text under judgement")
             if self._says_otherwise(reading, tail):
                 return NoReading(problem="it says two things, one of them in a copy of the text under judgement")
-            if any(self._is_copied_end(one, tail, judged) for one, _ in signed):
+            starts = [one.start for one, _ in signed[1:]] + [len(tail)]
+            if any(
+                self._is_copied_end(one, tail[:until], judged)
+                for (one, _), until in zip(signed, starts, strict=True)
+            ):
                 return NoReading(problem="its end is a copy of the text under judgement")
         return reading
 

@@ -1,5 +1,7 @@
 """Objects in what a judge wrote, and what is not taken for one."""
 
+import json
+
 import pytest
 
 from vidence.ask.judging.objects import MOST_BRACES, MOST_CHARS, MOST_IDS, Object, find_objects, inside, whole_object
@@ -64,10 +66,12 @@ def test_a_brace_that_is_none_does_not_hide_the_object_behind_it():
 
 
 def test_an_object_may_be_as_long_as_the_limit_and_no_longer():
-    fits = '{"a": "' + "x" * (MOST_CHARS - 9) + '"}'
+    fits = "{'a': '" + "x" * (MOST_CHARS - 9) + "'}"
     assert len(fits) == MOST_CHARS
-    assert len(find_objects(fits, holding='"a"')) == 1
-    assert find_objects(fits.replace("x", "xx", 1), holding='"a"') == []
+    assert len(find_objects(fits, holding="'a'")) == 1
+    assert find_objects(fits.replace("x", "xx", 1), holding="'a'") == []
+    plain = json.dumps({"a": "x" * 3 * MOST_CHARS})
+    assert len(find_objects(plain + plain, holding='"a"')) == 2
 
 
 def test_the_braces_nearest_to_a_mark_are_tried():
