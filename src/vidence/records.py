@@ -321,9 +321,9 @@ class Verdict(Record):
     `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
     `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
     model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
-    `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else, ``loose``
-    where it was found in other words; empty in runs that did not note it. `contradiction` says what in the
-    verdict contradicts `value`, which counts nevertheless.
+    `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else,
+    ``loose`` where it was found in other words; empty in runs that did not note it. `contradiction` says what
+    in the verdict contradicts `value`, which counts nevertheless.
     """
 
     judge_model: str

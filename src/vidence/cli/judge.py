@@ -29,8 +29,8 @@ from vidence.errors import UsageError
 def judge(*, folder: Path, page: bool, **overrides: object) -> int:
     """Judge the replies stored in FOLDER; the model that answered is not asked again.
 
-    The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count. Where
-    the judge gives no verdict, the mark from before stays; the same command asks about these alone.
+    The folder then carries this judge. Verdicts of another judge stay in run.sqlite, and the last count.
+    Where the judge gives no verdict, the mark from before stays; the same command asks about these alone.
     """
     import msgspec
 

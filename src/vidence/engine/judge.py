@@ -26,8 +26,8 @@ async def judge_run(plan: Plan, folder: Path, *, environment: Environment, on_ev
     Trials that this judge and these models have scored before are left alone, tied panels too; those without
     a reply stay as they are. Where they were asked and gave no verdict they are asked anew, and not out of
     the memory, which would repeat what could not be read. A trial that had a mark keeps it until there is a
-    new one, and so does one that waits for a judge where the judge did not reply at all; the verdicts that
-    failed are kept beside. Nothing is removed: a trial that is judged is stored once more, and the last counts.
+    new one, and one that waits goes on waiting where the judge did not reply at all; the verdicts that failed
+    are kept beside. Nothing is removed: a trial that is judged is stored once more, and the last counts.
 
     Args:
         plan: the plan in the folder with `judge` and `judge_models` as they shall be.

@@ -53,9 +53,7 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
         engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
         is_held = parsed.options.get("structured") in HELD_TO_SCHEMA
         models.append(
-            JudgeModel(
-                name=name, identity=engine.model(name).identity, sampling=sampling, is_held=is_held
-            )
+            JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling, is_held=is_held)
         )
     return JudgePool(judge=judge, models=tuple(models))
 

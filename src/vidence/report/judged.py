@@ -75,31 +75,33 @@ def judge_sentence(run: Run) -> str:
     errors = f"{n_errors:,} judge {'error' if n_errors == 1 else 'errors'}, counted as wrong"
     n_contrary = n_contradictions(row.score for row in judged)
     contrary = (
-        f" {several(n_contrary, 'verdict')} contradict the answer that they extracted, and count as the judge "
-        "scored them."
+        f" In {several(n_contrary, 'verdict')} the mark contradicts the answer extracted; the mark counts."
         if n_contrary
         else ""
     )
     n_loose = sum(v.read_as == "loose" for row in judged for v in row.score.verdicts)
     loose = f" {several(n_loose, 'verdict')} not in the form asked for, read loosely." if n_loose else ""
     tied = f", {n_tied:,} undecided between the judges, counted as wrong" if n_tied else ""
-    return (
+    counted = (
         f"Judged by {names} ({models}): {len(judged) - n_errors - n_tied:,} trials by verdict, "
-        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}.{contrary}{loose} {_kept_sentence(run)}".rstrip()
+        f"{n_rules:,} by rules, {errors if n_errors else 'no judge error'}{tied}."
     )
+    return f"{counted}{contrary}{loose} {_kept_sentence(run)}".rstrip()
 
 
 def _kept_sentence(run: Run) -> str:
-    """How many verdicts were asked for and not had, so that earlier marks stay; empty where there are none."""
+    """How many verdicts were asked for and not had, so that earlier marks stay; empty where none were."""
     rows = [row for row in run.rows if row.score.unanswered]
     if not rows:
         return ""
-    models = ", ".join(dict.fromkeys(v.judge_model or "not named" for row in rows for v in row.score.unanswered))
+    models = ", ".join(
+        dict.fromkeys(v.judge_model or "not named" for row in rows for v in row.score.unanswered)
+    )
     n_waiting = sum(row.correct is None for row in rows)
-    stays = "the mark from before stays" if not n_waiting else f"the mark from before stays, {n_waiting:,} wait"
+    waiting = f" ({n_waiting:,} of them still without one)" if n_waiting else ""
     return (
-        f"{several(len(rows), 'trial')} got no verdict from {models}, and {stays}; vidence judge asks about "
-        "these alone."
+        f"{several(len(rows), 'trial')} got no verdict from {models}: the mark from before stays{waiting}. "
+        "vidence judge asks about these alone."
     )
 
 

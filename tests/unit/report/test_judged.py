@@ -212,9 +212,8 @@ def test_verdicts_that_contradict_themselves_are_counted(runs, rng):
     marks, *_ = judge_tables(run, rng=rng)
     assert marks.columns[-1].title == "contradictions"
     assert cells(marks)["judge:mmvu-official"][-1] == "2"
-    assert judge_sentence(run).endswith(
-        " 2 verdicts contradict the answer that they extracted, and count as the judge scored them."
-    )
+    said = " In 2 verdicts the mark contradicts the answer extracted; the mark counts."
+    assert judge_sentence(run).endswith(said)
     one = runs.load("one", items=items[2:], trials=trials[2:], judge="mmvu-official")
     assert "contradictions" not in [column.title for column in judge_tables(one, rng=rng)[0].columns]
 
@@ -249,13 +248,14 @@ def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
         runs.marked(items[2], Answered(answer="a cat"), reply=runs.said("a cat")),
     ]
     beside = [
-        msgspec.structs.replace(t, score=msgspec.structs.replace(t.score, unanswered=(failed,))) for t in trials
+        msgspec.structs.replace(t, score=msgspec.structs.replace(t.score, unanswered=(failed,)))
+        for t in trials
     ]
     run = runs.load("kept", items=items, trials=beside, judge_models=("scripted:dead",))
     said = judge_sentence(run)
     assert said.endswith(
-        "3 trials got no verdict from scripted:dead, and the mark from before stays, 1 wait; vidence judge asks "
-        "about these alone."
+        "3 trials got no verdict from scripted:dead: the mark from before stays (1 of them still without "
+        "one). vidence judge asks about these alone."
     )
     assert [row.correct for row in run.rows] == [1.0, 1.0, None]
     members = {table.name: table for table in judge_tables(run, rng=rng)}["judges-members"]
@@ -263,7 +263,7 @@ def test_verdicts_that_failed_leave_the_marks_and_are_counted(runs, rng):
     tables = all_tables(run, rng=rng)
     assert said in headline(run, tables[0])
     alone = runs.load("alone", items=items[:1], trials=beside[:1], judge_models=("scripted:dead",))
-    assert judge_sentence(alone).startswith("1 trial got no verdict from scripted:dead, and the mark")
+    assert judge_sentence(alone).startswith("1 trial got no verdict from scripted:dead: the mark")
     assert judge_sentence(alone) in headline(alone, all_tables(alone, rng=rng)[0])
 
 

@@ -14,7 +14,6 @@ from vidence.ask.judging.templates import (
     REPAIR,
     SIGN,
     JudgeTemplates,
-    asks_for_id,
     item_values,
 )
 from vidence.ask.judging.verdicts import Form, Reading, judge_error
@@ -34,9 +33,9 @@ Decided: TypeAlias = tuple[Outcome, Verdict]
 class TemplateJudge(ABC):
     """What the judges of this folder are: templates, and how their verdicts become scores.
 
-    `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none). `seed`
-    is that of the plan, from which the ids of blocks are made. With `is_strict` nothing is a verdict but the JSON
-    object that was asked for, since the server is held to it.
+    `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
+    `seed` is that of the plan, from which the ids of blocks are made. With `is_strict` nothing is a verdict
+    but the JSON object that was asked for, since the server is held to it.
     """
 
     templates: JudgeTemplates
@@ -91,7 +90,8 @@ class TemplateJudge(ABC):
         asked = self.templates.fill(QUESTION, {**values, "reply": block})
         told = self.templates.fill(system, values)
         # Words of somebody else may not ask for the id; then a line of ours does.
-        signing = "" if asks_for_id(told, asked.replace(block, "")) else f"\n\n{self.templates.fill(SIGN, values)}"
+        is_asked_for = self.templates.asks_for_id(system, QUESTION)
+        signing = "" if is_asked_for else f"\n\n{self.templates.fill(SIGN, values)}"
         prompt = Prompt(
             parts=(TextPart(text=asked + signing),),
             system=told,

@@ -3,9 +3,9 @@
 The text is written as a JSON string on one line between two marker lines. Whatever could be markup, a
 control token of a chat format, or not what it looks like is written as an escape, so that no marker,
 no tag, no line break and no invisible character of the text reaches the judge as such. The markers
-carry an id that is derived from the question, the whole text, the form of the verdict and the seed of the run:
-the same for the same text, so that verdicts are remembered. No text can hold its own id, since any change of
-the text changes the id.
+carry an id that is derived from the question, the whole text, the form of the verdict and the seed of the
+run: the same for the same text, so that verdicts are remembered. No text can hold its own id, since any
+change of the text changes the id.
 """
 
 import hashlib

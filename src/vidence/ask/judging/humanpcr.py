@@ -58,8 +58,8 @@ class HumanpcrJudge(TemplateJudge):
     Choices are left to the rules. A reply without any answer is wrong with 0 points, and nobody is asked.
 
     Source: HumanPCR, appendix C, the prompt of the judge; C.3 for the reference reasoning.
-    Departs: the sentences are ours, the response is shown as data, and the verdict repeats the id of its block,
-        which the printed form does not have; temperature 0 (the paper names none);
+    Departs: the sentences are ours, the response is shown as data, and the verdict repeats the id of its
+        block, which the printed form does not have; temperature 0 (the paper names none);
         one repair, then a judge error.
     """
 

@@ -98,20 +98,46 @@ def _read(written: str) -> Object | None:
     return value if isinstance(value, Object) else None
 
 
-def find_objects(text: str, *, holding: str) -> list[Found]:
-    """The objects in a text in which some words stand, and which do not stand inside another one, in order.
+def find_objects(text: str) -> list[Found]:
+    """The objects in a text that do not stand inside another one, in order.
 
-    Args:
-        text: the text.
-        holding: what stands in an object, such as an id; its last `MOST_IDS` places are looked at, and before
-            each the last `MOST_BRACES` opening braces.
+    Raises:
+        ValueError: there are more than `MOST_BRACES` opening braces to try.
 
-    >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there", holding="right")]
+    >>> [found.value.pairs for found in find_objects("I say {'right': True,}, so there")]
     [(('right', True),)]
     """
     found: list[Found] = []
+    place = -1
+    for _ in range(MOST_BRACES):
+        place = text.find("{", place + 1)
+        if place < 0:
+            return found
+        written = _as_json(text, place)
+        value = _read(written[0]) if written else None
+        if written and value:
+            found.append(Found(value, text[place : written[1]], place))
+            place = written[1] - 1
+    if text.find("{", place + 1) < 0:
+        return found
+    raise ValueError(f"it has more than {MOST_BRACES} opening braces")
+
+
+def objects_holding(words: str, text: str) -> list[Found]:
+    """The objects in a text in which some words stand, and which do not stand inside another one, in order.
+
+    Args:
+        words: what stands in an object, such as an id; its last `MOST_IDS` places are looked at, and before
+            each the last `MOST_BRACES` opening braces.
+        text: the text.
+
+    >>> text = "I {a: 1} say {'id': '7f', 'right': True,}, so"
+    >>> [found.value.pairs for found in objects_holding("7f", text)]
+    [(('id', '7f'), ('right', True))]
+    """
+    found: list[Found] = []
     done = 0
-    for held in _places(text, holding):
+    for held in _places(text, words):
         if held < done:
             continue  # in the object before
         for start in _braces_before(text, held, done):

@@ -2,8 +2,8 @@
 
 A set is a folder ``templates/<set>/`` of Jinja templates. ``question.txt`` shows the text under judgement
 (`reply`, a block made by `fence`), ``repair.txt`` comes behind it when no verdict could be read, and the
-others, ``system.txt`` for one, are system messages. ``sign.txt`` beside the sets is the line that asks for the id
-of the block where the words that a user brought do not.
+others, ``system.txt`` for one, are system messages. ``sign.txt`` beside the sets is the line that asks for
+the id of the block where the words that a user brought do not.
 """
 
 import re
@@ -15,7 +15,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Self
 
-from vidence.ask.prompting.released import Wording, wording_of
+from vidence.ask.prompting.origin import read_origin
+from vidence.ask.prompting.released import Wording, released, wording_of
 from vidence.ask.prompting.templates import (
     Template,
     brought_files,
@@ -48,6 +49,7 @@ SHOWN: Mapping[str, Mapping[str, str]] = MappingProxyType(
     }
 )
 REPAIR_VARIABLES: Mapping[str, str] = MappingProxyType({"problem": "why no verdict could be read"})
+_OWN: Traversable = resources.files("vidence.ask.judging") / "templates"
 _PROBE = Item(item_id="probe", question="Which?", choices=("this", "that"), answer="A", rationale="So.")
 
 
@@ -62,9 +64,25 @@ def item_values(item: Item, *, block_id: str) -> dict[str, object]:
     }
 
 
-def asks_for_id(*words: str) -> bool:
-    """Whether words that are put to a judge name the key ``id`` of the verdict."""
-    return any(_ID_ASKED.search(text) for text in words)
+def known_of(
+    set_name: str, *, more: Mapping[str, str] = MappingProxyType({}), folder: Traversable | None = None
+) -> dict[str, dict[str, str]]:
+    """The templates that a set of a judge can hold, with the variables that each can use."""
+    known = {SIGN: dict(VARIABLES)}
+    for name in _names(folder or _OWN / set_name, set_name):
+        known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
+        if name == REPAIR:
+            known[name] |= REPAIR_VARIABLES
+    return known
+
+
+def _check_judge(folder: Path, set_name: str) -> None:
+    """Refuse what was imported for another judge, or for asking: its verdicts have other keys."""
+    about = read_origin(folder)
+    one = released().get(about.name) if about is not None else None
+    if one is not None and one.judge != set_name:
+        meant = f"the judge {one.judge!r}" if one.judge else "asking (--prompts)"
+        raise UsageError(f"{folder} holds {one.name}, which is for {meant}, not for the judge {set_name!r}")
 
 
 def _names(folder: Traversable, set_name: str) -> list[str]:
@@ -112,19 +130,18 @@ class JudgeTemplates:
             UsageError: the folder is not one of templates, or a template has an error, cannot be
                 filled, or does not show the block it must show exactly once.
         """
-        if folder is None:
-            folder = resources.files("vidence.ask.judging") / "templates" / set_name
-        known = {SIGN: dict(VARIABLES)}
-        for name in _names(folder, set_name):
-            known[name] = {**VARIABLES, **more, **SHOWN.get(name, {})}
-            if name == REPAIR:
-                known[name] |= REPAIR_VARIABLES
-        own = resources.files("vidence.ask.judging") / "templates"
-        files = brought_files(own, "vidence", known) | brought_files(folder, set_name, known)
+        folder = folder or _OWN / set_name
+        known = known_of(set_name, more=more, folder=folder)
+        files = brought_files(_OWN, "vidence", known) | brought_files(folder, set_name, known)
         if override is not None:
+            _check_judge(override, set_name)
             files |= own_files(override, known, what=f"prompts for the judge {set_name!r}")
         made = cls(digest=digest_of(files.values()), _files=MappingProxyType(files))
         probe = {**item_values(_PROBE, block_id="0"), **dict.fromkeys(more, "x"), "problem": "x"}
+        if "block_id" not in files[SIGN].uses:
+            raise UsageError(
+                f"{files[SIGN].place} does not use {{{{ block_id }}}}, which the verdict must repeat"
+            )
         for name in files:
             made.fill(name, {**probe, **{shown: f"<{shown} 0>" for shown in SHOWN.get(name, {})}})
         return made
@@ -132,6 +149,10 @@ class JudgeTemplates:
     def label(self, name: str) -> str:
         """What a stored prompt says of its template: set, file and the SHA-256 of the file's text."""
         return self._files[name].label
+
+    def asks_for_id(self, *names: str) -> bool:
+        """Whether one of these templates names the key ``id`` of the verdict."""
+        return any(_ID_ASKED.search(self._files[name].text) for name in names)
 
     @property
     def wording(self) -> Wording:

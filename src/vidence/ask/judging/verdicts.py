@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from vidence.ask.judging.equal import says_the_same
-from vidence.ask.judging.objects import Found, Object, find_objects, inside, whole_object
+from vidence.ask.judging.objects import Found, Object, inside, objects_holding, whole_object
 from vidence.ask.judging.own_words import (
     behind_thinking,
     ends_as_copied,
@@ -182,8 +182,8 @@ class Form:
 
         Words that are the object of the schema, and nothing else, are read as they are. Otherwise the object
         that repeats the id is looked for, behind the thinking that the words may begin with. Where there are
-        several they must decide the same; the last one is taken. Where the text under judgement holds the same
-        decision and may have put it there, it is none.
+        several they must decide the same; the last one is taken. Where the text under judgement holds the
+        same decision and may have put it there, it is none.
 
         Args:
             said: the judge's words; thinking in ``<think>`` tags at their beginning is set aside.
@@ -199,7 +199,9 @@ class Form:
             if exact is not None and not (is_cut and self._may_be_lent(exact, judged)):
                 return exact
         if is_strict:
-            return NoReading(problem=f"it is not the one JSON object that was asked for, with {self._wanted()}")
+            return NoReading(
+                problem=f"it is not the one JSON object that was asked for, with {self._wanted()}"
+            )
         problem = ""
         for tail in tails:
             found = self._signed(tail, marked)
@@ -215,7 +217,9 @@ class Form:
         """The verdict that the words are, in a code fence or not; None where they are anything else."""
         fenced = _FENCED.fullmatch(words)
         value = whole_object(fenced[1] if fenced else words) if len(words) <= _MOST_EXACT else None
-        if value is None or sorted(k for k, _ in value.pairs) != sorted([ID_KEY, *(f.key for f in self.fields)]):
+        if value is None or sorted(k for k, _ in value.pairs) != sorted(
+            [ID_KEY, *(f.key for f in self.fields)]
+        ):
             return None
         values = dict(value.pairs)
         if values[ID_KEY] != marked or not all(f.is_exact(values[f.key]) for f in self.fields):
@@ -225,7 +229,7 @@ class Form:
 
     def _signed(self, words: str, marked: str) -> list[tuple[Found, Object]] | NoReading:
         """The objects with the id that decide something, each with the outermost object that it stands in."""
-        holding = find_objects(words, holding=marked)
+        holding = objects_holding(marked, words)
         found = [(one, obj) for one in holding for obj in self._candidates(one.value)]
         signed = [(one, obj) for one, obj in found if self._id(obj) == marked]
         wanted = f"{ID_KEY!r}: the id on the marker lines and {self._wanted()}"
@@ -282,7 +286,9 @@ class Form:
             if is_cut:
                 return NoReading(problem="it was cut off where it copies the text under judgement")
             if self._says_otherwise(reading, tail):
-                return NoReading(problem="it says two things, one of them in a copy of the text under judgement")
+                return NoReading(
+                    problem="it says two things, one of them in a copy of the text under judgement"
+                )
             starts = [one.start for one, _ in signed[1:]] + [len(tail)]
             if any(
                 self._is_copied_end(one, tail[:until], judged)
@@ -292,12 +298,10 @@ class Form:
         return reading
 
     def _may_be_lent(self, reading: Reading, judged: str) -> bool:
-        """Whether the text under judgement holds this decision, in any spelling, so that a copy may be read."""
+        """Whether the text under judgement holds this decision in any spelling, so that it may be a copy."""
         deciding = self._deciding
-        if all(reading.values[f.key] is False for f in deciding if f.kind == "truth") and any(
-            f.kind == "truth" for f in deciding
-        ):
-            return False  # "wrong" gains nothing by being lent
+        if not any(reading.values[field.key] for field in deciding):
+            return False  # wrong, with no points: nothing is gained by lending that
         long = len(judged) > 2 * _MOST_SHOWN
         shown = f"{judged[:_MOST_SHOWN]}\n{judged[-_MOST_SHOWN:]}" if long else judged
         texts = list(spellings(shown))

@@ -22,6 +22,10 @@ def marks(points, extracted="a pan"):
     return said(f"'extracted answer': '{extracted}', 'correctness': {points >= 3}, 'score': {points}")
 
 
+def says(left, prompt):
+    return left.pop(0)(prompt)
+
+
 def said(fields):
     """A judge that signs its verdict."""
 
@@ -57,7 +61,7 @@ def test_humanpcr_gives_the_rationale_and_the_printed_prompt_does_not(bench):
 
 def test_humanpcr_says_what_contradicts_itself_and_asks_once_more(bench):
     left = [said("'extracted answer': 'x', 'correctness': True, 'score': 1"), marks(4)]
-    judged = bench.put(bench.judge("humanpcr"), bench.open, "a frying pan", lambda p: left.pop(0)(p))
+    judged = bench.put(bench.judge("humanpcr"), bench.open, "a frying pan", lambda prompt: says(left, prompt))
     assert "'correctness' is true and 'score' is 1, which contradict" in judged.prompts[1].text
     assert judged.score.points == 4.0
 
