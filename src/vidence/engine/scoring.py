@@ -9,13 +9,16 @@ import msgspec
 
 from vidence.ask.judging.asking import TemplateJudge
 from vidence.ask.judging.panel import combine
-from vidence.ask.judging.verdicts import has_judge_error
+from vidence.ask.judging.verdicts import Reads, has_judge_error
+from vidence.catalog import Spec
 from vidence.contracts import Ask, Flow, Judge, MadeT, Scorer, Together, together
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
 from vidence.records import Failed, Item, Prompt, Reply, Sampling, Score, Verdict
 
-HELD_TO_SCHEMA = frozenset({"on", "format", "tool"})
-"""What the option ``structured`` of a model says where its replies keep to the schema or are refused."""
+# What the option ``structured`` of a model says where its replies keep to the schema or are refused.
+_HELD_TO_SCHEMA = frozenset({"on", "format", "tool"})
+# Models whose replies were written down before anything was asked.
+_RECORDED = frozenset({"replay", "scripted"})
 _log = logging.getLogger(__name__)
 
 
@@ -43,18 +46,24 @@ def _read(item: Item, said: Reply | Failed, parser: Scorer) -> Score:
         ) from error
 
 
+def reads_of(spec: Spec) -> Reads:
+    """How the words of a judge model are read, by what its spec says."""
+    if spec.name in _RECORDED:
+        return "recorded"
+    return "strictly" if spec.options.get("structured") in _HELD_TO_SCHEMA else "loosely"
+
+
 @dataclass(frozen=True, kw_only=True)
 class JudgeModel:
     """A model that judges: its name in the engine, its identity, how its verdicts are sampled.
 
-    `is_held` is True where its server is told to hold it to the schema, and to refuse where it cannot: then
-    nothing else is read as a verdict.
+    `reads` is how its words are read, see `ask.judging.verdicts.Form.read`.
     """
 
     name: str
     identity: str
     sampling: Sampling
-    is_held: bool = False
+    reads: Reads = "loosely"
 
     def signed(self, score: Score) -> Score:
         """A score whose verdicts say who gave them, and how they were sampled."""
@@ -107,8 +116,8 @@ class JudgePool:
 
     def _verdict(self, model: JudgeModel, item: Item, reply: Reply, *, ruled: Score) -> Flow[Score]:
         judge = self.judge
-        if model.is_held and isinstance(judge, TemplateJudge):
-            judge = replace(judge, is_strict=True)
+        if isinstance(judge, TemplateJudge):
+            judge = replace(judge, reads=model.reads)
         try:
             score = yield from _addressed(judge.judge(item, reply, ruled=ruled), model.name)
         except (TransientModelError, RejectedRequestError) as error:

@@ -23,7 +23,7 @@ from vidence.engine.frames import FrameDesk, Place
 from vidence.engine.limits import Budget
 from vidence.engine.plan import Plan
 from vidence.engine.prepare import Prepared, open_views, prepare
-from vidence.engine.scoring import HELD_TO_SCHEMA, JudgeModel, JudgePool, score_reply
+from vidence.engine.scoring import JudgeModel, JudgePool, reads_of, score_reply
 from vidence.engine.specs import without_sampling
 from vidence.engine.views import DecodeCount, OpenView, Shown
 from vidence.engine.workers import Workers
@@ -51,10 +51,8 @@ def add_judges(engine: Engine, plan: Plan, budget: Budget) -> JudgePool | None:
         spec, sampled = without_sampling(parsed)
         sampling = msgspec.convert(msgspec.to_builtins(judge.sampling) | sampled, Sampling)
         engine.add(name, ModelRules(spec=spec, budget=budget, sampling=sampling))
-        is_held = parsed.options.get("structured") in HELD_TO_SCHEMA
-        models.append(
-            JudgeModel(name=name, identity=engine.model(name).identity, sampling=sampling, is_held=is_held)
-        )
+        identity = engine.model(name).identity
+        models.append(JudgeModel(name=name, identity=identity, sampling=sampling, reads=reads_of(parsed)))
     return JudgePool(judge=judge, models=tuple(models))
 
 

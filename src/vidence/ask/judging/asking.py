@@ -16,7 +16,7 @@ from vidence.ask.judging.templates import (
     JudgeTemplates,
     item_values,
 )
-from vidence.ask.judging.verdicts import Form, Reading, judge_error
+from vidence.ask.judging.verdicts import Form, Reading, Reads, judge_error
 from vidence.contracts import Flow
 from vidence.records import Item, Outcome, Prompt, Reply, Sampling, Score, TextPart, Verdict
 from vidence.text import refusal_in
@@ -34,8 +34,8 @@ class TemplateJudge(ABC):
     """What the judges of this folder are: templates, and how their verdicts become scores.
 
     `sampling` is how a verdict is sampled, `scale` the most points that it can give (0: it gives none).
-    `seed` is that of the plan, from which the ids of blocks are made. With `is_strict` nothing is a verdict
-    but the JSON object that was asked for, since the server is held to it.
+    `seed` is that of the plan, from which the ids of blocks are made. `reads` is how its
+    words are read, see `verdicts.Form.read`.
     """
 
     templates: JudgeTemplates
@@ -44,7 +44,7 @@ class TemplateJudge(ABC):
     sampling: Sampling
     scale: float = 0.0
     seed: int = 0
-    is_strict: bool = False
+    reads: Reads = "loosely"
 
     @property
     def wording(self) -> str:
@@ -103,9 +103,7 @@ class TemplateJudge(ABC):
             if refused := refusal_in(reply):
                 return f"the judge declined: {refused.reason}"
             is_cut = reply.finish == "length"
-            reading = form.read(
-                reply.text, marked=marked, judged=judged, is_strict=self.is_strict, is_cut=is_cut
-            )
+            reading = form.read(reply.text, marked=marked, judged=judged, reads=self.reads, is_cut=is_cut)
             if isinstance(reading, Reading):
                 return _noted(decide(reading), is_exact=reading.is_exact)
             cut = "; it was cut off at its length limit" if is_cut else ""

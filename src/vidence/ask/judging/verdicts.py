@@ -41,6 +41,8 @@ _FENCED = re.compile(r"```(?:json)?\s*(\{.*\})\s*```", re.DOTALL | re.IGNORECASE
 _OUTER = " .:()*\"'`\n\t"
 
 Value: TypeAlias = str | bool | int
+Reads: TypeAlias = Literal["loosely", "strictly", "recorded"]
+"""How a judge's words are read; see `Form.read`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,7 +178,7 @@ class Form:
         return hashlib.sha256(json.dumps(self.schema()).encode()).hexdigest()
 
     def read(
-        self, said: str, *, marked: str, judged: str, is_strict: bool = False, is_cut: bool = False
+        self, said: str, *, marked: str, judged: str, reads: Reads = "loosely", is_cut: bool = False
     ) -> Reading | NoReading:
         """The verdict in what a judge said.
 
@@ -189,16 +191,17 @@ class Form:
             said: the judge's words; thinking in ``<think>`` tags at their beginning is set aside.
             marked: the id of the block under judgement.
             judged: the text under judgement.
-            is_strict: whether only the object of the schema counts, since the server is held to it.
+            reads: ``loosely``; ``strictly``, where only the object of the schema counts, since the server is
+                held to it; ``recorded``, where that object was written down before and cannot know the id.
             is_cut: whether the judge was cut off at its length limit.
         """
         words = said.strip()
         tails = list(behind_thinking(words, marked))
         for tail in tails[::-1]:
-            exact = self._exact(tail.strip(), marked)
+            exact = self._exact(tail.strip(), marked, is_recorded=reads == "recorded")
             if exact is not None and not (is_cut and self._may_be_lent(exact, judged)):
                 return exact
-        if is_strict:
+        if reads != "loosely":
             return NoReading(
                 problem=f"it is not the one JSON object that was asked for, with {self._wanted()}"
             )
@@ -213,16 +216,20 @@ class Form:
                 return self._agreed(found, tail=tail, judged=judged, is_cut=is_cut)
         return NoReading(problem=problem)
 
-    def _exact(self, words: str, marked: str) -> Reading | None:
+    def _exact(self, words: str, marked: str, *, is_recorded: bool) -> Reading | None:
         """The verdict that the words are, in a code fence or not; None where they are anything else."""
         fenced = _FENCED.fullmatch(words)
         value = whole_object(fenced[1] if fenced else words) if len(words) <= _MOST_EXACT else None
-        if value is None or sorted(k for k, _ in value.pairs) != sorted(
-            [ID_KEY, *(f.key for f in self.fields)]
-        ):
+        if value is None:
             return None
         values = dict(value.pairs)
-        if values[ID_KEY] != marked or not all(f.is_exact(values[f.key]) for f in self.fields):
+        needed = {f.key for f in (self._deciding if is_recorded else self.fields)}
+        needed |= set() if is_recorded else {ID_KEY}
+        is_whole = needed <= values.keys() <= {ID_KEY, *(f.key for f in self.fields)}
+        if not is_whole or len(values) < len(value.pairs):
+            return None
+        is_signed = is_recorded or values[ID_KEY] == marked
+        if not is_signed or not all(f.is_exact(values[f.key]) for f in self.fields if f.key in values):
             return None
         read = self._filled(value)
         return Reading(values=read.values, is_exact=True) if isinstance(read, Reading) else None

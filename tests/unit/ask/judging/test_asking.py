@@ -134,7 +134,7 @@ def test_words_that_do_not_ask_for_the_id_get_a_line_that_does(bench, tmp_path):
 
 
 def test_a_strict_judge_is_read_to_the_letter(bench):
-    judge = dataclasses.replace(bench.judge("mmvu-official"), is_strict=True)
+    judge = dataclasses.replace(bench.judge("mmvu-official"), reads="strictly")
     loose = RIGHT.replace('"', "'").replace("true", "True")
     assert (
         bench.put(judge, bench.open, "a boat", in_turn(loose, f"So: {RIGHT}")).score.verdicts[0].value is None

@@ -102,7 +102,26 @@ def test_a_verdict_is_exact_or_loose_and_says_which():
         loose = read(said)
         assert isinstance(loose, Reading)
         assert not loose.is_exact
-        assert isinstance(read(said, is_strict=True), NoReading)
+        assert isinstance(read(said, reads="strictly"), NoReading)
+
+
+def test_a_recorded_verdict_cannot_know_the_id_and_is_read_to_the_letter():
+    for said in ('{"correct": true}', '{"said": "x", "correct": true}', '{"id": "of then", "correct": true}'):
+        assert isinstance(read(said), NoReading)
+        found = read(said, reads="recorded")
+        assert found.is_exact
+        assert found.values["correct"] is True
+    for said in (
+        "So: {'correct': true}",
+        '{"correct": "true"}',
+        '{"correct": true, "correct": true}',
+        '{"correct": true, "more": 1}',
+        '{"said": "salt", "correct": true} ", "correct": false}',
+    ):
+        assert isinstance(read(said, reads="recorded"), NoReading)
+    assert isinstance(
+        read('{"correct": true}', judged="correct: true", reads="recorded", is_cut=True), NoReading
+    )
 
 
 def test_the_end_of_thinking_in_a_string_is_part_of_the_string():
