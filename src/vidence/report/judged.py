@@ -16,6 +16,7 @@ from vidence.statistics.agreement import Measurement, cohen_kappa, krippendorff_
 from vidence.statistics.resampling import Resampling
 from vidence.tables.table import Cell, Column, Table, has_interval, several
 from vidence.tables.table import Row as TableRow
+from vidence.text import visible
 
 # Kappa of judges is shown with its value alone in the table; its interval is drawn so often.
 _DRAWS = Resampling(n_boot=500)
@@ -32,6 +33,7 @@ _LOOSE = Column(
     kind="count",
     note="verdicts that stood in other words than the one JSON object that was asked for",
 )
+_MOST_WHY = 200
 _RIGHT, _WRONG, _NONE = "right", "wrong", "nothing"
 
 
@@ -99,9 +101,12 @@ def _kept_sentence(run: Run) -> str:
     )
     n_waiting = sum(row.correct is None for row in rows)
     waiting = f" ({n_waiting:,} of them still without one)" if n_waiting else ""
+    why = visible(next((v.error for row in rows for v in row.score.unanswered if v.error), ""))
+    why = f"{why[:_MOST_WHY]}…" if len(why) > _MOST_WHY else why.rstrip(".")
+    first = f" The first: {why}{'' if why.endswith(('?', '…')) else '.'}" if why else ""
     return (
         f"{several(len(rows), 'trial')} got no verdict from {models}: the mark from before stays{waiting}. "
-        "vidence judge asks about these alone."
+        f"vidence judge asks about these alone.{first}"
     )
 
 
