@@ -337,6 +337,9 @@ class Verdict(Record):
     `error` says why and nothing is guessed). `points` are on the judge's own scale, such as 0 to 4.
     `extracted` is the answer that the judge took out of the reply. `judge_model` is the identity of the
     model that judged, `temperature` how it was drawn, `said` its replies word for word, the repair last.
+    `read_as` is ``exact`` where the judge wrote the JSON object that was asked for and nothing else,
+    ``loose`` where it was found in other words; empty in runs that did not note it. `contradiction` says what
+    in the verdict contradicts `value`, which counts nevertheless.
     """
 
     judge_model: str
@@ -347,6 +350,8 @@ class Verdict(Record):
     temperature: float | None = None
     said: tuple[str, ...] = ()
     error: str = ""
+    read_as: Literal["", "exact", "loose"] = ""
+    contradiction: str = ""
 
 
 class Score(Record):
@@ -355,7 +360,8 @@ class Score(Record):
     `value` is 1.0 for right and 0.0 for wrong; unreadable, refused and failed count 0.0. It is None
     where marking needs a judge that was not asked yet (`scorer` is then ``needs-judge``). `points` is a
     finer mark on the scorer's own scale. `verdicts` holds what the judges said: one, or one of each
-    member of a panel.
+    member of a panel. `unanswered` holds the verdicts of judges that were asked later and gave none: the
+    score is the one from before.
     """
 
     outcome: Outcome
@@ -364,6 +370,7 @@ class Score(Record):
     scorer_version: int
     points: float | None = None
     verdicts: tuple[Verdict, ...] = ()
+    unanswered: tuple[Verdict, ...] = ()
 
 
 class Trial(Record):

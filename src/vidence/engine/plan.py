@@ -125,7 +125,7 @@ class Plan(Record):
     sample_by: Annotated[
         str | None, _flag("N questions with each value of a tag, sampled with --seed.", metavar="TAG=N")
     ] = None
-    seed: Annotated[int, _flag("Seed of the sample and of waiting times (default 0).")] = 0
+    seed: Annotated[int, _flag("Seed of the sample, waiting times and ids of verdicts (default 0).")] = 0
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
@@ -311,6 +311,7 @@ class Facts(Record):
     terms: str = ""
     judge_version: int = 0
     judge_prompts_digest: str = ""
+    judge_wording: Literal["", "own", "authors", "unchecked"] = ""
     judge_identities: tuple[str, ...] = ()
     media_root: str = ""
     n_items: int

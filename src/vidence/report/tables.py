@@ -48,7 +48,7 @@ def all_tables(run: Run, *, rng: np.random.Generator, level: float = 0.95) -> tu
     Raises:
         UsageError: the run has no trials, or its headline is no aggregate.
     """
-    is_judged = any(row.score.verdicts for row in run.rows)
+    is_judged = any(row.score.verdicts or row.score.unanswered for row in run.rows)
     return (
         *score_tables(run, rng=rng, level=level),
         outcome_table(run),
@@ -278,7 +278,7 @@ def headline(run: Run, score: Table) -> tuple[str, ...]:
         sentences.append(left_out)
     if said := not_asked(run):
         sentences.append(said)
-    if any(row.score.verdicts for row in run.rows):
+    if any(row.score.verdicts or row.score.unanswered for row in run.rows):
         sentences.append(judge_sentence(run))
     if "unmarked" in score.keys and score.value("headline", "unmarked"):
         more = several(shown(score, "headline", "unmarked").text, "more question")
