@@ -34,7 +34,7 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
     import msgspec
 
     from vidence.engine.judge import judge_run
-    from vidence.engine.specs import with_whole_paths
+    from vidence.engine.specs import check_fields, with_whole_paths
 
     plan, _ = read_plan(folder)
     given = {name: value for name, value in overrides.items() if value is not None}
@@ -42,6 +42,7 @@ def judge(*, folder: Path, page: bool, **overrides: object) -> int:
         given["judge_prompts_dir"] = str(Path(str(given["judge_prompts_dir"])).resolve())
     # A judge with prompts of its own keeps none of the judge before.
     changed = msgspec.to_builtins(plan) | {"judge_prompts_dir": None, "max_cost": None} | given
+    check_fields(changed)
     try:
         plan = with_whole_paths(msgspec.convert(changed, type(plan)))
     except msgspec.ValidationError as error:

@@ -25,7 +25,7 @@ from vidence.contracts import (
 )
 from vidence.engine.plan import MUST_AGREE, RENAMED, Facts, Plan, PlanOverrides, SamplingFlags, machine_facts
 from vidence.engine.scoring import JudgePool
-from vidence.engine.specs import with_whole_paths, without_sampling
+from vidence.engine.specs import check_fields, check_secrets, with_whole_paths, without_sampling
 from vidence.engine.views import OpenView
 from vidence.errors import MissingMediaError, StoreError, UnknownNameError, UsageError
 from vidence.media.encode import Encoding, Size
@@ -47,6 +47,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
     Raises:
         UsageError: an unknown name (the nearest is named) or an impossible value.
     """
+    check_secrets("model", model)  # before anything of it is shown or stored
     benchmark: Benchmark = create("benchmark", benchmark_name)
     protocol = str(overrides.get("protocol") or next(iter(benchmark.protocols)))
     if protocol not in benchmark.protocols:
@@ -78,6 +79,7 @@ def make_plan(benchmark_name: str, *, data: Path, model: str, overrides: Mapping
         "model": spec,
         "sampling": sampling,
     }
+    check_fields(fields)
     try:
         return with_whole_paths(msgspec.convert(fields, Plan))
     except msgspec.ValidationError as error:
