@@ -4,7 +4,7 @@ import hashlib
 from collections import Counter
 from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import anyio
 import click
@@ -29,6 +29,7 @@ from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 _MOST_LINES = 20
 _LONG_WAIT_S = 20.0  # worth a line even where nobody watches the bar
 
@@ -45,6 +46,12 @@ def say(console: Console, *parts: str | tuple[str, str]) -> None:
         words, style = (part, "") if isinstance(part, str) else part
         line.append(visible(words), style=style)
     console.print(line, soft_wrap=True)
+
+
+def trust_option(function: F) -> F:
+    """Give a command ``--trust``, the user's word for what a file names (`engine.trust`)."""
+    words = "Allow the keys, hosts and code that the file names; it is remembered."
+    return click.option("--trust", is_flag=True, help=words)(function)
 
 
 def several(n: int, what: str, *, many: str = "") -> str:
