@@ -281,3 +281,43 @@ def test_a_spec_with_a_key_is_not_shown(command, questions, spec, tmp_path, serv
         assert CANARY not in said
     assert not (tmp_path / "runs").exists()
     assert server.seen == []
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["plan.toml", "plan.toml.new", "run.sqlite", "run.sqlite-wal", "run.sqlite-journal", "lock.sqlite"],
+)
+def test_nothing_is_written_through_a_link_in_a_run_folder(command, stranger, tmp_path, name):
+    folder, victim = stranger(), tmp_path / "victim"
+    victim.write_bytes(b"mine")
+    if name == "plan.toml":
+        (folder / name).rename(victim)
+    (folder / name).symlink_to(victim)
+    before = victim.read_bytes()
+    for words in (
+        ("resume", str(folder)),
+        ("diagnose", "modality", str(folder)),
+        ("judge", str(folder), "--judge-model", "baseline:random"),
+    ):
+        code, said = command(*words)
+        assert (code, "is a link" in said) == (2, True), said
+        assert victim.read_bytes() == before
+
+
+def test_what_was_shown_and_said_is_private(command, questions, tmp_path):
+    before = os.umask(0o022)
+    try:
+        command(
+            *("run", "table", "--data", str(questions), "--model", "baseline:constant?letter=A"),
+            *("--out", "deep/mine", "--no-page"),
+        )
+    finally:
+        os.umask(before)
+    rights = {
+        path.relative_to(tmp_path).as_posix(): path.stat().st_mode & 0o777
+        for folder in ("deep/mine", "cache")
+        for path in (tmp_path / folder, *(tmp_path / folder).rglob("*"))
+        if not path.is_relative_to(tmp_path / "cache" / "terms-shown")
+    }
+    assert {"deep/mine/plan.toml", "deep/mine/run.sqlite", "cache/replies.sqlite"} <= rights.keys()
+    assert {name: right for name, right in rights.items() if right & 0o077} == {}

@@ -25,6 +25,7 @@ from vidence.catalog import create
 from vidence.contracts import Benchmark
 from vidence.engine.events import Event, ExaminedOne, Listener, MediaTrouble, Started, Tried, Waiting
 from vidence.errors import StoreError, VidenceError
+from vidence.media.whole import make_private
 from vidence.records import Failed, outcome_name
 from vidence.text import visible
 
@@ -78,7 +79,7 @@ def show_licence(benchmark_name: str, console: Console, *, cache_root: Path) -> 
     say(console, f"licence: {benchmark.licence}")
     say(console, f"terms: {benchmark.terms} (said once)")
     try:
-        mark.parent.mkdir(parents=True, exist_ok=True)
+        make_private(mark.parent)
         mark.touch()
     except OSError as error:
         raise StoreError(f"cannot write to the cache folder {cache_root}: {error}") from error

@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import math
-import os
 import platform
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from vidence.engine.limits import AskLimits
 from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
+from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
@@ -363,13 +363,11 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
 
 
 def _write_toml(folder: Path, table: dict[str, object]) -> None:
-    temporary = folder / (PLAN_FILE + ".new")
     try:
-        with temporary.open("wb") as file:
-            tomli_w.dump(table, file)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave an empty plan beside its trials
-        temporary.replace(folder / PLAN_FILE)
+        data = tomli_w.dumps(table).encode()
+        # Durable, or a power cut could leave an empty plan beside its trials.
+        with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
+            unfinished.write_bytes(data)
     except (OSError, UnicodeEncodeError) as error:
         raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
 

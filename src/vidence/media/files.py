@@ -14,12 +14,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import DataError, MediaError, UsageError
-from vidence.media.cache import FrameCache, warn_once, write_whole
+from vidence.media.cache import FrameCache, warn_once
 from vidence.media.encode import EncodedFrame, Encoding, encode
 from vidence.media.probe import MediaKind, Probe
 from vidence.media.scan import Scan
 from vidence.media.stills import images_in
 from vidence.media.video import FrameProblem, Video, open_video
+from vidence.media.whole import PRIVATE, write_whole
 from vidence.records import Item, Media, Record
 
 # Raised whenever the same file would give other facts; what older versions kept is not read.
@@ -152,7 +153,7 @@ def _keep(video: Video, content_hash: str, *, state: str | None, cache_root: Pat
     kept = _Kept(version=_FACTS_VERSION, state=state or "", content_hash=content_hash, scan=scan)
     place = _place(Path(scan.probe.path), scan.probe.kind, cache_root)
     try:
-        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form))
+        write_whole(place, msgspec.msgpack.encode(kept, enc_hook=_array_form), mode=PRIVATE)
     except OSError as error:
         warn_once(str(cache_root / "facts"), error.strerror or str(error))
 
