@@ -11,6 +11,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from PIL import Image
 
 import vidence
 from servers.canary import Canary, canary
@@ -249,8 +250,10 @@ def test_a_key_that_is_sent_back_is_nowhere(command, questions, server, tmp_path
             *("run", "table", "--data", str(questions), "--model", model, "--out", f"run-{echo}"),
             *("--attempts", "1", *judged),
         )
-        code, more = command("report", f"run-{echo}", "--html", "all.html", "--csv", "all.csv")
-        assert code == 0, more
+        more = ""
+        if echo in {"content", "model"}:
+            code, more = command("report", f"run-{echo}", "--html", "all.html", "--csv", "all.csv")
+            assert code == 0, more
         files = [path for path in tmp_path.rglob("*") if path.is_file()]
         held += CANARY not in said + more and not any(CANARY.encode() in p.read_bytes() for p in files)
     record_attack("a server that sends the key back", len(ECHOES), held)
@@ -321,3 +324,36 @@ def test_what_was_shown_and_said_is_private(command, questions, tmp_path):
     }
     assert {"deep/mine/plan.toml", "deep/mine/run.sqlite", "cache/replies.sqlite"} <= rights.keys()
     assert {name: right for name, right in rights.items() if right & 0o077} == {}
+
+
+def test_media_outside_the_folder_are_named_once_and_can_be_refused(command, server, tmp_path, record_attack):
+    secret, data = tmp_path / "secret", tmp_path / "data"
+    for folder in (secret / "frames", data / "frames"):
+        folder.mkdir(parents=True)
+    Image.new("RGB", (32, 32), "red").save(secret / "a.png")
+    shutil.copy(secret / "a.png", secret / "frames" / "1.png")
+    for link in ("link.png", "frames/1.png"):
+        (data / link).symlink_to(secret / "a.png")
+    media = [
+        {"path": str(secret / "a.png"), "kind": "image"},
+        {"path": "../secret/a.png", "kind": "image"},
+        {"path": "link.png", "kind": "image"},
+        {"path": "frames", "kind": "frames"},
+        {"path": "../secret/frames", "kind": "frames"},
+    ]
+    places = ("../secret/a.png", "h/../../secret/a.png")
+    urls = [{"url": f"http://{place}", "kind": "image"} for place in places]
+    rows = [
+        {"item_id": f"q{i}", "question": f"{i}?", "choices": ["x", "y"], "answer": "A", "media": [one]}
+        for i, one in enumerate([*media, *urls])
+    ]
+    (data / "q.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    run = ("run", "table", "--data", "data/q.jsonl", "--model", f"openai:m?base_url={server.address}/v1")
+    code, said = command(*run, "--out", "inside", "--media-inside", "--selector", "all", "--no-page")
+    refused = code == 2 and "5 media lie outside" in said and server.seen == []
+    code, said = command(*run, "--out", "outside", "--selector", "all", "--no-page")
+    named = said.count("media lie outside") == 1 and str(secret / "a.png") in said
+    left_out = said.count("leads out of the folder") >= len(urls)
+    record_attack("media outside the folder", len(rows), len(rows) * (refused and named and left_out))
+    assert (refused, named, left_out) == (True, True, True), said
+    assert (code, len(server.seen)) == (3, len(media))

@@ -126,6 +126,13 @@ class Plan(Record):
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
+    media_inside: Annotated[
+        bool,
+        _flag(
+            "Refuse media outside the folder of the questions (absolute paths, `..`, links).",
+            "--media-inside/--no-media-inside",
+        ),
+    ] = False
     recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
@@ -231,6 +238,7 @@ class PlanOverrides(TypedDict, total=False):
     repeats: int | None
     strict: bool | None
     allow_missing: bool | None
+    media_inside: bool | None
     recorded_only: bool | None
     concurrency: int | None
     timeout_s: float | None

@@ -191,4 +191,5 @@ def what_is_asked(plan: Plan) -> Plan:
         judge_price_in=0,
         judge_price_out=0,
         memory="",
+        media_inside=False,
     )
