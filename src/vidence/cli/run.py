@@ -7,11 +7,12 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
-from vidence.cli.console import say, several, show_licence, watched
+from vidence.cli.console import say, several, show_licence, trust_option, watched
 from vidence.engine.environment import environment, now
 from vidence.engine.evaluate import Summary
-from vidence.engine.plan import Plan, plan_flags, read_plan
+from vidence.engine.plan import Plan, plan_flags
 from vidence.engine.prepare import default_folder, make_plan
+from vidence.engine.trust import begun, taken_up
 from vidence.errors import UsageError
 
 NOT_ALL = 3  # questions failed, or were left out when they were read
@@ -85,6 +86,7 @@ def run(
     spec = with_columns(model, replay_columns) if replay_columns else model
     plan = make_plan(benchmark, data=data, model=spec, overrides=overrides)
     folder = out if out is not None else default_folder(plan)
+    begun(plan, folder=folder, environment=environment())
     return _go(plan, folder, page=page)
 
 
@@ -92,12 +94,13 @@ def run(
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option("--max-cost", type=float, help="A new limit, in US dollars for this session.")
 @click.option("--concurrency", type=int, help="Requests in flight at most.")
+@trust_option
 @click.option("--page/--no-page", default=True, help="Write report.html at the end.")
-def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, page: bool) -> int:
+def resume(*, folder: Path, max_cost: float | None, concurrency: int | None, trust: bool, page: bool) -> int:
     """Take the run in FOLDER up where it stopped; failed questions are asked again."""
     import msgspec
 
-    plan, _ = read_plan(folder)
+    plan = taken_up(folder, environment=environment(), is_trusted=trust)
     changes = {"max_cost": max_cost, "concurrency": concurrency}
     plan = msgspec.structs.replace(plan, **{k: v for k, v in changes.items() if v is not None})
     return _go(plan, folder, page=page)

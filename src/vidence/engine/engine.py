@@ -12,6 +12,7 @@ import anyio
 import msgspec
 import numpy as np
 
+from vidence.ask.models.keys import clean_error, clean_record, without_keys
 from vidence.catalog import create
 from vidence.contracts import Ask, Flow, MadeT, Model, Request, TextScoringModel, Together
 from vidence.engine.events import Listener, Waiting
@@ -80,7 +81,7 @@ class Asker:
             await running.wait()
         remembered = self._memory.get(key)
         if remembered is not None:
-            return Asked(reply=remembered, is_remembered=True, cost=0.0)
+            return Asked(reply=clean_record(remembered), is_remembered=True, cost=0.0)
         done = self._in_flight[key] = anyio.Event()
         try:
             reply, cost = await self._send(request)
@@ -124,17 +125,19 @@ class Asker:
     async def _reply_in_time(self, request: Request) -> Reply:
         try:
             with anyio.fail_after(self._limits.timeout_s):
-                return await self._model.reply(request)
-        except VidenceError:
+                # The one place where replies come in: no key goes further, to disk or to the screen.
+                return clean_record(await self._model.reply(request))
+        except VidenceError as error:
+            clean_error(error)
             raise
         except TimeoutError as error:
             raise TransientModelError(
                 f"no reply within {self._limits.timeout_s:g} s; --timeout sets how long to wait"
             ) from error
         except Exception as error:
-            _log.debug("the model broke", exc_info=True)
+            _log.debug("the model broke: %s", without_keys(repr(error)))
             raise RejectedRequestError(
-                f"the model {self._model.identity} broke: {type(error).__name__}: {error}"
+                without_keys(f"the model {self._model.identity} broke: {type(error).__name__}: {error}")
             ) from error
 
 

@@ -22,6 +22,7 @@ from vidence.engine.specs import what_is_asked
 from vidence.engine.store import RunStore
 from vidence.engine.views import DecodeCount
 from vidence.errors import MediaError, StoreError, UsageError
+from vidence.media.whole import make_private
 from vidence.records import Failed, Trial
 
 
@@ -86,7 +87,8 @@ def opened_run(folder: Path, prepared: Prepared) -> Iterator[RunStore]:
     """The store of a run folder, new or as it was left, with plan and questions written down."""
     plan, facts = prepared.plan, prepared.facts
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        make_private(folder)
     except OSError as error:
         raise StoreError(f"cannot make the run folder {folder}: {error}") from error
     with RunStore(folder, is_writer=True) as store:

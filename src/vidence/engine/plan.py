@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import math
-import os
 import platform
 import subprocess
 import sys
@@ -24,6 +23,7 @@ from vidence.engine.limits import AskLimits
 from vidence.engine.store import RUN_FILE
 from vidence.errors import StoreError, UsageError
 from vidence.media.encode import MOST_QUALITY
+from vidence.media.whole import PRIVATE, whole_file
 from vidence.records import Record, Sampling
 
 PLAN_FILE = "plan.toml"
@@ -129,6 +129,13 @@ class Plan(Record):
     repeats: Annotated[int, _flag("Ask each question K times.")] = 1
     strict: Annotated[bool, _flag("Stop at the first bad line of the data.")] = False
     allow_missing: Annotated[bool, _flag("Leave out questions whose media are missing.")] = False
+    media_inside: Annotated[
+        bool,
+        _flag(
+            "Refuse media outside the folder of the questions (absolute paths, `..`, links).",
+            "--media-inside/--no-media-inside",
+        ),
+    ] = False
     recorded_only: Annotated[bool, _flag("With replay: ask only what has a recorded reply.")] = False
     concurrency: Annotated[int, _flag("Requests in flight at most (default 16).")] = 16
     timeout_s: Annotated[float, _flag("Seconds to wait for one reply (default 180).", "--timeout")] = 180.0
@@ -235,6 +242,7 @@ class PlanOverrides(TypedDict, total=False):
     repeats: int | None
     strict: bool | None
     allow_missing: bool | None
+    media_inside: bool | None
     recorded_only: bool | None
     concurrency: int | None
     timeout_s: float | None
@@ -368,13 +376,11 @@ def write_plan(folder: Path, plan: Plan, facts: Facts) -> None:
 
 
 def _write_toml(folder: Path, table: dict[str, object]) -> None:
-    temporary = folder / (PLAN_FILE + ".new")
     try:
-        with temporary.open("wb") as file:
-            tomli_w.dump(table, file)
-            file.flush()
-            os.fsync(file.fileno())  # or a power cut could leave an empty plan beside its trials
-        temporary.replace(folder / PLAN_FILE)
+        data = tomli_w.dumps(table).encode()
+        # Durable, or a power cut could leave an empty plan beside its trials.
+        with whole_file(folder / PLAN_FILE, mode=PRIVATE, is_durable=True) as unfinished:
+            unfinished.write_bytes(data)
     except (OSError, UnicodeEncodeError) as error:
         raise StoreError(f"cannot write {folder / PLAN_FILE}: {error}") from error
 

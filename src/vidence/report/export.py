@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import StoreError
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.report.logps import has_logps, has_text_logps
 from vidence.report.results import Row, Run
 from vidence.tables.export import csv_text, table_as_csv, table_as_json

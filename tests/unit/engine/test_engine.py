@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from servers import virtual_time
+from vidence.ask.models import keys
 from vidence.contracts import Ask, Request
 from vidence.engine.engine import Asker, Context, Engine, ModelRules, drive
 from vidence.engine.events import Event, Waiting
@@ -414,5 +415,41 @@ def test_a_model_that_cannot_say_how_likely_texts_are_is_not_asked_for_it(tmp_pa
             assert isinstance(failed, Failed)
             assert "scripted:A does not say how likely a given text is" in failed.message
             assert engine.count.n_asked == 1
+
+    anyio.run(go)
+
+
+def test_no_reply_and_no_error_carries_a_key_further(memory, monkeypatch):
+    monkeypatch.setattr(keys, "_IN_USE", set())
+    keys.note_key("sk-canary-55")
+    events: list[Event] = []
+    model = Script(
+        TransientModelError("busy, sk-canary-55", is_overload=True),
+        "I am sk-canary-55",
+        RejectedRequestError("no sk-canary-55"),
+        OSError("sk-canary-55"),
+    )
+
+    async def go() -> None:
+        ask = asker(model, memory, events).ask
+        assert (await ask(request("a"))).reply.text == "I am [key]"
+        assert (await ask(request("a"))).reply.text == "I am [key]"
+        with pytest.raises(RejectedRequestError, match=r"^no \[key\]$"):
+            await ask(request("b"))
+        with pytest.raises(RejectedRequestError, match=r"OSError: \[key\]$"):
+            await ask(request("c"))
+
+    virtual_time.run(go)
+    assert [event.reason for event in events if isinstance(event, Waiting)] == ["busy, [key]"]
+
+
+def test_a_reply_of_an_earlier_version_is_cleaned_when_it_is_remembered(memory, monkeypatch):
+    monkeypatch.setattr(keys, "_IN_USE", set())
+
+    async def go() -> None:
+        ask = asker(Script("I am sk-canary-55"), memory, []).ask
+        await ask(request("a"))
+        keys.note_key("sk-canary-55")
+        assert (await ask(request("a"))).reply.text == "I am [key]"
 
     anyio.run(go)

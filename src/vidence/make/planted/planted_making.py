@@ -23,7 +23,7 @@ from vidence.make.pipeline.session import BuildContext, MakeOverrides
 from vidence.make.planted import kitchen_claims, street_claims
 from vidence.make.planted.kitchen import Kitchen, log_of, plan_kitchen
 from vidence.make.planted.street import Street, plan_street, write_street
-from vidence.media.cache import write_whole
+from vidence.media.whole import write_whole
 from vidence.records import Record
 
 STREETS: Final = ("north-street", "south-street")
