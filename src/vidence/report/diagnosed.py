@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import Diagnostic, Examined, RunDiagnostic
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
@@ -93,6 +93,8 @@ def load_diagnosed(
     if source_noun(items) == "source":
         about = several(len({item.source_id for item in items}), "source")
         sentences.append(f"Intervals are clustered by source: the questions are about {about}.")
+    if isinstance(diagnostic, RunDiagnostic):
+        diagnostic = diagnostic.of_run(model=plan.model, selector=plan.selector)
     rng = np.random.default_rng(seed)
     return Diagnosed(
         diagnostic=diagnostic,
