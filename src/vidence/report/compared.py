@@ -8,7 +8,7 @@ import msgspec
 from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
 from vidence.report.comparing import Compared, Ranked, Setting
 from vidence.report.export import write_file
-from vidence.report.pairing import Paired
+from vidence.report.pairing import Paired, cluster_column
 from vidence.report.results import OUTCOMES
 from vidence.report.sections import Section
 from vidence.report.unread import Unanswered
@@ -16,7 +16,7 @@ from vidence.statistics.paired import Comparison, Pair
 from vidence.tables.export import csv_text, table_as_json
 from vidence.tables.table import Cell, Column, Row, Table, Value
 
-JSON_FORMAT = "vidence-comparison/2"
+JSON_FORMAT = "vidence-comparison/3"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 _P = Column(key="p", title="p", kind="p")
 _VERDICT = Column(key="clear", title="verdict", kind="text")
@@ -33,15 +33,23 @@ def section(compared: Compared | Ranked) -> Section:
 
 
 def write_comparison_csv(paired: Paired, path: Path) -> None:
-    """Write one row for each question: its video, its tags, and its score in each run, 0 to 1.
+    """Write one row for each question: its video and source, its tags, and its score in each run, 0 to 1.
+
+    The source stands there where some videos share one.
 
     Raises:
         StoreError: the file cannot be written.
     """
     tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
-    names = ("item_id", "video", *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
+    media = ("video", "source") if paired.noun == "source" else ("video",)
+    names = ("item_id", *media, *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
     rows = (
-        (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *scores)
+        (
+            item.item_id,
+            *(item.video_id, item.source_id)[: len(media)],
+            *(item.tags.get(tag, "") for tag in tags),
+            *scores,
+        )
         for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
     )
     write_file(path, csv_text([names, *rows]))
@@ -103,7 +111,7 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
 def _columns(compared: Compared) -> tuple[Column, ...]:
     return (
         Column(key="items", title="questions", kind="count"),
-        Column(key="videos", title="videos", kind="count"),
+        cluster_column(compared.clustered_by),
         Column(key="first", title=compared.first, kind="share", group="accuracy, %"),
         Column(key="second", title=compared.second, kind="share", group="accuracy, %"),
         Column(
@@ -112,14 +120,14 @@ def _columns(compared: Compared) -> tuple[Column, ...]:
             kind="difference",
             note="second less first, with its interval",
         ),
-        Column(key="p", title="p", kind="p", note="that the difference is 0, by video"),
+        Column(key="p", title="p", kind="p", note=f"that the difference is 0, by {compared.clustered_by}"),
     )
 
 
-def _values(comparison: Comparison, n_videos: int) -> tuple[Value, ...]:
+def _values(comparison: Comparison) -> tuple[Value, ...]:
     found = comparison.difference
     means = (comparison.mean_second, comparison.mean_first)
-    return (found.n, n_videos, *means, found, comparison.p_value)
+    return (found.n, found.n_clusters, *means, found, comparison.p_value)
 
 
 def _averages(compared: Compared) -> Table:
@@ -131,7 +139,7 @@ def _averages(compared: Compared) -> Table:
         averages.insert(0, ("headline", label, "each value alike", compared.headline))
     rows = []
     for key, label, detail, comparison in averages:
-        values = (*_values(comparison, compared.n_videos), _found(comparison))
+        values = (*_values(comparison), _found(comparison))
         rows.append(Row(key=key, label=label, detail=detail, values=values))
     return Table(
         name="difference",
@@ -184,8 +192,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
             label=Column(key="name", title="trials without an answer are"),
             columns=(*_columns(compared), _VERDICT),
             rows=tuple(
-                Row(key=key, label=label, values=(*_values(one, one.difference.n_clusters), _found(one)))
-                for key, label, one in rows
+                Row(key=key, label=label, values=(*_values(one), _found(one))) for key, label, one in rows
             ),
         )
     if len(unread.readings) > 1:
@@ -209,7 +216,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
                     label=one.parser,
                     values=(
                         *one.n_unread,
-                        *_values(one.comparison, one.comparison.difference.n_clusters),
+                        *_values(one.comparison),
                         _found(one.comparison),
                     ),
                 )
@@ -229,7 +236,7 @@ def _by_tag(compared: Compared, tag: str) -> Table:
     for found in compared.tags:
         if found.tag == tag:
             is_clear = found.is_clear and verdict(found.comparison) == "clear"
-            values = (*_values(found.comparison, found.n_videos), found.p_holm, _said(is_clear))
+            values = (*_values(found.comparison), found.p_holm, _said(is_clear))
             rows.append(Row(key=found.value, label=found.value, values=values))
     return Table(
         name=f"difference:{tag}",

@@ -30,14 +30,14 @@ def verdict(comparison: Comparison) -> Verdict:
     """What a difference amounts to.
 
     ``clear``: its interval leaves out 0. ``unclear``: it does not. ``equal``: every question has the same
-    score in both runs. ``no interval``: there is none, since all questions are on one video.
+    score in both runs. ``no interval``: there is none, since all questions are on one video or source.
     """
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
     found = comparison.verdict
-    if found == "too few videos":
-        return "no interval"
-    return "clear" if found == "clear" else "unclear"
+    if found == "clear":
+        return "clear"
+    return "unclear" if found == "not clear" else "no interval"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
@@ -67,7 +67,8 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         else f"The first place is open between {_several(best)}."
     )
     return (
-        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on {ranked.n_videos:,} videos"
+        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on "
+        f"{several(ranked.n_clusters, ranked.clustered_by)}"
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
@@ -138,7 +139,7 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
         return f"no interval: {difference.reason}"
     return (
         f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
-        f"clustered by {several(difference.n_clusters, 'video')}"
+        f"clustered by {several(difference.n_clusters, difference.clustered_by)}"
     )
 
 

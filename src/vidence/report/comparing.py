@@ -6,7 +6,7 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.records import ClusterNoun, Clusters, Record
 from vidence.report.pairing import Paired, own_answer
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
@@ -40,7 +40,6 @@ class TagDifference(Record):
     tag: str
     value: str
     comparison: Comparison
-    n_videos: int
     p_holm: float
     is_clear: bool
 
@@ -59,7 +58,8 @@ class Compared(Record):
     questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
-    answer and on the parser.
+    answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
+    videos.
     """
 
     first: str
@@ -67,6 +67,8 @@ class Compared(Record):
     headline: Comparison
     over_items: Comparison
     macro_tag: str
+    clustered_by: ClusterNoun
+    n_clusters: int
     n_videos: int
     unread: Unread
     right: ItemAgreement | None
@@ -86,13 +88,16 @@ class Ranked(Record):
     """Several runs on the same questions.
 
     `names`, `unanswered` and `settings` have the order in which the runs were given, and every pair of the
-    ranking is the one given later less the one given earlier.
+    ranking is the one given later less the one given earlier. `n_clusters` and `n_videos` are as in
+    `Compared`.
     """
 
     names: tuple[str, ...]
     ranking: Ranking
     macro_tag: str
     n_items: int
+    clustered_by: ClusterNoun
+    n_clusters: int
     n_videos: int
     unanswered: tuple[Unanswered, ...]
     settings: tuple[Setting, ...]
@@ -140,6 +145,8 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         headline=headline,
         over_items=over_items,
         macro_tag=tag,
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unread=unread(paired, tag=tag, level=settings.level),
         right=right,
@@ -170,6 +177,8 @@ def rank_runs(paired: Paired, *, level: float) -> Ranked:
         ranking=ranking,
         macro_tag=tag,
         n_items=len(paired.items),
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unanswered=unanswered(paired),
         settings=differing_settings(paired.runs),
@@ -225,7 +234,7 @@ def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) 
         [second[item.item_id] for item in items],
         [first[item.item_id] for item in items],
         right=[item.answer for item in items],
-        clusters=[item.source_id for item in items],
+        clusters=Clusters.of(items, noun=paired.noun),
         rng=rng,
         settings=settings,
     )
@@ -243,12 +252,11 @@ def _by_tag(paired: Paired, *, level: float) -> Iterator[TagDifference]:
             parts |= {(tag, value): paired.part(places[value]) for value in values}
     found = [_difference(part, level=level) for part in parts.values()]
     adjusted = holm([comparison.p_value for comparison in found]) if found else ()
-    for ((tag, value), part), comparison, p_holm in zip(parts.items(), found, adjusted, strict=True):
+    for (tag, value), comparison, p_holm in zip(parts, found, adjusted, strict=True):
         yield TagDifference(
             tag=tag,
             value=value,
             comparison=comparison,
-            n_videos=part.n_videos,
             p_holm=p_holm,
             is_clear=verdict(p_holm, comparison.difference) == "clear",
         )
@@ -261,11 +269,11 @@ def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> fl
     """
     differences = paired.values[:, 1] - paired.values[:, 0]
     apart = float((differences**2).mean())
-    n, n_videos = len(differences), paired.n_videos
-    if apart == 0 or n_videos < 2 or 1 - level >= POWER:
+    n, n_clusters = len(differences), paired.clusters.n
+    if apart == 0 or n_clusters < 2 or 1 - level >= POWER:
         return None
     icc = 0.0
-    if n_videos < n and np.ptp(differences) > 0:
+    if n_clusters < n and np.ptp(differences) > 0:
         icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
     design = Design.of(paired.clusters, icc=icc)
     return paired_detectable(discordance=apart, design=design, rng=rng, power=POWER, level=level)

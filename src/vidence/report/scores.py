@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, OutcomeName, source_noun
+from vidence.records import Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
@@ -86,7 +86,7 @@ class Scored:
 
     items: tuple[Item, ...]
     values: NDArray[np.float64]
-    clusters: tuple[str, ...]
+    clusters: Clusters
     n_outcomes: dict[OutcomeName, int]
     n_unscored: int
 
@@ -111,7 +111,7 @@ class Scored:
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
-            clusters=tuple(item.source_id for item in kept),
+            clusters=Clusters.of(kept),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )

@@ -23,6 +23,7 @@ from vidence.report.pairing import pair
 from vidence.report.terminal import draw_section
 from vidence.statistics.resampling import Resampling
 from vidence.tables.figures import draw_figure
+from vidence.tables.latex import latex
 from vidence.tables.table import DASH, show, shown, shown_columns, shown_rows
 
 
@@ -293,7 +294,7 @@ def test_outputs_agree(makes, tmp_path):
     assert sum(float(r["score:scripted:b"]) - float(r["score:scripted:a"]) for r in rows) / 40 == 0.5
     write_comparison_json(paired, found, tmp_path / "all.json")
     whole = json.loads((tmp_path / "all.json").read_text())
-    assert whole["format"] == "vidence-comparison/2"
+    assert whole["format"] == "vidence-comparison/3"
     assert whole["compared"]["headline"]["difference"]["value"] == 0.5
     assert whole["sentences"] == list(sentences(found))
     assert [r["folder"] for r in whole["runs"]] == ["run1", "run2"]
@@ -303,6 +304,45 @@ def test_outputs_agree(makes, tmp_path):
     text = " ".join(out.getvalue().split())
     assert sentences(found)[0] in text
     assert max(len(line) for line in out.getvalue().splitlines()) <= 80
+
+
+NOTE = "The 40 videos are of 20 sources; intervals and tests are clustered by source."
+
+
+def from_films(makes, n_runs, **parts):
+    """Runs on 40 videos of 20 films."""
+    items = [
+        makes.builder.question(
+            f"q{i}", f"v{i}", "A", source=f"film{i // 2}", tags={"task": "one" if i < 38 else "few"}
+        )
+        for i in range(40)
+    ]
+    return pair([makes.run(items, [(i * (n + 3)) % 5 > n for i in range(40)]) for n in range(n_runs)])
+
+
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_where_videos_share_a_source_every_word_says_so(makes, tmp_path, n_runs):
+    paired = from_films(makes, n_runs)
+    found = compared(paired) if n_runs == 2 else rank_runs(paired, level=0.95)
+    assert (found.clustered_by, found.n_clusters, found.n_videos) == ("source", 20, 40)
+    shown_section = section(found)
+    said = " ".join(shown_section.paragraphs)
+    assert NOTE in said
+    assert "20 sources" in said.replace(NOTE, "")
+    write_comparison_json(paired, found, tmp_path / "all.json")
+    whole = json.loads((tmp_path / "all.json").read_text())
+    words = json.dumps([whole["sentences"], whole["tables"]]) + latex(shown_section.tables)
+    assert "video" not in words.replace(NOTE, "")
+    write_comparison_csv(paired, tmp_path / "marks.csv")
+    header, first = list(csv.reader((tmp_path / "marks.csv").read_text().splitlines()))[:2]
+    assert header[:3] == ["item_id", "video", "source"]
+    assert first[:3] == ["q0", "v0.mp4", "film0"]
+    if n_runs == 2:
+        assert "too few sources (1)" in words
+        by_tag = next(table for table in shown_section.tables if table.name == "difference:task")
+        assert shown(by_tag, "few", "sources").text == "1"
+        assert "clustered by 20 sources" in said
+        assert whole["compared"]["headline"]["difference"]["clustered_by"] == "source"
 
 
 def test_the_page_shows_the_comparison_first(makes, page_of, stays_at_home):

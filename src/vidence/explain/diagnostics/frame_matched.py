@@ -9,7 +9,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Estimate, Item
+from vidence.records import Clusters, Estimate, Item
 from vidence.statistics.intervals import too_few
 from vidence.statistics.resampling import USUAL, as_labels, percentile_estimate, replicates
 from vidence.tables.table import Line, Measure, Table, Value, has_interval, number, share, tabulate
@@ -69,7 +69,8 @@ def matched(some: Sequence[Beyond], *, rng: np.random.Generator, level: float) -
     kept = [one for one in some if one.n_frames in common]
     has_held = all(one.held is not None for one in kept)
     weights = np.array([math.prod(counts[n]) / sum(counts[n]) for n in common])
-    names, clusters = as_labels([one.item.source_id for one in kept], len(kept), what="clusters")
+    sources = Clusters.of([one.item for one in kept])
+    names, clusters = as_labels(sources, len(kept), what="clusters")
     cells = np.array([2 * common.index(one.n_frames) + (not one.is_right) for one in kept])
     rows = np.array([[1.0, one.beyond, one.held or 0.0] for one in kept])
     sums = np.zeros((len(names), 2 * len(common), 3))
@@ -82,7 +83,7 @@ def matched(some: Sequence[Beyond], *, rng: np.random.Generator, level: float) -
     seen = figures(np.ones((1, len(names))))[0]
     drawn = replicates(figures, len(names), rng=rng, n_boot=USUAL.n_boot, width=sums[0].size)
     found = [
-        _estimate(value, column, size=(len(kept), len(names)), level=level)
+        _estimate(value, column, clusters=sources, level=level)
         for value, column in zip(seen.tolist(), drawn.T, strict=True)
     ]
     n_right = sum(one.is_right for one in kept)
@@ -128,11 +129,13 @@ def _figures(drawn: NDArray[np.float64], weights: NDArray[np.float64]) -> NDArra
     return np.asarray(np.concatenate([both, apart], axis=2).reshape(len(drawn), 9), np.float64)
 
 
-def _estimate(value: float, draws: NDArray[np.float64], *, size: tuple[int, int], level: float) -> Estimate:
+def _estimate(value: float, draws: NDArray[np.float64], *, clusters: Clusters, level: float) -> Estimate:
+    size = len(clusters), clusters.n
     found = percentile_estimate(value, draws, size=size, name="means matched by frames", level=level)
-    if size[1] >= LEAST_VIDEOS:
+    found = msgspec.structs.replace(found, clustered_by=clusters.noun)
+    if clusters.n >= LEAST_VIDEOS:
         return found
-    reason = too_few(size[1])
+    reason = too_few(clusters.n, clusters.noun)
     none = f"means matched by frames; no interval: {reason}"
     return msgspec.structs.replace(found, low=math.nan, high=math.nan, method=none, reason=reason)
 
