@@ -6,10 +6,11 @@ from pathlib import Path
 import msgspec
 
 from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
-from vidence.report.comparing import Compared, Ranked, Setting
+from vidence.report.comparing import Compared, Provenance, Ranked, Setting
 from vidence.report.export import write_file
 from vidence.report.pairing import Paired, cluster_column
-from vidence.report.results import OUTCOMES
+from vidence.report.provenance import trial_origin
+from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
 from vidence.report.unread import Unanswered
 from vidence.statistics.paired import Comparison, Pair
@@ -35,7 +36,8 @@ def section(compared: Compared | Ranked) -> Section:
 def write_comparison_csv(paired: Paired, path: Path) -> None:
     """Write one row for each question: its video and source, its tags, and its score in each run, 0 to 1.
 
-    The source stands there where some videos share one.
+    The source stands there where some videos share one. Behind the scores stands for each run where its
+    replies to the question are from: ``asked``, ``recorded``, ``rule`` or ``not sent``.
 
     Raises:
         StoreError: the file cannot be written.
@@ -43,16 +45,26 @@ def write_comparison_csv(paired: Paired, path: Path) -> None:
     tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
     media = ("video", "source") if paired.noun == "source" else ("video",)
     names = ("item_id", *media, *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
+    origins = [_origins(run) for run in paired.runs]
     rows = (
         (
             item.item_id,
             *(item.video_id, item.source_id)[: len(media)],
             *(item.tags.get(tag, "") for tag in tags),
             *scores,
+            *(found[item.item_id] for found in origins),
         )
         for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
     )
-    write_file(path, csv_text([names, *rows]))
+    write_file(path, csv_text([(*names, *(f"origin:{name}" for name in paired.names)), *rows]))
+
+
+def _origins(run: Run) -> dict[str, str]:
+    """For each question where its replies are from; of repeats each kind once."""
+    found: dict[str, dict[str, None]] = {}
+    for row in run.rows:
+        found.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
+    return {item_id: " and ".join(kinds) for item_id, kinds in found.items()}
 
 
 def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Path) -> None:
@@ -77,6 +89,24 @@ def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Pat
 
 def _said(is_clear: bool, words: str = "not clear") -> Cell:
     return Cell(value=float(is_clear), text="clear" if is_clear else words)
+
+
+def _provenance(runs: Sequence[Provenance]) -> Table:
+    return Table(
+        name="provenance",
+        title="How the replies came about",
+        note="Told by the trials. What the plan of a run says of frames and prompts is so of trials that "
+        "were asked alone.",
+        label=Column(key="name", title="run"),
+        columns=(
+            Column(key="trials", title="trials", kind="count"),
+            Column(key="sent", title="asked", kind="count"),
+            Column(key="how", title="how", kind="text"),
+        ),
+        rows=tuple(
+            Row(key=one.run, label=one.run, values=(one.n_trials, one.n_sent, one.how)) for one in runs
+        ),
+    )
 
 
 def _settings(names: Sequence[str], settings: Sequence[Setting]) -> list[Table]:
@@ -104,6 +134,7 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
         outcomes(compared.unread.runs),
         *_unread(compared),
         *(_by_tag(compared, tag) for tag in tags),
+        _provenance(compared.provenance),
         *_settings((compared.first, compared.second), compared.settings),
     )
 
@@ -277,6 +308,7 @@ def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
         outcomes(ranked.unanswered),
         to_first,
         pairs,
+        _provenance(ranked.provenance),
         *_settings(ranked.names, ranked.settings),
     )
 

@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.report.comparing import POWER, Compared, Provenance, Ranked, Setting
 from vidence.report.results import OUTCOMES
 from vidence.report.scores import ANSWERED
 from vidence.report.unread import Unanswered
@@ -50,6 +50,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         *_detectable(compared),
         *_unread(compared),
         *compared.notes,
+        *_not_asked(compared.provenance),
         *_settings(compared.settings),
     ]
     return tuple(said)
@@ -75,6 +76,7 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         *_without_answer(ranked.unanswered),
         *_two_by_two(ranked.unanswered),
         *ranked.notes,
+        *_not_asked(ranked.provenance),
         *_settings(ranked.settings),
     )
 
@@ -255,6 +257,16 @@ def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
     if not any(run.n_unread for run in runs):
         return []
     return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
+
+
+def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
+    """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
+    said = [f"{one.run} was not asked: {one.how}." for one in runs if one.origin in ("recorded", "rule")]
+    for one in runs:
+        if one.origin in ("asked", "made") and one.n_sent < one.n_trials:
+            n = one.n_trials - one.n_sent
+            said.append(f"{n:,} of {one.n_trials:,} trials of {one.run} failed before anything was sent.")
+    return said
 
 
 def _settings(settings: tuple[Setting, ...]) -> list[str]:

@@ -8,6 +8,7 @@ import numpy as np
 from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Record
 from vidence.report.pairing import Paired, own_answer
+from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
@@ -18,16 +19,17 @@ from vidence.statistics.power import Design, intraclass_correlation, paired_dete
 from vidence.statistics.resampling import Resampling
 
 POWER = 0.8
-# Of the plan, what makes two runs another comparison than that of their models; and of the facts.
+# Of the plan, what makes two runs another comparison than that of their models; and of the facts. What was
+# asked is said of runs that asked.
+_DATA = ("split", "repeats")
 _ASKED = (
-    *("split", "protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
-    *("jpeg_quality", "sampling", "shuffle_choices", "strategy", "repeats"),
+    *("protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
+    *("jpeg_quality", "sampling", "shuffle_choices", "strategy"),
 )
 _MARKED = ("parser", "text_parser", "judge", "judge_models")
-_MET = (
-    *("prompts_digest", "selector_version", "benchmark_version", "judge_version", "judge_prompts_digest"),
-    "vidence",
-)
+_MET_ASKING = ("prompts_digest", "selector_version")
+_MET = ("benchmark_version", "judge_version", "judge_prompts_digest", "vidence")
+NOT_ASKED = "not asked"
 
 
 class TagDifference(Record):
@@ -49,6 +51,19 @@ class Setting(Record):
 
     name: str
     values: tuple[str, ...]
+
+
+class Provenance(Record):
+    """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
+
+    It is 0 where replies were recorded elsewhere or made by a rule.
+    """
+
+    run: str
+    origin: Origin
+    how: str
+    n_trials: int
+    n_sent: int
 
 
 class Compared(Record):
@@ -75,6 +90,7 @@ class Compared(Record):
     answers: AnswerAgreement | None
     detectable: float | None
     tags: tuple[TagDifference, ...]
+    provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -100,6 +116,7 @@ class Ranked(Record):
     n_clusters: int
     n_videos: int
     unanswered: tuple[Unanswered, ...]
+    provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -153,6 +170,7 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         answers=_answers(paired, rng=rng, settings=settings),
         detectable=_detectable(paired, rng=rng, level=settings.level),
         tags=tuple(_by_tag(paired, level=settings.level)),
+        provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -181,6 +199,7 @@ def rank_runs(paired: Paired, *, level: float) -> Ranked:
         n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unanswered=unanswered(paired),
+        provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -282,16 +301,43 @@ def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> fl
 # --------------------------------------------------------------------------- what else differs
 
 
+def provenance(names: Sequence[str], runs: Sequence[Run]) -> tuple[Provenance, ...]:
+    """How the replies of each run came about."""
+    return tuple(
+        Provenance(
+            run=name,
+            origin=origin_of(run),
+            how=how_asked(run),
+            n_trials=len(run.rows),
+            n_sent=sum(trial_origin(run, row) == "asked" for row in run.rows),
+        )
+        for name, run in zip(names, runs, strict=True)
+    )
+
+
 def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
-    """In what besides the model the runs differ: how they were asked, read and judged, and the versions."""
-    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in (*_ASKED, *_MARKED)}
+    """In what besides the model the runs differ: how they were asked, read and judged, and the versions.
+
+    What a plan says of frames and prompts counts only for runs that asked; others have `NOT_ASKED` there.
+    """
+    plan_names, fact_names = (*_DATA, *_ASKED, *_MARKED), (*_MET_ASKING, *_MET)
+    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in plan_names}
     settings["parser"] = [run.parser for run in runs]
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")
-    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in _MET}
-    return tuple(
-        Setting(name=name, values=tuple(values)) for name, values in settings.items() if len(set(values)) > 1
-    )
+    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}
+    have_asked = [is_asked(run) for run in runs]
+    found = []
+    for name, values in settings.items():
+        is_of_asking = name in (*_ASKED, *_MET_ASKING)
+        counted = [v for v, counts in zip(values, have_asked, strict=True) if counts or not is_of_asking]
+        if len(set(counted)) > 1:
+            shown = [
+                v if counts or not is_of_asking else NOT_ASKED
+                for v, counts in zip(values, have_asked, strict=True)
+            ]
+            found.append(Setting(name=name, values=tuple(shown)))
+    return tuple(found)
 
 
 def _words(value: object) -> str:

@@ -9,6 +9,7 @@ from vidence.errors import UsageError
 from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
 from vidence.report.export import write_file
 from vidence.report.pairing import cluster_column, sources_note
+from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run
 from vidence.report.scores import ANSWERED, NO_VALUE, Scored, natural_order
 from vidence.report.sections import Section
@@ -142,7 +143,10 @@ def contrast_runs(
             )
             for (name, of, to, one), p_holm in zip(found, adjusted, strict=True)
         ),
-        notes=tuple(sources_note([item for one in tagged for item in one.scored.items])),
+        notes=(
+            *sources_note([item for one in tagged for item in one.scored.items]),
+            *(asked_sentence(one.run, one.name) for one in tagged if not is_asked(one.run)),
+        ),
     )
 
 

@@ -110,6 +110,15 @@ def test_a_value_on_few_videos_has_no_interval(runs):
     assert shown(tables(found)[0], "scripted:test:a>b", "clear").text == "too few videos"
 
 
+def test_a_run_that_asked_nobody_says_so(runs):
+    items = [runs.question(f"q{i}", f"v{i}", "A", tags={"level": "ab"[i % 2]}) for i in range(24)]
+    trials = [runs.marked(item, Answered(answer="AB"[i % 3 == 0])) for i, item in enumerate(items)]
+    for model, is_asked in (("replay:x.jsonl", False), ("openai:y", True)):
+        run = runs.load(model[:6], items=items, trials=trials, model=model)
+        said = sentences(contrast_runs([run], tag="level", pairs=[("a", "b")]))
+        assert any("replay:x was not asked: recorded replies" in one for one in said) != is_asked
+
+
 def test_where_videos_share_a_source_every_word_says_so(runs, tmp_path):
     items = [
         runs.question(f"q{i}", f"v{i}", "A", source=f"film{i % 15}", tags={"level": "abc"[i % 3]})
