@@ -12,7 +12,7 @@ questions the median half width of the interval, with how often it holds the fig
 
 import argparse
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -99,10 +99,12 @@ class Question:
         *,
         order: tuple[int, ...] = (),
         more: str = "",
+        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The images named by view and position."""
         wanted = range(self.n_frames(view)) if positions is None else positions
-        images = [ImagePart(digest=f"{view}:{p}", width_px=1, height_px=1, frames=(p,)) for p in wanted]
+        taken = {p: (instead or {}).get(p, view) for p in wanted}
+        images = [ImagePart(digest=f"{taken[p]}:{p}", width_px=1, height_px=1, frames=(p,)) for p in wanted]
         choices = self.item.with_order(order).choices
         return Prompt(parts=(TextPart(text=self.item.item_id), *images), choices=choices)
 

@@ -22,7 +22,10 @@ if TYPE_CHECKING:
     from vidence.errors import VidenceError
     from vidence.make.pipeline.session import Built
     from vidence.media.video import Frame, Video
+    from vidence.report import results
     from vidence.report.comparing import Compared, Ranked
+    from vidence.report.contrasts import Contrasts
+    from vidence.report.correlated import Correlated
     from vidence.report.diagnosed import Diagnosed
     from vidence.report.opened import Run
     from vidence.statistics import metrics
@@ -35,6 +38,8 @@ __all__ = [
     "Video",
     "__version__",
     "compare",
+    "contrast",
+    "correlate",
     "diagnose",
     "evaluate",
     "make",
@@ -257,13 +262,96 @@ def compare(
     """
     from vidence.report.comparing import compare_runs
     from vidence.report.pairing import pair
-    from vidence.report.results import Run, load_run
 
-    runs = [
-        one if isinstance(one, Run) and parser is None else load_run(_folder(one), parser=parser)
-        for one in (first, second, *more)
-    ]
+    runs = [_loaded(one, parser) for one in (first, second, *more)]
     return compare_runs(pair(runs, shared=shared), level=level)
+
+
+def contrast(
+    *runs: "Run | Path | str",
+    tag: str,
+    of: str | Sequence[str] = (),
+    to: str = "",
+    trend: bool = False,
+    parser: str | None = None,
+    level: float = 0.95,
+) -> "Contrasts":
+    """Set values of a tag against each other inside each run: the score of one less that of another.
+
+    Args:
+        runs: one run or more, or their folders.
+        tag: the tag.
+        of: a value of it, or several; each less `to`.
+        to: the value that is taken away.
+        trend: also the growth from one value to the next, in their order.
+        parser: read all stored replies again with this parser; no model is asked.
+        level: coverage of the intervals; 1 less the level of the tests.
+
+    Raises:
+        UsageError: nothing to contrast, or a tag or value that a run lacks.
+        StoreError: a folder holds no run.
+    """
+    from vidence.errors import UsageError
+    from vidence.report.contrasts import contrast_runs
+
+    values = [of] if isinstance(of, str) else list(dict.fromkeys(of))
+    if bool(values) != bool(to):
+        raise UsageError('of and to belong together: of="3", to="1" gives the score of 3 less that of 1')
+    loaded = [_loaded(one, parser) for one in runs]
+    pairs = [(value, to) for value in values]
+    return contrast_runs(loaded, tag=tag, pairs=pairs, has_trend=trend, level=level)
+
+
+def correlate(  # noqa: PLR0913 - one call, one argument for each thing that differs
+    *runs: "Run | Path | str",
+    x: str,
+    y: str,
+    by: str | None = None,
+    table: Path | str | None = None,
+    cluster: str | None = None,
+    within: str | None = None,
+    names: Sequence[str] = (),
+    parser: str | None = None,
+    level: float = 0.95,
+) -> "Correlated":
+    """Say whether two scores go together over runs, or over the rows of a table.
+
+    Args:
+        runs: the runs, or their folders; none with a table alone.
+        x: the questions whose accuracy is one score: ``all``, or ``TAG=VALUE``; without runs a column.
+        y: the same for the other score; with runs and a table a column of that.
+        by: a point for each run and value of this tag, not for each run alone.
+        table: a CSV, or the name of a published table.
+        cluster: without runs, the column of what rows have in common.
+        within: without runs, the column of what kind of row it is.
+        names: what each run is called in the table.
+        parser: read all stored replies again with this parser; no model is asked.
+        level: coverage of the intervals.
+
+    Raises:
+        UsageError: neither runs nor a table, no such questions or column, or fewer than three points.
+        StoreError: a folder holds no run.
+        DataError: the table cannot be read.
+    """
+    import numpy as np
+
+    from vidence.errors import UsageError
+    from vidence.report import correlated
+    from vidence.report.results import SEED
+
+    if parser is not None and not runs:
+        raise UsageError(correlated.FOR_RUNS)
+    axes = correlated.Axes(
+        x=x,
+        y=y,
+        by=by,
+        table=None if table is None else str(table),
+        cluster=cluster,
+        within=within,
+        names=tuple(names),
+    )
+    points = correlated.points_of([_loaded(one, parser) for one in runs], axes)
+    return correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
 
 
 def make(  # noqa: PLR0913 - one call, one argument for each thing that differs
@@ -309,6 +397,15 @@ def _path(path: Path | str | None) -> Path | None:
 
 def _folder(run: "Run | Path | str") -> Path:
     return Path(run) if isinstance(run, str | Path) else run.folder
+
+
+def _loaded(run: "Run | Path | str", parser: str | None) -> "results.Run":
+    """A run as it is, or read with another parser."""
+    from vidence.report import results
+
+    if isinstance(run, results.Run) and parser is None:
+        return run
+    return results.load_run(_folder(run), parser=parser)
 
 
 def _wait(function: Callable[[], Coroutine[Any, Any, _T]]) -> _T:

@@ -1,7 +1,7 @@
 """The values that travel between the stages. Frozen; unknown fields are refused."""
 
-from collections.abc import Iterable
-from typing import Any, Literal, TypeAlias, assert_never, dataclass_transform
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, Self, TypeAlias, assert_never, dataclass_transform
 
 import msgspec
 
@@ -127,13 +127,53 @@ class Item(Record, omit_defaults=True):
         )
 
 
-def source_noun(items: Iterable[Item]) -> Literal["source", "video"]:
+ClusterNoun: TypeAlias = Literal["source", "video"]
+
+
+def source_noun(items: Iterable[Item]) -> ClusterNoun:
     """What the clusters of these items are called: sources where some media share one, else videos."""
     sources: dict[str, str] = {}
     for item in items:
         if sources.setdefault(item.source_id, item.video_id) != item.video_id:
             return "source"
     return "video"
+
+
+class Clusters(tuple[str, ...]):
+    """The cluster of each of several items, by its name; `noun` says what clusters are called.
+
+    Statistics take it as they take any names, and say sources or videos as it does.
+
+    >>> Clusters(["film", "film"], noun="source").part([0]).noun
+    'source'
+    """
+
+    noun: ClusterNoun
+
+    def __new__(cls, names: Iterable[str], *, noun: ClusterNoun) -> Self:
+        """The names with their noun."""
+        made = super().__new__(cls, names)
+        made.noun = noun
+        return made
+
+    @classmethod
+    def of(cls, items: Sequence[Item], *, noun: ClusterNoun | None = None) -> Self:
+        """The source of each item; `noun` is given where these are a part of more, which have one."""
+        return cls((item.source_id for item in items), noun=noun or source_noun(items))
+
+    @property
+    def n(self) -> int:
+        """How many different ones there are."""
+        return len(set(self))
+
+    def part(self, positions: Iterable[int]) -> Self:
+        """Those of some of the items, with the same noun."""
+        return type(self)((self[i] for i in positions), noun=self.noun)
+
+
+def noun_of(clusters: Sequence[str]) -> ClusterNoun:
+    """What clusters are called; videos where nothing else is known."""
+    return clusters.noun if isinstance(clusters, Clusters) else "video"
 
 
 def item_schema() -> dict[str, object]:
@@ -398,7 +438,7 @@ class Estimate(Record, omit_defaults=True):
 
     ``[low, high]`` is the interval at `level`; both are NaN where no interval can be computed, and `reason`
     says why, such as ``too few videos (1)``. `dof` are the degrees of freedom of Student's t; None where none
-    was used.
+    was used. `clustered_by` says what the `n_clusters` are.
     """
 
     value: float
@@ -410,3 +450,4 @@ class Estimate(Record, omit_defaults=True):
     method: str
     dof: float | None = None
     reason: str = ""
+    clustered_by: ClusterNoun = "video"

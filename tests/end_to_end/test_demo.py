@@ -156,6 +156,9 @@ def test_a_placebo_recovers_what_a_card_is_worth_and_that_noise_is_worth_nothing
     assert nothing.planted == beyond.planted == 0
     assert nothing.is_recovered
     assert beyond.is_recovered
+    anew = open_and_load("frame-shares", runs / "blind-noisy", placebo="jitter")
+    assert [one.is_recovered for one in beside_planted(anew, load_run(runs / "blind-noisy"))] == [True, True]
+    assert anew.tables()["placebo"].estimate("all", "floor").value > 0.5
     # noise alone would be read as resting on one frame
     top = noisy.tables()["frame-shares"].estimate("all", "top")
     even = noisy.tables()["frame-shares"].estimate("all", "even")

@@ -52,6 +52,41 @@ def test_evaluate_says_what_is_wrong(tmp_path):
         package.evaluate("tabel", data="x", model="scripted:A", out=tmp_path, cache=tmp_path)
 
 
+def test_contrasts_and_correlations_are_those_of_the_commands(here, questions):
+    data = questions(n_clips=8, n_questions=4)
+    runs = [
+        package.evaluate("table", data=data, model=f"baseline:random?seed={seed}", n_frames=2)
+        for seed in (1, 2, 3, 4)
+    ]
+    folders = [str(run.folder) for run in runs]
+    tag = "task"
+    values = sorted({row.item.tags[tag] for row in runs[0]})
+    found = package.contrast(*runs[:2], tag=tag, of=values[0], to=values[1], trend=True)
+    out = ("--json", "contrast.json")
+    said = here("contrast", *folders[:2], "--tag", tag, "--of", values[0], "--to", values[1], "--trend", *out)
+    assert said.code == 0, said.err
+    written = json.loads((here.folder / "contrast.json").read_text())
+    assert written["contrasts"] == as_json(found)
+    # of folders, and of several values at once
+    assert (
+        package.contrast(folders[0], folders[1], tag=tag, of=[values[0]], to=values[1], trend=True) == found
+    )
+
+    axes = {"x": f"{tag}={values[0]}", "y": f"{tag}={values[1]}"}
+    both = package.correlate(*runs, **axes, names=["a", "b", "c", "d"])
+    flags = [*("--x", axes["x"], "--y", axes["y"]), *(f"--as={name}" for name in "abcd")]
+    said = here("correlate", *folders, *flags, "--json", "both.json")
+    assert said.code == 0, said.err
+    assert json.loads((here.folder / "both.json").read_text())["correlated"] == as_json(both)
+
+    margin = runs[0].tables(against_chance=True)["margin"]
+    assert "margin" not in runs[0].tables()
+    said = here("report", folders[0], "--against-chance", "--json", "report.json")
+    assert said.code == 0, said.err
+    tables = json.loads((here.folder / "report.json").read_text())["tables"]
+    assert next(one for one in tables if one["name"] == "margin") == as_json(table_as_json(margin))
+
+
 @pytest.mark.parametrize("average", ["micro", "answered", "macro:task"])
 def test_a_run_has_the_numbers_of_the_report(here, questions, average):
     run = package.evaluate(

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from vidence.explain.diagnostics.frame_shares import OverLetters, of_draws, of_logps, share_out
+from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
+from vidence.explain.diagnostics.frame_shares import share_out
 
 FAST = settings(max_examples=100, deadline=None)
 LETTERS = "ABCD"

@@ -1,6 +1,6 @@
 """A question whose frames are nothing but their times, and flows driven by hand."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -46,12 +46,14 @@ class Simulated:
         *,
         order: tuple[int, ...] = (),
         more: str = "",
+        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         times = self.views[view]
         wanted = range(len(times)) if positions is None else positions
-        shown = [times[i] for i in wanted]
+        taken = instead or {}
+        shown = [f"{times[i]!r}{' in ' + taken[i] if i in taken else ''}" for i in wanted]
         images = [
-            ImagePart(digest=repr(t), width_px=1, height_px=1, frames=(i,)) for i, t in enumerate(shown)
+            ImagePart(digest=text, width_px=1, height_px=1, frames=(i,)) for i, text in enumerate(shown)
         ]
         item = self.item.with_order(order)
         behind = (TextPart(text=f"words: {more}"),) if more else ()
@@ -76,7 +78,13 @@ class Simulated:
 
 def times_shown(ask: Ask) -> tuple[float, ...]:
     """The times of the frames in a prompt, as they are shown."""
-    return tuple(float(part.digest) for part in ask.prompt.parts if isinstance(part, ImagePart))
+    return tuple(float(part.digest.split()[0]) for part in ask.prompt.parts if isinstance(part, ImagePart))
+
+
+def taken_elsewhere(ask: Ask) -> tuple[float, ...]:
+    """The times of the frames that another view encodes."""
+    parts = [part.digest.split() for part in ask.prompt.parts if isinstance(part, ImagePart)]
+    return tuple(float(words[0]) for words in parts if len(words) > 1)
 
 
 @dataclass

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from vidence.records import Item, Media, source_noun
+from vidence.records import Clusters, Item, Media, noun_of, source_noun
 
 
 def item(path: str, source: str = "") -> Item:
@@ -27,3 +27,14 @@ def test_clusters_are_called_sources_only_where_media_share_one() -> None:
     assert source_noun([item("a.mp4", "one"), item("b.mp4", "two")]) == "video"
     assert source_noun([item("a.mp4", "one"), item("b.mp4", "one")]) == "source"
     assert source_noun([]) == "video"
+
+
+def test_clusters_keep_their_noun_in_parts() -> None:
+    films = Clusters.of([item("a.mp4", "one"), item("b.mp4", "one"), item("c.mp4", "two")])
+    assert (films, films.noun, films.n) == (("one", "one", "two"), "source", 2)
+    part = films.part([0, 2])
+    assert (part, part.noun, part.n) == (("one", "two"), "source", 2)
+    alone = Clusters.of([item("c.mp4", "two")])
+    assert alone.noun == "video"
+    assert Clusters.of([item("c.mp4", "two")], noun="source").noun == "source"
+    assert (noun_of(films), noun_of(["a"])) == ("source", "video")

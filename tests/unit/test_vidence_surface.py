@@ -1,5 +1,6 @@
 """The names of `vidence`: they can be guessed, are imported when they are used, and are typed."""
 
+import importlib
 import inspect
 import subprocess
 import sys
@@ -92,6 +93,50 @@ def test_keywords_of_evaluate_are_typed():
 def test_a_wrong_keyword_says_what_is_right(keywords: dict[str, object], error: type, message: str):
     with pytest.raises(error, match=message):
         vidence.evaluate("table", data="q.jsonl", model="scripted:A", **keywords)
+
+
+# For each function that is a command: its options that are not arguments, and arguments that are not options.
+OF_FILES = {"html", "csv_path", "json_path", "latex", "interval", "items"}
+COMMANDS = {
+    "compare": ({"folders", *OF_FILES}, {"first", "second", "more"}),
+    "contrast": ({"folders", *OF_FILES}, {"runs"}),
+    "correlate": ({"folders", "with_table", *OF_FILES}, {"runs", "table"}),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_function_takes_what_its_command_takes(name: str):
+    command = getattr(importlib.import_module(f"vidence.cli.{name}"), name)
+    only_command, only_function = COMMANDS[name]
+    options = {parameter.name for parameter in command.params}
+    arguments = set(inspect.signature(getattr(vidence, name)).parameters)
+    assert options - arguments <= only_command
+    assert arguments - options == only_function
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tag": "level", "of": "3"}, 'of and to belong together: of="3", to="1"'),
+        ({"tag": "level", "to": "3"}, "of and to belong together"),
+        ({"tag": "level", "of": "3", "to": "1"}, "no run; name a run folder or more"),
+    ],
+)
+def test_contrast_says_what_is_missing(options: dict[str, str], message: str):
+    with pytest.raises(UsageError, match=message):
+        vidence.contrast(**options)
+
+
+def test_correlate_takes_runs_or_a_table():
+    with pytest.raises(UsageError, match="nothing to correlate"):
+        vidence.correlate(x="all", y="all")
+    for wrong in ({"by": "Type"}, {"names": ["a"]}, {"parser": "robust"}):
+        with pytest.raises(UsageError, match="--by, --as and --parser are for runs"):
+            vidence.correlate(x="3AFC", y="Description Matching", table="actpld-table3", **wrong)
+    found = vidence.correlate(
+        x="3AFC", y="Description Matching", table="actpld-table3", cluster="Model", within="Type"
+    )
+    assert found.coefficients[0].kind == "spearman"
 
 
 @pytest.mark.parametrize("name", catalog.names("diagnostic"))

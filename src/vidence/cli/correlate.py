@@ -1,7 +1,7 @@
 """``vidence correlate``."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import click
 import numpy as np
@@ -17,9 +17,6 @@ from vidence.cli.outputs import (
     parser_option,
 )
 from vidence.errors import UsageError
-
-if TYPE_CHECKING:
-    from vidence.explain.published.printed import PublishedTable
 
 
 @click.command()
@@ -60,24 +57,13 @@ def correlate(
     from vidence.report import correlated
     from vidence.report.export import write_file
     from vidence.report.results import SEED, load_run
-    from vidence.report.side_by_side import run_names
     from vidence.report.terminal import draw_section
     from vidence.tables.latex import latex as latex_of
 
-    table = _table(with_table) if with_table is not None else None
-    if folders:
-        if cluster or within:
-            raise UsageError(
-                "--cluster and --within are for tables; with runs these are the clusters, see --by"
-            )
-        runs = [load_run(folder, parser=parser) for folder in folders]
-        points = correlated.points_of_runs(runs, names or run_names(runs), x=x, y=y, by=by, table=table)
-    elif table is not None:
-        if by or names or parser:
-            raise UsageError("--by, --as and --parser are for runs; name run folders, or say --within COLUMN")
-        points = correlated.points_of_table(table, x=x, y=y, cluster=cluster, within=within)
-    else:
-        raise UsageError("nothing to correlate; name run folders, or --with a table")
+    if parser and not folders:
+        raise UsageError(correlated.FOR_RUNS)
+    axes = correlated.Axes(x=x, y=y, by=by, table=with_table, cluster=cluster, within=within, names=names)
+    points = correlated.points_of([load_run(folder, parser=parser) for folder in folders], axes)
     found = correlated.correlate(points, rng=np.random.default_rng(SEED), level=level)
     if csv_path is not None:
         correlated.write_points_csv(found, csv_path)
@@ -94,12 +80,3 @@ def correlate(
         correlated.write_correlation_page(found, html, settings={**settings, "level": level})
         click.echo(f"wrote {html}", err=True)
     draw_section(correlated.section(found), Console())  # last: whoever reads may close the pipe
-
-
-def _table(name: str) -> "PublishedTable":
-    """A table from a CSV, or a published one by its name."""
-    from vidence.explain.published import published
-    from vidence.explain.published.printed import read_file
-
-    is_file = name.lower().endswith((".csv", ".tsv")) or Path(name).exists()
-    return read_file(Path(name)) if is_file else published.load(name)

@@ -58,6 +58,7 @@ DIAGNOSES: tuple[tuple[str, str], ...] = (
     ("mrfs?mode=exhaustive", "blind-guessing"),
     ("frame-shares?placebo=n", "fuser-evidence-16"),
     ("frame-shares?placebo=n", "blind-noisy"),
+    ("frame-shares?placebo=jitter", "blind-noisy"),
     ("frame-shares", "fuser-evidence-16"),
     ("frame-shares", "single-midpoints-16"),
     ("modality", "fuser-midpoints-16"),

@@ -13,7 +13,7 @@ import msgspec
 from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStream
 
 from vidence.ask.judging.asking import TemplateJudge
-from vidence.ask.prompting.compose import Prompted
+from vidence.ask.prompting.compose import Prompted, ShownFrame
 from vidence.catalog import create, parse_spec
 from vidence.contracts import Flow, Judge, Strategy, View
 from vidence.engine.engine import Context, Engine, ItemFailedError, ModelRules, check_texts
@@ -109,7 +109,7 @@ class ShownSubject:
 
     def compose_ahead(self, view: str) -> None:
         """Make the prompt that shows a whole view now, since its pictures take time; errors as `prompt`."""
-        self._ahead[view] = self._composed(view, None, order=(), more="")
+        self._ahead[view] = self._composed(view, None)
 
     def prompt(
         self,
@@ -118,18 +118,20 @@ class ShownSubject:
         *,
         order: tuple[int, ...] = (),
         more: str = "",
+        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
         """The question with frames of a view, in the order of `positions`; `more` names words behind it.
 
         Raises:
-            UsageError: there is no such view, or a position outside it.
+            UsageError: there is no such view, a position outside it, or another frame there in the view
+                that `instead` names.
             ItemFailedError: the view cannot be shown.
         """
         self.last_view, self.last_prompt = view, None
-        is_plain = positions is None and not order and not more
+        is_plain = positions is None and not order and not more and not instead
         prompted = self._ahead.get(view) if is_plain else None
         if prompted is None:
-            prompted = self._composed(view, positions, order=order, more=more)
+            prompted = self._composed(view, positions, order=order, more=more, instead=instead)
         self._images.update(prompted.images)
         self.last_prompt = prompted.prompt
         return prompted.prompt
@@ -151,7 +153,13 @@ class ShownSubject:
         return (yield from self.pool.score(self.item.with_order(order), reply, ruled=ruled))
 
     def _composed(
-        self, view: str, positions: Sequence[int] | None, *, order: tuple[int, ...], more: str
+        self,
+        view: str,
+        positions: Sequence[int] | None,
+        *,
+        order: tuple[int, ...] = (),
+        more: str = "",
+        instead: Mapping[int, str] | None = None,
     ) -> Prompted:
         shown = self._shown(view)
         chosen = range(len(shown.frames)) if positions is None else positions
@@ -163,11 +171,21 @@ class ShownSubject:
             )
         return self.prepared.prompter.prompt(
             self.item.with_order(order),
-            [shown.frames[p] for p in chosen],
+            [self._frame(view, p, (instead or {}).get(p, view)) for p in chosen],
             duration_s=shown.duration_s,
             video=shown.video,
             more=more,
         )
+
+    def _frame(self, view: str, position: int, taken_from: str) -> ShownFrame:
+        """A frame of a view, as another view has it."""
+        wanted, other = self._shown(view).selection.frames, self._shown(taken_from)
+        if position >= len(other.frames) or other.selection.frames[position] != wanted[position]:
+            raise UsageError(
+                f"frame {position} of view {view!r} of item {self.item.item_id!r} is not the frame "
+                f"{position} of view {taken_from!r}; expected views with the same frames"
+            )
+        return other.frames[position]
 
     def _shown(self, view: str) -> Shown:
         if view not in self.views:

@@ -6,17 +6,18 @@ from pathlib import Path
 import msgspec
 
 from vidence.report.compared_words import Verdict, ranked_sentences, sentences, verdict
-from vidence.report.comparing import Compared, Ranked, Setting
+from vidence.report.comparing import Compared, Provenance, Ranked, Setting
 from vidence.report.export import write_file
-from vidence.report.pairing import Paired
-from vidence.report.results import OUTCOMES
+from vidence.report.pairing import Paired, cluster_column
+from vidence.report.provenance import trial_origin
+from vidence.report.results import OUTCOMES, Run
 from vidence.report.sections import Section
 from vidence.report.unread import Unanswered
 from vidence.statistics.paired import Comparison, Pair
 from vidence.tables.export import csv_text, table_as_json
 from vidence.tables.table import Cell, Column, Row, Table, Value
 
-JSON_FORMAT = "vidence-comparison/2"
+JSON_FORMAT = "vidence-comparison/3"
 _NOT_CLEAR: dict[Verdict, str] = {"unclear": "not clear"}
 _P = Column(key="p", title="p", kind="p")
 _VERDICT = Column(key="clear", title="verdict", kind="text")
@@ -33,18 +34,37 @@ def section(compared: Compared | Ranked) -> Section:
 
 
 def write_comparison_csv(paired: Paired, path: Path) -> None:
-    """Write one row for each question: its video, its tags, and its score in each run, 0 to 1.
+    """Write one row for each question: its video and source, its tags, and its score in each run, 0 to 1.
+
+    The source stands there where some videos share one. Behind the scores stands for each run where its
+    replies to the question are from: ``asked``, ``recorded``, ``rule`` or ``not sent``.
 
     Raises:
         StoreError: the file cannot be written.
     """
     tags = list(dict.fromkeys(tag for item in paired.items for tag in item.tags))
-    names = ("item_id", "video", *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
+    media = ("video", "source") if paired.noun == "source" else ("video",)
+    names = ("item_id", *media, *(f"tag:{tag}" for tag in tags), *(f"score:{name}" for name in paired.names))
+    origins = [_origins(run) for run in paired.runs]
     rows = (
-        (item.item_id, item.video_id, *(item.tags.get(tag, "") for tag in tags), *scores)
+        (
+            item.item_id,
+            *(item.video_id, item.source_id)[: len(media)],
+            *(item.tags.get(tag, "") for tag in tags),
+            *scores,
+            *(found[item.item_id] for found in origins),
+        )
         for item, scores in zip(paired.items, paired.values.tolist(), strict=True)
     )
-    write_file(path, csv_text([names, *rows]))
+    write_file(path, csv_text([(*names, *(f"origin:{name}" for name in paired.names)), *rows]))
+
+
+def _origins(run: Run) -> dict[str, str]:
+    """For each question where its replies are from; of repeats each kind once."""
+    found: dict[str, dict[str, None]] = {}
+    for row in run.rows:
+        found.setdefault(row.item.item_id, {})[trial_origin(run, row)] = None
+    return {item_id: " and ".join(kinds) for item_id, kinds in found.items()}
 
 
 def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Path) -> None:
@@ -69,6 +89,24 @@ def write_comparison_json(paired: Paired, compared: Compared | Ranked, path: Pat
 
 def _said(is_clear: bool, words: str = "not clear") -> Cell:
     return Cell(value=float(is_clear), text="clear" if is_clear else words)
+
+
+def _provenance(runs: Sequence[Provenance]) -> Table:
+    return Table(
+        name="provenance",
+        title="How the replies came about",
+        note="Told by the trials. What the plan of a run says of frames and prompts is so of trials that "
+        "were asked alone.",
+        label=Column(key="name", title="run"),
+        columns=(
+            Column(key="trials", title="trials", kind="count"),
+            Column(key="sent", title="asked", kind="count"),
+            Column(key="how", title="how", kind="text"),
+        ),
+        rows=tuple(
+            Row(key=one.run, label=one.run, values=(one.n_trials, one.n_sent, one.how)) for one in runs
+        ),
+    )
 
 
 def _settings(names: Sequence[str], settings: Sequence[Setting]) -> list[Table]:
@@ -96,6 +134,7 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
         outcomes(compared.unread.runs),
         *_unread(compared),
         *(_by_tag(compared, tag) for tag in tags),
+        _provenance(compared.provenance),
         *_settings((compared.first, compared.second), compared.settings),
     )
 
@@ -103,7 +142,7 @@ def tables_of_two(compared: Compared) -> tuple[Table, ...]:
 def _columns(compared: Compared) -> tuple[Column, ...]:
     return (
         Column(key="items", title="questions", kind="count"),
-        Column(key="videos", title="videos", kind="count"),
+        cluster_column(compared.clustered_by),
         Column(key="first", title=compared.first, kind="share", group="accuracy, %"),
         Column(key="second", title=compared.second, kind="share", group="accuracy, %"),
         Column(
@@ -112,14 +151,14 @@ def _columns(compared: Compared) -> tuple[Column, ...]:
             kind="difference",
             note="second less first, with its interval",
         ),
-        Column(key="p", title="p", kind="p", note="that the difference is 0, by video"),
+        Column(key="p", title="p", kind="p", note=f"that the difference is 0, by {compared.clustered_by}"),
     )
 
 
-def _values(comparison: Comparison, n_videos: int) -> tuple[Value, ...]:
+def _values(comparison: Comparison) -> tuple[Value, ...]:
     found = comparison.difference
     means = (comparison.mean_second, comparison.mean_first)
-    return (found.n, n_videos, *means, found, comparison.p_value)
+    return (found.n, found.n_clusters, *means, found, comparison.p_value)
 
 
 def _averages(compared: Compared) -> Table:
@@ -131,7 +170,7 @@ def _averages(compared: Compared) -> Table:
         averages.insert(0, ("headline", label, "each value alike", compared.headline))
     rows = []
     for key, label, detail, comparison in averages:
-        values = (*_values(comparison, compared.n_videos), _found(comparison))
+        values = (*_values(comparison), _found(comparison))
         rows.append(Row(key=key, label=label, detail=detail, values=values))
     return Table(
         name="difference",
@@ -184,8 +223,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
             label=Column(key="name", title="trials without an answer are"),
             columns=(*_columns(compared), _VERDICT),
             rows=tuple(
-                Row(key=key, label=label, values=(*_values(one, one.difference.n_clusters), _found(one)))
-                for key, label, one in rows
+                Row(key=key, label=label, values=(*_values(one), _found(one))) for key, label, one in rows
             ),
         )
     if len(unread.readings) > 1:
@@ -209,7 +247,7 @@ def _unread(compared: Compared) -> Iterator[Table]:
                     label=one.parser,
                     values=(
                         *one.n_unread,
-                        *_values(one.comparison, one.comparison.difference.n_clusters),
+                        *_values(one.comparison),
                         _found(one.comparison),
                     ),
                 )
@@ -229,7 +267,7 @@ def _by_tag(compared: Compared, tag: str) -> Table:
     for found in compared.tags:
         if found.tag == tag:
             is_clear = found.is_clear and verdict(found.comparison) == "clear"
-            values = (*_values(found.comparison, found.n_videos), found.p_holm, _said(is_clear))
+            values = (*_values(found.comparison), found.p_holm, _said(is_clear))
             rows.append(Row(key=found.value, label=found.value, values=values))
     return Table(
         name=f"difference:{tag}",
@@ -270,6 +308,7 @@ def tables_of_many(ranked: Ranked) -> tuple[Table, ...]:
         outcomes(ranked.unanswered),
         to_first,
         pairs,
+        _provenance(ranked.provenance),
         *_settings(ranked.names, ranked.settings),
     )
 

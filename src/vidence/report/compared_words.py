@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from vidence.report.comparing import POWER, Compared, Ranked, Setting
+from vidence.report.comparing import POWER, Compared, Provenance, Ranked, Setting
 from vidence.report.results import OUTCOMES
 from vidence.report.scores import ANSWERED
 from vidence.report.unread import Unanswered
@@ -30,14 +30,14 @@ def verdict(comparison: Comparison) -> Verdict:
     """What a difference amounts to.
 
     ``clear``: its interval leaves out 0. ``unclear``: it does not. ``equal``: every question has the same
-    score in both runs. ``no interval``: there is none, since all questions are on one video.
+    score in both runs. ``no interval``: there is none, since all questions are on one video or source.
     """
     if comparison.n_first_higher == comparison.n_second_higher == 0:
         return "equal"
     found = comparison.verdict
-    if found == "too few videos":
-        return "no interval"
-    return "clear" if found == "clear" else "unclear"
+    if found == "clear":
+        return "clear"
+    return "unclear" if found == "not clear" else "no interval"
 
 
 def sentences(compared: Compared) -> tuple[str, ...]:
@@ -50,6 +50,7 @@ def sentences(compared: Compared) -> tuple[str, ...]:
         *_detectable(compared),
         *_unread(compared),
         *compared.notes,
+        *_not_asked(compared.provenance),
         *_settings(compared.settings),
     ]
     return tuple(said)
@@ -67,13 +68,15 @@ def ranked_sentences(ranked: Ranked) -> tuple[str, ...]:
         else f"The first place is open between {_several(best)}."
     )
     return (
-        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on {ranked.n_videos:,} videos"
+        f"{len(ranking.names)} runs on the same {ranked.n_items:,} questions on "
+        f"{several(ranked.n_clusters, ranked.clustered_by)}"
         f"{average}: {n_clear} of {len(ranking.pairs)} pairs can be told apart at "
         f"{100 * ranking.level:g} % ({ranking.method}).",
         first,
         *_without_answer(ranked.unanswered),
         *_two_by_two(ranked.unanswered),
         *ranked.notes,
+        *_not_asked(ranked.provenance),
         *_settings(ranked.settings),
     )
 
@@ -138,7 +141,7 @@ def _interval(compared: Compared, comparison: Comparison) -> str:
         return f"no interval: {difference.reason}"
     return (
         f"{100 * difference.level:g} % interval of the difference {interval_text(difference)}, paired, "
-        f"clustered by {several(difference.n_clusters, 'video')}"
+        f"clustered by {several(difference.n_clusters, difference.clustered_by)}"
     )
 
 
@@ -254,6 +257,16 @@ def _two_by_two(runs: tuple[Unanswered, ...]) -> list[str]:
     if not any(run.n_unread for run in runs):
         return []
     return ["Compare two runs alone to see whether these, or another parser, turn the sign of a difference."]
+
+
+def _not_asked(runs: tuple[Provenance, ...]) -> list[str]:
+    """The runs, or trials, of which the plan does not say how they were asked; the table says it of all."""
+    said = [f"{one.run} was not asked: {one.how}." for one in runs if one.origin in ("recorded", "rule")]
+    for one in runs:
+        if one.origin in ("asked", "made") and one.n_sent < one.n_trials:
+            n = one.n_trials - one.n_sent
+            said.append(f"{n:,} of {one.n_trials:,} trials of {one.run} failed before anything was sent.")
+    return said
 
 
 def _settings(settings: tuple[Setting, ...]) -> list[str]:

@@ -6,8 +6,9 @@ import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.records import Record
+from vidence.records import ClusterNoun, Clusters, Record
 from vidence.report.pairing import Paired, own_answer
+from vidence.report.provenance import Origin, how_asked, is_asked, origin_of, trial_origin
 from vidence.report.results import SEED, Run
 from vidence.report.scores import NO_VALUE, is_moderate, natural_order
 from vidence.report.unread import Unanswered, Unread, unanswered, unread
@@ -18,16 +19,17 @@ from vidence.statistics.power import Design, intraclass_correlation, paired_dete
 from vidence.statistics.resampling import Resampling
 
 POWER = 0.8
-# Of the plan, what makes two runs another comparison than that of their models; and of the facts.
+# Of the plan, what makes two runs another comparison than that of their models; and of the facts. What was
+# asked is said of runs that asked.
+_DATA = ("split", "repeats")
 _ASKED = (
-    *("split", "protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
-    *("jpeg_quality", "sampling", "shuffle_choices", "strategy", "repeats"),
+    *("protocol", "selector", "n_frames", "style", "prompts", "layout", "frame_times", "size"),
+    *("jpeg_quality", "sampling", "shuffle_choices", "strategy"),
 )
 _MARKED = ("parser", "text_parser", "judge", "judge_models")
-_MET = (
-    *("prompts_digest", "selector_version", "benchmark_version", "judge_version", "judge_prompts_digest"),
-    "vidence",
-)
+_MET_ASKING = ("prompts_digest", "selector_version")
+_MET = ("benchmark_version", "judge_version", "judge_prompts_digest", "vidence")
+NOT_ASKED = "not asked"
 
 
 class TagDifference(Record):
@@ -40,7 +42,6 @@ class TagDifference(Record):
     tag: str
     value: str
     comparison: Comparison
-    n_videos: int
     p_holm: float
     is_clear: bool
 
@@ -52,6 +53,19 @@ class Setting(Record):
     values: tuple[str, ...]
 
 
+class Provenance(Record):
+    """How the replies of one run came about; `n_sent` counts the trials that were put to a model.
+
+    It is 0 where replies were recorded elsewhere or made by a rule.
+    """
+
+    run: str
+    origin: Origin
+    how: str
+    n_trials: int
+    n_sent: int
+
+
 class Compared(Record):
     """Two runs on the same questions; every difference is the second less the first.
 
@@ -59,7 +73,8 @@ class Compared(Record):
     questions where that is empty. `over_items` is always the latter. `detectable` is the smallest difference
     over questions that a comparison like this finds with a chance of `POWER`; None where it cannot be said,
     inf where no difference would be found. `unread` says how the headline depends on replies without an
-    answer and on the parser.
+    answer and on the parser. `n_clusters` counts sources or videos, as `clustered_by` says, `n_videos` the
+    videos.
     """
 
     first: str
@@ -67,12 +82,15 @@ class Compared(Record):
     headline: Comparison
     over_items: Comparison
     macro_tag: str
+    clustered_by: ClusterNoun
+    n_clusters: int
     n_videos: int
     unread: Unread
     right: ItemAgreement | None
     answers: AnswerAgreement | None
     detectable: float | None
     tags: tuple[TagDifference, ...]
+    provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -86,15 +104,19 @@ class Ranked(Record):
     """Several runs on the same questions.
 
     `names`, `unanswered` and `settings` have the order in which the runs were given, and every pair of the
-    ranking is the one given later less the one given earlier.
+    ranking is the one given later less the one given earlier. `n_clusters` and `n_videos` are as in
+    `Compared`.
     """
 
     names: tuple[str, ...]
     ranking: Ranking
     macro_tag: str
     n_items: int
+    clustered_by: ClusterNoun
+    n_clusters: int
     n_videos: int
     unanswered: tuple[Unanswered, ...]
+    provenance: tuple[Provenance, ...]
     settings: tuple[Setting, ...]
     notes: tuple[str, ...]
 
@@ -140,12 +162,15 @@ def compare_two(paired: Paired, *, rng: np.random.Generator, settings: Resamplin
         headline=headline,
         over_items=over_items,
         macro_tag=tag,
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unread=unread(paired, tag=tag, level=settings.level),
         right=right,
         answers=_answers(paired, rng=rng, settings=settings),
         detectable=_detectable(paired, rng=rng, level=settings.level),
         tags=tuple(_by_tag(paired, level=settings.level)),
+        provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -170,8 +195,11 @@ def rank_runs(paired: Paired, *, level: float) -> Ranked:
         ranking=ranking,
         macro_tag=tag,
         n_items=len(paired.items),
+        clustered_by=paired.noun,
+        n_clusters=paired.clusters.n,
         n_videos=paired.n_videos,
         unanswered=unanswered(paired),
+        provenance=provenance(paired.names, paired.runs),
         settings=differing_settings(paired.runs),
         notes=(*paired.notes, *tag_notes, *_repeat_notes(paired)),
     )
@@ -225,7 +253,7 @@ def _answers(paired: Paired, *, rng: np.random.Generator, settings: Resampling) 
         [second[item.item_id] for item in items],
         [first[item.item_id] for item in items],
         right=[item.answer for item in items],
-        clusters=[item.source_id for item in items],
+        clusters=Clusters.of(items, noun=paired.noun),
         rng=rng,
         settings=settings,
     )
@@ -243,12 +271,11 @@ def _by_tag(paired: Paired, *, level: float) -> Iterator[TagDifference]:
             parts |= {(tag, value): paired.part(places[value]) for value in values}
     found = [_difference(part, level=level) for part in parts.values()]
     adjusted = holm([comparison.p_value for comparison in found]) if found else ()
-    for ((tag, value), part), comparison, p_holm in zip(parts.items(), found, adjusted, strict=True):
+    for (tag, value), comparison, p_holm in zip(parts, found, adjusted, strict=True):
         yield TagDifference(
             tag=tag,
             value=value,
             comparison=comparison,
-            n_videos=part.n_videos,
             p_holm=p_holm,
             is_clear=verdict(p_holm, comparison.difference) == "clear",
         )
@@ -261,11 +288,11 @@ def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> fl
     """
     differences = paired.values[:, 1] - paired.values[:, 0]
     apart = float((differences**2).mean())
-    n, n_videos = len(differences), paired.n_videos
-    if apart == 0 or n_videos < 2 or 1 - level >= POWER:
+    n, n_clusters = len(differences), paired.clusters.n
+    if apart == 0 or n_clusters < 2 or 1 - level >= POWER:
         return None
     icc = 0.0
-    if n_videos < n and np.ptp(differences) > 0:
+    if n_clusters < n and np.ptp(differences) > 0:
         icc = min(max(intraclass_correlation(differences, clusters=paired.clusters), 0.0), 1.0)
     design = Design.of(paired.clusters, icc=icc)
     return paired_detectable(discordance=apart, design=design, rng=rng, power=POWER, level=level)
@@ -274,16 +301,43 @@ def _detectable(paired: Paired, *, rng: np.random.Generator, level: float) -> fl
 # --------------------------------------------------------------------------- what else differs
 
 
+def provenance(names: Sequence[str], runs: Sequence[Run]) -> tuple[Provenance, ...]:
+    """How the replies of each run came about."""
+    return tuple(
+        Provenance(
+            run=name,
+            origin=origin_of(run),
+            how=how_asked(run),
+            n_trials=len(run.rows),
+            n_sent=sum(trial_origin(run, row) == "asked" for row in run.rows),
+        )
+        for name, run in zip(names, runs, strict=True)
+    )
+
+
 def differing_settings(runs: Sequence[Run]) -> tuple[Setting, ...]:
-    """In what besides the model the runs differ: how they were asked, read and judged, and the versions."""
-    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in (*_ASKED, *_MARKED)}
+    """In what besides the model the runs differ: how they were asked, read and judged, and the versions.
+
+    What a plan says of frames and prompts counts only for runs that asked; others have `NOT_ASKED` there.
+    """
+    plan_names, fact_names = (*_DATA, *_ASKED, *_MARKED), (*_MET_ASKING, *_MET)
+    settings = {name: [_words(getattr(run.plan, name)) for run in runs] for name in plan_names}
     settings["parser"] = [run.parser for run in runs]
     if not any(run.plan.judge_models for run in runs):
         settings.pop("judge")
-    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in _MET}
-    return tuple(
-        Setting(name=name, values=tuple(values)) for name, values in settings.items() if len(set(values)) > 1
-    )
+    settings |= {name: [_words(getattr(run.facts, name))[:12] for run in runs] for name in fact_names}
+    have_asked = [is_asked(run) for run in runs]
+    found = []
+    for name, values in settings.items():
+        is_of_asking = name in (*_ASKED, *_MET_ASKING)
+        counted = [v for v, counts in zip(values, have_asked, strict=True) if counts or not is_of_asking]
+        if len(set(counted)) > 1:
+            shown = [
+                v if counts or not is_of_asking else NOT_ASKED
+                for v, counts in zip(values, have_asked, strict=True)
+            ]
+            found.append(Setting(name=name, values=tuple(shown)))
+    return tuple(found)
 
 
 def _words(value: object) -> str:

@@ -6,9 +6,10 @@ from pathlib import Path
 import msgspec
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, OutcomeName, Record
+from vidence.records import ClusterNoun, Clusters, Estimate, OutcomeName, Record, source_noun
 from vidence.report.export import write_file
-from vidence.report.pairing import sources_note
+from vidence.report.pairing import cluster_column, sources_note
+from vidence.report.provenance import asked_sentence, is_asked
 from vidence.report.results import Run
 from vidence.report.scores import ANSWERED, NO_VALUE, Scored, natural_order
 from vidence.report.sections import Section
@@ -68,11 +69,15 @@ class OfRun(Record):
 
 
 class Contrasts(Record):
-    """Contrasts of a tag in one run or several; `values` are those of the tag in their order."""
+    """Contrasts of a tag in one run or several; `values` are those of the tag in their order.
+
+    Clusters are sources where videos of any of these runs share one.
+    """
 
     tag: str
     values: tuple[str, ...]
     level: float
+    clustered_by: ClusterNoun
     runs: tuple[OfRun, ...]
     contrasts: tuple[Contrasted, ...]
     notes: tuple[str, ...] = ()
@@ -105,7 +110,8 @@ def contrast_runs(
     if not runs:
         raise UsageError("no run; name a run folder or more")
     names = run_names(runs)
-    tagged = [_Tagged(name, run, tag) for name, run in zip(names, runs, strict=True)]
+    noun = source_noun(row.item for run in runs for row in run.rows)
+    tagged = [_Tagged(name, run, tag, noun=noun) for name, run in zip(names, runs, strict=True)]
     values = sorted({value for one in tagged for value in one.values}, key=natural_order)
     if not pairs and not has_trend:
         raise UsageError(f"nothing to contrast; {tag} is {_listed(values)}: say --of and --to, or --trend")
@@ -124,6 +130,7 @@ def contrast_runs(
         tag=tag,
         values=tuple(values),
         level=level,
+        clustered_by=noun,
         runs=tuple(one.levels(level=level) for one in tagged),
         contrasts=tuple(
             Contrasted(
@@ -136,7 +143,10 @@ def contrast_runs(
             )
             for (name, of, to, one), p_holm in zip(found, adjusted, strict=True)
         ),
-        notes=tuple(sources_note([item for one in tagged for item in one.scored.items])),
+        notes=(
+            *sources_note([item for one in tagged for item in one.scored.items]),
+            *(asked_sentence(one.run, one.name) for one in tagged if not is_asked(one.run)),
+        ),
     )
 
 
@@ -147,7 +157,7 @@ def _listed(values: Sequence[str]) -> str:
 class _Tagged:
     """The scored questions of one run that have the tag."""
 
-    def __init__(self, name: str, run: Run, tag: str) -> None:
+    def __init__(self, name: str, run: Run, tag: str, *, noun: ClusterNoun) -> None:
         if not run.rows:
             raise UsageError(f"{run.folder} has no trials yet; `vidence resume {run.folder}` asks")
         known = dict.fromkeys(one for row in run.rows for one in row.item.tags)
@@ -157,6 +167,7 @@ class _Tagged:
             )
         self.name, self.tag, self.run = name, tag, run
         self.scored = Scored.of(run.rows)
+        self.clusters = Clusters.of(self.scored.items, noun=noun)
         self.groups = [item.tags.get(tag, NO_VALUE) for item in self.scored.items]
         self.values = sorted(set(self.groups) - {NO_VALUE}, key=natural_order)
 
@@ -178,7 +189,7 @@ class _Tagged:
     def contrast(self, weights: dict[str, float], *, is_trend: bool, level: float) -> Contrast:
         return contrast(
             self.scored.values,
-            clusters=self.scored.clusters,
+            clusters=self.clusters,
             groups=self.groups,
             weights=weights,
             name="growth from value to value" if is_trend else "difference of means",
@@ -195,9 +206,7 @@ class _Tagged:
         found = []
         for value in self.values:
             kept = [i for i, group in enumerate(self.groups) if group == value]
-            score = mean_interval(
-                self.scored.values[kept], clusters=[self.scored.clusters[i] for i in kept], level=level
-            )
+            score = mean_interval(self.scored.values[kept], clusters=self.clusters.part(kept), level=level)
             n_unread = sum(outcome != ANSWERED for outcome in outcomes[value])
             found.append(Level(value=value, score=score, n_unread=n_unread, n_trials=len(outcomes[value])))
         return OfRun(
@@ -259,7 +268,7 @@ def _said(found: Contrasts, one: Contrasted) -> str:
     else:
         interval = f"no interval: {estimate.reason}"
     size = (
-        f"{several(estimate.n, 'question')} on {several(estimate.n_clusters, 'video')}, "
+        f"{several(estimate.n, 'question')} on {several(estimate.n_clusters, found.clustered_by)}, "
         f"{one.contrast.n_shared:,} with more than one value"
     )
     return f"{what}{ending} ({means}{interval}; {size})."
@@ -277,12 +286,15 @@ def tables(found: Contrasts) -> tuple[Table, ...]:
     return (*kept, _levels(found))
 
 
-_TESTS = (
-    Column(key="p", title="p", kind="p", note="that it is 0, by video"),
+_HOLM = (
     Column(key="holm", title="p, Holm", kind="p", note="adjusted for all contrasts of these tables"),
     Column(key="clear", title="verdict", kind="text"),
 )
 _CLEAR = "Clear after Holm's adjustment for all {n} contrasts; intervals are not adjusted."
+
+
+def _test_columns(found: Contrasts) -> tuple[Column, ...]:
+    return Column(key="p", title="p", kind="p", note=f"that it is 0, by {found.clustered_by}"), *_HOLM
 
 
 def _tests(one: Contrasted) -> tuple[Value | Cell, ...]:
@@ -317,12 +329,17 @@ def _differences(found: Contrasts, pairs: Sequence[Contrasted]) -> Table:
         label=Column(key="name", title="run"),
         columns=(
             Column(key="items", title="questions", kind="count"),
-            Column(key="videos", title="videos", kind="count"),
-            Column(key="shared", title="with both", kind="count", note="videos that have questions of both"),
+            cluster_column(found.clustered_by),
+            Column(
+                key="shared",
+                title="with both",
+                kind="count",
+                note=f"{found.clustered_by}s that have questions of both",
+            ),
             Column(key="of", title="first", kind="share", group="accuracy, %"),
             Column(key="to", title="second", kind="share", group="accuracy, %"),
             Column(key="difference", title="difference, points", kind="difference"),
-            *_TESTS,
+            *_test_columns(found),
         ),
         rows=tuple(rows),
     )
@@ -338,9 +355,9 @@ def _trends(found: Contrasts, trends: Sequence[Contrasted]) -> Table:
         label=Column(key="name", title="run"),
         columns=(
             Column(key="items", title="questions", kind="count"),
-            Column(key="videos", title="videos", kind="count"),
+            cluster_column(found.clustered_by),
             Column(key="difference", title="per step, points", kind="difference"),
-            *_TESTS,
+            *_test_columns(found),
         ),
         rows=tuple(
             Row(
@@ -370,7 +387,7 @@ def _levels(found: Contrasts) -> Table:
         label=Column(key="name", title="run"),
         columns=(
             Column(key="items", title="questions", kind="count"),
-            Column(key="videos", title="videos", kind="count"),
+            cluster_column(found.clustered_by),
             Column(key="unread", title="no answer", kind="count", note="trials that count as wrong"),
             Column(key="accuracy", title="accuracy", kind="share"),
         ),
@@ -387,7 +404,8 @@ def write_contrast_csv(found: Contrasts, path: Path) -> None:
     Raises:
         StoreError: the file cannot be written.
     """
-    names = ("run", "tag", "of", "to", "questions", "videos", "shared_videos", "difference", "low", "high")
+    noun = f"{found.clustered_by}s"
+    names = ("run", "tag", "of", "to", "questions", noun, f"shared_{noun}", "difference", "low", "high")
     rows: list[tuple[str | int | float | None, ...]] = [(*names, "p", "p_holm", "verdict")]
     for one in found.contrasts:
         estimate = one.contrast.estimate

@@ -2,19 +2,22 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 import msgspec
 import numpy as np
 
 from vidence.errors import UsageError
-from vidence.explain.published.printed import PublishedRow, PublishedTable, number
+from vidence.explain.published import published
+from vidence.explain.published.printed import PublishedRow, PublishedTable, number, read_file
 from vidence.records import Estimate, Record
 from vidence.report.export import write_file
 from vidence.report.results import Run
 from vidence.report.scores import Scored, natural_order
 from vidence.report.sections import Section
+from vidence.report.side_by_side import run_names
 from vidence.statistics.correlation import (
     Correlation,
     CorrelationKind,
@@ -119,6 +122,54 @@ def points_of_table(
         )
     notes = (f"Rows without both numbers, or made of others, are left out: {n_left}.",) if n_left else ()
     return Points(x=x, y=y, points=tuple(points), notes=notes)
+
+
+FOR_RUNS: Final = "--by, --as and --parser are for runs; name run folders, or say --within COLUMN"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """What is set against what: see `points_of_runs` and `points_of_table`.
+
+    `table` is a published table by its name, or a CSV. `names` are those of the runs in it.
+    """
+
+    x: str
+    y: str
+    by: str | None = None
+    table: str | None = None
+    cluster: str | None = None
+    within: str | None = None
+    names: tuple[str, ...] = ()
+
+
+def points_of(runs: Sequence[Run], axes: Axes) -> Points:
+    """The points of runs, or without runs those of the rows of a table.
+
+    Raises:
+        UsageError: neither runs nor a table, or what goes with one is given with the other; and see
+            `points_of_runs` and `points_of_table`.
+        DataError: the table cannot be read.
+    """
+    table = None if axes.table is None else _table(axes.table)
+    if runs:
+        if axes.cluster or axes.within:
+            raise UsageError(
+                "--cluster and --within are for tables; with runs these are the clusters, see --by"
+            )
+        names = axes.names or run_names(runs)
+        return points_of_runs(runs, names, x=axes.x, y=axes.y, by=axes.by, table=table)
+    if table is None:
+        raise UsageError("nothing to correlate; name run folders, or --with a table")
+    if axes.by or axes.names:
+        raise UsageError(FOR_RUNS)
+    return points_of_table(table, x=axes.x, y=axes.y, cluster=axes.cluster, within=axes.within)
+
+
+def _table(name: str) -> PublishedTable:
+    """A table from a CSV, or a published one by its name."""
+    is_file = name.lower().endswith((".csv", ".tsv")) or Path(name).exists()
+    return read_file(Path(name)) if is_file else published.load(name)
 
 
 def points_of_runs(

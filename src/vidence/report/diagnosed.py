@@ -8,12 +8,13 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from vidence.contracts import Diagnostic, Examined
+from vidence.contracts import Diagnostic, Examined, RunDiagnostic
 from vidence.engine.plan import Plan, read_plan
 from vidence.engine.store import Header, RunStore, diagnosis_name
 from vidence.errors import UsageError
 from vidence.records import Failed, source_noun
 from vidence.report.export import write_file
+from vidence.report.provenance import diagnosed_note
 from vidence.report.results import SEED
 from vidence.tables.charts import Statement, table_of
 from vidence.tables.export import statement_as_json
@@ -83,6 +84,8 @@ def load_diagnosed(
     sentences += [
         f"Frames ranked by {one.selector}, at most {one.n_frames}." for one in views if one.is_ranked
     ]
+    kinds = {one.item.answer_kind for one in examined}
+    sentences.append(diagnosed_note(plan, kinds=kinds, prompts_digest=header.prompts_digest))
     if failed:
         error, n = failed.most_common(1)[0]
         sentences.append(
@@ -93,6 +96,8 @@ def load_diagnosed(
     if source_noun(items) == "source":
         about = several(len({item.source_id for item in items}), "source")
         sentences.append(f"Intervals are clustered by source: the questions are about {about}.")
+    if isinstance(diagnostic, RunDiagnostic):
+        diagnostic = diagnostic.of_run(model=plan.model, selector=plan.selector)
     rng = np.random.default_rng(seed)
     return Diagnosed(
         diagnostic=diagnostic,

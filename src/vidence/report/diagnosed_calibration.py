@@ -250,11 +250,12 @@ def _guessed_mrfs(case: _Case) -> list[Recovered]:
 
 
 def _placebo(case: _Case) -> list[Recovered]:
-    """What frames of the evidence add beyond frames apart from it, in nats."""
+    """What frames of the evidence add beyond a placebo, in nats."""
     beside = {
         one.item.item_id: found
         for one in case.diagnosed.examined
-        if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
+        if isinstance(found := one.finding, FrameSharesFinding)
+        and (found.placebo_deltas or found.anew_deltas)
     }
     items = [item for item in case.items if item.item_id in beside]
     if case.model.name not in ("fuser", "blind"):
@@ -270,8 +271,9 @@ def _placebo(case: _Case) -> list[Recovered]:
     is_exact = not case.model.noise
 
     def is_planted(item: Item, found: FrameSharesFinding) -> bool:
-        near = [abs(delta - loss_of[item.item_id]) <= 1e-6 for delta in found.beside_deltas]
-        return not is_exact or all([*near, *(abs(delta) <= 1e-6 for delta in found.placebo_deltas)])
+        near = [abs(d - loss_of[item.item_id]) <= 1e-6 for d in found.beside_deltas or found.deltas]
+        placebo = found.placebo_deltas or found.anew_deltas
+        return not is_exact or all([*near, *(abs(d) <= 1e-6 for d in placebo)])
 
     differs = _unless(FrameSharesFinding, is_planted)
     at = ("placebo", "all", "effect")

@@ -9,7 +9,7 @@ import numpy as np
 from vidence.records import Estimate
 from vidence.report import results
 from vidence.report.results import SEED, Row
-from vidence.report.scores import Draws, accuracy
+from vidence.report.scores import Draws, accuracy, margin_table
 from vidence.report.tables import all_tables
 from vidence.tables.table import Table
 
@@ -41,16 +41,20 @@ class Run(results.Run):
         """
         return accuracy(self.rows, self.plan.headline, draws=Draws(rng=np.random.default_rng(SEED)))
 
-    def tables(self, *, level: float = 0.95) -> dict[str, Table]:
+    def tables(self, *, level: float = 0.95, against_chance: bool = False) -> dict[str, Table]:
         """Every table of the report of this run, by its name; the scores come first.
 
         Args:
             level: coverage of the intervals.
+            against_chance: also how far the scores lie above chance, above the best single letter and above
+                the longest choice, with intervals.
 
         Raises:
             UsageError: the run has no trials.
         """
-        return {t.name: t for t in all_tables(self, rng=np.random.default_rng(SEED), level=level)}
+        tables = all_tables(self, rng=np.random.default_rng(SEED), level=level)
+        margins = [margin_table(self, level=level)] if against_chance else []
+        return {table.name: table for table in (*tables, *margins)}
 
 
 def open_run(folder: Path | str, *, parser: str | None = None) -> Run:

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Item, source_noun
+from vidence.records import ClusterNoun, Clusters, Item, source_noun
 from vidence.report.results import Row, Run
 from vidence.report.scores import Scored
 from vidence.report.side_by_side import run_names
-from vidence.tables.table import several
+from vidence.tables.table import Column, several
 
 MOST_NAMED = 5  # of the questions that differ
 _CONTENT: Mapping[str, Callable[[Item], object]] = {
@@ -29,24 +29,26 @@ class Paired:
     """Two runs or more on the same questions, in one order.
 
     Shapes: `values` (n_items, n_runs): the mean of the scores of each question over its repeats, 0 to 1.
-    `items` have their choices in their own order. `notes` say what is not compared.
+    `items` have their choices in their own order. `noun` is what their clusters are called. `notes` say what
+    is not compared.
     """
 
     runs: tuple[Run, ...]
     names: tuple[str, ...]
     items: tuple[Item, ...]
     values: NDArray[np.float64]
+    noun: ClusterNoun
     notes: tuple[str, ...] = ()
 
     @property
-    def clusters(self) -> tuple[str, ...]:
+    def clusters(self) -> Clusters:
         """The source of each question, by default its video."""
-        return tuple(item.source_id for item in self.items)
+        return Clusters.of(self.items, noun=self.noun)
 
     @property
     def n_videos(self) -> int:
-        """How many videos the questions are about; of one source, they count once."""
-        return len(set(self.clusters))
+        """How many videos the questions are about, of one source or not."""
+        return len({item.video_id for item in self.items})
 
     def groups(self, tag: str) -> tuple[str, ...] | None:
         """The value of a tag for each question; None where a question lacks it."""
@@ -60,6 +62,7 @@ class Paired:
             names=self.names,
             items=tuple(self.items[i] for i in positions),
             values=self.values[list(positions)],
+            noun=self.noun,
         )
 
 
@@ -106,6 +109,7 @@ def pair(runs: Sequence[Run], *, shared: bool = False) -> Paired:
         names=names,
         items=items,
         values=np.array([[found[item_id] for found in values] for item_id in kept], np.float64),
+        noun=source_noun(items),
         notes=(*_notes(names, own, n_kept=len(kept)), *_left_out(runs, names), *sources_note(items)),
     )
 
@@ -225,14 +229,19 @@ def _with_source(item_id: str, own: Sequence[Mapping[str, Item]]) -> Item:
     return msgspec.structs.replace(found[0], source=source)
 
 
+def cluster_column(noun: ClusterNoun) -> Column:
+    """The column of how many sources or videos the questions are about."""
+    return Column(key=f"{noun}s", title=f"{noun}s", kind="count")
+
+
 def sources_note(items: Sequence[Item]) -> list[str]:
-    """That videos are fewer than there are files, where several are of one source."""
+    """That there are fewer sources than videos, where several are of one."""
     if source_noun(items) == "video":
         return []
     n_files, n_sources = len({item.video_id for item in items}), len({item.source_id for item in items})
     return [
         f"The {n_files:,} videos are of {several(n_sources, 'source')}; intervals and tests are clustered by "
-        "source, and numbers of videos are those of sources."
+        "source."
     ]
 
 

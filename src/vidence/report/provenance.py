@@ -1,10 +1,14 @@
 """How the replies of a run came about, told by its trials: asked, recorded elsewhere, or made by a rule."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from pathlib import Path
 from typing import Literal, TypeAlias
 
 from vidence.ask.prompting.released import Wording, wording_of
+from vidence.ask.prompting.templates import Templates
 from vidence.catalog import parse_spec
+from vidence.engine.plan import Plan
+from vidence.errors import UsageError
 from vidence.records import Failed, Trial, VideoPart
 from vidence.report.judged import marked_by
 from vidence.report.results import Row, Run
@@ -23,12 +27,18 @@ _WORDINGS: Mapping[Wording, str] = {
     "unchecked": "imported wording, not checked",
 }
 _BEFORE_THE_MODEL = ("media", "selection", "prompting")
+_UNKNOWN_WORDING = "wording unknown since its templates have changed"
 _RULE = "a rule that sees neither frames nor prompt"
 
 
 def origin_of(run: Run) -> Origin:
     """Whether a model was asked, or where else the replies are from."""
-    return _ORIGINS.get(parse_spec(run.plan.model).name, "asked")
+    return origin_of_model(run.plan.model)
+
+
+def origin_of_model(model: str) -> Origin:
+    """The same, by the spec of the model."""
+    return _ORIGINS.get(parse_spec(model).name, "asked")
 
 
 def is_asked(run: Run) -> bool:
@@ -128,6 +138,51 @@ def prompt_note(run: Run, row: Row) -> str:
             return "A rule: no prompt was sent."
         case _:
             return "" if was_sent(row.trial) else "No prompt was sent: the trial failed before."
+
+
+def diagnosed_note(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:
+    """How the replies came about on which a diagnostic rests, as a sentence.
+
+    Args:
+        plan: of the run; its model is asked again with other frames.
+        kinds: what kinds of answers the questions have.
+        prompts_digest: of the templates that the diagnostic used.
+    """
+    words = planned_wording(plan, kinds=kinds, prompts_digest=prompts_digest)
+    how = f"{plan.protocol} protocol, {words}; {plan.style}"
+    match origin_of_model(plan.model):
+        case "recorded":
+            return (
+                "No model was asked: the replies were recorded elsewhere and stay the same whatever frames a "
+                "condition shows, so nothing follows from differences between conditions."
+            )
+        case "rule":
+            return f"No model was asked: the answers are those of {_RULE}."
+        case "made":
+            return f"{plan.model} was asked: {how}. It is no model: its replies are made up."
+        case _:
+            return f"{plan.model} was asked: {how}."
+
+
+def planned_wording(plan: Plan, *, kinds: Collection[str], prompts_digest: str) -> str:
+    """Whose words the prompts of a plan are, where its templates are still those of the digest."""
+    own = None if plan.prompts_dir is None else Path(plan.prompts_dir)
+    try:
+        templates = Templates.load(plan.prompts, override=own)
+    except UsageError:  # a folder of own templates that is gone
+        return _UNKNOWN_WORDING
+    if templates.digest != prompts_digest:
+        return _UNKNOWN_WORDING
+    names = [f"{'choice' if kind == 'choice' else 'open'}-{plan.style}" for kind in sorted(kinds)]
+    found = dict.fromkeys(wording_of(templates.label(name)) for name in names)
+    return " and ".join(_WORDINGS[one] for one in found)
+
+
+def trial_origin(run: Run, row: Row) -> str:
+    """Where the reply of one trial is from, in a word: ``asked``, ``recorded``, ``rule``, ``not sent``."""
+    if not is_asked(run):
+        return origin_of(run)
+    return "asked" if was_sent(row.trial) else "not sent"
 
 
 def was_sent(trial: Trial) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from vidence.records import Estimate
+from vidence.records import Clusters, Estimate
 from vidence.report.results import Row, Run
 from vidence.report.scores import Aggregate, aggregates, few_note, levels
 from vidence.statistics.intervals import mean_interval
@@ -48,7 +48,7 @@ class Repeated:
 
     rows: tuple[tuple[Row, ...], ...]
     values: NDArray[np.float64]
-    clusters: tuple[str, ...]
+    clusters: Clusters
     groups: tuple[str, ...] | None
 
     @classmethod
@@ -69,7 +69,7 @@ class Repeated:
         return cls(
             rows=rows,
             values=np.array([[row.correct for row in some] for some in rows], np.float64),
-            clusters=tuple(aggregate.scored.clusters[i] for i in places),
+            clusters=aggregate.scored.clusters.part(places),
             groups=None if aggregate.groups is None else tuple(aggregate.groups[i] for i in places),
         )
 
@@ -103,7 +103,7 @@ class Repeated:
         return Repeated(
             rows=tuple(self.rows[i] for i in places),
             values=self.values[places],
-            clusters=tuple(self.clusters[i] for i in places),
+            clusters=self.clusters.part(places),
             groups=None if self.groups is None else tuple(self.groups[i] for i in places),
         )
 

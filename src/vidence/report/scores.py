@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Item, OutcomeName, source_noun
+from vidence.records import ClusterNoun, Clusters, Estimate, Item, OutcomeName, source_noun
 from vidence.report.results import OUTCOMES, Row, Run
 from vidence.statistics.chance import longest_choice, margin, numeric_median
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, ClusteredMean, mean_interval
@@ -86,7 +86,7 @@ class Scored:
 
     items: tuple[Item, ...]
     values: NDArray[np.float64]
-    clusters: tuple[str, ...]
+    clusters: Clusters
     n_outcomes: dict[OutcomeName, int]
     n_unscored: int
 
@@ -97,9 +97,16 @@ class Scored:
 
     @classmethod
     def of(
-        cls, rows: Sequence[Row], value: Callable[[Row], float | None] = lambda row: row.correct
+        cls,
+        rows: Sequence[Row],
+        value: Callable[[Row], float | None] = lambda row: row.correct,
+        *,
+        noun: ClusterNoun | None = None,
     ) -> "Scored":
-        """Add up trials by question; the order of the questions is kept."""
+        """Add up trials by question; the order of the questions is kept.
+
+        `noun` is what the clusters of the whole run are called, where these trials are a part of it.
+        """
         scores: dict[str, list[float]] = {}
         items: dict[str, Item] = {}
         for row in rows:
@@ -111,7 +118,7 @@ class Scored:
         return cls(
             items=kept,
             values=np.array([sum(scores[i.item_id]) / len(scores[i.item_id]) for i in kept], np.float64),
-            clusters=tuple(item.source_id for item in kept),
+            clusters=Clusters.of(kept, noun=noun),
             n_outcomes=dict(Counter(row.outcome for row in rows if scores[row.item.item_id])),
             n_unscored=len(items) - len(kept),
         )
@@ -212,12 +219,15 @@ class Aggregate:
     groups: tuple[str, ...] | None
 
     @classmethod
-    def of(cls, rows: Sequence[Row], average: str = "micro") -> "Aggregate":
+    def of(
+        cls, rows: Sequence[Row], average: str = "micro", *, noun: ClusterNoun | None = None
+    ) -> "Aggregate":
         """The aggregate of these trials.
 
         Args:
             rows: the trials, of one run.
             average: ``micro``, ``answered`` (over the trials whose reply could be read) or ``macro:TAG``.
+            noun: as for `Scored.of`.
 
         Raises:
             UsageError: no such average.
@@ -225,7 +235,7 @@ class Aggregate:
         tag = macro_tag(average)
         if average == ANSWERED:
             rows = [row for row in rows if row.outcome == ANSWERED]
-        scored = Scored.of(rows)
+        scored = Scored.of(rows, noun=noun)
         groups = None if tag is None else tuple(item.tags.get(tag, NO_VALUE) for item in scored.items)
         return cls(rows=rows, scored=scored, groups=groups)
 
@@ -463,13 +473,14 @@ def aggregates(run: Run) -> tuple[Line[Aggregate], ...]:
 
 def levels(run: Run) -> Iterator[tuple[str, tuple[Line[Aggregate], ...]]]:
     """For each tag with a table, one line for each of its values."""
+    noun = source_noun(row.item for row in run.rows)
     for tag, values in tag_values(run).items():
         if not is_moderate(values):
             continue
         groups: dict[str, list[Row]] = {value: [] for value in values}
         for row in run.rows:
             groups[row.item.tags.get(tag, NO_VALUE)].append(row)
-        yield tag, tuple(Line(value, value, Aggregate.of(rows)) for value, rows in groups.items())
+        yield tag, tuple(Line(value, value, Aggregate.of(rows, noun=noun)) for value, rows in groups.items())
 
 
 def _numeric(run: Run, rules: SimpleRules) -> Iterator[Line[Aggregate]]:

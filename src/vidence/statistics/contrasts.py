@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, noun_of
 from vidence.statistics.intervals import quantile, too_few
 from vidence.statistics.paired import Verdict, verdict
 from vidence.statistics.resampling import ROUNDING, as_labels, as_values, check_level
@@ -105,10 +105,11 @@ def contrast(
         n=len(kept),
         n_clusters=len(names),
         method=name,
+        clustered_by=noun_of(clusters),
     )
     fewest = min(labels, key=lambda label: n_clusters[label])
     if n_clusters[fewest] < LEAST_VIDEOS:
-        reason = f"{too_few(n_clusters[fewest])} in {fewest}"
+        reason = f"{too_few(n_clusters[fewest], noun_of(clusters))} in {fewest}"
         method, p_value = f"{name}; no interval: {reason}", 1.0
         estimate = msgspec.structs.replace(estimate, method=method, reason=reason)
     else:

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate
+from vidence.records import ClusterNoun, Estimate, noun_of
 from vidence.statistics.resampling import as_labels, as_values, check_level
 from vidence.statistics.sandwich import Layout
 
@@ -26,13 +26,16 @@ Values: TypeAlias = NDArray[np.float64]
 Bounds: TypeAlias = tuple[float, float]
 SHARE: Bounds = (0.0, 1.0)
 UNBOUNDED: Bounds = (-math.inf, math.inf)
-# Why there is no interval, in `Estimate.reason`.
-ALIKE = "all videos are alike"
 
 
-def too_few(n_clusters: int) -> str:
-    """The reason, in `Estimate.reason`, of figures that so few videos say nothing certain about."""
-    return f"too few videos ({n_clusters})"
+def alike(noun: ClusterNoun = "video") -> str:
+    """The reason, in `Estimate.reason`, of figures that have no bounds where clusters do not differ."""
+    return f"all {noun}s are alike"
+
+
+def too_few(n_clusters: int, noun: ClusterNoun = "video") -> str:
+    """The reason, in `Estimate.reason`, of figures that so few clusters say nothing certain about."""
+    return f"too few {noun}s ({n_clusters})"
 
 
 # --------------------------------------------------------------------------- the rules, for many at once
@@ -137,7 +140,7 @@ class ClusteredMean:
 
     `totals`, shape (n_clusters, n_groups), are the sums of the values. `spread` is the variance of a single
     value around the mean, every group alike. `least` and `most` are the lowest and the highest value, and
-    `n_apart` counts the values other than 0.
+    `n_apart` counts the values other than 0. `noun` is what clusters are called.
     """
 
     totals: Values
@@ -146,6 +149,7 @@ class ClusteredMean:
     least: float
     most: float
     n_apart: int
+    noun: ClusterNoun = "video"
 
     @classmethod
     def of(
@@ -176,6 +180,7 @@ class ClusteredMean:
             least=float(numbers.min()),
             most=float(numbers.max()),
             n_apart=int(np.count_nonzero(numbers)),
+            noun=noun_of(clusters),
         )
 
     @property
@@ -215,7 +220,7 @@ class ClusteredMean:
     @property
     def reason(self) -> str:
         """Why there is no interval; empty where there can be one."""
-        return "" if self.layout.dof > 0 else too_few(self.layout.n_clusters)
+        return "" if self.layout.dof > 0 else too_few(self.layout.n_clusters, self.noun)
 
     def interval(self, *, bounds: Bounds = SHARE, level: float = 0.95, name: str = "") -> Estimate:
         """The mean with its interval; see `mean_interval`. `name` says in `method` what is averaged.
@@ -242,7 +247,9 @@ class ClusteredMean:
             return self._estimate(
                 ends, level=level, method=f"{name}; logit, {self._t()}", dof=self.layout.dof
             )
-        return self._estimate(ends, level=level, method=f"{name}; Wilson, {n_alike} videos that are alike")
+        return self._estimate(
+            ends, level=level, method=f"{name}; Wilson, {n_alike} {self.noun}s that are alike"
+        )
 
     def difference(
         self, *, bounds: Bounds = (-1.0, 1.0), level: float = 0.95, name: str = "mean difference"
@@ -290,7 +297,7 @@ class ClusteredMean:
         else:
             other = exact_end(layout.n_alike, level)
             ends = (1 - other) * self.value + other * low, (1 - other) * self.value + other * high
-            method = f"{name}; exact, {layout.n_alike} videos that are alike"
+            method = f"{name}; exact, {layout.n_alike} {self.noun}s that are alike"
             found = self._estimate(ends, level=level, method=method)
         if is_finite and p_value >= 1 - level:
             found = msgspec.structs.replace(found, low=min(found.low, 0.0), high=max(found.high, 0.0))
@@ -309,11 +316,13 @@ class ClusteredMean:
     def _t(self) -> str:
         single = self.layout.n_single
         said = f"clustered error CR2, t with {self.layout.dof:.1f} degrees of freedom"
-        return said + (f"; groups on a single video: {single}, each counts as one question" if single else "")
+        return said + (
+            f"; groups on a single {self.noun}: {single}, each counts as one question" if single else ""
+        )
 
     def _by_t(self, bounds: Bounds, *, level: float, name: str) -> Estimate:
         """The mean with an interval that is symmetric but for `bounds`, or with none, and why."""
-        reason = self.reason or ("" if self.variance > 0 else ALIKE)
+        reason = self.reason or ("" if self.variance > 0 else alike(self.noun))
         if reason:
             method = f"{name}; no interval: {reason}"
             return self._estimate((math.nan, math.nan), level=level, method=method, reason=reason)
@@ -341,6 +350,7 @@ class ClusteredMean:
             method=method,
             dof=dof,
             reason=reason,
+            clustered_by=self.noun,
         )
 
 

@@ -10,13 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from vidence.errors import UsageError
-from vidence.records import Estimate, Record
+from vidence.records import Estimate, Record, noun_of
 from vidence.statistics.intervals import SHARE, Bounds, ClusteredMean
 from vidence.statistics.repeats import over_repeats
 
-# ``clear``: the difference can be told from 0 at the level; ``not clear``: it cannot; ``too few videos``:
+# ``clear``: the difference can be told from 0 at the level; ``not clear``: it cannot; ``too few ...``:
 # there is no interval, so nothing can be told whatever the scores are.
-Verdict: TypeAlias = Literal["clear", "not clear", "too few videos"]
+Verdict: TypeAlias = Literal["clear", "not clear", "too few videos", "too few sources"]
 
 
 class McNemar(Record):
@@ -74,7 +74,7 @@ def verdict(p_value: float, difference: Estimate) -> Verdict:
         difference: the difference; its level is that of the test.
     """
     if difference.reason:
-        return "too few videos"
+        return "too few sources" if difference.clustered_by == "source" else "too few videos"
     return "clear" if p_value < 1 - difference.level else "not clear"
 
 
@@ -399,5 +399,5 @@ def rank(
         pairs=pairs,
         groups=compact_letter_display(names, clear),
         level=level,
-        method=f"paired differences clustered by video; Holm over {len(pairs)} pairs",
+        method=f"paired differences clustered by {noun_of(clusters)}; Holm over {len(pairs)} pairs",
     )

@@ -1,15 +1,17 @@
 """Comparisons whose numbers can be counted by hand, and the sentences about them."""
 
 import csv
+import dataclasses
 import io
 import json
 
+import msgspec
 import numpy as np
 import pytest
 from rich.console import Console
 
 from vidence.errors import UsageError
-from vidence.records import Answered, Unreadable
+from vidence.records import Answered, Failed, Unreadable
 from vidence.report.compared import (
     section,
     tables_of_many,
@@ -23,6 +25,7 @@ from vidence.report.pairing import pair
 from vidence.report.terminal import draw_section
 from vidence.statistics.resampling import Resampling
 from vidence.tables.figures import draw_figure
+from vidence.tables.latex import latex
 from vidence.tables.table import DASH, show, shown, shown_columns, shown_rows
 
 
@@ -252,7 +255,7 @@ def test_a_ranking_says_what_can_be_told_apart(makes):
     )
     assert said[1] == "The first place is open between scripted:best and scripted:like."
     assert "What differs besides the model: n_frames (4 / 8)." in said
-    ranking, _, to_first, pairs, settings = tables_of_many(ranked)
+    ranking, _, to_first, pairs, _, settings = tables_of_many(ranked)
     assert [line.cells[1].text for line in shown_rows(ranking)] == ["1 to 2", "1 to 2", "3"]
     assert [line.cells[3].text for line in shown_rows(ranking)] == ["a", "a", "b"]
     assert [line.cells[0].text for line in shown_rows(to_first)] == ["scripted:best", "scripted:like"]
@@ -272,7 +275,13 @@ def test_a_clear_winner_is_named(makes):
     items = makes.items(60, per_video=4)
     paired = pair([makes.run(items, [1] * 60), makes.run(items, [0] * 60)])
     ranked = rank_runs(paired, level=0.95)
-    assert [table.name for table in section(ranked).tables] == ["ranking", "outcomes", "to-first", "pairs"]
+    assert [table.name for table in section(ranked).tables] == [
+        "ranking",
+        "outcomes",
+        "to-first",
+        "pairs",
+        "provenance",
+    ]
     said = ranked_sentences(ranked)
     assert said[1] == "scripted:a is first and is told apart from all others."
 
@@ -289,11 +298,16 @@ def test_outputs_agree(makes, tmp_path):
     found = compared(paired)
     write_comparison_csv(paired, tmp_path / "marks.csv")
     rows = list(csv.DictReader((tmp_path / "marks.csv").read_text().splitlines()))
-    assert list(rows[0]) == ["item_id", "video", "tag:task", "score:scripted:a", "score:scripted:b"]
+    names = ("scripted:a", "scripted:b")
+    assert list(rows[0]) == [
+        *("item_id", "video", "tag:task"),
+        *(f"score:{name}" for name in names),
+        *(f"origin:{name}" for name in names),
+    ]
     assert sum(float(r["score:scripted:b"]) - float(r["score:scripted:a"]) for r in rows) / 40 == 0.5
     write_comparison_json(paired, found, tmp_path / "all.json")
     whole = json.loads((tmp_path / "all.json").read_text())
-    assert whole["format"] == "vidence-comparison/2"
+    assert whole["format"] == "vidence-comparison/3"
     assert whole["compared"]["headline"]["difference"]["value"] == 0.5
     assert whole["sentences"] == list(sentences(found))
     assert [r["folder"] for r in whole["runs"]] == ["run1", "run2"]
@@ -303,6 +317,95 @@ def test_outputs_agree(makes, tmp_path):
     text = " ".join(out.getvalue().split())
     assert sentences(found)[0] in text
     assert max(len(line) for line in out.getvalue().splitlines()) <= 80
+
+
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_only_runs_that_asked_are_said_to_have_asked(makes, tmp_path, n_runs):
+    items = makes.items(20)
+    marks = [i % 2 for i in range(20)]
+    runs = [
+        makes.run(items, marks, model="openai:one", n_frames=8),
+        makes.run(items, [1] * 20, model="replay:two.jsonl?id=key", n_frames=64, selector="all"),
+        makes.run(items, [0] * 20, model="baseline:longest", prompts="other"),
+    ][:n_runs]
+    failed = Failed(stage="media", error="MediaError", message="gone")
+    row = msgspec.structs.replace(runs[0].rows[0].trial.score, outcome=failed)
+    rows = (dataclasses.replace(runs[0].rows[0], score=row), *runs[0].rows[1:])
+    trial = msgspec.structs.replace(rows[0].trial, score=row)
+    runs[0] = dataclasses.replace(
+        runs[0], rows=(dataclasses.replace(rows[0], trial=trial), *runs[0].rows[1:])
+    )
+    paired = pair(runs)
+    found = compared(paired) if n_runs == 2 else rank_runs(paired, level=0.95)
+    told = [(one.origin, one.n_sent, one.n_trials) for one in found.provenance]
+    assert told == [("asked", 19, 20), ("recorded", 0, 20), ("rule", 0, 20)][:n_runs]
+    # the plan of a run that asked nobody describes nothing that happened
+    assert not {"n_frames", "selector", "prompts"} & {one.name for one in found.settings}
+    shown_section = section(found)
+    said = " ".join(shown_section.paragraphs)
+    assert "replay:two was not asked: recorded replies, nothing is declared of how they were asked" in said
+    assert ("baseline:longest was not asked: a rule that sees neither frames nor prompt" in said) == (
+        n_runs > 2
+    )
+    assert "1 of 20 trials of openai:one failed before anything was sent." in said
+    table = next(table for table in shown_section.tables if table.name == "provenance")
+    assert [shown(table, one.run, "sent").text for one in found.provenance] == ["19", "0", "0"][:n_runs]
+    assert "paper protocol" in shown(table, "openai:one", "how").text
+    assert "recorded replies" in latex(shown_section.tables)
+    write_comparison_csv(paired, tmp_path / "marks.csv")
+    rows = list(csv.DictReader((tmp_path / "marks.csv").read_text().splitlines()))
+    assert [row["origin:openai:one"] for row in rows] == ["not sent"] + ["asked"] * 19
+    assert {row["origin:replay:two"] for row in rows} == {"recorded"}
+
+
+def test_settings_of_runs_that_asked_stand_beside_those_that_did_not(makes):
+    items = makes.items(4)
+    runs = [
+        makes.run(items, [1, 0, 1, 0], model="openai:one", n_frames=8),
+        makes.run(items, [1, 1, 1, 0], model="openai:two", n_frames=16),
+        makes.run(items, [1, 1, 1, 1], model="replay:three.jsonl?id=key", n_frames=32),
+    ]
+    found = rank_runs(pair(runs), level=0.95)
+    assert {one.name: one.values for one in found.settings} == {"n_frames": ("8", "16", "not asked")}
+
+
+NOTE = "The 40 videos are of 20 sources; intervals and tests are clustered by source."
+
+
+def from_films(makes, n_runs, **parts):
+    """Runs on 40 videos of 20 films."""
+    items = [
+        makes.builder.question(
+            f"q{i}", f"v{i}", "A", source=f"film{i // 2}", tags={"task": "one" if i < 38 else "few"}
+        )
+        for i in range(40)
+    ]
+    return pair([makes.run(items, [(i * (n + 3)) % 5 > n for i in range(40)]) for n in range(n_runs)])
+
+
+@pytest.mark.parametrize("n_runs", [2, 3])
+def test_where_videos_share_a_source_every_word_says_so(makes, tmp_path, n_runs):
+    paired = from_films(makes, n_runs)
+    found = compared(paired) if n_runs == 2 else rank_runs(paired, level=0.95)
+    assert (found.clustered_by, found.n_clusters, found.n_videos) == ("source", 20, 40)
+    shown_section = section(found)
+    said = " ".join(shown_section.paragraphs)
+    assert NOTE in said
+    assert "20 sources" in said.replace(NOTE, "")
+    write_comparison_json(paired, found, tmp_path / "all.json")
+    whole = json.loads((tmp_path / "all.json").read_text())
+    words = json.dumps([whole["sentences"], whole["tables"]]) + latex(shown_section.tables)
+    assert "video" not in words.replace(NOTE, "")
+    write_comparison_csv(paired, tmp_path / "marks.csv")
+    header, first = list(csv.reader((tmp_path / "marks.csv").read_text().splitlines()))[:2]
+    assert header[:3] == ["item_id", "video", "source"]
+    assert first[:3] == ["q0", "v0.mp4", "film0"]
+    if n_runs == 2:
+        assert "too few sources (1)" in words
+        by_tag = next(table for table in shown_section.tables if table.name == "difference:task")
+        assert shown(by_tag, "few", "sources").text == "1"
+        assert "clustered by 20 sources" in said
+        assert whole["compared"]["headline"]["difference"]["clustered_by"] == "source"
 
 
 def test_the_page_shows_the_comparison_first(makes, page_of, stays_at_home):

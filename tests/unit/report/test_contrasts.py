@@ -110,6 +110,38 @@ def test_a_value_on_few_videos_has_no_interval(runs):
     assert shown(tables(found)[0], "scripted:test:a>b", "clear").text == "too few videos"
 
 
+def test_a_run_that_asked_nobody_says_so(runs):
+    items = [runs.question(f"q{i}", f"v{i}", "A", tags={"level": "ab"[i % 2]}) for i in range(24)]
+    trials = [runs.marked(item, Answered(answer="AB"[i % 3 == 0])) for i, item in enumerate(items)]
+    for model, is_asked in (("replay:x.jsonl", False), ("openai:y", True)):
+        run = runs.load(model[:6], items=items, trials=trials, model=model)
+        said = sentences(contrast_runs([run], tag="level", pairs=[("a", "b")]))
+        assert any("replay:x was not asked: recorded replies" in one for one in said) != is_asked
+
+
+def test_where_videos_share_a_source_every_word_says_so(runs, tmp_path):
+    items = [
+        runs.question(f"q{i}", f"v{i}", "A", source=f"film{i % 15}", tags={"level": "abc"[i % 3]})
+        for i in range(60)
+    ]
+    trials = [runs.marked(item, Answered(answer="AB"[i % 4 == 0])) for i, item in enumerate(items)]
+    run = runs.load("x", items=items, trials=trials)
+    found = contrast_runs([run], tag="level", pairs=[("a", "b")], has_trend=True)
+    note = "The 60 videos are of 15 sources; intervals and tests are clustered by source."
+    said = sentences(found)
+    assert note in said
+    assert "40 questions on 10 sources" in said[0]
+    assert "too few sources (5) in a" in said[0]
+    assert shown(tables(found)[0], "scripted:test:a>b", "clear").text == "too few sources"
+    write_contrast_json(found, tmp_path / "all.json")
+    words = json.loads((tmp_path / "all.json").read_text())
+    written = json.dumps([words["sentences"], words["tables"]]) + latex(tables(found))
+    assert "video" not in written.replace(note, "")
+    write_contrast_csv(found, tmp_path / "all.csv")
+    header = (tmp_path / "all.csv").read_text().splitlines()[0].split(",")
+    assert header[4:7] == ["questions", "sources", "shared_sources"]
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

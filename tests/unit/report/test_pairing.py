@@ -173,7 +173,8 @@ def test_runs_are_clustered_by_source_also_where_one_of_them_does_not_name_it(ru
     new = runs.load("b", items=named, trials=runs.trials[:6])
     for found in (pair([old, new]), pair([new, old])):
         assert set(found.clusters) == {"film"}
-        assert found.n_videos == 1
+        assert (found.noun, found.clusters.n, found.n_videos) == ("source", 1, 3)
+        assert found.part([0]).noun == "source"
         assert any(note.startswith("The 3 videos are of 1 source;") for note in found.notes)
     assert not any(
         "sources" in note

@@ -5,13 +5,16 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from vidence.ask.prompting.templates import Templates
 from vidence.records import VideoPart
 from vidence.report.provenance import (
     asked_sentence,
+    diagnosed_note,
     frames_shown,
     how_asked,
     not_asked,
     origin_of,
+    planned_wording,
     prompt_note,
     wording,
 )
@@ -125,3 +128,26 @@ def test_score_and_page_say_that_no_model_was_asked(runs, rng, page_of):
     text, page = page_of(runs.load("b", model="openai:some"))
     assert "Answer with a letter." in text
     assert "Prompt" in page.text_of("summary")
+
+
+@pytest.mark.parametrize(
+    ("model", "said"),
+    [
+        ("openai:some", "openai:some was asked: paper protocol, own wording; direct."),
+        ("phantom:fuser", "phantom:fuser was asked: paper protocol, own wording; direct. It is no model:"),
+        ("replay:a.jsonl", "No model was asked: the replies were recorded elsewhere and stay the same"),
+        ("baseline:longest", "No model was asked: the answers are those of a rule that sees neither frames"),
+    ],
+)
+def test_a_diagnosis_says_who_was_asked(runs, model, said):
+    plan = runs.load(model=model).plan
+    digest = Templates.load("plain").digest
+    assert diagnosed_note(plan, kinds={"choice", "text"}, prompts_digest=digest).startswith(said)
+
+
+def test_the_wording_of_a_diagnosis_is_told_by_templates_that_are_still_the_same(runs, tmp_path):
+    plan = runs.load().plan
+    unknown = "wording unknown since its templates have changed"
+    assert planned_wording(plan, kinds={"choice"}, prompts_digest="other") == unknown
+    gone = msgspec.structs.replace(plan, prompts_dir=str(tmp_path / "gone"))
+    assert planned_wording(gone, kinds={"choice"}, prompts_digest="other") == unknown

@@ -63,7 +63,7 @@ def test_the_first_sentence_says_what_the_sign_depends_on(two):
         s.startswith("On the 20 questions that both answered: scripted:y and scripted:x") for s in said
     )
     names = [table.name for table in tables_of_two(found)]
-    assert names == ["difference", "outcomes", "unread", "difference:task"]
+    assert names == ["difference", "outcomes", "unread", "difference:task", "provenance"]
     table = tables_of_two(found)[2]
     assert [shown(table, key, "difference").text for key in ("worst", "best")] == ["-25.0", "+25.0"]
 

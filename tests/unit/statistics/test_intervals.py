@@ -7,10 +7,11 @@ import pytest
 from scipy import stats
 
 from vidence.errors import UsageError
+from vidence.records import Clusters
 from vidence.statistics.intervals import (
-    ALIKE,
     UNBOUNDED,
     ClusteredMean,
+    alike,
     clustered_error,
     exact_end,
     mean_interval,
@@ -19,6 +20,7 @@ from vidence.statistics.intervals import (
     share_ends,
     wilson_end,
 )
+from vidence.statistics.paired import compare
 from vidence.statistics.resampling import percentile_estimate, replicates
 from vidence.statistics.sandwich import Layout
 
@@ -40,6 +42,16 @@ def clustered_sample(n_clusters: int, seed: int) -> tuple[np.ndarray, list[str]]
 
 
 # ------------------------------------------------------------------------------------ shares
+
+
+def test_reasons_and_methods_say_sources_where_clusters_are_sources() -> None:
+    one, three = Clusters("aa", noun="source"), Clusters("abc", noun="source")
+    found = mean_interval([1, 0], clusters=one)
+    assert (found.reason, found.clustered_by) == ("too few sources (1)", "source")
+    assert mean_interval([1, 1, 1], clusters=three).method == "mean; Wilson, 3 sources that are alike"
+    alike_too = mean_interval([2, 2, 2], clusters=three, bounds=UNBOUNDED)
+    assert alike_too.reason == "all sources are alike"
+    assert compare([1, 0], [0, 0], clusters=one).verdict == "too few sources"
 
 
 def test_two_clusters_give_the_interval_worked_out_by_hand() -> None:
@@ -107,7 +119,7 @@ def test_videos_that_are_alike_between_the_ends_keep_a_width() -> None:
 def test_rounding_is_no_difference_between_videos() -> None:
     found = mean_interval([0.1] * 7, clusters=[str(i) for i in range(7)])
     assert "alike" in found.method
-    assert mean_interval([1 / 3] * 9, clusters=list("aabbbccdd"), bounds=UNBOUNDED).reason == ALIKE
+    assert mean_interval([1 / 3] * 9, clusters=list("aabbbccdd"), bounds=UNBOUNDED).reason == alike()
 
 
 def test_a_single_cluster_has_no_interval_and_says_so() -> None:
@@ -217,7 +229,7 @@ def test_no_difference_at_all_has_an_interval_around_zero() -> None:
 
 def test_differences_without_bounds_that_are_alike_have_a_p_value_and_no_interval() -> None:
     found, p_value = ClusteredMean.of([3.0] * 6, clusters=list("abcdef")).difference(bounds=UNBOUNDED)
-    assert (p_value, found.reason) == (pytest.approx(2.0**-5), ALIKE)
+    assert (p_value, found.reason) == (pytest.approx(2.0**-5), alike())
     assert math.isnan(found.low)
 
 

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Flow, Subject
 from vidence.errors import UsageError
-from vidence.records import Answered, Failed, OutcomeName, Record, Reply, Score, outcome_name
+from vidence.records import Answered, Failed, Item, OutcomeName, Record, Reply, Score, outcome_name
 
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """The type of a setting that counts something."""
@@ -119,3 +119,17 @@ def check_at_least(at_least: int, of: int, *, owner: str) -> None:
     """
     if at_least > of:
         raise UsageError(f"{owner}: at_least={at_least} of {of} answers can never be; expected 1 to {of}")
+
+
+def rotations(item: Item, n: int) -> tuple[tuple[int, ...], ...]:
+    """So many rotations of the choices, spread evenly; fewer where there are fewer choices.
+
+    The first is the item's own order, which is empty.
+
+    >>> rotations(Item(item_id="q", question="?", choices=("a", "b", "c"), answer="A"), 2)
+    ((), (1, 2, 0))
+    """
+    n_choices = len(item.choices)
+    n_rotations = max(1, min(n, n_choices))
+    shifts = [j * n_choices // n_rotations for j in range(1, n_rotations)]
+    return ((), *(tuple((i + shift) % n_choices for i in range(n_choices)) for shift in shifts))

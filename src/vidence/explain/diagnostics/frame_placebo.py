@@ -4,12 +4,13 @@ import itertools
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from vidence.explain.diagnostics.frame_matched import Beyond, matched_table
 from vidence.explain.diagnostics.tables import Difference, Figures
 from vidence.records import Estimate, Item
 from vidence.statistics.paired import holm
@@ -17,13 +18,15 @@ from vidence.tables.table import Column, Measure, Table, lines, number, share, t
 
 ROUNDING: Final = 1e-9
 MOST_SETS: Final = 2000  # of frames that change places; beyond that so many are drawn
+Kind: TypeAlias = Literal["n", "jitter"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Beside:
-    """The deltas of the frames of one question's evidence, and of frames apart from it, in one context.
+    """The deltas of the frames of one question's evidence, and those of a placebo, in one context.
 
-    `alone` are those of the evidence without the others, by which HERBench shares out.
+    The placebo are frames apart from the evidence that are left out, too, or the frames of the evidence
+    encoded anew. `alone` are those of the evidence without the others, by which HERBench shares out.
     """
 
     item: Item
@@ -34,12 +37,12 @@ class Beside:
 
     @property
     def effect(self) -> float:
-        """How much more a frame of the evidence adds than a frame apart from it, in nats."""
+        """How much more leaving out a frame of the evidence costs than the placebo does, in nats."""
         return float(np.mean(self.evidence) - np.mean(self.placebo))
 
     @property
     def is_matched(self) -> bool:
-        """Whether there are as many frames apart as of the evidence."""
+        """Whether the placebo has as many frames as the evidence."""
         return len(self.evidence) == len(self.placebo)
 
 
@@ -119,17 +122,20 @@ def share_with_effect(tests: Sequence[Permuted]) -> list[float]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Placebo:
-    """The figures of a table of placebos; `held` are the values of `share_with_effect` by item id."""
+    """The figures of a table of placebos; `held` are the values of `share_with_effect` by item id, if any."""
 
     figures: Figures
-    held: Mapping[str, float]
+    held: Mapping[str, float] | None
 
     def measures(self, effects: Mapping[str, Difference]) -> tuple[Measure[tuple[str, Some]], ...]:
         how = "cluster test of the evidence effect being 0, adjusted for all lines of this table"
         heading = Column(key="p_holm", title="p (Holm)", note=how, kind="p")
+        held: Measure[tuple[str, Some]] = share(
+            "held", lambda row: self._held(row[1]), "evidence does anything", note="Of the questions."
+        )
         return (
             share("top", lambda row: self._tops(row[1])[0], "top-1 share", note="Of the evidence."),
-            share("floor", lambda row: self._tops(row[1])[1], note="Top-1 share of the frames apart."),
+            share("floor", lambda row: self._tops(row[1])[1], note="Top-1 share of the placebo."),
             number("beyond", lambda row: self._tops(row[1])[2], "top-1 less floor", kind="difference"),
             number(
                 "effect",
@@ -137,23 +143,17 @@ class _Placebo:
                 "evidence effect, nats",
             ),
             Measure(heading=heading, of=lambda row: effects[row[0]].p_holm if row[0] in effects else None),
-            share("held", lambda row: self._held(row[1]), "evidence does anything", note="Of the questions."),
+            *(() if self.held is None else (held,)),
             share("pooled", lambda row: self._pooled(row[1]), "pooled top-1", note="Of the evidence alone."),
             number("n", lambda row: len(row[1]), "questions"),
         )
 
     def _tops(self, some: Some) -> tuple[Estimate | None, Estimate | None, Estimate | None]:
         """Top-1 share, floor and their difference, of questions that have both with as many frames."""
-        both = [
-            (one.item, top, floor)
-            for one in some
-            if one.is_matched
-            and (top := top_share(one.evidence)) is not None
-            and (floor := top_share(one.placebo)) is not None
-        ]
+        both = with_floor(some)
         if not both:
             return None, None, None
-        items = [item for item, _, _ in both]
+        items = [one.item for one, _, _ in both]
         tops, floors = (np.array([one[i] for one in both], np.float64) for i in (1, 2))
         return (
             self.figures.mean(tops, items),
@@ -162,7 +162,7 @@ class _Placebo:
         )
 
     def _held(self, some: Some) -> Estimate | None:
-        if not some:
+        if not some or self.held is None:
             return None
         values = np.array([self.held[one.item.item_id] for one in some])
         found = self.figures.gain(values, [one.item for one in some])
@@ -179,36 +179,84 @@ class _Placebo:
         return self.figures.ratio(first, second, [one[0] for one in known])
 
 
-def placebo_table(groups: Mapping[str, Some], labels: Mapping[str, str], figures: Figures) -> list[Table]:
-    """The evidence against frames apart from it, for each group; nothing where there are no questions.
+_NOTES: Mapping[Kind, tuple[str, str]] = {
+    "n": (
+        "Frames apart from all evidence join it, and each frame is left out once. Floor: what the top-1 "
+        "share is where no frame matters, but the log-probabilities move. Only a top-1 share above the "
+        "floor says that an answer rests on one frame.",
+        "Evidence effect: how much more leaving out a frame of the evidence costs than leaving out one "
+        "apart; 0 where the evidence does nothing.",
+    ),
+    "jitter": (
+        "Each frame is encoded anew once instead of left out. Floor: the top-1 share of that, a change which "
+        "is none. A prompt with a frame less moves more than that even where the frame is irrelevant: the "
+        "floor of placebo=n is the fairer one.",
+        "Evidence effect: how much more leaving out a frame costs than encoding it anew.",
+    ),
+}
+_POOLED = (
+    "Pooled: the largest positive changes of all questions over all positive changes, so that questions "
+    "count by what there is to share."
+)
 
-    The first group holds the questions of all others.
+
+def with_floor(some: Some) -> list[tuple[Beside, float, float]]:
+    """The questions that have a top-1 share of the evidence and of as large a placebo, with both."""
+    return [
+        (one, top, floor)
+        for one in some
+        if one.is_matched
+        and (top := top_share(one.evidence)) is not None
+        and (floor := top_share(one.placebo)) is not None
+    ]
+
+
+def placebo_tables(
+    groups: Mapping[str, Some], labels: Mapping[str, str], figures: Figures, *, kind: Kind
+) -> list[Table]:
+    """The evidence against a placebo, for each group, and right against wrong answers with as many frames.
+
+    The first group holds the questions of all others. Nothing where there are no questions. With ``jitter``
+    evidence and placebo cannot change places, so that no share of questions with an effect is told.
     """
     every = next(iter(groups.values()), ())
     if not every:
         return []
-    tests = [permuted(one, figures.rng) for one in every]
-    held = {one.item.item_id: value for one, value in zip(every, share_with_effect(tests), strict=True)}
+    held: dict[str, float] | None = None
+    if kind == "n":
+        tests = [permuted(one, figures.rng) for one in every]
+        held = {one.item.item_id: value for one, value in zip(every, share_with_effect(tests), strict=True)}
     said = _Placebo(figures=figures, held=held)
     effects = _effects(groups, figures)
     n_fewer = sum(not one.is_matched for one in every)
+    n_still = sum(top_share(one.placebo) is None for one in every)
+    titles = {"n": "frames that do not matter", "jitter": "the same frames encoded anew"}
     table = tabulate(
         "placebo",
-        "The evidence against frames that do not matter",
+        f"The evidence against {titles[kind]}",
         label="questions",
         rows=lines(((key, (key, some)) for key, some in groups.items()), labels),
         measures=said.measures(effects),
         notes=(
-            "Frames apart from all evidence join it, and each frame is left out once. Floor: what the top-1 "
-            "share is where no frame matters, but the log-probabilities move. Only a top-1 share above the "
-            "floor says that an answer rests on one frame.",
-            "Evidence effect: how much more leaving out a frame of the evidence costs than leaving out one "
-            "apart; 0 where the evidence does nothing. Pooled: the largest positive changes of all "
-            "questions over all positive changes, so that questions count by what there is to share.",
+            *_NOTES[kind],
+            _POOLED,
             f"{n_fewer:,} questions have fewer frames apart than evidence, and no floor." if n_fewer else "",
+            f"In {n_still:,} questions the placebo never made the answer less likely: no floor."
+            if n_still
+            else "",
         ),
     )
-    return [table]
+    beyond = [
+        Beyond(
+            item=one.item,
+            is_right=one.is_right,
+            n_frames=len(one.evidence),
+            beyond=top - floor,
+            held=None if held is None else held[one.item.item_id],
+        )
+        for one, top, floor in with_floor(every)
+    ]
+    return [table, *matched_table(beyond, rng=figures.rng, level=figures.level)]
 
 
 def _effects(groups: Mapping[str, Some], figures: Figures) -> dict[str, Difference]:

@@ -1,7 +1,6 @@
 """Whether an answer rests on one frame or on several, by leaving out one frame at a time."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final, Literal, TypeAlias, get_args
@@ -15,8 +14,10 @@ from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
 from vidence.explain.diagnostics.conditions import Count
 from vidence.explain.diagnostics.frame_evidence import evidence_positions, placebo_positions
-from vidence.explain.diagnostics.frame_placebo import Beside, placebo_table
+from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
+from vidence.explain.diagnostics.frame_placebo import Beside, Kind, placebo_tables
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
+from vidence.media.encode import MOST_QUALITY
 from vidence.records import Answered, Estimate, Item, Prompt, Record, Sampling
 from vidence.statistics.effect_sizes import TwoGroups, two_groups
 from vidence.statistics.resampling import Resampling
@@ -25,9 +26,12 @@ from vidence.tables.table import Line, Measure, Row, Table, lines, number, share
 
 VIEW: Final = "frames"
 PLACEBO: Final = "placebo"
+ANEW: Final = "anew"
 ORACLE: Final = "evidence:only"
 APART: Final = "evidence-apart"
 MOST_CHOICES: Final = 26
+JITTER_QUALITY: Final = 80  # where frames are usually encoded with 85
+Quality: TypeAlias = Annotated[int, Meta(ge=1, le=MOST_QUALITY)]
 Method: TypeAlias = Literal["", "logprobs", "sampling"]
 Exclusion: TypeAlias = Literal[
     "",
@@ -40,12 +44,6 @@ Exclusion: TypeAlias = Literal[
 ]
 # Deltas up to this are rounding.
 ROUNDING = 1e-9
-# By so much less than a letter that was reported is one that was not, so that it never wins a tie.
-BELOW_REPORTED = 1e-10
-# What is left for letters that were not reported is never taken for less than this.
-LEAST_LEFT = 1e-12
-# Added to the count of every letter, so that one never sampled has a probability (Krichevsky-Trofimov).
-PRIOR_COUNT = 0.5
 
 
 class Settings(Record):
@@ -71,8 +69,10 @@ class Settings(Record):
     draws: Annotated[Count, Meta(description="sampling: replies to each prompt")] = 16
     temperature: Annotated[float, Meta(gt=0, description="sampling: temperature")] = 1.0
     placebo: Annotated[
-        Literal["n"] | None, Meta(description="n: leave out as many frames apart from the evidence, too")
+        Kind | None,
+        Meta(description="n: leave out as many frames apart, too; jitter: encode each frame anew"),
     ] = None
+    quality: Annotated[Quality | None, Meta(description="of JPEG, for placebo=jitter; 80")] = None
     max_tokens: Annotated[
         Count | None, Meta(description="tokens of a reply; 16 for logprobs, 1024 for sampling")
     ] = None
@@ -83,7 +83,12 @@ class Settings(Record):
                 f"frame-shares: selector={self.selector} with view=oracle, which shows the annotated "
                 "evidence; choose view=ranked or view=plan, or leave out the selector"
             )
-        if self.placebo and self.view != "oracle":
+        if self.quality and self.placebo != "jitter":
+            raise UsageError(
+                f"frame-shares: quality={self.quality} is an option of placebo=jitter; say that, too, or "
+                "leave it out"
+            )
+        if self.placebo == "n" and self.view != "oracle":
             raise UsageError(
                 f"frame-shares: placebo={self.placebo} with view={self.view}; frames apart from the evidence "
                 "are a placebo for the evidence alone: choose view=oracle, or leave out the placebo"
@@ -144,6 +149,8 @@ class FrameSharesFinding(Record, omit_defaults=True):
     """With a placebo: the deltas of the same frames, with frames apart from the evidence shown, too."""
     placebo_deltas: tuple[float, ...] = ()
     """Those of the frames apart, to the option that is likeliest with all of these frames."""
+    anew_deltas: tuple[float, ...] = ()
+    """With ``placebo=jitter``: what encoding each frame anew takes from the log-probability of `chosen`."""
     placebo_why: str = ""
     """Why there are none, where a placebo was asked for."""
 
@@ -185,10 +192,19 @@ class FrameShares:
         settings = self.settings
         if settings.view == "oracle":
             n = settings.n or 16
-            placebo = {PLACEBO: View(selector=APART, n_frames=2 * n)} if settings.placebo else {}
-            return {VIEW: View(selector=ORACLE, n_frames=n), **placebo}
-        chosen, budget = settings.selector or selector, settings.n or n_frames
-        return {VIEW: View(selector=chosen, n_frames=budget, is_ranked=settings.view == "ranked")}
+            view = View(selector=ORACLE, n_frames=n)
+        else:
+            n = settings.n or n_frames
+            chosen = settings.selector or selector
+            view = View(selector=chosen, n_frames=n, is_ranked=settings.view == "ranked")
+        match settings.placebo:
+            case "n":
+                return {VIEW: view, PLACEBO: View(selector=APART, n_frames=2 * n)}
+            case "jitter":
+                quality = settings.quality or JITTER_QUALITY
+                return {VIEW: view, ANEW: msgspec.structs.replace(view, jpeg_quality=quality)}
+            case None:
+                return {VIEW: view}
 
     def models(self) -> Mapping[str, str]:
         """None but the model under test."""
@@ -216,9 +232,38 @@ class FrameShares:
         if self.settings.mode == "sampling" or is_fallback:
             empty = FrameSharesFinding(times_s=shown_s, is_fallback=is_fallback, why=found.why)
             found = yield from self._by_draws(subject, prompts, empty)
-        if self.settings.placebo and found.deltas:
+        if self.settings.placebo == "n" and found.deltas:
             found = yield from self._beside_placebo(subject, found)
+        if self.settings.placebo == "jitter" and found.deltas:
+            found = yield from self._beside_anew(subject, found, positions=positions, whole=prompts[0])
         return found
+
+    def _beside_anew(
+        self, subject: Subject, found: FrameSharesFinding, *, positions: Sequence[int], whole: Prompt
+    ) -> Flow[FrameSharesFinding]:
+        """The same frames, each encoded anew once."""
+        prompts = [whole, *(subject.prompt(VIEW, positions, instead={p: ANEW}) for p in positions)]
+        if n_same := prompts[1:].count(whole):
+            why = f"{n_same} of {len(positions)} frames have the same bytes when they are encoded anew"
+            return msgspec.structs.replace(found, placebo_why=f"{why}; name another quality")
+        anew = yield from self._measured(subject, prompts, found)
+        if not anew.deltas:
+            return msgspec.structs.replace(found, placebo_why=f"{anew.excluded}: {anew.why}")
+        return msgspec.structs.replace(
+            found,
+            anew_deltas=anew.deltas,
+            n_floored=found.n_floored + anew.n_floored,
+            n_unread=found.n_unread + anew.n_unread,
+        )
+
+    def _measured(
+        self, subject: Subject, prompts: Sequence[Prompt], found: FrameSharesFinding
+    ) -> Flow[FrameSharesFinding]:
+        """What a placebo makes of the frames, with probabilities from where those of `found` come."""
+        empty = FrameSharesFinding(times_s=found.times_s)
+        if found.method == "sampling":
+            return (yield from self._by_draws(subject, prompts, empty))
+        return (yield from self._by_logps(subject.item, prompts, empty))
 
     def _beside_placebo(self, subject: Subject, found: FrameSharesFinding) -> Flow[FrameSharesFinding]:
         """The same frames with as many apart from the evidence, and each of all of them left out."""
@@ -232,11 +277,7 @@ class FrameShares:
         prompts += [
             subject.prompt(PLACEBO, [i for i in every if i != left_out]) for left_out in (*evidence, *apart)
         ]
-        empty = FrameSharesFinding(times_s=found.times_s)
-        if found.method == "sampling":
-            beside = yield from self._by_draws(subject, prompts, empty)
-        else:
-            beside = yield from self._by_logps(subject.item, prompts, empty)
+        beside = yield from self._measured(subject, prompts, found)
         if not beside.deltas:
             why = f"{beside.excluded}: {beside.why}"
             return msgspec.structs.replace(found, placebo_why=why)
@@ -309,82 +350,7 @@ def create(settings: Settings) -> Diagnostic:
     return FrameShares(settings)
 
 
-# --------------------------------------------------------------------------- probabilities and shares
-
-
-@dataclass(frozen=True, kw_only=True)
-class OverLetters:
-    """The natural-log probabilities over the letters alone, shape (n_letters,); `n_floored` were absent.
-
-    Whatever those had, the true ones lie from `low` to `high`, of the same shape; `low` may be -inf.
-
-    Source: HERBench, section 5.2, step 1.
-    Departs: see `of_logps` and `of_draws`.
-    """
-
-    logps: NDArray[np.float64]
-    low: NDArray[np.float64]
-    high: NDArray[np.float64]
-    n_floored: int = 0
-
-    @classmethod
-    def exact(cls, logps: NDArray[np.float64]) -> "OverLetters":
-        """Those of which every letter is known."""
-        return cls(logps=logps, low=logps, high=logps)
-
-
-def of_logps(reported: Mapping[str, float] | None, letters: Sequence[str]) -> OverLetters | None:
-    """The softmax over the letters of what a model reported; None where it reported none of them.
-
-    Models report the likeliest tokens only. Letters that are absent get alike the most that they can have:
-    no more than any letter reported, and together no more than what these leave of 1. They may have had
-    less, down to nothing, or one more than the others; `low` and `high` take that into account.
-
-    Source: HERBench, section 5.2, step 1.
-    Departs: the paper does not say what it does with absent letters.
-    """
-    wanted = set(letters)
-    known = {a: logp for a, logp in (reported or {}).items() if a in wanted and math.isfinite(logp)}
-    if not known:
-        return None
-    reported_sum = sum(math.exp(min(logp, 0.0)) for logp in known.values())
-    left = max(1 - reported_sum, LEAST_LEFT)
-    n_absent = len(letters) - len(known)
-    if not n_absent:
-        return OverLetters.exact(_normalised(np.array([known[letter] for letter in letters])))
-    floor = min(*known.values(), math.log(left / n_absent)) - BELOW_REPORTED
-    logps = _normalised(np.array([known.get(letter, floor) for letter in letters]))
-    # One alone may have more than its part of what is left; each may have nothing.
-    alone = min(*known.values(), math.log(left))
-    highest = alone - math.log(reported_sum + math.exp(alone))
-    is_known = np.array([letter in known for letter in letters])
-    without_absent = np.array([known.get(letter, 0.0) for letter in letters]) - math.log(reported_sum)
-    return OverLetters(
-        logps=logps,
-        low=np.where(is_known, logps, -math.inf),
-        high=np.where(is_known, without_absent, highest),
-        n_floored=n_absent,
-    )
-
-
-def of_draws(sampled: Sequence[str], letters: Sequence[str]) -> OverLetters | None:
-    """The probabilities estimated from letters that were sampled; None where none was.
-
-    Each letter counts one half more than it was sampled, so that one never sampled has a logarithm.
-
-    Source: Krichevsky & Trofimov (1981) for the half.
-    Departs: the paper has log-probabilities.
-    """
-    wanted = set(letters)
-    counts = Counter(letter for letter in sampled if letter in wanted)
-    if not counts:
-        return None
-    return OverLetters.exact(_normalised(np.log([counts[letter] + PRIOR_COUNT for letter in letters])))
-
-
-def _normalised(logps: NDArray[np.float64]) -> NDArray[np.float64]:
-    shifted = logps - logps.max()
-    return np.asarray(shifted - math.log(float(np.exp(shifted).sum())), np.float64)
+# --------------------------------------------------------------------------- shares
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -496,7 +462,7 @@ _PRINTED = (
 
 _FLOOR = (
     "Noise alone gives some frame a large share, too: about 74 to 81 % of 3 frames, 66 to 72 % of 4. With "
-    "placebo=n the table below has that floor for these questions."
+    "placebo=n or placebo=jitter the table below has that floor for these questions."
 )
 _NONE = "They have no shares; noise alone leaves about 1 in n + 1 questions with n frames so."
 
@@ -572,22 +538,26 @@ class _Summary:
         return sum(key == "all" or bool(one.is_right) == (key == "right") for one in none)
 
     def _placebo(self) -> list[Table]:
-        """The evidence against frames apart from it, where a placebo was asked for."""
+        """The evidence against frames apart from it or encoded anew, where a placebo was asked for."""
         beside = [
             Beside(
                 item=one.item,
                 is_right=bool(found.is_right),
-                evidence=found.beside_deltas,
-                placebo=found.placebo_deltas,
+                evidence=found.beside_deltas or found.deltas,
+                placebo=found.placebo_deltas or found.anew_deltas,
                 alone=found.deltas,
             )
             for one in self.examined
-            if isinstance(found := one.finding, FrameSharesFinding) and found.placebo_deltas
+            if isinstance(found := one.finding, FrameSharesFinding)
+            and (found.placebo_deltas or found.anew_deltas)
         ]
+        is_anew = any(
+            isinstance(one.finding, FrameSharesFinding) and one.finding.anew_deltas for one in self.examined
+        )
         groups = {"all": beside} | {
             key: [one for one in beside if one.is_right == (key == "right")] for key in _LABELS
         }
-        return placebo_table(groups, _LABELS, self.figures)
+        return placebo_tables(groups, _LABELS, self.figures, kind="jitter" if is_anew else "n")
 
     def _compared(self, groups: Groups, of: Of) -> TwoGroups:
         both = groups["right"], groups["wrong"]

@@ -12,8 +12,9 @@ from msgspec import Meta
 
 from vidence.contracts import Ask, Diagnostic, Examined, Flow, Subject, View
 from vidence.errors import RejectedRequestError, UsageError
-from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score
+from vidence.explain.diagnostics.conditions import Count, ReplyScore, reply_score, rotations
 from vidence.explain.diagnostics.mrfs_guessing import Told, guess_tables
+from vidence.explain.diagnostics.mrfs_published import Asked, beside_herbench, departures, of_another_model
 from vidence.explain.diagnostics.tables import Figures, counted, tag_tables
 from vidence.records import Estimate, Failed, Item, Record, Reply
 from vidence.statistics.guessing import Search
@@ -25,13 +26,6 @@ LEAST_OF_QUANTILE: Final = 10  # questions
 Category: TypeAlias = Literal["text-only", "visual-required", "undefined", "error"]
 Mode: TypeAlias = Literal["nested-bisect", "exhaustive", "official"]
 Shot: TypeAlias = tuple[int, int]  # how many frames, and which sample
-# Of the benchmark's own paper; shown beside the mean where the questions are that benchmark's.
-_PRINTED: Mapping[str, str] = {
-    "herbench": "HERBench prints 5.49 (Qwen2.5-VL, AKS with BLIP's scores, x = 16), which no other ranking "
-    "and no other x can be set beside, and calls it a weighted mean. Weighting "
-    "the task means of its table 4 by all questions gives 5.64, not weighting them 5.40: 5.49 needs the "
-    "numbers of visual-required questions, which are not printed. The mean here is over these questions.",
-}
 _MEANINGS: Mapping[Category, str] = {
     "text-only": "right without frames",
     "visual-required": "wrong without frames, right with all of them",
@@ -54,6 +48,10 @@ class Settings(Record):
     orders: Annotated[
         Count, Meta(description="rotations of the choices; right only where all are; the paper's is 1")
     ] = 1
+    protocol: Annotated[
+        Literal["herbench-standard"] | None,
+        Meta(description="refuse all but the ranking and x of HERBench: aks:blip-itm and 16"),
+    ] = None
 
     def __post_init__(self) -> None:
         if self.min > self.max:
@@ -63,6 +61,14 @@ class Settings(Record):
                 "mrfs: mode=official always asks without frames first; leave out text_only=false, "
                 "or choose mode=nested-bisect"
             )
+        if self.protocol and (apart := self.departures(None)):
+            raise UsageError(f"mrfs: protocol={self.protocol} with {'; '.join(apart)}")
+
+    def departures(self, ranking: str | None) -> list[str]:
+        """See `mrfs_published.departures`."""
+        return departures(
+            ranking=ranking, n_frames=self.max, n_orders=self.orders, asks_without=self.text_only
+        )
 
 
 class MrfsFinding(Record):
@@ -116,12 +122,27 @@ class Mrfs:
     version = 2
     finding: type[Record] = MrfsFinding
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, asked: Asked | None = None) -> None:
         self.settings = settings
+        self._asked = asked
+
+    def of_run(self, *, model: str, selector: str) -> "Mrfs":
+        """The same diagnostic, which can say of whom and under which ranking its numbers are."""
+        asked = Asked(model=model, ranking=self.settings.selector or selector)
+        return Mrfs(self.settings, asked=asked)
 
     def views(self, *, selector: str, n_frames: int) -> Mapping[str, View]:
-        """One ranking, by the plan's selector unless another was named; `n_frames` is not used."""
+        """One ranking, by the plan's selector unless another was named; `n_frames` is not used.
+
+        Raises:
+            UsageError: a protocol was named, and it has another ranking.
+        """
         ranking = self.settings.selector or selector
+        if self.settings.protocol and (apart := self.settings.departures(ranking)):
+            raise UsageError(
+                f"mrfs: protocol={self.settings.protocol} with {'; '.join(apart)}; name the ranking, for "
+                "example --set selector=aks:blip-itm:WEIGHTS, or leave out the protocol"
+            )
         return {VIEW: View(selector=ranking, n_frames=self.settings.max, is_ranked=True)}
 
     def models(self) -> Mapping[str, str]:
@@ -147,27 +168,16 @@ class Mrfs:
         if not examined:
             return ()
         demands = _Demands(
-            all=tuple(map(_demand, examined)), settings=self.settings, figures=Figures(rng=rng, level=level)
+            all=tuple(map(_demand, examined)),
+            settings=self.settings,
+            asked=self._asked,
+            figures=Figures(rng=rng, level=level),
         )
         return demands.statements()
 
 
 def _has_letters(item: Item) -> bool:
     return item.answer_kind == "choice" and len(item.choices) > 1
-
-
-def rotations(item: Item, n: int) -> tuple[tuple[int, ...], ...]:
-    """So many rotations of the choices, spread evenly; fewer where there are fewer choices.
-
-    The first is the item's own order, which is empty.
-
-    >>> rotations(Item(item_id="q", question="?", choices=("a", "b", "c"), answer="A"), 2)
-    ((), (1, 2, 0))
-    """
-    n_choices = len(item.choices)
-    n_rotations = max(1, min(n, n_choices))
-    shifts = [j * n_choices // n_rotations for j in range(1, n_rotations)]
-    return ((), *(tuple((i + shift) % n_choices for i in range(n_choices)) for shift in shifts))
 
 
 def create(settings: Settings) -> Diagnostic:
@@ -542,6 +552,7 @@ class _Demands:
 
     all: tuple[_Demand, ...]
     settings: Settings
+    asked: Asked | None
     figures: Figures
 
     def statements(self) -> tuple[Statement, ...]:
@@ -615,7 +626,7 @@ class _Demands:
         needed = sorted(
             one.finding.mrfs for one in self.all if one.is_of("visual-required") and one.finding.mrfs
         )
-        benchmarks = sorted({one.item.benchmark for one in self.all} & set(_PRINTED))
+        is_herbench = any(one.item.benchmark == "herbench" for one in self.all)
         x = self.settings.max
 
         has_quantiles = len(needed) >= LEAST_OF_QUANTILE
@@ -626,7 +637,7 @@ class _Demands:
         restricted = f"Undefined questions count as {x + 1}: without them the mean is too low."
         return tabulate(
             "mrfs",
-            "Minimum required frames (MRFS)",
+            f"Minimum required frames (MRFS), {self._ranking()}",
             label="",
             rows=[Line("all", "all questions", self.all)],
             measures=(
@@ -645,13 +656,20 @@ class _Demands:
                 f"Mode {self.settings.mode}, x = {x} frames, {self._ranking()}.{self._of_orders()}",
                 f"No quantiles of fewer than {LEAST_OF_QUANTILE} questions." if not has_quantiles else "",
                 "Comparable only for the same model, ranking and x.",
-                *(_PRINTED[name] for name in benchmarks),
+                self._beside() if is_herbench else "",
             ),
         )
 
     def _ranking(self) -> str:
-        selector = self.settings.selector
-        return f"ranked by {selector}" if selector else "ranked by the selector of the plan"
+        ranking = self.settings.selector if self.asked is None else self.asked.ranking
+        protocol = f" ({self.settings.protocol})" if self.settings.protocol else ""
+        return f"ranked by {ranking or 'the selector of the plan'}{protocol}"
+
+    def _beside(self) -> str:
+        """HERBench's own mean where it was found in the same way."""
+        asked = self.asked or Asked(model="", ranking=self.settings.selector)
+        of_model = of_another_model(asked.model) if asked.model else ["a model that is not known here"]
+        return beside_herbench([*of_model, *self.settings.departures(asked.ranking)])
 
     def _of_orders(self) -> str:
         n = self.settings.orders

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from vidence.contracts import Examined
 from vidence.explain.diagnostics.conditions import ReplyScore, mean_value
-from vidence.records import Estimate, Item, Record
+from vidence.records import Clusters, Estimate, Item, Record
 from vidence.statistics import paired
 from vidence.statistics.intervals import SHARE, UNBOUNDED, Bounds, mean_interval
 from vidence.statistics.ratios import ratio_of_means
@@ -56,14 +56,14 @@ class Figures:
 
     def gain(self, values: Values, items: Sequence[Item]) -> Estimate:
         """The mean of what has no bounds, such as a difference, over questions, one or more."""
-        videos = [item.source_id for item in items]
+        videos = Clusters.of(items)
         return mean_interval(values, clusters=videos, bounds=UNBOUNDED, level=self.level)
 
     def mean(
         self, values: Values, items: Sequence[Item], *, bounds: tuple[float, float] = (0.0, 1.0)
     ) -> Estimate:
         """The mean over questions, one or more; where all values are within `bounds`, so is its interval."""
-        videos = [item.source_id for item in items]
+        videos = Clusters.of(items)
         within = bounds if _is_within(bounds, values) else UNBOUNDED
         return mean_interval(values, clusters=videos, bounds=within, level=self.level)
 
@@ -83,14 +83,14 @@ class Figures:
 
     def difference(self, first: Values, second: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The first less the second on the same questions, and the p-value of its being 0."""
-        videos = [item.source_id for item in items]
+        videos = Clusters.of(items)
         bounds = SHARE if _is_within(SHARE, first, second) else UNBOUNDED
         found = paired.compare(first, second, clusters=videos, bounds=bounds, level=self.level)
         return found.difference, found.p_value
 
     def effect(self, values: Values, items: Sequence[Item]) -> tuple[Estimate, float]:
         """The mean of effects that have no bounds, such as nats, and the p-value of its being 0."""
-        videos = [item.source_id for item in items]
+        videos = Clusters.of(items)
         nothing = np.zeros(len(values))
         found = paired.compare(values, nothing, clusters=videos, bounds=UNBOUNDED, level=self.level)
         return found.difference, found.p_value
@@ -110,7 +110,7 @@ class Figures:
 
     def ratio(self, first: Values, second: Values, items: Sequence[Item]) -> Estimate:
         """The mean of the first over the mean of the second on the same questions."""
-        videos = [item.source_id for item in items]
+        videos = Clusters.of(items)
         found = ratio_of_means(
             first, second, clusters=videos, rng=self.rng, settings=Resampling(level=self.level)
         )

@@ -12,6 +12,7 @@ from vidence.ask.prompting.templates import Templates
 from vidence.catalog import create
 from vidence.contracts import Flow, Scorer
 from vidence.engine.scoring import score_reply
+from vidence.errors import UsageError
 from vidence.explain.diagnostics.blind_panel import FORCED, orders
 from vidence.explain.diagnostics.conditions import Condition as Sitting
 from vidence.explain.diagnostics.conditions import ReplyScore as Mark
@@ -177,8 +178,15 @@ class DraftSubject:
         *,
         order: tuple[int, ...] = (),
         more: str = "",
+        instead: Mapping[int, str] | None = None,
     ) -> Prompt:
-        """The question, behind the frame where there is one and `positions` is not empty."""
+        """The question, behind the frame where there is one and `positions` is not empty.
+
+        Raises:
+            UsageError: `instead` names another view; there is one.
+        """
+        if instead:
+            raise UsageError(f"draft {self.item.item_id!r} has one view; no frame of it is in {instead}")
         shown = (
             () if self.frame is None or (positions is not None and not positions) else (image(self.frame),)
         )

@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
-from subjects.simulated import Driven, Simulated, drive, times_shown
+from subjects.simulated import Driven, Simulated, drive, taken_elsewhere, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, Examined
 from vidence.errors import UsageError
 from vidence.explain.diagnostics.frame_placebo import Beside, Permuted, permuted, share_with_effect, top_share
 from vidence.explain.diagnostics.frame_shares import FrameSharesFinding
-from vidence.records import Estimate, Evidence, Item, Media, Reply
+from vidence.records import Estimate, Evidence, Item, Media, Prompt, Reply
 from vidence.tables.table import Table
 
 EVIDENCE = (5.0, 25.0, 45.0)
@@ -259,6 +260,101 @@ def test_shares_of_positive_deltas() -> None:
     assert top_share((1.0, 3.0, -5.0)) == 0.75
     assert top_share((0.0, -1.0)) is None
     assert not math.isnan(beside((1, 2), (0, 1)).effect)
+
+
+# --------------------------------------------------------------------------- frames encoded anew
+
+
+def encoded_anew(answers: Callable[[Ask], Reply], *, number: int = 0, **options: str) -> Driven:
+    memory: dict[Prompt, Reply] = {}
+
+    def remembered(ask: Ask) -> Reply:
+        if ask.prompt not in memory:
+            memory[ask.prompt] = answers(ask)
+        return memory[ask.prompt]
+
+    subject = Simulated(item(number), {"frames": EVIDENCE, "anew": EVIDENCE})
+    return drive(diagnostic(placebo="jitter", **options).examine(subject), remembered)
+
+
+def test_each_frame_is_encoded_anew_once_and_nothing_is_left_out() -> None:
+    driven = encoded_anew(reader((1, 1, 1), 0.0, np.random.default_rng(0)))
+    assert [len(one) for one in driven.rounds] == [4, 4]
+    whole, *anew = driven.rounds[1]
+    assert whole == driven.rounds[0][0]  # remembered: n asks more
+    assert [times_shown(ask) for ask in anew] == [EVIDENCE] * 3
+    assert [taken_elsewhere(ask) for ask in anew] == [(t,) for t in EVIDENCE]
+    assert driven.made.anew_deltas == pytest.approx((0, 0, 0))
+    assert min(driven.made.deltas) > 0
+
+
+@pytest.mark.parametrize(
+    ("worth", "noise", "top"),
+    [((0, 0, 0), 0.3, 0.75), ((0, 0, 0), 1.0, 0.76), ((1, 1, 1), 0.3, 0.45), ((2, 0, 0), 0.3, 0.92)],
+)
+def test_encoding_anew_gives_the_floor_of_a_change_that_is_none(
+    worth: tuple[float, ...], noise: float, top: float
+) -> None:
+    rng = np.random.default_rng(4)
+    made = [encoded_anew(reader(worth, noise, rng), number=i).made for i in range(400)]
+    table = table_of([Examined(item=item(i), finding=one) for i, one in enumerate(made)])
+    assert table.title == "The evidence against the same frames encoded anew"
+    assert "held" not in table.keys
+    assert number(table, "top") == pytest.approx(top, abs=0.05)
+    assert number(table, "floor") == pytest.approx(0.75, abs=0.05)
+    beyond = table.value("all", "beyond")
+    assert isinstance(beyond, Estimate)
+    if not any(worth):
+        assert beyond.low < 0 < beyond.high
+    else:
+        assert (beyond.low > 0) == (worth == (2, 0, 0))
+
+
+def test_a_model_that_encoding_does_not_move_has_no_floor_and_it_is_said() -> None:
+    answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
+    made = [encoded_anew(answers, number=i).made for i in range(12)]
+    table = table_of([Examined(item=item(i), finding=one) for i, one in enumerate(made)])
+    assert table.value("all", "floor") is None
+    assert "In 12 questions the placebo never made the answer less likely: no floor." in table.note
+
+
+def test_frames_of_a_run_can_be_encoded_anew_too_in_another_quality() -> None:
+    views = diagnostic(placebo="jitter", view="ranked").views(selector="midpoints", n_frames=8)
+    assert (views["anew"].selector, views["anew"].is_ranked, views["anew"].jpeg_quality) == (
+        "midpoints",
+        True,
+        80,
+    )
+    assert views["frames"].jpeg_quality == 0
+    views = diagnostic(placebo="jitter", quality="40").views(selector="midpoints", n_frames=8)
+    assert (views["anew"].selector, views["anew"].jpeg_quality) == ("evidence:only", 40)
+    with pytest.raises(UsageError, match="quality=40 is an option of placebo=jitter"):
+        diagnostic(quality="40")
+
+
+def test_frames_with_the_same_bytes_are_no_placebo() -> None:
+    class Same(Simulated):
+        def prompt(self, *args: Any, **named: Any) -> Prompt:
+            return super().prompt(*args, **named | {"instead": None})
+
+    subject = Same(item(), {"frames": EVIDENCE, "anew": EVIDENCE})
+    answers = reader((1, 1, 1), 0.0, np.random.default_rng(0))
+    driven = drive(diagnostic(placebo="jitter").examine(subject), answers)
+    assert driven.made.anew_deltas == ()
+    assert driven.made.placebo_why == (
+        "3 of 3 frames have the same bytes when they are encoded anew; name another quality"
+    )
+    assert driven.made.top_share is not None
+
+
+def test_encoding_anew_without_log_probabilities_says_why() -> None:
+    def answers(ask: Ask) -> Reply:
+        known = reader((1, 1, 1), 0.0, np.random.default_rng(0))(ask)
+        return Reply(text="C") if taken_elsewhere(ask) else known
+
+    found = encoded_anew(answers, mode="logprobs").made
+    assert found.top_share is not None
+    assert found.placebo_why.startswith("no log-probabilities: ")
 
 
 @pytest.mark.parametrize("view", ["ranked", "plan"])

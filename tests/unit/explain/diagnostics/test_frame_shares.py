@@ -11,11 +11,9 @@ from subjects.simulated import Driven, Simulated, drive, times_shown
 from vidence import catalog
 from vidence.contracts import Ask, Diagnostic, View
 from vidence.errors import RejectedRequestError, TransientModelError, UsageError
+from vidence.explain.diagnostics.frame_letters import OverLetters, of_draws, of_logps
 from vidence.explain.diagnostics.frame_shares import (
     FrameSharesFinding,
-    OverLetters,
-    of_draws,
-    of_logps,
     share_out,
 )
 from vidence.records import Evidence, Item, Media, Reply

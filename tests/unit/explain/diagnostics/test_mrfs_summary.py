@@ -8,7 +8,7 @@ import pytest
 
 from subjects.simulated import Simulated, drive, times_shown
 from vidence import catalog
-from vidence.contracts import Ask, Diagnostic, Examined
+from vidence.contracts import Ask, Diagnostic, Examined, RunDiagnostic
 from vidence.explain.diagnostics.mrfs import MrfsFinding
 from vidence.records import Estimate, Failed, Item, Media, Reply
 from vidence.tables.charts import Chart, Scatter, Statement
@@ -57,6 +57,15 @@ def sheet(said: dict[str, Statement], name: str) -> Table:
 
 def number(value: object) -> float:
     return value.value if isinstance(value, Estimate) else float(value)  # type: ignore[arg-type]
+
+
+def of_run(all_of: list[Examined], *, model: str, **options: str) -> Table:
+    made = diagnostic(**options)
+    assert isinstance(made, RunDiagnostic)
+    said = made.of_run(model=model, selector="midpoints").summarise(
+        all_of, rng=np.random.default_rng(0), level=0.95
+    )
+    return next(one for one in said if isinstance(one, Table) and one.name == "mrfs")
 
 
 MIXED = [
@@ -200,9 +209,23 @@ def test_a_finding_of_another_kind_is_an_error() -> None:
 
 
 def test_herbench_is_told_what_its_paper_prints() -> None:
-    ours = summary([Examined(item=item(0, benchmark="herbench"), finding=finding(3))])
-    assert "5.49" in sheet(ours, "mrfs").note
+    all_of = [Examined(item=item(0, benchmark="herbench"), finding=finding(3))]
     assert "5.49" not in sheet(summary(MIXED), "mrfs").note
+    standard = {"protocol": "herbench-standard", "selector": "aks:blip-itm:W?mode=official"}
+    ours = of_run(all_of, model="vllm:Qwen/Qwen2.5-VL-7B-Instruct", **standard)
+    assert "HERBench prints 5.49 (Qwen2.5-VL, aks:blip-itm, x = 16)." in ours.note
+    assert ours.title == (
+        "Minimum required frames (MRFS), ranked by aks:blip-itm:W?mode=official (herbench-standard)"
+    )
+    other = of_run(all_of, model="openai:gpt-5", max="8", orders="2", text_only="false")
+    assert (
+        "HERBench's 5.49 (Qwen2.5-VL, aks:blip-itm, x = 16) is not set beside this mean, since it has the "
+        "model openai:gpt-5 (expected Qwen2.5-VL); the ranking midpoints (expected aks:blip-itm); x = 8 "
+        "(expected 16); orders=2 (expected 1); text_only=false (expected true)."
+    ) in other.note
+    assert other.title.endswith(", ranked by midpoints")
+    unknown = sheet(summary(all_of), "mrfs")
+    assert "a model that is not known here; the ranking of an unknown selector" in unknown.note
     assert "those right without frames were not" in str(summary(MIXED, mode="official"))
 
 

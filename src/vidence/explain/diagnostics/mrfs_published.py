@@ -1,0 +1,68 @@
+"""The demand that HERBench prints, and which numbers it can be set beside."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from vidence.catalog import parse_spec
+
+RANKING: Final = "aks:blip-itm"
+N_FRAMES: Final = 16  # the paper's x
+MODEL: Final = "Qwen2.5-VL"
+_MEANS = (
+    "The paper calls it a weighted mean: weighting the task means of its table 4 by all questions gives "
+    "5.64, not weighting them 5.40; 5.49 needs the numbers of visual-required questions, which are not "
+    "printed. The mean here is over these questions."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """Who was asked, and whose ranking the frames are of: the specs of model and selector."""
+
+    model: str
+    ranking: str
+
+
+def departures(*, ranking: str | None, n_frames: int, n_orders: int, asks_without: bool) -> list[str]:
+    """In what a ranking and a search are not those of HERBench; a ranking of None is not looked at.
+
+    Source: HERBench, section 3.4 (f, r and x) and equation 1.
+    Departs: no.
+
+    >>> departures(ranking="midpoints", n_frames=16, n_orders=1, asks_without=True)
+    ['the ranking midpoints (expected aks:blip-itm)']
+    """
+    apart = []
+    if ranking is not None and not _is_aks(ranking):
+        apart.append(f"the ranking {ranking or 'of an unknown selector'} (expected {RANKING})")
+    if n_frames != N_FRAMES:
+        apart.append(f"x = {n_frames} (expected {N_FRAMES})")
+    if n_orders != 1:
+        apart.append(f"orders={n_orders} (expected 1)")
+    if not asks_without:
+        apart.append("text_only=false (expected true)")
+    return apart
+
+
+def _is_aks(ranking: str) -> bool:
+    found = parse_spec(ranking) if ranking else None
+    return found is not None and f"{found.name}:{found.argument.partition(':')[0]}" == RANKING
+
+
+def of_another_model(model: str) -> list[str]:
+    """That a model is not the paper's, if it is not.
+
+    >>> of_another_model("transformers:Qwen/Qwen2.5-VL-7B-Instruct"), of_another_model("openai:gpt-5")
+    ([], ['the model openai:gpt-5 (expected Qwen2.5-VL)'])
+    """
+    wanted, said = (re.sub("[^a-z0-9]", "", text.lower()) for text in (MODEL, model))
+    return [] if wanted in said else [f"the model {model} (expected {MODEL})"]
+
+
+def beside_herbench(apart: list[str]) -> str:
+    """The mean that HERBench prints, or why it is not set beside the mean here."""
+    how = f"{MODEL}, {RANKING}, x = {N_FRAMES}"
+    if not apart:
+        return f"HERBench prints 5.49 ({how}). {_MEANS}"
+    return f"HERBench's 5.49 ({how}) is not set beside this mean, since it has {'; '.join(apart)}."
