@@ -2,8 +2,8 @@
 
     python scripts/lock.py [--upgrade]
 
-What is locked is in GROUPS; `uv` (group ``lock`` of pyproject.toml) resolves for every Python from 3.11 on, with
-the index that it is configured for. Addresses of indexes are not written down: a hash is the same everywhere.
+What is locked is in GROUPS; `uv` (group ``lock`` of pyproject.toml) resolves for every Python from 3.11 on,
+with the index that it is configured for. No index is written down: a hash is the same everywhere.
 """
 
 import argparse
@@ -57,14 +57,12 @@ def cpu_builds(builds: str, *, pypi: Sequence[str]) -> list[str]:
             continue
         build = _BUILD.fullmatch(line)
         if build is None:
-            sys.exit(
-                f"lock: {CPU_BUILDS.name}: {line!r}; expected what sha256sum says of NAME-VERSION+cpu-….whl"
-            )
+            sys.exit(f"lock: {CPU_BUILDS.name}: {line!r}; expected what sha256sum says of a wheel +cpu")
         wanted = f"{build['name']}=={build['version']}"
         if not any(re.match(re.escape(wanted) + r"[\s;\\]", f"{one}\n") for one in pypi):
             sys.exit(
-                f"lock: {CPU_BUILDS.name} has {wanted}, which is not the version that was resolved; write the "
-                "hashes of the new builds there"
+                f"lock: {CPU_BUILDS.name} has {wanted}, which is not the version that was resolved: write "
+                "the hashes of the new builds there"
             )
         found.setdefault(f"{wanted}+cpu", []).append(f"    --hash=sha256:{build['sha256']}")
     return [" \\\n".join((name, *sorted(hashes))) for name, hashes in found.items()]

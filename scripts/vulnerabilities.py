@@ -2,8 +2,8 @@
 
     python scripts/vulnerabilities.py INSTALL...
 
-INSTALL is the command that installs pip-audit. Where the database cannot be reached, or knows none of the packages
-(a mirror of the files alone), nothing was audited: that is said, and is no failure.
+INSTALL is the command that installs pip-audit. Where the database cannot be reached, or knows none of the
+packages (a mirror of the files alone), nothing was audited: that is said, and is no failure.
 """
 
 import json
@@ -19,7 +19,7 @@ FOLDER = Path(__file__).parents[1] / "constraints"
 def verdict(answer: str) -> tuple[int, str]:
     """The exit status and what to say, from the JSON that pip-audit writes.
 
-    A package that the database does not know was not looked at; only where that is every one was nothing audited.
+    A package that the database does not know was not looked at; where it knows none, nothing was audited.
     """
     packages = json.loads(answer)["dependencies"]
     unknown = [one["name"] for one in packages if "skip_reason" in one]
@@ -27,7 +27,8 @@ def verdict(answer: str) -> tuple[int, str]:
     if not known:
         return 0, f"skipped: the database that answers knows none of the {len(packages)} packages"
     bad = [
-        f"{one['name']} {one['version']}: {found['id']}, mended in {', '.join(found['fix_versions']) or 'no version'}"
+        f"{one['name']} {one['version']}: {found['id']}, "
+        f"mended in {', '.join(found['fix_versions']) or 'no version'}"
         for one in known
         for found in one["vulns"]
     ]

@@ -24,7 +24,7 @@ from vidence.ask.benchmarks.question_files import (
     with_videos,
 )
 from vidence.ask.files import DataFile, FieldError, decoded
-from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn
+from vidence.contracts import AskingRules, Benchmark, Loaded, PaperColumn, Release
 from vidence.errors import DataError
 from vidence.records import Evidence, Item, Media, Provenance, Sampling
 
@@ -144,6 +144,11 @@ class Herbench:
     splits: tuple[str, ...] = ("all",)
     protocols: Mapping[str, AskingRules] = MappingProxyType(_PROTOCOLS)
     paper_tables: Mapping[str, tuple[PaperColumn, ...]] = MappingProxyType(_PAPER_TABLES)
+    release = Release(
+        hub="DanBenAmi/HERBench",
+        questions=("*tasks/*.json", "*tasks/*.json.gz", "*.parquet"),
+        media=("*.mp4", "*.zip", "*.tar", "*.tar.gz", "*.tgz"),
+    )
 
     def load(self, data: Path, *, split: str, strict: bool = False) -> Loaded:
         """Read every task file in the folder `data`, in the order of their names, or the file `data`.
