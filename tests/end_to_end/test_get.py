@@ -99,6 +99,10 @@ def test_a_later_release_leaves_the_run_with_the_earlier_one(vidence, hub, mmvu)
         f"hf:yale-nlp/MMVU@{later}",
     )
     assert first["facts"]["content_hash"] != second["facts"]["content_hash"]
+    done = vidence("compare", "first", "second")
+    assert done.code == 2
+    assert f"hf:yale-nlp/MMVU@{mmvu}" in done.err
+    assert f"hf:yale-nlp/MMVU@{later}" in done.err
 
 
 def test_an_address_and_a_folder_of_the_cache_are_data_too(vidence, hub, mmvu) -> None:
